@@ -50,7 +50,7 @@ export interface Grace {
 export interface LimitClaim extends Claim {
   readonly rule: string;
   readonly class: RuleClass;
-  refusal(seen: CounterSeen): Reason;
+  refusal(seen: CounterSnapshot): Reason;
   /** Only with mode `enforce`; what a limit that only watches would say twice. */
   readonly soft?: SoftBound;
 }
@@ -60,11 +60,11 @@ export interface SoftBound {
   /** Below the claim's own bound. */
   readonly bound: number;
   /** The reason to note when the counter would pass it. */
-  warning(seen: CounterSeen): Reason;
+  warning(seen: CounterSnapshot): Reason;
 }
 
 /** What a counter showed when it refused a claim. */
-export interface CounterSeen {
+export interface CounterSnapshot {
   /** Settled + held. For shadow claims this is `fitted`: what would count had every refusal been enforced. */
   readonly committed: number;
   /** The part of `committed` that is final. */

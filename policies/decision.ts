@@ -29,12 +29,12 @@ export type Decision =
       /** The message for the job page: plain text, first line complete on its own. */
       readonly text: string;
       /** Absent: whoever decided does not keep count, and it is taken for `first`. */
-      readonly notice?: Notice;
+      readonly notice?: NoticeOrder;
     }
   | Undecided;
 
 /** `repeat`: people have been told of this rejection, e.g. before GitLab retried the job by itself. */
-export type Notice = 'first' | 'repeat';
+export type NoticeOrder = 'first' | 'repeat';
 
 /** Inside our house only: the relay turns it into its fallback's answer. */
 export interface Undecided {

@@ -1,5 +1,5 @@
 import type { CheckedJob } from './checked-job.ts';
-import { type CheckWith, checkedJobOf } from './job.ts';
+import { type CheckContext, checkedJobOf } from './job.ts';
 import { exemptionOf } from './match/exemption.ts';
 import { isPlace, matchOf, missingFields } from './match/match.ts';
 import type { Violation } from './reason.ts';
@@ -18,7 +18,7 @@ export interface StatelessEvaluation {
  * What the relay can decide by itself while the admit function is out of reach: every rule that needs no counter, as
  * always. Limits fall open and are not asked. Some matches cannot be told without a directory. Pure; never throws.
  */
-export function evaluateStateless(request: AdmissionRequest, using: CheckWith): StatelessEvaluation {
+export function evaluateStateless(request: AdmissionRequest, using: CheckContext): StatelessEvaluation {
   const job = checkedJobOf(request, using);
   const outcome = new Outcome();
   const unevaluated: string[] = [];

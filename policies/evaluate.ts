@@ -7,9 +7,9 @@ import { findingOf } from './finding.ts';
 import { factsOf, jobOf } from './job.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import { limitAt, pipelineClaims } from './limits/amount-in-force.ts';
-import { BreakGlassClaim, breakGlassFor, brokenGlass } from './limits/break-glass.ts';
+import { BreakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
 import { freezeViolations } from './limits/freeze-violations.ts';
-import { type Level, levelsOf } from './limits/levels.ts';
+import { type SubjectLimits, subjectLimitsOf } from './limits/levels.ts';
 import type { Limit } from './limits/limit.ts';
 import type { LimitSet } from './limits/limits.ts';
 import { compareModes, leastMode, type Mode } from './mode.ts';
@@ -21,11 +21,11 @@ import type { JobFacts } from './request/recorded.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import { rolledOut, rolloutModes } from './rollout.ts';
 import type { CountedRule } from './rule.ts';
-import { applies, candidateRules, type EvaluationError, type Exempted, Outcome } from './rule-index.ts';
+import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './units/unit.ts';
 
 /** Everything a decision rests on beside the request and the counters. */
-export interface EvaluateWith {
+export interface EvaluationContext {
   readonly policy: Policy;
   readonly limits: LimitSet;
   readonly directory?: Directory | undefined;
@@ -47,7 +47,7 @@ export interface Evaluation {
   /** The job's group is not fully known: only some of its limits were asked. Counted by an alarm. */
   readonly unknownGroup: boolean;
   /** Rules the job is exempt from. */
-  readonly exemptions: readonly Exempted[];
+  readonly exemptions: readonly ExemptRule[];
   /** It is exempt from a rule that asks limits: its claims on them have no bound, it is metered and not asked. */
   readonly metered: boolean;
   /**
@@ -62,14 +62,14 @@ export interface Evaluation {
 export type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
 /** Request, policy, limits and the time → violations and claims, all of them. Pure; a rule that fails does not throw. */
-export function evaluate(request: AdmissionRequest, using: EvaluateWith): Evaluation {
+export function evaluate(request: AdmissionRequest, using: EvaluationContext): Evaluation {
   const { policy, limits, directory } = using;
   const onLimits = new Outcome();
   const onRules = new Outcome();
   const job = jobOf(request, { ...using, onEstimateFailed: (error) => onRules.failed('estimate', error) });
   const { placement } = job;
   const modes = rolloutModes(placement, limits);
-  const governing = new Governing();
+  const governing = new GoverningRules();
   for (const rule of candidateRules(policy.ruleIndex, job)) {
     const mode = rolledOut(rule, modes);
     if (mode === 'off' || !applies(rule, mode, job, onRules)) continue;
@@ -80,7 +80,7 @@ export function evaluate(request: AdmissionRequest, using: EvaluateWith): Evalua
       if (placement.ancestors.length === 0 && !exempt) onRules.missing(rule, mode, 'namespaceId');
     }
   }
-  const levels = levelsOf(job, limits);
+  const levels = subjectLimitsOf(job, limits);
   const { claims, metered } = askLimits(job, levels, governing, onLimits);
   const frozen = freezeViolations(job, policy, limits, modes.capacity);
   const breakGlass = breakGlassOf(job, limits, levels, governing, onRules);
@@ -102,8 +102,8 @@ export function evaluate(request: AdmissionRequest, using: EvaluateWith): Evalua
 /** @param always - the job is exempt from every limit, whatever the rules say. */
 function askLimits(
   job: Job,
-  levels: readonly Level[],
-  governing: Governing,
+  levels: readonly SubjectLimits[],
+  governing: GoverningRules,
   outcome: Outcome,
   always?: 'exempt',
 ): { readonly claims: LimitClaim[]; readonly metered: boolean } {
@@ -125,8 +125,8 @@ function askLimits(
 function breakGlassOf(
   job: Job,
   limits: LimitSet,
-  levels: readonly Level[],
-  governing: Governing,
+  levels: readonly SubjectLimits[],
+  governing: GoverningRules,
   onRules: Outcome,
 ): BrokenGlass | undefined {
   const glass = limits.breakGlasses && breakGlassFor(limits.breakGlasses, job);
@@ -134,7 +134,7 @@ function breakGlassOf(
   const onLimits = new Outcome();
   const { claims } = askLimits(job, levels, governing, onLimits, 'exempt');
   return {
-    violations: [brokenGlass(glass), ...onLimits.violations, ...onRules.violations],
+    violations: [breakGlassViolation(glass), ...onLimits.violations, ...onRules.violations],
     claims: [...claims, ...pipelineClaims(claims), new BreakGlassClaim(glass, job.nowMs)],
   };
 }
@@ -143,7 +143,7 @@ function ask(
   job: Job,
   limit: Limit,
   label: () => string,
-  { rule, mode: ruleMode, exempt }: Governor,
+  { rule, mode: ruleMode, exempt }: GoverningRule,
   outcome: Outcome,
   claims: LimitClaim[],
 ): void {
@@ -169,7 +169,7 @@ const termsOf = (
 });
 
 /** A rule that switches on limits, and how far it may go for this job. */
-export interface Governor {
+export interface GoverningRule {
   readonly rule: CountedRule;
   readonly mode: Mode;
   /** The job is exempt from this rule: it is metered, not asked. */
@@ -181,21 +181,21 @@ export interface Governor {
  * job is exempt from asks only where no other does. Equal ones are told apart by id, so that the order of the document
  * changes nothing.
  */
-export class Governing {
-  readonly #byKind = new Map<CountedKind, Governor>();
+export class GoverningRules {
+  readonly #byKind = new Map<CountedKind, GoverningRule>();
 
-  add(governor: Governor): void {
+  add(governor: GoverningRule): void {
     const { kind } = governor.rule;
     const present = this.#byKind.get(kind);
     if (present === undefined || compare(governor, present) > 0) this.#byKind.set(kind, governor);
   }
 
-  of(kind: CountedKind): Governor | undefined {
+  of(kind: CountedKind): GoverningRule | undefined {
     return this.#byKind.get(kind);
   }
 }
 
-function compare(one: Governor, other: Governor): number {
+function compare(one: GoverningRule, other: GoverningRule): number {
   if (one.exempt !== other.exempt) return one.exempt ? -1 : 1;
   return compareModes(one.mode, other.mode) || (one.rule.id < other.rule.id ? 1 : -1);
 }

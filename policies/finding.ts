@@ -1,5 +1,5 @@
 import type { Job } from './checked-job.ts';
-import type { CounterSeen, Grace, LimitClaim, SoftBound } from './claim.ts';
+import type { CounterSnapshot, Grace, LimitClaim, SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type Footprint, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
@@ -20,7 +20,7 @@ export type Finding =
   | { readonly missing: string; readonly claim?: never; readonly violation?: never };
 
 /** The rule that asks, with the mode in force for this limit. */
-export interface Asking {
+export interface AskingRule {
   readonly rule: string;
   readonly class: RuleClass;
   readonly mode: Exclude<Mode, 'off'>;
@@ -48,7 +48,7 @@ export function findingOf(
   job: Job,
   limit: Limit,
   subjectLabel: () => string,
-  asking: Asking,
+  asking: AskingRule,
 ): Finding | undefined {
   if (limit.amount === 'unlimited') return undefined;
   const { asked: askedOf, requested } = kindRow(limit.kind);
@@ -86,11 +86,11 @@ class CounterClaim implements LimitClaim {
   readonly #ask: Ask;
 
   /** It counts and does not ask. */
-  static thatNeverFits(ask: Ask, asking: Asking): LimitClaim {
+  static thatNeverFits(ask: Ask, asking: AskingRule): LimitClaim {
     return new CounterClaim(ask, asking, undefined, true);
   }
 
-  constructor(ask: Ask, asking: Asking, bound?: number, neverFits = false) {
+  constructor(ask: Ask, asking: AskingRule, bound?: number, neverFits = false) {
     const { limit } = ask;
     this.counter = counterOf(limit, ask.job.nowMs);
     this.unit = limit.unit;
@@ -111,7 +111,7 @@ class CounterClaim implements LimitClaim {
     if (grace !== undefined) this.grace = grace;
   }
 
-  refusal({ committed, settled }: CounterSeen): Reason {
+  refusal({ committed, settled }: CounterSnapshot): Reason {
     const { refusal: code } = COUNTED_RULES[ASKED_BY[this.#ask.limit.kind]];
     return { code, committed, settled, ...limitFacts(this.#ask, this.bound ?? 0) };
   }

@@ -1,7 +1,7 @@
 import type { CheckedJob, Job } from './checked-job.ts';
 import { type Estimator, sentTimeoutSeconds, timeoutEstimator, timeoutSeconds } from './estimate.ts';
 import type { Directory } from './place/directory.ts';
-import { place } from './place/placement.ts';
+import { placementOf } from './place/placement.ts';
 import type { Policy } from './policy.ts';
 import {
   costMicros,
@@ -15,24 +15,24 @@ import type { JobFacts } from './request/recorded.ts';
 import { recordedRequestOf } from './request/recorded-request.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
-export interface CheckWith {
+export interface CheckContext {
   readonly policy: Policy;
   readonly directory?: Directory | undefined;
   readonly nowMs: number;
 }
 
-export interface JobWith extends CheckWith {
+export interface JobWith extends CheckContext {
   readonly estimator: Estimator;
   /** Told when the estimator failed; the job then takes the plain estimate. */
   readonly onEstimateFailed: (error: unknown) => void;
 }
 
-export function checkedJobOf(request: AdmissionRequest, using: CheckWith): CheckedJob {
+export function checkedJobOf(request: AdmissionRequest, using: CheckContext): CheckedJob {
   const prices = pricesAt(using.policy.prices, using.nowMs);
   const runnerClass = runnerClassOf(request, prices);
   return {
     request,
-    placement: place(request, using.directory),
+    placement: placementOf(request, using.directory),
     runnerClass,
     unclassed: isUnclassed(request, prices, runnerClass),
     nowMs: using.nowMs,

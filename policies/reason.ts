@@ -1,6 +1,6 @@
 import type { RefusalCode } from './kinds/counted-kinds.ts';
 import type { StatelessReason } from './kinds/kinds.ts';
-import type { FieldMissing } from './kinds/rule-kind.ts';
+import type { FieldMissingReason } from './kinds/rule-kind.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import type { Unit } from './units/unit.ts';
 
@@ -57,14 +57,14 @@ export type Reason =
   | ({ readonly code: 'EXCEEDS_LIMIT_ALONE' } & LimitFacts)
   /** A rule that needs no counter has something against the job. */
   | StatelessReason
-  | FieldMissing
+  | FieldMissingReason
   /** Somebody let the job pass its limits. */
   | BreakGlassReason
   /** Our fault, not the job's: only where the operator asked for fail-closed. */
   | { readonly code: 'CONTROLLER_ERROR'; readonly cause: string };
 
 /** The reason with this code. */
-export type ReasonOf<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
+export type CodedReason<Code extends Reason['code']> = Extract<Reason, { readonly code: Code }>;
 
 /** A rule or limit that was not met. Only mode `enforce` rejects; the others are recorded. */
 export interface Violation {

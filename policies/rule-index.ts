@@ -1,5 +1,5 @@
 import type { CheckedJob } from './checked-job.ts';
-import type { Conditions, Matched } from './match/conditions.ts';
+import type { Conditions, MatchInput } from './match/conditions.ts';
 import { exemptionOf } from './match/exemption.ts';
 import { matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';
@@ -28,10 +28,10 @@ interface Dimension {
   /** What a rule names; undefined if it cannot be looked up, as a path with wildcards. */
   readonly named: (match: Conditions) => Iterable<Key> | undefined;
   /** What a job has; undefined if that is not fully known: then it is asked about every rule of the dimension. */
-  readonly had: (job: Matched) => readonly Key[] | undefined;
+  readonly had: (job: MatchInput) => readonly Key[] | undefined;
 }
 
-const classesOf = ({ runnerClass, unclassed }: Matched): readonly string[] =>
+const classesOf = ({ runnerClass, unclassed }: MatchInput): readonly string[] =>
   unclassed ? [runnerClass.name, NO_CLASS] : [runnerClass.name];
 
 /** The one that tells most rules apart goes first; a rule is found by one of them. */
@@ -72,7 +72,7 @@ export function ruleIndexOf(rules: readonly Rule[]): RuleIndex {
 }
 
 /** The rules that could match a job, each once, in document order. */
-export function candidateRules(index: RuleIndex, job: Matched): readonly Rule[] {
+export function candidateRules(index: RuleIndex, job: MatchInput): readonly Rule[] {
   let found = index.anywhere;
   for (const { dimension, all, byKey } of index.byDimension) {
     const keys = dimension.had(job);
@@ -121,7 +121,7 @@ export interface EvaluationError {
 }
 
 /** A rule the job is exempt from. */
-export interface Exempted {
+export interface ExemptRule {
   readonly rule: string;
   readonly reason: string;
 }
@@ -129,7 +129,7 @@ export interface Exempted {
 /** Collects what rules come to, so that one that fails neither hides the others nor decides more than it may. */
 export class Outcome {
   readonly violations: Violation[] = [];
-  readonly exemptions: Exempted[] = [];
+  readonly exemptions: ExemptRule[] = [];
   readonly errors: EvaluationError[] = [];
 
   add(rule: Rule, mode: Mode, reason: Reason, exempt = false): void {

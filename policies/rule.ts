@@ -13,7 +13,7 @@ interface RuleBase {
   readonly class: RuleClass;
   readonly match: Match;
   readonly mode: Mode;
-  readonly onMissing: OnMissing;
+  readonly onMissing: MissingFieldPolicy;
   /** What to do when the rule itself fails: go on without it, or reject. */
   readonly onError: OnError;
   /** Jobs the rule lets pass for a reason and a time. They are metered all the same. */
@@ -28,7 +28,7 @@ interface RuleBase {
  * What it means that GitLab did not send a field the rule needs. `admit`: the job passes, but that is recorded like a
  * shadow violation. `skip`: as if the rule did not match.
  */
-export type OnMissing = 'admit' | 'reject' | 'skip';
+export type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
 
 export type OnError = 'open' | 'closed';
 

@@ -87,7 +87,7 @@ async function post(
 }
 
 async function readJson(response: Response, path: string): Promise<AdmitAnswer> {
-  const text = await readText(response, RESPONSE_BYTES_MAX);
+  const text = await readResponseText(response, RESPONSE_BYTES_MAX);
   if (text !== undefined) {
     try {
       return { kind: 'answered', body: JSON.parse(text) };
@@ -116,7 +116,7 @@ function networkProblem(error: unknown): string {
 }
 
 /** The answer's text; undefined if it is too long, and then the rest of it is refused. */
-export async function readText(response: Response, bytesMax: number): Promise<string | undefined> {
+export async function readResponseText(response: Response, bytesMax: number): Promise<string | undefined> {
   // The length says nothing of a packed answer: `fetch` unpacks it on the way.
   const { headers } = response;
   const length = headers.has('content-encoding')

@@ -1,30 +1,30 @@
 import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { GroupCommit } from './commit/group-commit.ts';
-import type { Observe } from './events.ts';
-import type { Answer, AnswerQuestion, Question, RelayClock } from './exchange.ts';
-import { type Fallback, type FallbackAnswer, reasonText } from './fallback.ts';
+import type { RelayObserver } from './events.ts';
+import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
+import { type Fallback, type FallbackAnswer, plainReasonText } from './fallback.ts';
 import { type FaultPlace, ownFault } from './own-fault.ts';
-import type { Read } from './read-question.ts';
-import type { Unmetered } from './unmetered.ts';
+import type { QuestionOutcome } from './read-question.ts';
+import type { UnmeteredAnswers } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
 export interface AnsweringDeps {
-  readonly read: (bytes: Uint8Array) => Read;
+  readonly read: (bytes: Uint8Array) => QuestionOutcome;
   readonly commit: GroupCommit;
   readonly fallback: Fallback;
   readonly proof: Pick<SchemaProof, 'standing'>;
-  readonly unmetered: Unmetered;
+  readonly unmetered: UnmeteredAnswers;
   readonly clock: RelayClock;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
   /** From question to answer. */
   readonly deadlineMs: number;
 }
 
 /** An answer with everything that is told about it. */
 interface Settled {
-  readonly answer: Answer;
+  readonly answer: RouterAnswer;
   readonly request?: AdmissionRequest;
   readonly decision?: Decision;
   /** Present if the job went to the ledger. */
@@ -74,7 +74,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
         return { answer: { outcome: 'admitted' }, request, decision: verdict, batch };
       case 'rejected':
         return {
-          answer: { outcome: 'rejected', reason: reasonText(verdict.text) },
+          answer: { outcome: 'rejected', reason: plainReasonText(verdict.text) },
           request,
           decision: verdict,
           batch,

@@ -1,7 +1,7 @@
 import type { RelayClock } from './exchange.ts';
 
 /** The machine's clocks. Tests pass their own. */
-export const systemClock: RelayClock = {
+export const systemRelayClock: RelayClock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   after: (delayMs, run) => {

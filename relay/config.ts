@@ -33,7 +33,7 @@ export interface RelayConfig {
 }
 
 /** The router's own patience is not known; its users' is: a runner's poll that takes longer is felt. */
-export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
+export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 export const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
 
 const NOWHERE: RouterTarget = {
@@ -60,7 +60,7 @@ export function readRelayConfig(env: Readonly<Record<string, string | undefined>
     admitUrl: admitRoute.kind === 'invoke' ? INVOKE_URL : readAdmitUrl(read),
     admitRoute,
     aws: readAwsConfig(read, admitRoute),
-    deadlineMs: read.integer(names.ENV_DEADLINE_MS, DEADLINE_MS),
+    deadlineMs: read.integer(names.ENV_DEADLINE_MS, RELAY_DEADLINE_MS),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
     health: {
       host: read.optional(names.ENV_HEALTH_HOST) ?? '127.0.0.1',
@@ -145,10 +145,10 @@ function readAdmitUrl(read: EnvReader): string {
 }
 
 function readDeployment(read: EnvReader): string | undefined {
-  const text = read.optional(names.ENV_DEPLOYMENT);
+  const text = read.optional(names.ENV_RELAY_DEPLOYMENT);
   if (text !== undefined && !isDeployment(text)) {
     read.problem(
-      `${names.ENV_DEPLOYMENT} is "${text}"; expected up to 200 of letters, digits and . _ / @ -, a letter or digit first`,
+      `${names.ENV_RELAY_DEPLOYMENT} is "${text}"; expected up to 200 of letters, digits and . _ / @ -, a letter or digit first`,
     );
   }
   return text;

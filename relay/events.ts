@@ -1,11 +1,11 @@
 import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
-import type { Answer } from './exchange.ts';
+import type { RouterAnswer } from './exchange.ts';
 import type { OwnFault } from './own-fault.ts';
-import type { SchemaStanding } from './wire/schema-proof.ts';
+import type { SchemaState } from './wire/schema-proof.ts';
 
 /**
- * Everything worth telling that happens in a relay. Parts take an `Observe` and say what they did; `main.ts`
+ * Everything worth telling that happens in a relay. Parts take an `RelayObserver` and say what they did; `main.ts`
  * subscribes metrics, the log and (locally) the terminal. No event carries a token, a variable or an undecoded byte.
  */
 export type RelayEvent =
@@ -23,7 +23,7 @@ export type RelayEvent =
       readonly details: string;
       readonly asked: boolean;
       /** What it was answered, if it was. */
-      readonly answered?: Answer['outcome'];
+      readonly answered?: RouterAnswer['outcome'];
     }
   /** The pool waits before it opens streams again. `remedy` says what an operator can do, where they can. */
   | {
@@ -71,7 +71,7 @@ export type RelayEvent =
     }
   | {
       readonly type: 'answered';
-      readonly answer: Answer;
+      readonly answer: RouterAnswer;
       /** Who decided: the ledger's decision, or the relay's own fallback with its cause. */
       readonly via: 'ledger' | 'fallback';
       readonly cause?: string;
@@ -93,7 +93,7 @@ export type RelayEvent =
   /** How far the schema is trusted: told at the start and at every change. */
   | {
       readonly type: 'schema';
-      readonly standing: SchemaStanding;
+      readonly standing: SchemaState;
       /** File of the descriptors, and their hash. */
       readonly source: string;
       readonly hash: string;
@@ -102,7 +102,7 @@ export type RelayEvent =
   /** A rejection that was not sent, because the schema is not proven: the job was admitted. */
   | {
       readonly type: 'rejection_withheld';
-      readonly standing: SchemaStanding;
+      readonly standing: SchemaState;
       /** The code of the rejection's first violation; absent where none is known. */
       readonly code?: string;
     }
@@ -134,4 +134,4 @@ export type RelayEvent =
 /** `queue_full`: others came. `refused`: the service takes others and never this one. `stopping`: there was no time left. */
 export type UnmeteredLoss = 'queue_full' | 'refused' | 'stopping';
 
-export type Observe = (event: RelayEvent) => void;
+export type RelayObserver = (event: RelayEvent) => void;

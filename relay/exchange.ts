@@ -4,7 +4,7 @@
  */
 
 /** What the router is told. `reason` is plain text, never empty. */
-export type Answer =
+export type RouterAnswer =
   | { readonly outcome: 'admitted' }
   | { readonly outcome: 'rejected'; readonly reason: string };
 
@@ -20,7 +20,7 @@ export interface Question {
  * with whether the router has the answer; `false` means that it went before, or that nobody can know.
  */
 export type AnswerQuestion = (question: Question) => Promise<{
-  readonly answer: Answer;
+  readonly answer: RouterAnswer;
   readonly delivered: (heard: boolean) => void;
 }>;
 

@@ -3,11 +3,11 @@ import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { plainLines } from '../policies/text/plain-text.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
-import type { Answer, RelayClock } from './exchange.ts';
+import type { RelayClock, RouterAnswer } from './exchange.ts';
 import { keepLatest } from './keep-latest.ts';
 import { RecentRejections } from './recent-rejections.ts';
 import type { StatelessCheck } from './stateless-check.ts';
-import type { FallbackCause, Verdict } from './verdict.ts';
+import type { FallbackCause, LedgerVerdict } from './verdict.ts';
 
 export interface FallbackDeps {
   readonly clock: RelayClock;
@@ -25,7 +25,7 @@ export interface FallbackDeps {
 }
 
 export interface FallbackAnswer {
-  readonly answer: Answer;
+  readonly answer: RouterAnswer;
   /** Present when it rejects: the log has the same numbers as the user's message. */
   readonly decision?: Decision;
 }
@@ -33,7 +33,7 @@ export interface FallbackAnswer {
 /** Answers when the ledger did not: rules that need no counter decide as always, limits fall open with two brakes. */
 export interface Fallback {
   /** Told of every answer of the ledger: what it said last is what the brakes go by. */
-  noted(request: AdmissionRequest, verdict: Verdict): void;
+  noted(request: AdmissionRequest, verdict: LedgerVerdict): void;
   answer(request: AdmissionRequest, cause: FallbackCause): FallbackAnswer;
   /**
    * For a question that names no job. One without a project is nobody's doing but ours: neither a rule nor an allowance
@@ -113,7 +113,7 @@ export function createFallback(deps: FallbackDeps): Fallback {
     text: string,
     decisionId = deps.newDecisionId(),
   ): FallbackAnswer {
-    const reason = reasonText(text);
+    const reason = plainReasonText(text);
     return {
       answer: { outcome: 'rejected', reason },
       decision: { outcome: 'rejected', decisionId, violations, shadow: [], text: reason },
@@ -197,7 +197,7 @@ export class UnreadableAllowance {
 export const REASON_LENGTH_MAX = 9_900;
 
 /** What the router is told: never empty, never more than fits, nothing that cannot be seen but line breaks. */
-export function reasonText(text: string): string {
+export function plainReasonText(text: string): string {
   const plain = plainLines(text.slice(0, REASON_LENGTH_MAX)).trim();
   return plain === '' ? 'Rejected by Tollgate without a reason; ask whoever runs it.' : plain;
 }

@@ -8,9 +8,9 @@ import type { Breaker, Permit } from './breaker.ts';
 import type { BatchJob } from './commit/batch-job.ts';
 import { SEND_MS_MIN } from './commit/fair-queue.ts';
 import type { SendBatch } from './commit/group-commit.ts';
-import type { Observe } from './events.ts';
+import type { RelayObserver } from './events.ts';
 import { matchDecisions, matchResults, parseVerdicts } from './match-answers.ts';
-import { type FallbackCause, undecided, type Verdict } from './verdict.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 
 /**
  * The pauses between so many tries fill a deadline of two seconds. Each lane has one call under way, so that all tries
@@ -22,7 +22,7 @@ export const TRIES_MAX = 8;
 export interface ForwarderDeps extends AdmitCallDeps {
   readonly breaker: Breaker;
   readonly random: () => number;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
 }
 
 /** A fallback answer on its way to the ledger. */
@@ -33,7 +33,7 @@ export interface UnmeteredPost {
 }
 
 /** What came of telling some of them. */
-export type ToldUnmetered =
+export type UnmeteredOutcome =
   /** Keyed by job id. A job that is missing is to be told again. */
   | { readonly kind: 'told'; readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']> }
   /** The service will not take this batch; `content`: for what is in it, so that another batch may pass. */
@@ -51,7 +51,7 @@ export interface Forwarder {
       /** Posts though the breaker says that nobody should be asked: it is now or never. */
       readonly now?: boolean;
     },
-  ) => Promise<ToldUnmetered>;
+  ) => Promise<UnmeteredOutcome>;
 }
 
 /** Bad request, too large, cannot be processed: statuses that are about what was sent. All others are about the way or us. */
@@ -64,8 +64,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     jobs: readonly BatchJob[],
     remainingMs: number,
     batch?: string,
-  ): Promise<readonly Verdict[]> {
-    const all = (cause: FallbackCause): readonly Verdict[] => jobs.map(() => undecided(cause));
+  ): Promise<readonly LedgerVerdict[]> {
+    const all = (cause: FallbackCause): readonly LedgerVerdict[] => jobs.map(() => undecided(cause));
     const deadlineMs = clock.monotonicMs() + remainingMs;
     const requests = jobs.map((job) => job.json).join(',');
     const named = batch === undefined ? '' : `"batch":${JSON.stringify(batch)},`;
@@ -96,7 +96,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     body: unknown,
     batch: string | undefined,
     jobIds: readonly number[],
-  ): readonly Verdict[] | undefined {
+  ): readonly LedgerVerdict[] | undefined {
     const matched = matchDecisions(body, { batch, jobIds });
     if (matched === undefined) return undefined;
     const { decisions, unmatched } = matched;

@@ -2,7 +2,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { BreakerState } from './breaker.ts';
 import { RelayError } from './relay-error.ts';
-import type { SchemaStanding } from './wire/schema-proof.ts';
+import type { SchemaState } from './wire/schema-proof.ts';
 
 /** A router that restarts is back within this; a relay that hears nothing for longer should be replaced or looked at. */
 export const DOWN_MS_MAX = 30_000;
@@ -25,7 +25,7 @@ export interface RelayStatus {
     readonly source: string;
     readonly hash: string;
     readonly placeholder: boolean;
-    readonly standing: SchemaStanding;
+    readonly standing: SchemaState;
   };
   readonly breaker: BreakerState['name'];
   /** Jobs waiting for the ledger. */

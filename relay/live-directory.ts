@@ -5,10 +5,10 @@ import {
   type DirectoryRow,
 } from '../functions/core/contract/admissions.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../policies/place/directory.ts';
-import { place } from '../policies/place/placement.ts';
+import { placementOf } from '../policies/place/placement.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type AdmitCallDeps, callAdmit } from './admit-call.ts';
-import type { Observe } from './events.ts';
+import type { RelayObserver } from './events.ts';
 
 /** The sync runs every five minutes; a minute more does not matter, and costs one small call. */
 const REFRESH_MS = 60_000;
@@ -27,7 +27,7 @@ const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
 export interface LiveDirectoryDeps extends AdmitCallDeps {
   /** [0, 1) */
   readonly random: () => number;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
 }
 
 /** The groups of GitLab as the deciding service knows them, for the moment when it does not answer. */
@@ -44,7 +44,7 @@ export function createLiveDirectory(deps: LiveDirectoryDeps): LiveDirectory {
   const { clock, observe } = deps;
   let listedAtMs = clock.monotonicMs();
   let directory: Directory | undefined;
-  let parts = new Map<string, Part>();
+  let parts = new Map<string, HashedPart>();
   /** Whether parts came that `directory` does not show. */
   let news = true;
   let cancelNext = (): void => {};
@@ -87,8 +87,8 @@ export function createLiveDirectory(deps: LiveDirectoryDeps): LiveDirectory {
   }
 
   /** What came, and of the rest what is still in force. */
-  function keep({ hashes, changed }: HandedOut): void {
-    const kept = new Map<string, Part>();
+  function keep({ hashes, changed }: HandedOutDirectory): void {
+    const kept = new Map<string, HashedPart>();
     for (const [name, hash] of hashes) {
       const rows = changed.get(name);
       const before = parts.get(name);
@@ -115,17 +115,17 @@ export const groupsAbove = (
   request: AdmissionRequest,
   directory: Directory | undefined,
 ): readonly number[] =>
-  directory === undefined ? [] : place(request, directory).ancestors.map(({ id }) => id);
+  directory === undefined ? [] : placementOf(request, directory).ancestors.map(({ id }) => id);
 
 // The directory as a service hands it out: parts with hashes, read with care and put together.
-export interface HandedOut {
+export interface HandedOutDirectory {
   /** When all groups were last listed: so long ago, ms. */
   readonly ageMs: number;
   readonly hashes: ReadonlyMap<string, string>;
   readonly changed: ReadonlyMap<string, readonly DirectoryRow[]>;
 }
 
-export interface Part {
+export interface HashedPart {
   readonly hash: string;
   readonly rows: readonly DirectoryRow[];
 }
@@ -134,7 +134,7 @@ const PATH_CHARACTERS_MAX = 4_096;
 const VISIBILITIES = [undefined, 'private', 'internal', 'public'] as const;
 
 /** Reads a `DirectoryResponse`. `not_live`: there is no directory yet; undefined: it is not of the contract. */
-export function parseHandedOut(body: unknown): HandedOut | 'not_live' | undefined {
+export function parseHandedOut(body: unknown): HandedOutDirectory | 'not_live' | undefined {
   if (!isObject(body)) return undefined;
   if (body.live === false) return 'not_live';
   const { live, ageMs, parts, changed } = body;
@@ -155,7 +155,7 @@ export function parseHandedOut(body: unknown): HandedOut | 'not_live' | undefine
 }
 
 /** If two groups have one path, it goes to the one that the last listing had, then to the younger one. */
-export function assembled(parts: Iterable<Part>): Directory {
+export function assembled(parts: Iterable<HashedPart>): Directory {
   const rows = [...parts].flatMap((part) => part.rows);
   rows.sort((a, b) => b[5] - a[5] || a[0] - b[0]);
   return directoryOf(rows.map(groupOf));

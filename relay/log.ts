@@ -1,8 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { Observe, RelayEvent } from './events.ts';
+import type { RelayEvent, RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { noticeOf } from './notice.ts';
-import type { SchemaStanding } from './wire/schema-proof.ts';
+import type { SchemaState } from './wire/schema-proof.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -31,12 +31,12 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
 }
 
 /** Writes what the relay says, named fields only: never a variable, a token, a rejection's text or undecoded bytes. */
-export function logEvents(log: Logger, clock: RelayClock): Observe {
+export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
   // What a question holds has kinds without end; kept apart, it takes no other trouble's place.
   const [once, onceOfProblems, onceOfFields] = Array.from(
     { length: 3 },
-    () => new LogOnce(() => clock.monotonicMs()),
-  ) as [LogOnce, LogOnce, LogOnce];
+    () => new LogThrottle(() => clock.monotonicMs()),
+  ) as [LogThrottle, LogThrottle, LogThrottle];
   const warnOnce = (kind: string, message: string, fields: object, of = once): void => {
     const suppressed = of.due(kind);
     if (suppressed !== undefined) log.warn(suppressed === 0 ? fields : { ...fields, suppressed }, message);
@@ -158,7 +158,7 @@ export function logEvents(log: Logger, clock: RelayClock): Observe {
   };
 }
 
-const SCHEMA_MESSAGE: Readonly<Record<SchemaStanding, string>> = {
+const SCHEMA_MESSAGE: Readonly<Record<SchemaState, string>> = {
   unproven: 'nothing is rejected before the schema is proven by questions of several projects',
   proven: 'the schema is proven',
   suspect:
@@ -221,7 +221,7 @@ const KINDS_MAX = 100;
 const OTHERS = 'others';
 
 /** Says of repeated trouble whether to write it now, and how often it was left out since the last line. */
-export class LogOnce {
+export class LogThrottle {
   readonly #monotonicMs: () => number;
   readonly #kinds = new Map<string, { quietUntilMs: number; suppressed: number }>();
 

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import { isLoopback } from './aws/aws-config.ts';
 import { awsServices } from './aws/aws-services.ts';
 import { openAuthority, openToken } from './aws/secrets.ts';
-import { systemClock } from './clock.ts';
+import { systemRelayClock } from './clock.ts';
 import { type RelayConfig, readRelayConfig } from './config.ts';
-import { type Emf, startEmf } from './emf/emf.ts';
+import { type EmfWriter, startEmf } from './emf/emf.ts';
 import { createHealthApp, serveHealth } from './health.ts';
 import { startHeartbeat } from './heartbeat/heartbeat.ts';
 import { createLogger, logEvents, standardOut } from './log.ts';
@@ -27,15 +27,15 @@ async function main(config: RelayConfig): Promise<void> {
   const ending = endOnSignals(log);
   const metrics = createMetrics();
   const emf = emfOf(config, (line) => out.write(line));
-  const observers = [metrics.observe, logEvents(log, systemClock), ...(emf ? [emf.observe] : [])];
+  const observers = [metrics.observe, logEvents(log, systemRelayClock), ...(emf ? [emf.observe] : [])];
   const schema = loadSchema(config.protoFile);
   const rules = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile);
   if (rules === undefined) log.warn('no policy file: the fallback knows no security rules');
-  const { nowMs } = systemClock;
+  const { nowMs } = systemRelayClock;
   const aws = awsServices(config, { fetch, credentials: awsCredentials(), nowMs });
   const secrets = {
     parameter: aws.parameter,
-    clock: systemClock,
+    clock: systemRelayClock,
     random: Math.random,
     failed: (error: unknown) => log.warn({ error: whyOf(error) }, 'a parameter could not be read'),
   };
@@ -64,7 +64,7 @@ async function main(config: RelayConfig): Promise<void> {
   );
   const failed = (error: unknown): void => log.warn({ error: whyOf(error) }, 'a heartbeat was not written');
   const { putBeat: put } = aws;
-  const stopHeartbeat = put && startHeartbeat({ status: relay.status, put, clock: systemClock, failed });
+  const stopHeartbeat = put && startHeartbeat({ status: relay.status, put, clock: systemRelayClock, failed });
   ending.by(async () => {
     emf?.leave();
     await relay.stop();
@@ -87,10 +87,10 @@ async function main(config: RelayConfig): Promise<void> {
   );
 }
 
-function emfOf({ deployment }: RelayConfig, write: (line: string) => void): Emf | undefined {
+function emfOf({ deployment }: RelayConfig, write: (line: string) => void): EmfWriter | undefined {
   return deployment === undefined
     ? undefined
-    : startEmf({ deployment, clock: systemClock, random: Math.random, write });
+    : startEmf({ deployment, clock: systemRelayClock, random: Math.random, write });
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { UnmeteredResult } from '../functions/core/contract/admissions.ts';
 import { MODES } from '../policies/mode.ts';
 import type { Violation } from '../policies/reason.ts';
-import { type FallbackCause, undecided, type Verdict } from './verdict.ts';
+import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 
 /** What a call asked about. */
 export interface AskedJobs {
@@ -90,7 +90,7 @@ const isEntry = (value: unknown): value is Entry =>
  * Reads `{decisions: [...]}`, one per request. Nothing if the envelope is not that; one decision that is not of the
  * contract spoils itself only.
  */
-export function parseVerdicts(body: unknown, count: number): readonly Verdict[] | undefined {
+export function parseVerdicts(body: unknown, count: number): readonly LedgerVerdict[] | undefined {
   const decisions = isObject(body) ? body.decisions : undefined;
   if (!Array.isArray(decisions) || decisions.length !== count) return undefined;
   return decisions.map((decision) => (isVerdict(decision) ? decision : undecided('malformed')));
@@ -130,7 +130,7 @@ const NUMBERS = [
   'costMicros',
 ];
 
-export function isVerdict(value: unknown): value is Verdict {
+export function isVerdict(value: unknown): value is LedgerVerdict {
   if (!isObject(value)) return false;
   switch (value.outcome) {
     case 'admitted':

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observe, RelayEvent } from './events.ts';
+import type { RelayEvent, RelayObserver } from './events.ts';
 import * as names from './names.ts';
 import { noticeOf } from './notice.ts';
 
@@ -11,14 +11,14 @@ const BATCH_JOBS = [1, 2, 4, 8, 16, 32, 64, 96];
 /** As numbers, so that an alarm can compare: 0 is well. */
 const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
-export interface Metrics {
-  readonly observe: Observe;
+export interface RelayMetrics {
+  readonly observe: RelayObserver;
   /** Prometheus text format. */
   render(): Promise<string>;
 }
 
 /** Counts what the relay says. One registry per relay, so that two in a process do not share numbers. */
-export function createMetrics(): Metrics {
+export function createMetrics(): RelayMetrics {
   const registry = new Registry();
   const registers = [registry];
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });

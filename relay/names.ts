@@ -38,19 +38,19 @@ export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 /** DynamoDB table for the heartbeat that the watchdog reads. Unset: no heartbeat. */
 export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
 /** Begins the heartbeat's key, as it begins every key of the table: `gitlab.example.com`. */
-export const ENV_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
+export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 /** Containers on Fargate are told. */
 export const ENV_AWS_REGION = 'AWS_REGION';
 /** Endpoints of the services in the place of AWS's own, as the SDKs read them: for emulators. */
 export const ENV_LAMBDA_ENDPOINT = 'AWS_ENDPOINT_URL_LAMBDA';
-export const ENV_SSM_ENDPOINT = 'AWS_ENDPOINT_URL_SSM';
-export const ENV_DYNAMODB_ENDPOINT = 'AWS_ENDPOINT_URL_DYNAMODB';
+export const ENV_AWS_SSM_ENDPOINT = 'AWS_ENDPOINT_URL_SSM';
+export const ENV_AWS_DYNAMODB_ENDPOINT = 'AWS_ENDPOINT_URL_DYNAMODB';
 export const ENV_HEALTH_HOST = 'TOLLGATE_HEALTH_HOST';
 export const ENV_HEALTH_PORT = 'TOLLGATE_HEALTH_PORT';
 export const ENV_LOG_LEVEL = 'TOLLGATE_LOG_LEVEL';
 
 /** Names this deployment in CloudWatch's metrics, e.g. `production`. Unset: none are written. */
-export const ENV_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
+export const ENV_RELAY_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
 
 /** For Prometheus, at `/metrics`. */
 export const METRIC_STREAMS_OPEN = 'tollgate_relay_streams_open';

@@ -1,4 +1,4 @@
-import type { Notice } from '../policies/decision.ts';
+import type { NoticeOrder } from '../policies/decision.ts';
 import type { RelayEvent } from './events.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { RelayEvent } from './events.ts';
 export function noticeOf({
   answer,
   decision,
-}: Extract<RelayEvent, { readonly type: 'answered' }>): Notice | undefined {
+}: Extract<RelayEvent, { readonly type: 'answered' }>): NoticeOrder | undefined {
   if (answer.outcome !== 'rejected') return undefined;
   return decision?.outcome === 'rejected' && decision.notice === 'repeat' ? 'repeat' : 'first';
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../policies/document/parsed.ts';
 import type { Policy } from '../policies/policy.ts';
 import { RelayError } from './relay-error.ts';
 
@@ -34,7 +34,7 @@ export function readPolicyFile(file: string): CachedRules {
   };
 }
 
-function compiled<T>(parsed: Parsed<T, DocumentProblem>, file: string, part: string): T {
+function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part: string): T {
   if (parsed.ok) return parsed.value;
   throw new RelayError('config_invalid', `${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
 }

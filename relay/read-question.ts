@@ -1,11 +1,11 @@
 import { type Directory, pathKey } from '../policies/place/directory.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
-import type { Observe } from './events.ts';
+import type { RelayObserver } from './events.ts';
 import { keepLatest } from './keep-latest.ts';
 import type { ReadQuestion } from './translate/question-reader.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
-export type Read =
+export type QuestionOutcome =
   | { readonly ok: true; readonly request: AdmissionRequest }
   /** The project is named only where the job itself may have brought this about. */
   | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly projectId?: number };
@@ -14,11 +14,11 @@ export interface ReadQuestionDeps {
   readonly read: ReadQuestion;
   readonly judge: JudgePlausibility;
   readonly proof: Pick<SchemaProof, 'note'>;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
 }
 
 /** Reads one question, and what it says about the schema. */
-export function createQuestionReader(deps: ReadQuestionDeps): (bytes: Uint8Array) => Read {
+export function createQuestionReader(deps: ReadQuestionDeps): (bytes: Uint8Array) => QuestionOutcome {
   const { observe, proof } = deps;
 
   return (bytes) => {

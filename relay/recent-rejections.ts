@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type Unit, unitRow } from '../policies/units/unit.ts';
 import { projectOf } from './commit/batch-job.ts';
 import { keepLatest } from './keep-latest.ts';
-import type { Verdict } from './verdict.ts';
+import type { LedgerVerdict } from './verdict.ts';
 
 /** As long as the ledger itself gives a rejected job the same answer. */
 export const REMEMBERED_MS = 60_000;
@@ -32,7 +32,7 @@ interface Brake extends RememberedRejection {
   readonly admittedKinds: Map<string, true>;
 }
 
-type Admitted = Extract<Verdict, { outcome: 'admitted' }>;
+type Admitted = Extract<LedgerVerdict, { outcome: 'admitted' }>;
 
 /**
  * The limits that last said "no" to somebody: while the ledger is out of reach nobody of their subjects is admitted
@@ -60,7 +60,7 @@ export class RecentRejections {
   }
 
   /** Notes an answer of the ledger. */
-  note(request: AdmissionRequest, verdict: Verdict): void {
+  note(request: AdmissionRequest, verdict: LedgerVerdict): void {
     if (verdict.outcome === 'admitted') {
       if (this.#brakes.size > 0) this.#admitted(request, verdict);
     } else if (verdict.outcome === 'rejected') {
@@ -102,7 +102,7 @@ export class RecentRejections {
   }
 
   #subjectsOf(request: AdmissionRequest): readonly string[] {
-    return subjectsOf(request, this.#groupsAbove(request));
+    return requestSubjectsOf(request, this.#groupsAbove(request));
   }
 
   #remember(brake: Brake): void {
@@ -163,7 +163,7 @@ function subjectOf(subject: string, request: AdmissionRequest, subjects: readonl
   return subjects.includes(subject) ? subject : projectSubject(request);
 }
 
-/** The same as in `subjectsOf`. */
+/** The same as in `requestSubjectsOf`. */
 const frozenSubject = (request: AdmissionRequest): string =>
   `${projectSubject(request)} ${runnerSubject(request) ?? ''}`;
 
@@ -182,7 +182,7 @@ const isAbout = ({ reason }: Violation, { limit }: Brake): boolean =>
 
 // What limits may be on, as far as a request says by itself: the subjects of a job in the words of `subjectKey`.
 /** @param groups - ids of the groups that are known to be above it. */
-export function subjectsOf(request: AdmissionRequest, groups: readonly number[]): readonly string[] {
+export function requestSubjectsOf(request: AdmissionRequest, groups: readonly number[]): readonly string[] {
   const project = projectSubject(request);
   const runner = runnerSubject(request);
   const { namespaceId, rootNamespaceId, userId, runnerId } = request;

@@ -3,7 +3,7 @@
  * an event and never stops admission.
  */
 import { randomBytes } from 'node:crypto';
-import type { Observe } from './events.ts';
+import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { type Router, RouterStatus, STATUS } from './router/router.ts';
 
@@ -20,7 +20,7 @@ export interface RegistrationOptions {
   readonly router: Pick<Router, 'register' | 'unregister'>;
   readonly clock: RelayClock;
   readonly random: () => number;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
   /** @default {@link randomInstanceId} */
   readonly instanceId?: bigint;
 }

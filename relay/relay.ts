@@ -3,9 +3,9 @@ import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit-call.ts';
 import { createAnswering } from './answer.ts';
 import { createBreaker } from './breaker.ts';
-import { systemClock } from './clock.ts';
+import { systemRelayClock } from './clock.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
-import type { Observe } from './events.ts';
+import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
@@ -21,7 +21,7 @@ import { compileReader } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
 import { AS_DESCRIBED, answerEnded } from './wire/arm-choice.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
-import { createSchemaProof, type SchemaStanding, type SchemaTrust } from './wire/schema-proof.ts';
+import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
 export interface RelayOptions {
   readonly router: Router;
@@ -33,7 +33,7 @@ export interface RelayOptions {
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
   /** @default the system's */
   readonly clock?: RelayClock;
   /** @default Math.random */
@@ -72,11 +72,11 @@ const FLUSH_MS_MAX = 2_000;
 /** Wires the parts of a relay: streams → translate → group commit → the deciding service, with the fallback beside. */
 export function createRelay(options: RelayOptions): Relay {
   const { router, schema, policy } = options;
-  const clock = options.clock ?? systemClock;
+  const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
   let lastAnswerAtMs: number | undefined;
   let everConnected = false;
-  const observe: Observe = (event) => {
+  const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     if (event.type === 'connected') everConnected = true;
     options.observe(event);
@@ -99,7 +99,7 @@ export function createRelay(options: RelayOptions): Relay {
     newBatchId: () => randomBytes(9).toString('base64url'),
   });
   const { source, hash, placeholder } = schema;
-  const tellSchema = (standing: SchemaStanding): void =>
+  const tellSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
   const unmetered = createUnmetered({ post: forwarder.postUnmetered, clock, random, observe });

@@ -1,7 +1,7 @@
 import { REQUESTS_MAX } from '../functions/core/contract/admissions.ts';
 import type { UnmeteredLoss } from './events.ts';
 import type { RelayClock } from './exchange.ts';
-import type { Forwarder, ToldUnmetered } from './forward.ts';
+import type { Forwarder, UnmeteredOutcome } from './forward.ts';
 import type { UnmeteredQueue, UntoldAnswer } from './unmetered-queue.ts';
 
 const RETRY_MS_MIN = 1_000;
@@ -87,7 +87,7 @@ export class UnmeteredPosts {
 
   #taken(
     batch: readonly UntoldAnswer[],
-    outcomes: Extract<ToldUnmetered, { kind: 'told' }>['outcomes'],
+    outcomes: Extract<UnmeteredOutcome, { kind: 'told' }>['outcomes'],
   ): true {
     const { queue, clock } = this.#deps;
     this.#failures = 0;

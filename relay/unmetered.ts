@@ -1,6 +1,6 @@
 import type { UnmeteredAnswer } from '../functions/core/contract/admissions.ts';
-import { rootOf } from './commit/batch-job.ts';
-import type { Observe, UnmeteredLoss } from './events.ts';
+import { requestRootOf } from './commit/batch-job.ts';
+import type { RelayObserver, UnmeteredLoss } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
 import { UnmeteredPosts } from './unmetered-posts.ts';
@@ -20,13 +20,13 @@ export interface UnmeteredDeps {
   readonly post: Forwarder['postUnmetered'];
   readonly clock: RelayClock;
   readonly random: () => number;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
   /** @default UNMETERED_MAX */
   readonly capacity?: number;
 }
 
 /** Answers given without the ledger, kept until it has taken them. What is lost all the same is counted and named. */
-export interface Unmetered {
+export interface UnmeteredAnswers {
   add(answer: UnmeteredAnswer): void;
   /** The relay begins to stop: from now on everything is told at once, whatever the breaker says. */
   leave(): void;
@@ -36,7 +36,7 @@ export interface Unmetered {
   readonly queued: number;
 }
 
-export function createUnmetered(deps: UnmeteredDeps): Unmetered {
+export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
   const { clock, observe } = deps;
   let state: keyof typeof POSTS_AT_ONCE = 'open';
   let underWay = 0;
@@ -52,7 +52,7 @@ export function createUnmetered(deps: UnmeteredDeps): Unmetered {
     const json = JSON.stringify(answer);
     const untold: UntoldAnswer = {
       jobId: answer.request.jobId,
-      root: rootOf(answer.request),
+      root: requestRootOf(answer.request),
       json,
       bytes: Buffer.byteLength(json),
       refusals: 0,

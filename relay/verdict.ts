@@ -23,8 +23,8 @@ export type FallbackCause =
   | 'schema_unproven';
 
 /** What the ledger's side said of one job, or why it said nothing. */
-export type Verdict =
+export type LedgerVerdict =
   | Exclude<Decision, { readonly outcome: 'undecided' }>
   | { readonly outcome: 'undecided'; readonly cause: FallbackCause };
 
-export const undecided = (cause: FallbackCause): Verdict => ({ outcome: 'undecided', cause });
+export const undecided = (cause: FallbackCause): LedgerVerdict => ({ outcome: 'undecided', cause });

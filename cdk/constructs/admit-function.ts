@@ -5,7 +5,7 @@ import { ENV_CONSOLE_URL } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
-import type { RelayAdmit } from './relay-service-props.ts';
+import type { RelayAdmitRoute } from './relay-service-props.ts';
 
 export interface AdmitFunctionProps {
   readonly settings: Settings;
@@ -22,7 +22,7 @@ const TIMEOUT = Duration.seconds(11);
 export class AdmitFunction extends Construct {
   readonly program: NodeLambda;
   /** Where a relay asks. It grants its own role what it needs for it. */
-  readonly target: RelayAdmit;
+  readonly target: RelayAdmitRoute;
 
   constructor(scope: Construct, id: string, { settings, ledger, bundlesPath }: AdmitFunctionProps) {
     super(scope, id);

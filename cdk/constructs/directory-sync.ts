@@ -6,7 +6,7 @@ import { ENV_GITLAB_URL } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
-import { Scheduled } from './scheduled.ts';
+import { ScheduledProgram } from './scheduled.ts';
 import { grantGitLabToken } from './secret-parameter.ts';
 
 export interface DirectorySyncProps {
@@ -43,7 +43,7 @@ export class DirectorySync extends Construct {
     });
     ledger.grant(this.program, 'keepDirectory');
     grantGitLabToken(this.program, settings);
-    new Scheduled(this, 'EveryFiveMinutes', {
+    new ScheduledProgram(this, 'EveryFiveMinutes', {
       settings,
       program: this.program,
       name: 'directory',

@@ -5,7 +5,7 @@ import { ENV_ROLLUP_ZONE } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
-import { Scheduled } from './scheduled.ts';
+import { ScheduledProgram } from './scheduled.ts';
 
 export interface DriftCheckProps {
   readonly settings: Settings;
@@ -37,7 +37,7 @@ export class DriftCheck extends Construct {
       environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
     });
     ledger.grant(this.program, 'recount');
-    new Scheduled(this, 'Nightly', {
+    new ScheduledProgram(this, 'Nightly', {
       settings,
       program: this.program,
       name: 'drift',

@@ -5,7 +5,7 @@ import { ENV_ROLLUP_ZONE } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
-import { Scheduled } from './scheduled.ts';
+import { ScheduledProgram } from './scheduled.ts';
 import type { ThresholdsTopic } from './thresholds-topic.ts';
 
 export interface NoticesProps {
@@ -42,7 +42,7 @@ export class Notices extends Construct {
     });
     ledger.grant(this.program, 'tellOwners');
     thresholds.grantPublish(this.program);
-    new Scheduled(this, 'Schedule', {
+    new ScheduledProgram(this, 'Schedule', {
       settings,
       program: this.program,
       name: 'notices',

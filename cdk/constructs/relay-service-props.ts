@@ -4,14 +4,14 @@ import type { Settings } from '../settings/settings.ts';
 import type { RelayNetwork } from './network.ts';
 
 /** How the relay reaches the admit function; `url` is the Function URL. */
-export type RelayAdmit =
+export type RelayAdmitRoute =
   | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
   | { readonly route: 'invoke'; readonly fn: IFunction };
 
 export interface RelayServiceProps {
   readonly settings: Settings;
   readonly network: RelayNetwork;
-  readonly admit: RelayAdmit;
+  readonly admit: RelayAdmitRoute;
   /** Takes the heartbeat, if there is a watchdog. */
   readonly table: ITable;
 }

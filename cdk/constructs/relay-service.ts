@@ -21,7 +21,7 @@ import { Construct } from 'constructs';
 import * as names from '../../relay/names.ts';
 import { relayImage } from './relay-image.ts';
 import { grantRelay } from './relay-rights.ts';
-import type { RelayAdmit, RelayServiceProps } from './relay-service-props.ts';
+import type { RelayAdmitRoute, RelayServiceProps } from './relay-service-props.ts';
 
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';
@@ -146,8 +146,8 @@ export function relayEnvironment(
     ...admitEnvironment(admit),
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
     [names.ENV_FALLBACK]: relay.failurePolicy,
-    [names.ENV_GITLAB_INSTANCE]: gitlab.instance,
-    ...(settings.metrics && { [names.ENV_DEPLOYMENT]: settings.stage }),
+    [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,
+    ...(settings.metrics && { [names.ENV_RELAY_DEPLOYMENT]: settings.stage }),
     ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),
     [names.ENV_AWS_REGION]: Stack.of(scope).region,
     // Lower case is what both the WebSocket tunnel and gRPC read.
@@ -155,7 +155,7 @@ export function relayEnvironment(
   };
 }
 
-function admitEnvironment(admit: RelayAdmit): Record<string, string> {
+function admitEnvironment(admit: RelayAdmitRoute): Record<string, string> {
   switch (admit.route) {
     case 'url':
       return { [names.ENV_ADMIT_ROUTE]: 'url', [names.ENV_ADMIT_URL]: admit.url };

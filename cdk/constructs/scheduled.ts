@@ -18,7 +18,7 @@ export interface ScheduledProps {
 }
 
 /** Runs a program by the clock, one run at a time: a second one waits no longer than `lateAtMost`. */
-export class Scheduled extends Construct {
+export class ScheduledProgram extends Construct {
   constructor(scope: Construct, id: string, props: ScheduledProps) {
     super(scope, id);
     const { fn } = props.program;

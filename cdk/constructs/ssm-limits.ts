@@ -6,7 +6,7 @@ import { ENV_LIMITS_PATH } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { arnHere, NodeLambda } from './node-lambda.ts';
-import { Scheduled } from './scheduled.ts';
+import { ScheduledProgram } from './scheduled.ts';
 
 export interface SsmLimitsProps {
   readonly settings: Settings;
@@ -46,7 +46,7 @@ export class SsmLimits extends Construct {
     const itself = arnHere(this, 'ssm', `parameter${this.path}`);
     this.program.allow(['ssm:GetParametersByPath'], [itself, below]);
     this.program.allow(['ssm:GetParameterHistory'], [below]);
-    new Scheduled(this, 'EveryFiveMinutes', {
+    new ScheduledProgram(this, 'EveryFiveMinutes', {
       settings,
       program: this.program,
       name: 'ssm-limits',

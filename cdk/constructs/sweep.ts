@@ -6,7 +6,7 @@ import { ENV_CHARGE_UNKNOWN, ENV_CONTROLLER_ID, ENV_GITLAB_URL } from '../../fun
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
-import { Scheduled } from './scheduled.ts';
+import { ScheduledProgram } from './scheduled.ts';
 import { grantGitLabToken } from './secret-parameter.ts';
 
 export interface SweepProps {
@@ -50,7 +50,7 @@ export class Sweep extends Construct {
     ledger.grant(this.program, 'sweep');
     ledger.grantDueJobs(this.program);
     grantGitLabToken(this.program, settings);
-    new Scheduled(this, 'EveryMinute', {
+    new ScheduledProgram(this, 'EveryMinute', {
       settings,
       program: this.program,
       name: 'sweep',

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import { NodeLambda } from './node-lambda.ts';
-import { Scheduled } from './scheduled.ts';
+import { ScheduledProgram } from './scheduled.ts';
 import { grantSecret } from './secret-parameter.ts';
 import { tableKeyStatements } from './table-key.ts';
 
@@ -61,7 +61,7 @@ export class Watchdog extends Construct {
     this.#allowPage(topic);
     const { ENV_CONTROLLER_TOKEN_PARAMETER } = names;
     grantSecret(this.program, ENV_CONTROLLER_TOKEN_PARAMETER, props.controllerTokenParameter, settings);
-    new Scheduled(this, 'EveryMinute', {
+    new ScheduledProgram(this, 'EveryMinute', {
       settings,
       program: this.program,
       name: 'watchdog',

@@ -8,14 +8,14 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { type AlarmSpec, COMPOSITE, type Severity } from './alarms/alarm-spec.ts';
-import type { Metrics } from './metrics.ts';
+import { type AlarmSeverity, type AlarmSpec, COMPOSITE } from './alarms/alarm-spec.ts';
+import type { DeploymentMetrics } from './metrics.ts';
 import { runbookPlace } from './runbook.ts';
 
 export interface AlarmSetProps {
   readonly stage: string;
   readonly specs: readonly AlarmSpec[];
-  readonly metrics: Metrics;
+  readonly metrics: DeploymentMetrics;
   /** Topics that are told when an alarm goes on, and when it goes off again. */
   readonly topicArns: readonly string[];
   readonly runbookUrl: string | undefined;
@@ -77,7 +77,11 @@ export class AlarmSet extends Construct {
   }
 
   /** The first word is the severity: a subscription's filter can tell pages from tickets by it. */
-  #describe(spec: { readonly name: string; readonly severity: Severity; readonly says: string }): string {
+  #describe(spec: {
+    readonly name: string;
+    readonly severity: AlarmSeverity;
+    readonly says: string;
+  }): string {
     const place = runbookPlace(spec.name, this.#props.runbookUrl);
     return `${spec.severity.toUpperCase()}: ${spec.says} What to do: ${place}`;
   }

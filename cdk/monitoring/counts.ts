@@ -1,7 +1,7 @@
 /** How much of CloudWatch a deployment takes, for `tollgate cost`. Plain data: does not load the CDK. */
 import { FUNCTION_METRICS } from '../../functions/names.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
-import type { Watched } from './alarms/alarm-spec.ts';
+import type { AlarmInput } from './alarms/alarm-spec.ts';
 import { alarmsFor } from './alarms/all-alarms.ts';
 import { seriesIn } from './series.ts';
 
@@ -15,7 +15,7 @@ export interface MonitoringCounts {
   readonly dashboards: number;
 }
 
-export function monitoringCounts(watched: Watched): MonitoringCounts {
+export function monitoringCounts(watched: AlarmInput): MonitoringCounts {
   const alarms = alarmsFor(watched);
   return {
     customMetrics: watched.metrics ? new Set([...FUNCTION_METRICS, ...RELAY_METRICS]).size : 0,

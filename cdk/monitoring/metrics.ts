@@ -1,10 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
-import { SERIES, type Series, type SeriesName, type Subject, seriesIn } from './series.ts';
+import { type MetricSubject, SERIES, type Series, type SeriesName, seriesIn } from './series.ts';
 
 /** Turns formulas into metrics of one deployment. */
-export interface Metrics {
+export interface DeploymentMetrics {
   /**
    * @param formula - see {@link SERIES} for its words.
    * @throws {Error} if it names something that is not deployed.
@@ -20,10 +20,10 @@ export interface MetricsOptions {
   /** False: no formula has a metric of ours in it. */
   readonly ownMetrics: boolean;
   /** The dimensions by which AWS knows what is deployed. */
-  readonly dimensions: Readonly<Partial<Record<Subject, Readonly<Record<string, string>>>>>;
+  readonly dimensions: Readonly<Partial<Record<MetricSubject, Readonly<Record<string, string>>>>>;
 }
 
-export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions): Metrics {
+export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions): DeploymentMetrics {
   const dimensionsOf = (series: Series): Readonly<Record<string, string>> | undefined => {
     if (series.from === 'aws') return dimensions[series.of];
     return ownMetrics ? { [METRIC_DIMENSION]: deployment } : undefined;

@@ -23,7 +23,7 @@ export type ProgramName =
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
 
 /** What a metric of AWS's is about. */
-export type Subject =
+export type MetricSubject =
   | `function/${ProgramName}`
   | `log/${ProgramName | 'relay'}`
   | `dead-letters/${'settle-stream' | 'rollup'}`
@@ -38,7 +38,7 @@ export type Series =
       readonly from: 'aws';
       readonly namespace: AwsNamespace;
       readonly name: string;
-      readonly of: Subject;
+      readonly of: MetricSubject;
       readonly statistic: Statistic;
     };
 

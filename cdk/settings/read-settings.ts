@@ -1,6 +1,6 @@
 import { readDescriptors } from './read-descriptors.ts';
 import { hasFunctionUrls, NO_FUNCTION_URLS } from './regions.ts';
-import { type Reading, Section } from './section.ts';
+import { Section, type SettingsReading } from './section.ts';
 import type {
   ConsoleSettings,
   GitLabSettings,
@@ -38,7 +38,7 @@ const EXPORT_DAYS = { min: 0, max: 90, fallback: 90 } as const;
 const GROUP_ID = { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 0 } as const;
 
 /** One deployment, checked and with its defaults. Only of use if nothing was noted. */
-export function readSettings(deployment: unknown, reading: Reading): Settings {
+export function readSettings(deployment: unknown, reading: SettingsReading): Settings {
   const read = new Section(deployment, '', reading);
   const stage = read.required('stage', shapes.STAGE);
   const vpc = readVpc(read.section('vpc'));

@@ -1,14 +1,14 @@
 import type { Mistake } from './mistake.ts';
 
 /** What a text must look like. */
-export interface Shape {
+export interface TextShape {
   readonly fits: (text: string) => boolean;
   /** Ends the sentence "expected …". */
   readonly expected: string;
 }
 
 /** Where mistakes go, and where a setting was written. */
-export interface Reading {
+export interface SettingsReading {
   readonly note: (mistake: Mistake) => void;
   readonly placeOf: (setting: string) => string;
 }
@@ -17,10 +17,10 @@ export interface Reading {
 export class Section {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #path: string;
-  readonly #reading: Reading;
+  readonly #reading: SettingsReading;
   readonly #known = new Set<string>();
 
-  constructor(value: unknown, path: string, reading: Reading) {
+  constructor(value: unknown, path: string, reading: SettingsReading) {
     this.#path = path;
     this.#reading = reading;
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -36,18 +36,18 @@ export class Section {
     return new Section(this.#take(name), this.#settingOf(name), this.#reading);
   }
 
-  required(name: string, shape: Shape): string {
+  required(name: string, shape: TextShape): string {
     const value = this.#take(name);
     if (typeof value === 'string' && shape.fits(value)) return value;
     this.mistake(name, `expected ${shape.expected}`);
     return '';
   }
 
-  optional(name: string, shape: Shape): string | undefined {
+  optional(name: string, shape: TextShape): string | undefined {
     return this.#take(name) === undefined ? undefined : this.required(name, shape);
   }
 
-  list(name: string, shape: Shape): readonly string[] {
+  list(name: string, shape: TextShape): readonly string[] {
     const value = this.#take(name) ?? [];
     if (!Array.isArray(value)) {
       this.mistake(name, `expected a list, each ${shape.expected}`);

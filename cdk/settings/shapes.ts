@@ -1,8 +1,8 @@
 /** How the texts among the settings must look. */
 import { isIP } from 'node:net';
-import type { Shape } from './section.ts';
+import type { TextShape } from './section.ts';
 
-const matching = (pattern: RegExp, expected: string): Shape => ({
+const matching = (pattern: RegExp, expected: string): TextShape => ({
   fits: (text) => pattern.test(text),
   expected,
 });
@@ -14,23 +14,23 @@ export const STAGE = matching(
 );
 export const ACCOUNT = matching(/^\d{12}$/, 'the 12 digits of an account, in quotes');
 export const REGION = matching(/^[a-z]{2,4}(-[a-z]+)+-\d+$/, 'a region such as eu-central-1');
-export const GITLAB_URL: Shape = {
+export const GITLAB_URL: TextShape = {
   fits: (text) => {
     const url = URL.parse(text);
     return url?.protocol === 'https:' && url.origin === text;
   },
   expected: 'GitLab\'s address without a path or a "/" at the end, such as https://gitlab.example.com',
 };
-export const DESCRIPTORS: Shape = {
+export const DESCRIPTORS: TextShape = {
   fits: (text) => text !== '' && !text.includes('\0'),
   expected:
     "the file with your GitLab's field numbers, such as relay/wire/gitlab.binpb, made by: npm run proto:sync -- --ref v18.9.0",
 };
-export const CONSOLE_URL: Shape = {
+export const CONSOLE_URL: TextShape = {
   fits: GITLAB_URL.fits,
   expected: 'an https:// address without a path or a "/" at the end, such as https://budget.example.com',
 };
-export const ADDRESS_RANGE: Shape = {
+export const ADDRESS_RANGE: TextShape = {
   fits: (text) => {
     const [address = '', bits, ...more] = text.split('/');
     const version = isIP(address);
@@ -47,7 +47,7 @@ export const INSTANCE = matching(
   /^[A-Za-z0-9.:-]{1,100}$/,
   'a host name such as gitlab.example.com; it begins every key of the table',
 );
-export const ROUTER_URL: Shape = {
+export const ROUTER_URL: TextShape = {
   fits: (text) => {
     const url = URL.parse(text);
     return (
@@ -60,7 +60,7 @@ export const ROUTER_URL: Shape = {
   expected: 'wss:// or grpcs:// and the host of the job router, such as wss://kas.gitlab.example.com',
 };
 /** From a /16 to a /26: two subnets must have room for a task while its successor starts. */
-export const CIDR: Shape = {
+export const CIDR: TextShape = {
   fits: (text) => {
     const [address = '', bits = ''] = text.split('/');
     const parts = address.split('.');
@@ -85,7 +85,7 @@ export const IMAGE = matching(
   /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+@sha256:[0-9a-f]{64}|@sha256:[0-9a-f]{64}|:[\w.-]+)$/,
   'registry/name with a tag or, better, a digest, such as registry.example.com/tollgate/relay@sha256:…',
 );
-export const PROXY_URL: Shape = {
+export const PROXY_URL: TextShape = {
   fits: (text) => {
     const url = URL.parse(text);
     return url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.password}` === '';
@@ -105,11 +105,11 @@ export const TOPIC_ARN = matching(
   'the ARN of an SNS topic, such as arn:aws:sns:eu-central-1:111122223333:on-call',
 );
 export const EMAIL = matching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an e-mail address');
-export const WEBHOOK_URL: Shape = {
+export const WEBHOOK_URL: TextShape = {
   fits: (text) => URL.parse(text)?.protocol === 'https:',
   expected: 'an address that begins with https://',
 };
-export const TIME_ZONE: Shape = {
+export const TIME_ZONE: TextShape = {
   fits: (text) => {
     try {
       return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;

@@ -7,43 +7,43 @@
  */
 
 import type { BreakGlassState } from '../core/limits/desk/break-glass-state.ts';
-import type { HistoryAsked, HistoryPage, LogEntry } from '../core/limits/desk/history.ts';
+import type { HistoryPage, HistoryQuery, LogEntry } from '../core/limits/desk/history.ts';
 import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
-import type { Budgets, BudgetsAsked } from './budgets/model.ts';
+import type { Budgets, BudgetsQuery } from './budgets/model.ts';
 import type { ExceptionRow } from './exceptions/model.ts';
 import type { JobAnswer } from './job/model.ts';
-import type { Me } from './me/model.ts';
-import type { Overview, OverviewAsked } from './overview/model.ts';
+import type { MeAnswer } from './me/model.ts';
+import type { Overview, OverviewQuery } from './overview/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
 import type { Viewer } from './reading/viewer.ts';
 import type { RequestRow } from './requests/model.ts';
-import type { ShadowAsked, ShadowView } from './shadow/model.ts';
-import type { StatementAnswer, StatementAsked } from './statement/model.ts';
-import type { SubjectAsked, SubjectView } from './subject/model.ts';
-import type { UsageAsked, UsageDaysView } from './usage/model.ts';
+import type { ShadowQuery, ShadowView } from './shadow/model.ts';
+import type { StatementAnswer, StatementQuery } from './statement/model.ts';
+import type { SubjectQuery, SubjectView } from './subject/model.ts';
+import type { UsageDaysView, UsageQuery } from './usage/model.ts';
 
 /** Every method throws `LimitsError`, `LedgerError` or `DirectoryError` where the table gives no answer; retry later. */
-export interface ConsoleRead {
-  me(viewer: Viewer): Promise<Me>;
-  overview(asked: OverviewAsked, viewer: Viewer): Promise<Overview>;
+export interface ConsoleReader {
+  me(viewer: Viewer): Promise<MeAnswer>;
+  overview(asked: OverviewQuery, viewer: Viewer): Promise<Overview>;
   /** Undefined: there is no such subject, or it is not theirs to see. */
-  subject(subject: string, asked: SubjectAsked, viewer: Viewer): Promise<SubjectView | undefined>;
+  subject(subject: string, asked: SubjectQuery, viewer: Viewer): Promise<SubjectView | undefined>;
   /** Every limit in force that is theirs to see, and how it stands. */
-  budgets(asked: BudgetsAsked, viewer: Viewer): Promise<Budgets>;
+  budgets(asked: BudgetsQuery, viewer: Viewer): Promise<Budgets>;
   /** What stands beside the limits that hold for a subject; empty for one that is not theirs to see. */
   exceptions(subject: string, viewer: Viewer): Promise<readonly ExceptionRow[]>;
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
-  shadow(asked: ShadowAsked, viewer: Viewer): Promise<ShadowView>;
+  shadow(asked: ShadowQuery, viewer: Viewer): Promise<ShadowView>;
   /** What a group of the viewer's is charged for a month. */
-  statement(asked: StatementAsked, viewer: Viewer): Promise<StatementAnswer>;
+  statement(asked: StatementQuery, viewer: Viewer): Promise<StatementAnswer>;
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
   /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */
   backtest(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<BacktestAnswer>;
   /** Newest first; rows of subjects outside are left out, `count` with them. */
-  history(asked: HistoryAsked, viewer: Viewer): Promise<HistoryPage>;
+  history(asked: HistoryQuery, viewer: Viewer): Promise<HistoryPage>;
   /** One edit with every row that is theirs to see. Undefined: there is none, or nothing of it is theirs. */
   edit(edit: number, viewer: Viewer): Promise<LogEntry | undefined>;
   /** Newest first; those the viewer filed, and those of their groups. */
@@ -52,7 +52,7 @@ export interface ConsoleRead {
   waiting(viewer: Viewer): Promise<number>;
   breakGlasses(viewer: Viewer): Promise<readonly BreakGlassState[]>;
   /** Day by day, as the rollup has it. Undefined: there is no such subject, or it is not theirs to see. */
-  usage(asked: UsageAsked, viewer: Viewer): Promise<UsageDaysView | undefined>;
+  usage(asked: UsageQuery, viewer: Viewer): Promise<UsageDaysView | undefined>;
   /** Whether the viewer may know of a subject, as the groups are now. */
   sight(viewer: Viewer): Promise<(subject: string) => boolean>;
 }

@@ -2,7 +2,7 @@
 import type { Ledger } from '../core/ledger/ledger.ts';
 import { backtestOf } from './backtest/backtest-view.ts';
 import { budgetsOf } from './budgets/budgets.ts';
-import type { ConsoleRead } from './contract.ts';
+import type { ConsoleReader } from './contract.ts';
 import { exceptionsOf } from './exceptions/exceptions.ts';
 import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
 import { explainJob } from './job/explain-job.ts';
@@ -12,7 +12,7 @@ import { previewOf } from './preview/preview-view.ts';
 import { countersNow } from './reading/counters-now.ts';
 import { limitsNow } from './reading/limits-now.ts';
 import { poolsNow } from './reading/pools.ts';
-import type { ConsoleReadDeps, Reading } from './reading/reading.ts';
+import type { ConsoleReadDeps, ReadContext } from './reading/reading.ts';
 import { NOWHERE, scopeOf } from './reading/scope.ts';
 import { requestRows, waitingOf } from './requests/requests.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
@@ -20,16 +20,16 @@ import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
 
-export function createConsoleRead(deps: ConsoleReadDeps): ConsoleRead {
+export function createConsoleRead(deps: ConsoleReadDeps): ConsoleReader {
   const { clock, desk, ledger } = deps;
   const previous = (keys: Parameters<Ledger['readCounters']>[0]) => ledger.readCounters(keys);
-  const reading: Reading = {
+  const reading: ReadContext = {
     ...deps,
     counters: countersNow(ledger, clock),
     limits: limitsNow({ desk, table: deps.limitTable, packed: deps.packedLimits, previous, clock }),
     pools: poolsNow(clock),
   };
-  const scopeFor = async (viewer: Parameters<ConsoleRead['me']>[0]) =>
+  const scopeFor = async (viewer: Parameters<ConsoleReader['me']>[0]) =>
     scopeOf(viewer.roles, ((await deps.places()) ?? NOWHERE).directory);
   const requests = requestRows(reading);
   return {

@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { ConsoleRead } from '../answers/contract.ts';
+import type { ConsoleReader } from '../answers/contract.ts';
 import { HEALTH_PATH } from '../core/contract/admissions.ts';
 import type { Log } from '../core/environment/log.ts';
 import type { LimitsDesk } from '../core/limits/desk/contract.ts';
@@ -16,7 +16,7 @@ import { unreadableStatus } from './unreadable-request.ts';
 
 export interface ConsoleAppDeps {
   readonly desk: LimitsDesk;
-  readonly read: ConsoleRead;
+  readonly read: ConsoleReader;
   readonly signIn: SignIn;
   readonly policy: Policy;
   readonly directory: () => Promise<Directory | undefined>;

@@ -9,7 +9,7 @@ import { secretLines } from '../core/environment/secret-lines.ts';
 import { ssmText } from '../core/environment/ssm-text.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { deployedTable } from '../core/ledger/deployed-table.ts';
-import { dynamoMarks } from '../core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../core/ledger/dynamo-marks.ts';
 import { dynamoRecountOutcomes } from '../core/ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
@@ -50,7 +50,7 @@ const limitTable = new DynamoLimitTable(table);
 const places = placesNow({ table: new DynamoDirectoryTable(table), packed: packed.directory, clock });
 const directory = async () => (await places())?.directory;
 
-const marks = dynamoMarks(table);
+const marks = dynamoSweepMarks(table);
 /** The sweep has looked at all jobs of a runner up to such an id. */
 const recentJobIds = async () =>
   [...((await marks.read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo);

@@ -7,7 +7,7 @@ import type { LimitsDesk } from '../core/limits/desk/contract.ts';
 import type { Asker } from '../core/limits/desk/limit-request.ts';
 import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
 
-export type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
+export type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
 export interface StaleImportDeps {
   readonly desk: Pick<LimitsDesk, 'at' | 'apply' | 'live'>;
@@ -31,7 +31,7 @@ export async function staleImport(
   { rows, dialect, prune, base }: StaleFile,
   by: Asker,
   { desk, policy, directory }: StaleImportDeps,
-): Promise<Stale> {
+): Promise<StaleOutcome> {
   const was = await desk.at(base);
   const imported =
     was &&

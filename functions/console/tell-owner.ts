@@ -1,11 +1,11 @@
 /** Sends the shadow report to the owner of a group, however many press the button. */
 import type { Ledger } from '../core/ledger/ledger.ts';
-import { shadowPage } from '../core/notify/console-links.ts';
-import { type Message, type Notify, subjectLine } from '../core/notify/notify.ts';
+import { shadowPagePath } from '../core/notify/console-links.ts';
+import { type Message, type Notifier, subjectLine } from '../core/notify/notify.ts';
 import type { OwnerMessage, PagesDeps } from './pages/pages-deps.ts';
 
 export interface TellOwnerDeps {
-  readonly notify: Notify;
+  readonly notify: Notifier;
   readonly ledger: Pick<Ledger, 'announceOnce'>;
   /** Our own address, as the browser sees it. */
   readonly origin: string;
@@ -19,7 +19,7 @@ const ASKING_MS = -600_000;
 const TIMEOUT_MS = 2_000;
 const OWNER_CHARACTERS_MAX = 100;
 
-/** At most one message per group and hour; one that was not taken does not count. Throws like {@link Notify.send}. */
+/** At most one message per group and hour; one that was not taken does not count. Throws like {@link Notifier.send}. */
 export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): NonNullable<PagesDeps['tellOwner']> {
   const isNew = async (key: readonly string[], ttlMs: number): Promise<boolean> => {
     const [first] = await ledger.announceOnce([JSON.stringify(key)], { ttlMs, timeoutMs: TIMEOUT_MS });
@@ -49,7 +49,7 @@ function reportOf({ subject, text, about, path, owner, contact }: OwnerMessage, 
       ...(contact !== undefined && { contact }),
       subject: about,
       subjectLabel: `group ${path}`,
-      link: `${origin}${shadowPage(about)}`,
+      link: `${origin}${shadowPagePath(about)}`,
       text,
     }),
     id,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
-import { type SyncReport, syncDirectory } from '../core/directory/sync.ts';
+import { type DirectorySyncReport, syncDirectory } from '../core/directory/sync.ts';
 import { systemClock } from '../core/environment/clock.ts';
 import { consoleLog } from '../core/environment/log.ts';
 import { secretLines } from '../core/environment/secret-lines.ts';
@@ -12,7 +12,7 @@ import { dynamoClient } from '../core/store/dynamo-client.ts';
 import { dynamoTable } from '../core/store/dynamo-table.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readDirectoryConfig } from './config.ts';
-import { logReport, measureReport } from './report.ts';
+import { logDirectoryReport, measureDirectoryReport } from './report.ts';
 
 const config = readDirectoryConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
@@ -34,10 +34,10 @@ const gitlab = createGitLabDirectory({
 });
 
 /** Lambda's entry point for the schedule of every five minutes. Give it 240 s: the run asks for 150 and writes after that. */
-export const handler = onOwnBooks(place, async (): Promise<SyncReport> => {
+export const handler = onOwnBooks(place, async (): Promise<DirectorySyncReport> => {
   const runId = randomBytes(6).toString('base64url');
   const report = await syncDirectory({ gitlab, table, clock: systemClock, runId });
-  logReport(report, consoleLog);
-  measureReport(report, metrics);
+  logDirectoryReport(report, consoleLog);
+  measureDirectoryReport(report, metrics);
   return report;
 });

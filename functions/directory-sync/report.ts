@@ -1,10 +1,10 @@
-import type { SyncReport } from '../core/directory/sync.ts';
+import type { DirectorySyncReport } from '../core/directory/sync.ts';
 import type { Log } from '../core/environment/log.ts';
 import type { Metrics } from '../core/metrics/metrics.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
 /** One line a run; what somebody has to do something about is an error of its own, which an alarm counts. */
-export function logReport(report: SyncReport, log: Log): void {
+export function logDirectoryReport(report: DirectorySyncReport, log: Log): void {
   log.info('directory synced', { ...report });
   if (report.groupsListing === 'refused') {
     log.error('directory: GitLab lists far fewer groups than before; nothing is dropped', {
@@ -25,7 +25,10 @@ export function logReport(report: SyncReport, log: Log): void {
 }
 
 /** One run as a metric. The one of two runs that counts says it; before a first listing there is nothing to say. */
-export function measureReport({ outcome, groupsListedAgeMs }: SyncReport, metrics: Metrics): void {
+export function measureDirectoryReport(
+  { outcome, groupsListedAgeMs }: DirectorySyncReport,
+  metrics: Metrics,
+): void {
   if (outcome === 'stale' || groupsListedAgeMs === undefined) return;
   metrics.add(METRIC_DIRECTORY_AGE_SECONDS, groupsListedAgeMs / 1000);
   metrics.flush();

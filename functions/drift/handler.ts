@@ -15,9 +15,9 @@ import { DynamoRollupStore } from '../core/usage/dynamo-rollup-store.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { checkDrift, type DriftReport } from './check-drift.ts';
 import { readDriftConfig } from './config.ts';
-import { measureReport } from './measure-report.ts';
+import { measureDriftReport } from './measure-report.ts';
 import { MENDED_MS, mendUsage } from './mend-usage.ts';
-import { agedRecords, recentRecords } from './records-to-check.ts';
+import { agedRecords, collectRecentRecords } from './records-to-check.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
 /** Leaves two of the run's 15 minutes: the next night goes on. */
@@ -32,14 +32,14 @@ const store = new DynamoStore(table);
 export const handler = onOwnBooks(table, async (): Promise<DriftReport> => {
   const startMs = systemClock.monotonicMs();
   const aged = agedRecords(store, systemClock.nowMs());
-  const recent = recentRecords(store, systemClock.nowMs() - MENDED_MS, aged.store);
+  const recent = collectRecentRecords(store, systemClock.nowMs() - MENDED_MS, aged.store);
   const report = await checkDrift({
     ledger: createLedger({ store: recent.store }),
     outcomes: dynamoRecountOutcomes(table),
     clock: systemClock,
     log: consoleLog,
   });
-  measureReport(report, metrics);
+  measureDriftReport(report, metrics);
   const known = await readWholeDirectory(new DynamoDirectoryTable(table), {
     timeoutMs: DIRECTORY_TIMEOUT_MS,
   });

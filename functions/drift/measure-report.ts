@@ -3,7 +3,7 @@ import { METRIC_DRIFTED_COUNTERS } from '../names.ts';
 import type { DriftReport } from './check-drift.ts';
 
 /** One run as a metric, zero included: a day without it is a night without a check. */
-export function measureReport({ drifting }: DriftReport, metrics: Metrics): void {
+export function measureDriftReport({ drifting }: DriftReport, metrics: Metrics): void {
   metrics.add(METRIC_DRIFTED_COUNTERS, drifting);
   metrics.flush();
 }

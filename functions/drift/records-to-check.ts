@@ -73,7 +73,7 @@ export interface RecentRecords {
 }
 
 /** Keeps the records of recent jobs from a scan that is made anyhow. @param sinceMs - Unix ms @param scanned - whose scan it is */
-export function recentRecords(
+export function collectRecentRecords(
   table: LedgerStore,
   sinceMs: number,
   scanned: Pick<LedgerStore, 'scan'> = table,

@@ -1,7 +1,7 @@
 /** How far everybody was told: one item, written after the messages were taken. */
 import { createHash } from 'node:crypto';
 import { addresseeKey } from '../core/notify/addressee.ts';
-import type { Notice, Passed, ToldTally } from './notice.ts';
+import type { Notice, NoticeMark, ToldTally } from './notice.ts';
 
 export interface Cursor {
   /** The last edit of the change log that was told. */
@@ -77,7 +77,7 @@ export function partlyTold(cursor: Cursor, taken: readonly Notice[]): Cursor {
   return next;
 }
 
-function passed(cursor: Cursor, passes: Passed): Cursor {
+function passed(cursor: Cursor, passes: NoticeMark): Cursor {
   if (passes.kind === 'break-glass') {
     const before = cursor.breakGlasses[passes.id] ?? { reviews: 0, atMs: 0 };
     const breakGlasses = { ...cursor.breakGlasses, [passes.id]: { ...before, used: passes.used } };

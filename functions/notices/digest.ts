@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Addressee } from '../core/notify/addressee.ts';
 import { linkTo } from '../core/notify/console-links.ts';
-import { type Message, type Severity, subjectLine } from '../core/notify/notify.ts';
+import { type Message, type MessageSeverity, subjectLine } from '../core/notify/notify.ts';
 import type { Notice, NoticeKind } from './notice.ts';
-import { counted } from './telling.ts';
+import { noticeCount } from './notice-format.ts';
 
 /** Nobody reads more lines; the console has them all. */
 export const NOTICES_PER_MESSAGE_MAX = 40;
@@ -12,7 +12,7 @@ export const NOTICES_PER_MESSAGE_MAX = 40;
 const NOTICES_BYTES_MAX = 220_000;
 
 interface Kind {
-  readonly severity: Severity;
+  readonly severity: MessageSeverity;
   /** Heading it stands under. */
   readonly under: (typeof HEADINGS)[number];
 }
@@ -41,13 +41,13 @@ const KINDS: Readonly<Record<NoticeKind, Kind>> = {
 };
 
 const ORDER = Object.keys(KINDS);
-const SEVERITIES: readonly Severity[] = ['action', 'warning', 'info'];
+const SEVERITIES: readonly MessageSeverity[] = ['action', 'warning', 'info'];
 
 /**
  * @param notices - of one addressee, at least one.
  * @param consoleUrl - `https://budget.example.com`; undefined: there is no console, and no links.
  */
-export function digest(
+export function noticeDigest(
   to: Addressee,
   notices: readonly Notice[],
   { consoleUrl }: { readonly consoleUrl: string | undefined },
@@ -136,16 +136,16 @@ function headline(notices: readonly Notice[]): string {
   const opened = of('break-glass-opened', 'break-glass-used').length;
   const limits = notices.filter(({ kind }) => KINDS[kind].under === 'Limits').length - frozen;
   const parts = [
-    waiting > 0 ? `${counted(waiting, 'request waits', 'requests wait')}` : undefined,
+    waiting > 0 ? `${noticeCount(waiting, 'request waits', 'requests wait')}` : undefined,
     reviews > 0 ? `${reviews} break-glass to review` : undefined,
     jobsPart(of('jobs-rejected'), 'rejected'),
     jobsPart(of('jobs-warned'), 'would have been rejected'),
     opened > 0 ? 'broken glass' : undefined,
-    frozen > 0 ? counted(frozen, 'freeze') : undefined,
-    limits > 0 ? `${counted(limits, 'change')} of limits` : undefined,
+    frozen > 0 ? noticeCount(frozen, 'freeze') : undefined,
+    limits > 0 ? `${noticeCount(limits, 'change')} of limits` : undefined,
     of('break-glass-changed').length > 0 && opened === 0 ? 'break-glass changed' : undefined,
     of('request-decided').length > 0
-      ? counted(of('request-decided').length, 'request decided', 'requests decided')
+      ? noticeCount(of('request-decided').length, 'request decided', 'requests decided')
       : undefined,
   ];
   return parts.filter((part) => part !== undefined).join(', ');
@@ -156,7 +156,7 @@ function jobsPart(notices: readonly Notice[], what: string): string | undefined 
   const [first] = notices;
   if (first === undefined) return undefined;
   return notices.length === 1
-    ? `${counted(Number(first.facts.jobs), 'job')} of ${first.label} ${what}`
+    ? `${noticeCount(Number(first.facts.jobs), 'job')} of ${first.label} ${what}`
     : `jobs of ${notices.length} groups ${what}`;
 }
 

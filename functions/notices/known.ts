@@ -4,7 +4,7 @@ import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { readDocument } from '../core/limits/desk/plan.ts';
 import type { LimitPointer, LimitTable } from '../core/limits/limit-table.ts';
-import { readLimits } from '../core/limits/publish-limits.ts';
+import { readLimitSet } from '../core/limits/publish-limits.ts';
 import type { Ownership } from '../core/notify/addressee.ts';
 
 export interface KnownDeps {
@@ -16,9 +16,9 @@ export interface KnownDeps {
 }
 
 /** Serves one run: asked as often as need be, read once. @throws {LimitsError | DirectoryError} */
-export type Known = () => Promise<Ownership>;
+export type OwnershipReader = () => Promise<Ownership>;
 
-export function knownIn(pointer: LimitPointer | undefined, deps: KnownDeps): Known {
+export function knownIn(pointer: LimitPointer | undefined, deps: KnownDeps): OwnershipReader {
   let known: Promise<Ownership> | undefined;
   const read = async (): Promise<Ownership> => {
     const [limits, directory] = await Promise.all([limitsIn(pointer, deps), deps.directory()]);
@@ -32,6 +32,6 @@ export function knownIn(pointer: LimitPointer | undefined, deps: KnownDeps): Kno
 
 async function limitsIn(pointer: LimitPointer | undefined, deps: KnownDeps): Promise<LimitSet> {
   if (pointer === undefined) return deps.packed;
-  const { document } = await readLimits(pointer.set, deps.limitTable);
+  const { document } = await readLimitSet(pointer.set, deps.limitTable);
   return readDocument(document, pointer.set, deps.policy).limits;
 }

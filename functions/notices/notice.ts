@@ -39,11 +39,11 @@ export interface Notice {
   /** The numbers for programs. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
   /** How far its telling goes, where that is kept one by one. */
-  readonly passes?: readonly Passed[];
+  readonly passes?: readonly NoticeMark[];
 }
 
 /** What is kept of one subject's day or one break-glass once it was told. */
-export type Passed =
+export type NoticeMark =
   | { readonly kind: 'tally'; readonly day: string; readonly subject: string; readonly tally: ToldTally }
   | { readonly kind: 'break-glass'; readonly id: string; readonly used: number };
 

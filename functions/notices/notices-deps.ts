@@ -5,7 +5,7 @@ import type { LedgerClock } from '../core/environment/clock.ts';
 import type { Log } from '../core/environment/log.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
 import type { LimitTable } from '../core/limits/limit-table.ts';
-import type { Notify } from '../core/notify/notify.ts';
+import type { Notifier } from '../core/notify/notify.ts';
 import type { RollupStore } from '../core/usage/rollup-store.ts';
 import type { CursorStore } from './cursor.ts';
 
@@ -18,7 +18,7 @@ export interface NoticesDeps {
   readonly directory: () => Promise<Directory | undefined>;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
-  readonly notify: Notify;
+  readonly notify: Notifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** IANA zone of the rollup's days. */
   readonly zone: string;

@@ -9,7 +9,7 @@ import { readRequests } from '../core/limits/desk/request-items.ts';
 import { addresseeKey } from '../core/notify/addressee.ts';
 import { NotifyError } from '../core/notify/notify.ts';
 import { type Cursor, markOf, partlyTold, START } from './cursor.ts';
-import { digest } from './digest.ts';
+import { noticeDigest } from './digest.ts';
 import { gather } from './gather/gather.ts';
 import { knownIn } from './known.ts';
 import type { Notice } from './notice.ts';
@@ -85,7 +85,7 @@ async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesD
     // Where one of them says how to reach the owner, the message says it.
     const to = mine.find(({ to: { contact } }) => contact !== undefined)?.to ?? first.to;
     try {
-      await notify.send(digest(to, mine, { consoleUrl }));
+      await notify.send(noticeDigest(to, mine, { consoleUrl }));
     } catch (error) {
       if (!(error instanceof NotifyError)) throw error;
       return { taken, messages, waiting: owners.length - messages, failure: error };

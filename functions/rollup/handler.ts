@@ -12,7 +12,7 @@ import { snsNotify } from '../core/notify/sns-notify.ts';
 import { deployedRules } from '../core/rules/deployed-rules.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
 import { type AnnounceCrossingsDeps, announceCrossings } from '../core/thresholds/announce-crossings.ts';
-import { KnownTold } from '../core/thresholds/announced.ts';
+import { KnownCrossings } from '../core/thresholds/announced.ts';
 import { limitOf } from '../core/thresholds/limit-of.ts';
 import { placeAskOf, placeBy } from '../core/usage/contribution.ts';
 import { DynamoRollupStore } from '../core/usage/dynamo-rollup-store.ts';
@@ -49,7 +49,7 @@ function tellOwners(topicArn: string): OnTransitions {
       limitOf(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
     notify: snsNotify({ topicArn }),
     clock: systemClock,
-    knownTold: new KnownTold(),
+    knownTold: new KnownCrossings(),
     currency: policy.currency,
     log: consoleLog,
     consoleUrl: config.consoleUrl,

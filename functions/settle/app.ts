@@ -11,13 +11,13 @@ import type { InboxStore } from '../core/ledger/store.ts';
 import { LedgerError } from '../core/store/ledger-error.ts';
 import { truthText } from '../core/truth/truth-text.ts';
 import {
-  BODY_BYTES_MAX,
   type DeliveryProof,
+  HOOK_BODY_BYTES_MAX,
   JOBS_PATH,
   type JobsResponse,
   PROOF_HEADER,
 } from './contract.ts';
-import { hasToken, isSigned, type SignedHeaders } from './webhook-signature.ts';
+import { hasWebhookToken, isSigned, type SignedHeaders } from './webhook-signature.ts';
 
 export interface SettleAppDeps {
   readonly inbox: InboxStore;
@@ -55,7 +55,7 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
     return respond(c, 'failed', error instanceof LedgerError && error.retryable ? 503 : 500);
   });
 
-  app.use(bodyLimit({ maxSize: BODY_BYTES_MAX, onError: (c) => respond(c, 'too_large', 413) }));
+  app.use(bodyLimit({ maxSize: HOOK_BODY_BYTES_MAX, onError: (c) => respond(c, 'too_large', 413) }));
 
   app.post(JOBS_PATH, async (c) => {
     const body = await c.req.text();
@@ -117,7 +117,7 @@ async function senderOf(
     if (headers.signature !== undefined)
       return isSigned(body, headers, await secrets(), log) ? 'signature' : 'unknown';
     if (legacyTokens === undefined || headers.token === undefined) return 'unknown';
-    return hasToken(headers, await legacyTokens(), log) ? 'token' : 'unknown';
+    return hasWebhookToken(headers, await legacyTokens(), log) ? 'token' : 'unknown';
   } catch (error) {
     log.error('webhook secrets unreadable', { error: error instanceof Error ? error.name : typeof error });
     return 'unchecked';

@@ -2,7 +2,7 @@
 export const JOBS_PATH = '/v1/gitlab/jobs';
 
 /** A job event is some 5 KB; GitLab's own bound of 25 MB is for pushes. */
-export const BODY_BYTES_MAX = 1024 * 1024;
+export const HOOK_BODY_BYTES_MAX = 1024 * 1024;
 
 /** How a delivery proved that it is GitLab's: a signature (GitLab 19.0 and newer), or the plain `X-Gitlab-Token`. */
 export type DeliveryProof = 'signature' | 'token';

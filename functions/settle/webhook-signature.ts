@@ -70,7 +70,7 @@ const isGuessable = (secret: Buffer): boolean =>
 const bytesOf = (token: string): Buffer => Buffer.from(token.replace(/^whsec_/, ''), 'base64');
 
 /** Digests are compared: they have one length, and every one of them is compared whatever came before. */
-export function hasToken({ token }: SignedHeaders, tokens: readonly string[], log: Log): boolean {
+export function hasWebhookToken({ token }: SignedHeaders, tokens: readonly string[], log: Log): boolean {
   if (token === undefined) return false;
   const given = digest(token);
   let found = false;

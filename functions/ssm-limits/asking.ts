@@ -11,7 +11,7 @@ export interface AskingDeps {
 }
 
 /** Asks once and again; undefined: there is no time left. */
-export type Ask = <T>(question: () => Promise<T>) => Promise<T | undefined>;
+export type RetriedAsk = <T>(question: () => Promise<T>) => Promise<T | undefined>;
 
 /** Twenty a second: half of what an account has by default, which its other programs share. */
 const PACE_MS = 50;
@@ -21,7 +21,7 @@ const TRIES_MAX = 8;
 const backOffMs = doubling(200, 8_000);
 
 /** @returns a function that throws what the question threw when trying again does not help. */
-export function pacedAsking({ clock, random, endsAtMs }: AskingDeps): Ask {
+export function createRetriedAsk({ clock, random, endsAtMs }: AskingDeps): RetriedAsk {
   let notBeforeMs = Number.NEGATIVE_INFINITY;
   return async (question) => {
     for (let tries = 1; ; tries += 1) {

@@ -27,7 +27,7 @@ const VERSION = 've';
 const MODIFIED = 'at';
 const OWNED = 'ow';
 
-export function dynamoMarks({ table, instance, clock }: DynamoMarksOptions): Marks {
+export function dynamoParameterMarks({ table, instance, clock }: DynamoMarksOptions): Marks {
   const keys = ledgerKeys(instance);
   const failure: TableFailure = (doing, why) =>
     new SsmLimitsError('marks_unavailable', `could not ${doing} in ${table.tableName} (${why})`);

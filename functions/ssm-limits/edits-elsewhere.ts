@@ -10,7 +10,7 @@ const PAGES_MAX = 20;
 const PAGE = 100;
 
 /** Who changed a limit elsewhere after a time. */
-export type ChangedElsewhere = (
+export type ElsewhereLookup = (
   group: number,
   limit: string,
   afterMs: number,
@@ -30,7 +30,7 @@ export type ChangedElsewhere = (
 export async function editsElsewhere(
   desk: Pick<LimitsDesk, 'history'>,
   sinceMs: number,
-): Promise<ChangedElsewhere> {
+): Promise<ElsewhereLookup> {
   const entries: LogEntry[] = [];
   let knownFromMs = Number.POSITIVE_INFINITY;
   let before: number | undefined;

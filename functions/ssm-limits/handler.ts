@@ -13,7 +13,7 @@ import { deployedMetrics } from '../core/metrics/metrics.ts';
 import { readPackedRules } from '../core/rules/packed-rules.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readSsmLimitsConfig } from './config.ts';
-import { dynamoMarks } from './dynamo-marks.ts';
+import { dynamoParameterMarks } from './dynamo-marks.ts';
 import { runOn } from './run.ts';
 import { ssmParameters } from './ssm-parameters.ts';
 
@@ -31,7 +31,7 @@ const directory = async () =>
 const deps = {
   path: config.limitsPath,
   parameters: ssmParameters({ endpoint: config.ssmEndpoint }),
-  marks: dynamoMarks(table),
+  marks: dynamoParameterMarks(table),
   desk: createLimitsDesk({
     table: new DynamoLimitTable(table),
     policy: packed.policy,

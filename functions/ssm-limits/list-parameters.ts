@@ -1,10 +1,10 @@
 /** Lists all parameters of limits, as far as the time allows; the next run goes on where this one ended. */
-import type { Ask } from './asking.ts';
+import type { RetriedAsk } from './asking.ts';
 import type { ListingPass } from './marks.ts';
 import type { Parameters, StoredParameter } from './parameters.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';
 
-export interface Listing {
+export interface ParameterListing {
   /** Those of this run, by group. */
   readonly found: ReadonlyMap<number, StoredParameter>;
   /** Names below the path that are no group's id. */
@@ -28,8 +28,8 @@ export async function listParameters(
   path: string,
   before: ListingPass,
   nowMs: number,
-  { parameters, ask }: { readonly parameters: Parameters; readonly ask: Ask },
-): Promise<Listing> {
+  { parameters, ask }: { readonly parameters: Parameters; readonly ask: RetriedAsk },
+): Promise<ParameterListing> {
   const found = new Map<number, StoredParameter>();
   const strangers: string[] = [];
   let { fromMs, token, seen } = startOf(before, nowMs);

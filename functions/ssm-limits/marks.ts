@@ -34,11 +34,11 @@ export interface OwnedLimit {
    * The entry as it stands in the value. Two while an edit is under way: before and after. Whatever is live and is none of
    * these was changed elsewhere.
    */
-  readonly entries: readonly LimitEntry[];
+  readonly entries: readonly SsmLimitEntry[];
 }
 
 /** An entry of `limits` in limits.yaml, without `on`. */
-export type LimitEntry = Readonly<Record<string, unknown>>;
+export type SsmLimitEntry = Readonly<Record<string, unknown>>;
 
 /** How far the last listing came. */
 export interface ListingPass {

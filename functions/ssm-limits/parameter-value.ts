@@ -19,11 +19,11 @@ import type { Limit } from '../../policies/limits/limit.ts';
 import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LimitsDocument } from '../core/limits/limit-set.ts';
-import type { LimitEntry } from './marks.ts';
+import type { SsmLimitEntry } from './marks.ts';
 import type { StoredParameter } from './parameters.ts';
 
 export interface WantedLimit {
-  readonly entry: LimitEntry;
+  readonly entry: SsmLimitEntry;
   /** As it would be read in the live document. */
   readonly limit: Limit;
 }
@@ -51,7 +51,7 @@ const PROBLEM_CHARACTERS_MAX = 300;
 
 const refused = (...problems: readonly string[]): ReadValue => ({ ok: false, problems });
 
-export function readParameter(
+export function readParameterValue(
   group: number,
   { type, value }: Pick<StoredParameter, 'type' | 'value'>,
   context: ValueContext,
@@ -86,7 +86,7 @@ function read(group: number, value: unknown, context: ValueContext): ReadValue {
   const confirmed = confirm.isThere ? confirm.boolean() : false;
   const limits = reading.at('limits');
   if (!limits.isThere) limits.expected('a list of limits; [] takes all of them out');
-  const entries = limits.list('limits', LIMITS_MAX).flatMap((each): readonly LimitEntry[] => {
+  const entries = limits.list('limits', LIMITS_MAX).flatMap((each): readonly SsmLimitEntry[] => {
     const { value: entry } = each;
     if (!isRecord(entry)) {
       each.expected('an object such as { money: 500, per: month }');
@@ -119,7 +119,7 @@ function checkPath(reading: Reading, group: number, path: string, directory: Dir
 /** Entries of a group as they would be read in the live document; one limit each, same order. */
 export function parseEntries(
   group: number,
-  entries: readonly LimitEntry[],
+  entries: readonly SsmLimitEntry[],
   { policy, live }: Pick<ValueContext, 'policy' | 'live'>,
 ): { readonly limits: readonly Limit[] } | { readonly problems: readonly string[] } {
   const document = {

@@ -9,8 +9,8 @@ import type { Limit } from '../../policies/limits/limit.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LimitEdit, LimitFields, SetLimit } from '../core/limits/desk/limit-edit.ts';
 import type { LimitsInForce } from '../core/rules/packed-rules.ts';
-import type { ChangedElsewhere } from './edits-elsewhere.ts';
-import type { LimitEntry, OwnedLimit, ParameterMark } from './marks.ts';
+import type { ElsewhereLookup } from './edits-elsewhere.ts';
+import type { OwnedLimit, ParameterMark, SsmLimitEntry } from './marks.ts';
 import { parseEntries, type WantedLimit, type WantedLimits } from './parameter-value.ts';
 
 /** A parameter whose version is not in force yet, or that is gone. */
@@ -46,7 +46,7 @@ export interface KeptLimit {
 }
 
 export interface PlanDeps {
-  readonly changedElsewhere: ChangedElsewhere;
+  readonly changedElsewhere: ElsewhereLookup;
   readonly policy: Policy;
   readonly live: LimitsInForce;
 }
@@ -68,7 +68,7 @@ export async function planEdits(parameter: ChangedParameter, deps: PlanDeps): Pr
     const there = standing.get(id);
     const mine = owned.get(id);
     const ours = entryOf(there, mine, group, deps);
-    if (there === undefined || !isSame(there, want.limit)) {
+    if (there === undefined || !isSameLimit(there, want.limit)) {
       const who = ours === undefined ? await editedBy(want, there ?? mine, parameter, deps) : undefined;
       if (who !== undefined) {
         kept.push({ limit: id, why: `${who} changed it after the parameter was written` });
@@ -102,12 +102,12 @@ const entryOf = (
   mine: OwnedLimit | undefined,
   group: number,
   { policy, live }: PlanDeps,
-): LimitEntry | undefined =>
+): SsmLimitEntry | undefined =>
   limit === undefined
     ? undefined
     : mine?.entries.find((entry) => {
         const parsed = parseEntries(group, [entry], { policy, live: live.document });
-        return 'limits' in parsed && parsed.limits.some((each) => isSame(each, limit));
+        return 'limits' in parsed && parsed.limits.some((each) => isSameLimit(each, limit));
       });
 
 /**
@@ -172,7 +172,7 @@ function setEdit(group: number, { entry, limit }: WantedLimit, isThere: boolean)
 }
 
 /** Whether two limits say the same; what was granted on them or came over is nothing they say. */
-export const isSame = (a: Limit, b: Limit): boolean => isDeepStrictEqual(said(a), said(b));
+export const isSameLimit = (a: Limit, b: Limit): boolean => isDeepStrictEqual(said(a), said(b));
 
 const said = ({ grants: _grants, opening: _opening, overdrawn: _overdrawn, ...limit }: Limit): object =>
   limit;

@@ -3,9 +3,9 @@ import type { LedgerClock } from '../core/environment/clock.ts';
 import type { Log } from '../core/environment/log.ts';
 import type { Metrics } from '../core/metrics/metrics.ts';
 import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
-import { type SyncDeps, type SyncReport, syncLimits } from './sync.ts';
+import { type SsmSyncDeps, type SsmSyncReport, syncLimits } from './sync.ts';
 
-export interface RunDeps extends SyncDeps {
+export interface RunDeps extends SsmSyncDeps {
   readonly log: Log;
   readonly metrics: Metrics;
 }
@@ -18,8 +18,8 @@ export async function runOn(event: unknown, deps: RunDeps): Promise<void> {
     const listed = async () => (await marks.readPass()).completeFromMs;
     if (!(await isTimeFor(atMs, listed, clock))) return;
     const report = await syncLimits(deps);
-    logReport(report, log);
-    measureReport(report, metrics);
+    logSsmReport(report, log);
+    measureSsmReport(report, metrics);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     log.error('limits in Parameter Store not read, the last valid ones stay', { cause });
@@ -66,7 +66,7 @@ const LINES_MAX = 20;
 const PROBLEMS_MAX = 5;
 
 /** What a run did. A refused parameter is told each time, until it is corrected or deleted: so its alarm stays on. */
-export function logReport(report: SyncReport, log: Log): void {
+export function logSsmReport(report: SsmSyncReport, log: Log): void {
   const { outcome, listed, complete, applied, refused, kept, left } = report;
   for (const { name, version, problems } of refused.slice(0, LINES_MAX))
     log.error('parameter refused, its last valid version stays', {
@@ -85,7 +85,7 @@ const NO_DIRECTORY =
   'no parameter is taken: the groups of GitLab were never listed, so no path can be compared';
 
 /** Parameters whose last valid version had to stay. */
-export function measureReport({ outcome, listed, refused }: SyncReport, metrics: Metrics): void {
+export function measureSsmReport({ outcome, listed, refused }: SsmSyncReport, metrics: Metrics): void {
   const stay = outcome === 'done' ? refused.length : listed;
   if (stay > 0) metrics.add(METRIC_LIMITS_UNREADABLE, stay);
   metrics.flush();

@@ -4,15 +4,15 @@ import type { Policy } from '../../policies/policy.ts';
 import type { LedgerClock } from '../core/environment/clock.ts';
 import type { LimitsDesk } from '../core/limits/desk/contract.ts';
 import type { LimitsInForce } from '../core/rules/packed-rules.ts';
-import { type Ask, pacedAsking } from './asking.ts';
-import { type Listing, listParameters } from './list-parameters.ts';
+import { createRetriedAsk, type RetriedAsk } from './asking.ts';
+import { listParameters, type ParameterListing } from './list-parameters.ts';
 import type { Marks, ParameterMark } from './marks.ts';
-import { readParameter, type ValueContext } from './parameter-value.ts';
+import { readParameterValue, type ValueContext } from './parameter-value.ts';
 import type { Editor, Parameters, StoredParameter } from './parameters.ts';
 import type { ChangedParameter, KeptLimit } from './plan-edits.ts';
 import { type Batch, publish } from './publish.ts';
 
-export interface SyncDeps {
+export interface SsmSyncDeps {
   /** Path of the parameters, no trailing slash: `/tollgate/prod/limits`. */
   readonly path: string;
   readonly parameters: Parameters;
@@ -27,7 +27,7 @@ export interface SyncDeps {
   readonly random: () => number;
 }
 
-export interface SyncReport {
+export interface SsmSyncReport {
   /** `no_directory`: nobody knows whose ids these are, so nothing was changed. */
   readonly outcome: 'done' | 'no_directory';
   readonly listed: number;
@@ -56,7 +56,7 @@ const LIST_MS = 140_000;
 const CHANGED_MAX = 1_000;
 
 /** Idempotent. @throws {SsmLimitsError} @throws {LimitsError} what was done is remembered; run again. */
-export async function syncLimits(deps: SyncDeps): Promise<SyncReport> {
+export async function syncLimits(deps: SsmSyncDeps): Promise<SsmSyncReport> {
   const { path, parameters, marks, desk, packed, policy, clock, random } = deps;
   const startedMs = clock.monotonicMs();
   const endsAtMs = startedMs + RUN_MS;
@@ -68,15 +68,15 @@ export async function syncLimits(deps: SyncDeps): Promise<SyncReport> {
   ]);
   const listing = await listParameters(path, before, clock.nowMs(), {
     parameters,
-    ask: pacedAsking({ clock, random, endsAtMs: startedMs + LIST_MS }),
+    ask: createRetriedAsk({ clock, random, endsAtMs: startedMs + LIST_MS }),
   });
   if (directory === undefined) return nothing(listing);
 
   const read = readChanged(listing, known, path, { policy, directory, live: (live ?? packed).document });
   const refused: RefusedParameter[] = [...read.refused];
   const some = stretchOf(read.changed, random);
-  const ask = pacedAsking({ clock, random, endsAtMs });
-  const { batches, waiting } = await batchesOf(some, { parameters, ask });
+  const ask = createRetriedAsk({ clock, random, endsAtMs });
+  const { batches, waiting } = await editorBatchesOf(some, { parameters, ask });
   const applied: string[] = [];
   const kept: (KeptLimit & { readonly name: string })[] = [];
   let left = read.changed.length - some.length + waiting;
@@ -97,7 +97,7 @@ export async function syncLimits(deps: SyncDeps): Promise<SyncReport> {
 
 /** What is not in force yet, and what of that is invalid. */
 function readChanged(
-  { found, all, strangers }: Listing,
+  { found, all, strangers }: ParameterListing,
   known: ReadonlyMap<number, ParameterMark>,
   path: string,
   context: ValueContext,
@@ -112,7 +112,7 @@ function readChanged(
     const mark = known.get(group);
     if (isInForce(mark, parameter)) continue;
     const { name, version, modifiedAtMs } = parameter;
-    const read = readParameter(group, parameter, context);
+    const read = readParameterValue(group, parameter, context);
     if (read.ok) changed.push({ group, name, mark, version: { version, modifiedAtMs, wanted: read.wanted } });
     else refused.push({ name, version, problems: read.problems });
   }
@@ -131,9 +131,9 @@ function stretchOf(changed: readonly ChangedParameter[], random: () => number): 
   return [...changed.slice(from), ...changed.slice(0, from)].slice(0, CHANGED_MAX);
 }
 
-const countsOf = ({ found, all }: Listing) => ({ listed: found.size, complete: all !== undefined });
+const countsOf = ({ found, all }: ParameterListing) => ({ listed: found.size, complete: all !== undefined });
 
-const nothing = (listing: Listing): SyncReport => ({
+const nothing = (listing: ParameterListing): SsmSyncReport => ({
   outcome: 'no_directory',
   ...countsOf(listing),
   applied: [],
@@ -155,9 +155,9 @@ const WRITTEN_BY = 'unknown: see PutParameter in CloudTrail';
  *
  * @throws {SsmLimitsError}
  */
-export async function batchesOf(
+export async function editorBatchesOf(
   changed: readonly ChangedParameter[],
-  { parameters, ask }: { readonly parameters: Parameters; readonly ask: Ask },
+  { parameters, ask }: { readonly parameters: Parameters; readonly ask: RetriedAsk },
 ): Promise<{ readonly batches: readonly Batch[]; readonly waiting: number }> {
   const batches = new Map<string, { actor: string; parameters: ChangedParameter[] }>();
   let waiting = 0;

@@ -10,10 +10,10 @@ import {
 } from '../core/gitlab/gitlab.ts';
 import type { JobTruth } from '../core/gitlab/job-truth.ts';
 import { errorMs } from '../core/truth/verdict.ts';
-import type { Tally } from './report.ts';
+import type { SweepTally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 
-export type Answer<T> =
+export type GitLabAnswer<T> =
   | { readonly kind: 'said'; readonly value: T }
   /** GitLab did not say; `againMs`: how long to leave this question alone. */
   | { readonly kind: 'failed'; readonly code: GitLabErrorCode; readonly againMs: number }
@@ -25,10 +25,10 @@ const FAILURES_MAX = 5;
 
 const UNASKED = { kind: 'unasked' } as const;
 
-export interface Asking {
-  job(projectId: number, jobId: number): Promise<Answer<JobTruth | undefined>>;
-  jobsOfRunner(runnerId: number, options: JobsOptions): Promise<Answer<JobsPage>>;
-  runners(page: string | undefined): Promise<Answer<RunnersPage>>;
+export interface SweepGitLab {
+  job(projectId: number, jobId: number): Promise<GitLabAnswer<JobTruth | undefined>>;
+  jobsOfRunner(runnerId: number, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
+  runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
   /** Whether another call would be made. */
   mayAsk(): boolean;
   /** From now on: until this time (monotonic), and at most so many calls more. */
@@ -40,11 +40,11 @@ type JobsOptions = Parameters<GitLab['jobsOfRunner']>[1];
 export interface AskingDeps {
   readonly gitlab: GitLab;
   readonly clock: LedgerClock;
-  readonly tally: Tally;
+  readonly tally: SweepTally;
   readonly memory: SweepMemory;
 }
 
-export function newAsking({ gitlab, clock, tally, memory }: AskingDeps): Asking {
+export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps): SweepGitLab {
   let untilMs = 0;
   let callsLeft = 0;
   let failures = 0;
@@ -57,7 +57,7 @@ export function newAsking({ gitlab, clock, tally, memory }: AskingDeps): Asking 
     return false;
   };
 
-  async function ask<T>(call: () => Promise<T>): Promise<Answer<T>> {
+  async function ask<T>(call: () => Promise<T>): Promise<GitLabAnswer<T>> {
     if (!mayAsk()) return UNASKED;
     callsLeft -= 1;
     tally.calls += 1;

@@ -15,7 +15,7 @@
 
 import { type LiveHold, verdictOf } from '../core/truth/verdict.ts';
 import { atOnce } from './at-once.ts';
-import { type Found, listRunning } from './list-runner.ts';
+import { type FoundHandler, listRunning } from './list-runner.ts';
 import { CALLS_AT_ONCE, lookUp } from './look-up.ts';
 import { readLiveHolds } from './read-live-holds.ts';
 import { keepLive, rememberRunner } from './sweep-memory.ts';
@@ -55,7 +55,7 @@ export async function compareLive(run: SweepRun): Promise<void> {
 }
 
 const newFound =
-  ({ clock, concluding, memory, tally, looked }: SweepRun): Found =>
+  ({ clock, concluding, memory, tally, looked }: SweepRun): FoundHandler =>
   async (hold, answer) => {
     // A failure writes nothing: the hold is not due yet, and the next minute asks again, after all others.
     memory.lookedAtMs.set(hold.jobId, clock.nowMs());

@@ -18,7 +18,7 @@
 import { isTerminal, type JobTruth } from '../core/gitlab/job-truth.ts';
 import type { RunnerMark, SweepMarks } from '../core/ledger/sweep-marks.ts';
 import { atOnce } from './at-once.ts';
-import { isUnderWay, judge } from './judge-page.ts';
+import { isUnderWay, judgePage } from './judge-page.ts';
 import { knownRunners } from './known-runners.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import { OpenStrangers } from './open-strangers.ts';
@@ -134,7 +134,7 @@ async function lookAt(
   }
   if (fresh.length === 0) return 'nothing new';
   const isFirst = (truth: JobTruth): boolean => strangers.has(truth.jobId) || isNewSince(truth, mark);
-  const judged = await judge(fresh, run, isFirst);
+  const judged = await judgePage(fresh, run, isFirst);
   if (judged.undecided || !strangers.add(judged.strangers)) return 'again';
   for (const truth of fresh) if (isTerminal(truth.status)) strangers.remove(truth.jobId);
   return 'new';

@@ -8,7 +8,7 @@ import { createLedger } from '../core/ledger/create-ledger.ts';
 import { deployedTable } from '../core/ledger/deployed-table.ts';
 import { dynamoControllerScope } from '../core/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../core/ledger/dynamo-instance-register.ts';
-import { dynamoMarks } from '../core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
 import { onOwnBooks } from '../core/ledger/own-books.ts';
 import { deployedMetrics } from '../core/metrics/metrics.ts';
@@ -17,7 +17,7 @@ import { settleTruths } from '../core/truth/settle-truths.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { readSweepConfig } from './config.ts';
 import { scopeKeeper } from './keep-scope.ts';
-import { logReport, measureReport, type SweepReport } from './report.ts';
+import { logSweepReport, measureSweepReport, type SweepReport } from './report.ts';
 import { sweep } from './sweep.ts';
 import { newSweepMemory } from './sweep-memory.ts';
 
@@ -81,7 +81,7 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   const report = await sweep({
     gitlab,
     ledger,
-    marks: dynamoMarks(table),
+    marks: dynamoSweepMarks(table),
     scope,
     chargeBypass: (truths) => settleTruths(truths, { ...settling, scope: async () => scope }),
     closePeriods,
@@ -89,7 +89,7 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
     clock: systemClock,
     chargeUnknown: config.chargeUnknown,
   });
-  logReport(report, consoleLog);
-  measureReport(report, metrics);
+  logSweepReport(report, consoleLog);
+  measureSweepReport(report, metrics);
   return report;
 });

@@ -27,7 +27,7 @@ const BATCH = 100;
  * @param isFirst - whether this process meets it for the first time for certain; otherwise it counts only if it makes a
  *   difference.
  */
-export async function judge(
+export async function judgePage(
   truths: readonly JobTruth[],
   run: SweepRun,
   isFirst: (truth: JobTruth) => boolean,

@@ -1,11 +1,11 @@
 /** Many jobs of one runner at one call a hundred: found in its list rather than asked about one by one. */
 import type { JobTruth } from '../core/gitlab/job-truth.ts';
 import type { LiveHold } from '../core/truth/verdict.ts';
-import type { Answer, Asking } from './asking.ts';
+import type { GitLabAnswer, SweepGitLab } from './asking.ts';
 
-export type Found = (
+export type FoundHandler = (
   hold: LiveHold,
-  answer: Exclude<Answer<JobTruth | undefined>, { kind: 'unasked' }>,
+  answer: Exclude<GitLabAnswer<JobTruth | undefined>, { kind: 'unasked' }>,
 ) => Promise<void>;
 
 /** A list of running jobs this long belongs to no one runner; what is beyond it is looked for in other ways. */
@@ -21,8 +21,8 @@ const POOR_PAGES_MAX = 2;
 export async function listRunning(
   runnerId: number,
   wanted: Map<number, LiveHold>,
-  asking: Asking,
-  found: Found,
+  asking: SweepGitLab,
+  found: FoundHandler,
   onOther: (truth: JobTruth) => void = () => {},
 ): Promise<number> {
   let count = 0;
@@ -57,8 +57,8 @@ export async function listRunning(
 export async function listRecent(
   runnerId: number,
   wanted: Map<number, LiveHold>,
-  asking: Asking,
-  found: Found,
+  asking: SweepGitLab,
+  found: FoundHandler,
 ): Promise<number> {
   const pagesMax = Math.ceil(wanted.size / 2);
   const { newest, oldest } = spanOf(wanted.keys());

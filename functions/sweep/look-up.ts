@@ -5,9 +5,9 @@
  */
 import type { JobTruth } from '../core/gitlab/job-truth.ts';
 import type { LiveHold } from '../core/truth/verdict.ts';
-import type { Asking } from './asking.ts';
+import type { SweepGitLab } from './asking.ts';
 import { atOnce } from './at-once.ts';
-import { type Found, listRecent, listRunning } from './list-runner.ts';
+import { type FoundHandler, listRecent, listRunning } from './list-runner.ts';
 
 export interface LookUpOptions {
   /** Lists a runner's running jobs before its recent ones: for jobs that most likely still run. */
@@ -32,8 +32,8 @@ const VAIN_MAX = 8;
  */
 export async function lookUp(
   holds: readonly LiveHold[],
-  asking: Asking,
-  found: Found,
+  asking: SweepGitLab,
+  found: FoundHandler,
   options: LookUpOptions,
 ): Promise<readonly LiveHold[]> {
   const left = new Map(holds.map((hold) => [hold.jobId, hold]));
@@ -41,7 +41,7 @@ export async function lookUp(
 
   const list = async (runnerId: number, wanted: Map<number, LiveHold>): Promise<number> => {
     listed.add(runnerId);
-    const taken: Found = async (hold, answer) => {
+    const taken: FoundHandler = async (hold, answer) => {
       left.delete(hold.jobId);
       await found(hold, answer);
     };
@@ -87,8 +87,8 @@ function byRunner(holds: readonly LiveHold[]): Map<number, Map<number, LiveHold>
 async function askOneByOne(
   batch: readonly LiveHold[],
   left: Map<number, LiveHold>,
-  asking: Asking,
-  found: Found,
+  asking: SweepGitLab,
+  found: FoundHandler,
 ): Promise<ReadonlySet<number>> {
   const told = new Set<number>();
   await atOnce(batch, CALLS_AT_ONCE, async (hold) => {

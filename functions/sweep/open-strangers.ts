@@ -1,7 +1,7 @@
 /** Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere. */
 import { isTerminal, type JobTruth } from '../core/gitlab/job-truth.ts';
 import { atOnce } from './at-once.ts';
-import { isUnderWay, judge } from './judge-page.ts';
+import { isUnderWay, judgePage } from './judge-page.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import type { SweepRun } from './sweep-run.ts';
 
@@ -31,7 +31,7 @@ export class OpenStrangers {
         !run.memory.seenAtMs.has(truth.jobId) && (!this.has(truth.jobId) || this.show(truth, run) === 'over'),
     );
     if (unknown.length === 0) return;
-    const { strangers } = await judge(unknown, run, () => true);
+    const { strangers } = await judgePage(unknown, run, () => true);
     // Where there is no room, its runner's mark or the next list brings it again.
     this.add(strangers);
   }
@@ -78,7 +78,7 @@ export class OpenStrangers {
       else this.#putLast(jobId, projectId);
     });
     if (over.length === 0) return;
-    const { undecided } = await judge(over, run, () => true);
+    const { undecided } = await judgePage(over, run, () => true);
     if (!undecided) for (const { jobId } of over) this.remove(jobId);
   }
 

@@ -56,12 +56,12 @@ export interface SweepReport {
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A report being counted up. */
-export interface Tally extends Mutable<Omit<SweepReport, 'errors' | 'admittedYetFailed'>> {
+export interface SweepTally extends Mutable<Omit<SweepReport, 'errors' | 'admittedYetFailed'>> {
   readonly admittedYetFailed: number[];
   readonly errors: Record<GitLabErrorCode, number>;
 }
 
-export const newTally = (): Tally => ({
+export const newTally = (): SweepTally => ({
   due: 0,
   oldestDueAgeMs: 0,
   live: 0,
@@ -89,7 +89,7 @@ export const newTally = (): Tally => ({
 });
 
 /** One line per run; a warning when GitLab was silent or the run did not get through. Another for whom the router failed. */
-export function logReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
+export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepReport, log: Log): void {
   tellAdmittedYetFailed(admittedYetFailed, log);
   const fields = { ...numbers, admittedYetFailed: admittedYetFailed.length, ...errors };
   if (numbers.gitlabSilent) log.warn('sweep: GitLab does not answer, holds stay as they are', fields);
@@ -98,7 +98,7 @@ export function logReport({ errors, admittedYetFailed, ...numbers }: SweepReport
 }
 
 /** One run as metrics, zeros included: minutes without any are minutes without a sweep. */
-export function measureReport(report: SweepReport, metrics: Metrics): void {
+export function measureSweepReport(report: SweepReport, metrics: Metrics): void {
   metrics.add(names.METRIC_LIVE_HOLDS, report.live);
   metrics.add(names.METRIC_OLDEST_DUE_AGE_SECONDS, report.oldestDueAgeMs / 1000);
   metrics.add(names.METRIC_GITLAB_SILENT, report.gitlabSilent ? 1 : 0);

@@ -4,9 +4,9 @@ import type { ControllerScope } from '../core/ledger/controller-scope.ts';
 import type { DueJob } from '../core/ledger/due-job.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
 import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
-import type { ConcludeDeps, Concluding } from '../core/truth/conclude.ts';
-import type { Asking } from './asking.ts';
-import type { Tally } from './report.ts';
+import type { ConcludeDeps, VerdictWriter } from '../core/truth/conclude.ts';
+import type { SweepGitLab } from './asking.ts';
+import type { SweepTally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 
 /** What the sweep asks of the ledger: it never admits. */
@@ -19,15 +19,15 @@ export type SweepLedger = Pick<
 export interface SweepRun {
   readonly ledger: SweepLedger;
   readonly clock: LedgerClock;
-  readonly asking: Asking;
-  readonly concluding: Concluding;
+  readonly asking: SweepGitLab;
+  readonly concluding: VerdictWriter;
   /** What {@link concluding} is made of. */
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
   /** Undefined: every job is to be asked about. */
   readonly scope: ControllerScope | undefined;
   readonly memory: SweepMemory;
-  readonly tally: Tally;
+  readonly tally: SweepTally;
   /** Jobs GitLab was asked about in this run. */
   readonly looked: Set<number>;
   /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */

@@ -15,15 +15,15 @@ import type { ClosedPeriods } from '../core/ledger/close-periods.ts';
 import type { ControllerScope } from '../core/ledger/controller-scope.ts';
 import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
 import type { ChargeBypass } from '../core/truth/charge-found.ts';
-import { newConcluding } from '../core/truth/conclude.ts';
+import { createVerdictWriter } from '../core/truth/conclude.ts';
 import { verdictOf } from '../core/truth/verdict.ts';
-import { newAsking } from './asking.ts';
+import { createSweepGitLab } from './asking.ts';
 import { atOnce } from './at-once.ts';
 import { compareLive } from './compare-live.ts';
 import { findBypass } from './find-bypass.ts';
 import { lookUp } from './look-up.ts';
 import { readLiveHolds } from './read-live-holds.ts';
-import { newTally, type SweepReport, type Tally } from './report.ts';
+import { newTally, type SweepReport, type SweepTally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 import type { SweepLedger, SweepRun } from './sweep-run.ts';
 
@@ -65,7 +65,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { ledger, clock, memory, marks, chargeBypass, runMs = RUN_MS, callsMax = CALLS_MAX } = deps;
   const startMs = clock.monotonicMs();
   const tally = newTally();
-  const asking = newAsking({ gitlab: deps.gitlab, clock, tally, memory });
+  const asking = createSweepGitLab({ gitlab: deps.gitlab, clock, tally, memory });
   const concludeDeps = { ledger, tally, chargeBypass, chargeUnknown: deps.chargeUnknown };
   // Once for all parts: in most minutes nothing is due, and reading that twice would be all a run does.
   const live = await ledger.dueJobs(FOREVER_MS, LIVE_MAX);
@@ -74,7 +74,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
     ledger,
     clock,
     asking,
-    concluding: newConcluding(concludeDeps),
+    concluding: createVerdictWriter(concludeDeps),
     concludeDeps,
     marks,
     scope: deps.scope,
@@ -165,7 +165,7 @@ export interface CloseOverDeps {
   readonly closePeriods: ClosePeriods;
   readonly clock: LedgerClock;
   readonly memory: Pick<SweepMemory, 'closedAtMs'>;
-  readonly tally: Tally;
+  readonly tally: SweepTally;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Log } from '../core/environment/log.ts';
 import type { Controller } from '../core/gitlab/controller.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
-import { type Message, type Notify, NotifyError, subjectLine } from '../core/notify/notify.ts';
+import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/notify.ts';
 import { SILENT_MS } from '../core/store/relay-beats.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
@@ -31,7 +31,7 @@ export interface WatchDeps {
   readonly controller: Controller;
   /** Tries the token while it is not needed. */
   readonly proveToken: () => Promise<'accepted' | 'refused'>;
-  readonly notify: Notify;
+  readonly notify: Notifier;
   readonly clock: { nowMs(): number };
   readonly log: Log;
   /** The GitLab host, for the page. */

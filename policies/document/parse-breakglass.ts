@@ -1,8 +1,8 @@
-import type { BreakGlass, Reviewed } from '../limits/break-glass.ts';
+import type { BreakGlass, BreakGlassReview } from '../limits/break-glass.ts';
 import { DAY_MS } from '../limits/calendar.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
-import { neededText, readOwner, readText } from './parse-limit-texts.ts';
+import { neededText, readOwner, readTextField } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
 import { checkOrder, readEdge, readZone } from './parse-validity.ts';
 import { readUser } from './read-user.ts';
@@ -66,8 +66,8 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
       .at('until')
       .expected(`at most ${BREAK_GLASS_DAYS_MAX} days after from; a limit that is too low is raised`);
   const reason = neededText(reading.at('reason'), 'why, in a text', REASON_CHARACTERS_MAX);
-  const ticket = readText(reading.at('ticket'), 'a ticket', TICKET_CHARACTERS_MAX);
-  const by = readText(reading.at('by'), 'who did it, in a text', REASON_CHARACTERS_MAX);
+  const ticket = readTextField(reading.at('ticket'), 'a ticket', TICKET_CHARACTERS_MAX);
+  const by = readTextField(reading.at('by'), 'who did it, in a text', REASON_CHARACTERS_MAX);
   const byUser = readUser(reading.at('by_user'));
   const reviewed = readReviewed(reading.at('reviewed'));
   const owner = readOwner(reading);
@@ -89,12 +89,12 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
   };
 }
 
-function readReviewed(reading: Reading): Reviewed | undefined {
+function readReviewed(reading: Reading): BreakGlassReview | undefined {
   if (!reading.isThere || !reading.object(['by', 'by_user', 'at', 'note'])) return undefined;
   const by = neededText(reading.at('by'), 'who looked at it, in a text', REASON_CHARACTERS_MAX);
   const byUser = readUser(reading.at('by_user'));
   const atMs = readEdge(reading.at('at'), 'start', 'UTC');
-  const note = readText(reading.at('note'), 'what was found, in a text', NOTE_CHARACTERS_MAX);
+  const note = readTextField(reading.at('note'), 'what was found, in a text', NOTE_CHARACTERS_MAX);
   if (by === undefined || atMs === undefined) return undefined;
   return {
     by,

@@ -6,7 +6,7 @@ import {
   GROUP_LEVELS_MAX,
   pathKey,
 } from '../place/directory.ts';
-import type { DocumentProblem, Parsed } from './parsed.ts';
+import type { DocumentProblem, ParseResult } from './parsed.ts';
 import { Reading } from './reading.ts';
 
 /** More than any instance has; a bound for memory. */
@@ -16,7 +16,7 @@ const PATH_CHARACTERS_MAX = 4_096;
 const VISIBILITIES = ['private', 'internal', 'public'] as const;
 
 /** Reads `{groups: [{id, parent, path, visibility, personal}], projects: [{id, group, path, visibility}]}`. */
-export function parseDirectory(document: unknown): Parsed<Directory, DocumentProblem> {
+export function parseDirectory(document: unknown): ParseResult<Directory, DocumentProblem> {
   const reading = Reading.of(document);
   if (!reading.object(['groups', 'projects'])) return { ok: false, problems: reading.problems };
   const groupsById = new Map<number, Reading>();

@@ -1,7 +1,7 @@
 import type { Freeze } from '../limits/freeze.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
-import { neededText, readOwner, readText } from './parse-limit-texts.ts';
+import { neededText, readOwner, readTextField } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
 import { readValidity, readZone, VALIDITY_KEYS } from './parse-validity.ts';
 import { readUser } from './read-user.ts';
@@ -40,7 +40,7 @@ function readFreeze(reading: Reading, ordinal: string, runnerClasses: readonly s
   const validity = readValidity(reading, zone);
   const reason = neededText(reading.at('reason'), 'why nothing starts, in a text', REASON_CHARACTERS_MAX);
   const owner = readOwner(reading);
-  const by = readText(reading.at('by'), 'who did it, in a text', REASON_CHARACTERS_MAX);
+  const by = readTextField(reading.at('by'), 'who did it, in a text', REASON_CHARACTERS_MAX);
   const byUser = readUser(reading.at('by_user'));
   if (subject === undefined || id === undefined || zone === undefined || reason === undefined)
     return undefined;

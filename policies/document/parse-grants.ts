@@ -3,7 +3,7 @@ import type { Limit } from '../limits/limit.ts';
 import { readUnits } from '../units/written.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
-import { readText } from './parse-limit-texts.ts';
+import { readTextField } from './parse-limit-texts.ts';
 import { readSubject } from './parse-subject.ts';
 import { checkOrder, readEdge } from './parse-validity.ts';
 import { readUser } from './read-user.ts';
@@ -80,7 +80,7 @@ function readGrant(reading: Reading, limit: Limit): Grant | undefined {
   checkOrder(reading, fromMs, untilMs);
   const id = reading.at('id').isThere ? reading.at('id').text(NAME_EXPECTED, isName) : undefined;
   const [by, requestedBy, approvedBy] = ['by', 'requested_by', 'approved_by'].map((key) =>
-    readText(reading.at(key), 'a name', PERSON_CHARACTERS_MAX),
+    readTextField(reading.at(key), 'a name', PERSON_CHARACTERS_MAX),
   );
   const [byUser, requestedByUser, approvedByUser] = [
     ...['by_user', 'requested_by_user', 'approved_by_user'],

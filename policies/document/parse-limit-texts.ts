@@ -10,9 +10,9 @@ const REASON_CHARACTERS_MAX = 500;
 /** Reads `owner`, `contact`, `cost_center` and `reason`. */
 export function readTexts(reading: Reading): Pick<Limit, 'owner' | 'contact' | 'costCenter' | 'reason'> {
   const owner = readOwner(reading);
-  const contact = readText(reading.at('contact'), 'where to reach the owner,', CONTACT_CHARACTERS_MAX);
-  const costCenter = readText(reading.at('cost_center'), 'a cost center', COST_CENTER_CHARACTERS_MAX);
-  const reason = readText(reading.at('reason'), 'a reason', REASON_CHARACTERS_MAX);
+  const contact = readTextField(reading.at('contact'), 'where to reach the owner,', CONTACT_CHARACTERS_MAX);
+  const costCenter = readTextField(reading.at('cost_center'), 'a cost center', COST_CENTER_CHARACTERS_MAX);
+  const reason = readTextField(reading.at('reason'), 'a reason', REASON_CHARACTERS_MAX);
   return {
     ...(owner !== undefined && { owner }),
     ...(contact !== undefined && { contact }),
@@ -22,10 +22,10 @@ export function readTexts(reading: Reading): Pick<Limit, 'owner' | 'contact' | '
 }
 
 export const readOwner = (reading: Reading): string | undefined =>
-  readText(reading.at('owner'), 'a name', OWNER_CHARACTERS_MAX);
+  readTextField(reading.at('owner'), 'a name', OWNER_CHARACTERS_MAX);
 
 /** Nothing there: undefined. */
-export const readText = (reading: Reading, what: string, charactersMax: number): string | undefined =>
+export const readTextField = (reading: Reading, what: string, charactersMax: number): string | undefined =>
   reading.isThere ? neededText(reading, what, charactersMax) : undefined;
 
 export const neededText = (reading: Reading, what: string, charactersMax: number): string | undefined =>

@@ -14,7 +14,7 @@ import { LIMIT_KEYS, type LimitDefaults, readLimit } from './parse-limit.ts';
 import { readFiscalStart, readThresholds } from './parse-limit-period.ts';
 import { readSubject } from './parse-subject.ts';
 import { readWildcard } from './parse-wildcard.ts';
-import type { DocumentProblem, Parsed } from './parsed.ts';
+import type { DocumentProblem, ParseResult } from './parsed.ts';
 import { Reading } from './reading.ts';
 
 /** A bound for memory; limit sets from the table are larger, but come one root group at a time. */
@@ -46,7 +46,7 @@ export function parseLimits(
   version: string,
   policy: Policy,
   directory?: Directory,
-): Parsed<LimitSet, DocumentProblem> {
+): ParseResult<LimitSet, DocumentProblem> {
   const reading = Reading.of(document);
   const limits = readLimitSet(reading, version, policy);
   if (limits !== undefined) checkCounters(reading.at('limits'), limits, directory);
@@ -60,7 +60,7 @@ export function parseLimitsPart(
   document: unknown,
   version: string,
   policy: Policy,
-): Parsed<LimitSet, DocumentProblem> {
+): ParseResult<LimitSet, DocumentProblem> {
   const reading = Reading.of(document);
   const limits = readLimitSet(reading, version, policy);
   return limits === undefined || reading.problems.length > 0

@@ -15,7 +15,7 @@ import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
 import { readZone } from './parse-validity.ts';
 import { COMPARED_MAX, looksSecret } from './parse-variables.ts';
-import type { DocumentProblem, Parsed } from './parsed.ts';
+import type { DocumentProblem, ParseResult } from './parsed.ts';
 import { at, keysOf, Reading } from './reading.ts';
 
 const KEYS = [
@@ -39,7 +39,7 @@ const GROUPS_MAX = 100_000;
  *
  * @param version - a short hash of the document's content, made by whoever read it.
  */
-export function parsePolicy(document: unknown, version: string): Parsed<Policy, DocumentProblem> {
+export function parsePolicy(document: unknown, version: string): ParseResult<Policy, DocumentProblem> {
   const reading = Reading.of(document);
   if (!reading.object(KEYS)) return { ok: false, problems: reading.problems };
   const currency = reading

@@ -4,7 +4,7 @@ import type { KnownNames } from '../kinds/rule-kind.ts';
 import { MODES, type RuleClass } from '../mode.ts';
 import type { Platform } from '../platform.ts';
 import { platformExemptions } from '../platform.ts';
-import type { OnError, OnMissing, Rule } from '../rule.ts';
+import type { MissingFieldPolicy, OnError, Rule } from '../rule.ts';
 import { isName, NAME_EXPECTED } from './name.ts';
 import { readExempt } from './parse-exempt.ts';
 import { readMatch } from './parse-match.ts';
@@ -24,7 +24,7 @@ const BASE_KEYS = [
   'binds_platform',
 ];
 const CLASSES: readonly RuleClass[] = ['cost', 'capacity', 'security'];
-const ON_MISSING: readonly OnMissing[] = ['admit', 'reject', 'skip'];
+const ON_MISSING: readonly MissingFieldPolicy[] = ['admit', 'reject', 'skip'];
 const ON_ERROR: readonly OnError[] = ['open', 'closed'];
 
 /** Reads one entry of `rules`. */

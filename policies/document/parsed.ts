@@ -1,5 +1,5 @@
 /** What a parser of an unknown value gives back: the model, or every problem found, never only the first. */
-export type Parsed<Value, Problem = string> =
+export type ParseResult<Value, Problem = string> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
@@ -16,7 +16,7 @@ export type DocumentPath = readonly (string | number)[];
 const KEY_CHARACTERS_MAX = 60;
 
 /** `rules[2].match.groups[0]`; the document itself is `document`. */
-export function pathText(path: DocumentPath): string {
+export function documentPathText(path: DocumentPath): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
@@ -29,4 +29,4 @@ export function pathText(path: DocumentPath): string {
 
 /** `rules[2].mode: 'hard' is not a mode; expected off, shadow, warn or enforce`. */
 export const problemText = (problem: DocumentProblem): string =>
-  `${pathText(problem.path)}: ${problem.message}`;
+  `${documentPathText(problem.path)}: ${problem.message}`;

@@ -7,7 +7,7 @@ export type ProjectHistory = ReadonlyMap<string, RunHistory>;
 export const NO_HISTORY: ProjectHistory = new Map();
 
 /** A run that ended. */
-export interface Run {
+export interface JobRun {
   readonly jobName: string;
   readonly runnerClass: string;
   readonly seconds: number;
@@ -26,7 +26,7 @@ export const historyKey = (jobName: string, runnerClass: string): string =>
   `${runnerClass}\n${jobName.slice(0, JOB_NAME_CHARACTERS_MAX)}`;
 
 /** A run counts for its full name and, if it is one of `parallel`, for the name they share. */
-export function withRuns(project: ProjectHistory, runs: readonly Run[]): ProjectHistory {
+export function withRuns(project: ProjectHistory, runs: readonly JobRun[]): ProjectHistory {
   const after = new Map(project);
   for (const { jobName, runnerClass, seconds, endedAtMs } of runs) {
     if (!(seconds > 0)) continue;

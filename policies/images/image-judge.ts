@@ -1,7 +1,7 @@
 import { readWildcard } from '../document/parse-wildcard.ts';
 import type { Reading } from '../document/reading.ts';
-import type { ImageNotAllowed, ImageReason } from '../kinds/image/image-text.ts';
-import type { FieldMissing } from '../kinds/rule-kind.ts';
+import type { ImageNotAllowedReason, ImageReason } from '../kinds/image/image-text.ts';
+import type { FieldMissingReason } from '../kinds/rule-kind.ts';
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
 import { engineIn } from './container-engine.ts';
@@ -15,7 +15,7 @@ import { spellingsOf } from './same-image.ts';
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
 /** What a rule has against an image; `[]`: nothing. */
-export type ImageJudge = (image: string) => readonly (ImageReason | FieldMissing)[];
+export type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
 
 /** More are better written with wildcards. */
 const PATTERNS_MAX = 1_000;
@@ -52,7 +52,7 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
     const isUntold = (deny.length > 0 || deniesEngines) && !isKnownImage(image);
     const untold = isUntold && notAllowed === undefined && engine === undefined;
     if (notAllowed === undefined && !floats && !untold && engine === undefined) return NOTHING;
-    const reasons: (ImageReason | FieldMissing)[] = [];
+    const reasons: (ImageReason | FieldMissingReason)[] = [];
     if (engine !== undefined)
       reasons.push({ code: 'PRIVILEGED_DENIED', image, ...(engine !== 'docker' && { engine }) });
     if (untold) reasons.push({ code: 'FIELD_MISSING', field: judged === 'service' ? 'services' : 'image' });
@@ -84,7 +84,7 @@ function imageRefusal(
   allow: readonly Wildcard[],
   deny: readonly Wildcard[],
   compare: Comparison | undefined,
-): ImageNotAllowed | undefined {
+): ImageNotAllowedReason | undefined {
   const { same, related } =
     compare === 'normalised' && isKnownImage(image) ? spellingsOf(image) : { same: [image], related: [] };
   const denied = deny.find(({ matches }) => same.some(matches) || related.some(matches));

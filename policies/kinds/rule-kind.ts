@@ -24,9 +24,9 @@ export interface StatelessRuleKind<Own extends { readonly code: string }> {
  * What a rule has against a job: one reason for each thing that is wrong, `[]` if nothing is. `FIELD_MISSING` names a
  * field that did not come; `on_missing` then decides. Pure; made once, when the policy is read.
  */
-export type Check<Own> = (job: CheckedJob) => readonly (Own | FieldMissing)[];
+export type Check<Own> = (job: CheckedJob) => readonly (Own | FieldMissingReason)[];
 
-export interface FieldMissing {
+export interface FieldMissingReason {
   readonly code: 'FIELD_MISSING';
   readonly field: string;
 }

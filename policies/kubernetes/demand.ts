@@ -1,19 +1,19 @@
 import type { AdmissionRequest } from '../request/request.ts';
 import type { ResourceName } from './resource-variables.ts';
 import {
-  type Asked,
   askedByJob,
   askedByService,
   type Bound,
+  type BoundSettings,
   type ContainerKind,
   effective,
   type Setting,
 } from './resource-variables.ts';
 
 /** What a job asks for of one resource. */
-export interface ResourceDemand extends Readonly<Record<ContainerKind, Asked>> {
+export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSettings>> {
   /** One for each of the job's services, in their order; `service` is what they get that ask for nothing. */
-  readonly services: readonly Asked[];
+  readonly services: readonly BoundSettings[];
 }
 
 export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
@@ -67,11 +67,11 @@ function readDemand({ variables, services = [] }: AdmissionRequest, resource: Re
  * What makes up a job's total: the pod's own word alone where it has one, and otherwise one part for each of the build,
  * the helper and the services that asks for anything.
  */
-export function partsOf(demand: ResourceDemand, bound: Bound): readonly Part[] {
+export function demandPartsOf(demand: ResourceDemand, bound: Bound): readonly Part[] {
   const pod = effective(demand.pod, bound);
   if (pod !== undefined) return [{ kind: 'pod', setting: pod }];
   const parts: Part[] = [];
-  const add = (kind: ContainerKind, asked: Asked): void => {
+  const add = (kind: ContainerKind, asked: BoundSettings): void => {
     const setting = effective(asked, bound);
     if (setting !== undefined) parts.push({ kind, setting });
   };

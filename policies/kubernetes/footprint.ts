@@ -1,5 +1,5 @@
 import type { AdmissionRequest } from '../request/request.ts';
-import { demandOf, partsOf, type ResourceDemand } from './demand.ts';
+import { demandOf, demandPartsOf, type ResourceDemand } from './demand.ts';
 import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, wholeUnits } from './quantity.ts';
 
 /** What a job's build container is taken to request when the job states nothing for it. Whole units. */
@@ -12,11 +12,11 @@ export interface FootprintDefaults {
  * A total in whole units, rounded up once. Absent: nothing is stated and there is no default. `invalid`: a variable
  * that counts is no Kubernetes quantity, or the total is past 2^53 - 1.
  */
-export type Taken = number | undefined | 'invalid';
+export type FootprintTotal = number | undefined | 'invalid';
 
 export interface Footprint {
-  readonly millicpu: Taken;
-  readonly bytes: Taken;
+  readonly millicpu: FootprintTotal;
+  readonly bytes: FootprintTotal;
 }
 
 /**
@@ -36,8 +36,8 @@ function takenOf(
   demand: ResourceDemand | undefined,
   defaultUnits: number | undefined,
   nanosPerUnit: bigint,
-): Taken {
-  const parts = demand === undefined ? [] : partsOf(demand, 'request');
+): FootprintTotal {
+  const parts = demand === undefined ? [] : demandPartsOf(demand, 'request');
   const fillsIn = defaultUnits !== undefined && !parts.some(({ kind }) => kind === 'build' || kind === 'pod');
   if (parts.length === 0 && !fillsIn) return undefined;
   let nanos = fillsIn ? BigInt(defaultUnits) * nanosPerUnit : 0n;

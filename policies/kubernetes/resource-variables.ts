@@ -16,7 +16,7 @@ export interface Setting {
 }
 
 /** What is asked of one resource for one container. */
-export type Asked = { readonly [bound in Bound]?: Setting };
+export type BoundSettings = { readonly [bound in Bound]?: Setting };
 
 type Variables = Readonly<Record<string, string>>;
 export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
@@ -39,7 +39,7 @@ const NAMES: Readonly<Record<ContainerKind, Names>> = {
   pod: namesWith('KUBERNETES_POD_'),
 };
 
-const NOTHING: Asked = {};
+const NOTHING: BoundSettings = {};
 
 /** The variable by which a job asks for it, e.g. `KUBERNETES_HELPER_MEMORY_LIMIT`. */
 export const resourceVariableName = (kind: ContainerKind, resource: ResourceName, bound: Bound): string =>
@@ -50,7 +50,7 @@ export function askedByJob(
   variables: Variables | undefined,
   kind: ContainerKind,
   resource: ResourceName,
-): Asked {
+): BoundSettings {
   // A pod has no ephemeral storage of its own to ask for: the runner does not read such a variable.
   if (variables === undefined || (kind === 'pod' && resource === 'ephemeral-storage')) return NOTHING;
   const names = NAMES[kind][resource];
@@ -66,8 +66,8 @@ export function askedByJob(
 export function askedByService(
   { name, variables }: ServiceRequest,
   resource: ResourceName,
-  general: Asked,
-): Asked {
+  general: BoundSettings,
+): BoundSettings {
   if (variables === undefined) return general;
   const own = (bound: Bound): Setting | undefined =>
     settingIn(variables, NAMES.service[resource][bound], name);
@@ -75,10 +75,10 @@ export function askedByService(
 }
 
 /** As in Kubernetes, what has a limit and no request requests its limit. */
-export const effective = ({ request, limit }: Asked, bound: Bound): Setting | undefined =>
+export const effective = ({ request, limit }: BoundSettings, bound: Bound): Setting | undefined =>
   bound === 'limit' ? limit : (request ?? limit);
 
-const asked = (request: Setting | undefined, limit: Setting | undefined): Asked =>
+const asked = (request: Setting | undefined, limit: Setting | undefined): BoundSettings =>
   request === undefined && limit === undefined
     ? NOTHING
     : { ...(request !== undefined && { request }), ...(limit !== undefined && { limit }) };

@@ -1,4 +1,4 @@
-import type { CounterKey, CounterSeen, Grace, LimitClaim } from '../claim.ts';
+import type { CounterKey, CounterSnapshot, Grace, LimitClaim } from '../claim.ts';
 import type { RuleClass } from '../mode.ts';
 import type { Reason } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
@@ -75,7 +75,7 @@ class PipelineClaim implements LimitClaim {
   }
 
   /** It has no bound and is never refused. */
-  refusal(seen: CounterSeen): Reason {
+  refusal(seen: CounterSnapshot): Reason {
     return this.#graced.refusal(seen);
   }
 }

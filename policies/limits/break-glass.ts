@@ -1,5 +1,5 @@
 import type { Job } from '../checked-job.ts';
-import type { CounterKey, CounterSeen, LimitClaim } from '../claim.ts';
+import type { CounterKey, CounterSnapshot, LimitClaim } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { Reason, Violation } from '../reason.ts';
 import { periodAt } from './period.ts';
@@ -29,10 +29,10 @@ export interface BreakGlass {
   /** GitLab's id of them, where they were signed in. */
   readonly byUser?: number;
   /** Who has looked at what was done with it; absent: nobody yet. */
-  readonly reviewed?: Reviewed;
+  readonly reviewed?: BreakGlassReview;
 }
 
-export interface Reviewed {
+export interface BreakGlassReview {
   readonly by: string;
   readonly byUser?: number;
   readonly atMs: number;
@@ -72,7 +72,7 @@ function isIn(subject: string, { ancestors, projectId }: Job['placement']): bool
 }
 
 /** For the record: seen by the owner and by whoever reviews it, and rejecting nobody. */
-export const brokenGlass = ({ id, reason, owner }: BreakGlass): Violation => ({
+export const breakGlassViolation = ({ id, reason, owner }: BreakGlass): Violation => ({
   rule: BREAK_GLASS_RULE,
   class: 'cost',
   mode: 'warn',
@@ -98,7 +98,7 @@ export class BreakGlassClaim implements LimitClaim {
   }
 
   /** Never told: a job that it does not let in is rejected for what stopped it in the first place. */
-  refusal({ committed, settled }: CounterSeen): Reason {
+  refusal({ committed, settled }: CounterSnapshot): Reason {
     return {
       code: 'WINDOW_FULL',
       committed,

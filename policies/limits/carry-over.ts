@@ -1,4 +1,4 @@
-import type { CounterKey, CounterSeen } from '../claim.ts';
+import type { CounterKey, CounterSnapshot } from '../claim.ts';
 import { grantedAt, grantedWithin } from './grant.ts';
 import type { Limit } from './limit.ts';
 import { counterOf, limitPeriod } from './limits.ts';
@@ -16,7 +16,7 @@ export function previousCounterOf(limit: Limit, nowMs: number): CounterKey | und
 }
 
 /** How the period before ended. */
-export interface PeriodEnd extends CounterSeen {
+export interface PeriodEnd extends CounterSnapshot {
   /** What had been carried into it. */
   readonly carried: number;
 }

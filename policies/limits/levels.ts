@@ -5,7 +5,7 @@ import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
 import { validAt } from './validity.ts';
 
 /** One subject a job counts for, and its limits. */
-export interface Level {
+export interface SubjectLimits {
   /** What a person calls it. Computed when asked for: most jobs meet no limit. */
   readonly label: () => string;
   readonly limits: readonly Limit[];
@@ -21,8 +21,8 @@ export interface JobSubject {
 }
 
 /** The subjects of a job that have limits now: instance → root → … → its group → project → runner class → runner → user. */
-export function levelsOf(job: Job, set: LimitSet): readonly Level[] {
-  const levels: Level[] = [];
+export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits[] {
+  const levels: SubjectLimits[] = [];
   for (const { label, limits: limitsIn } of subjectsOf(job)) {
     const limits = limitsIn(set, job.nowMs);
     if (limits.length > 0) levels.push({ label, limits });

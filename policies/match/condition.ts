@@ -5,20 +5,20 @@ import { comparedValue } from '../variables/compared-value.ts';
 import type {
   Conditions,
   GroupCondition,
-  Matched,
+  MatchInput,
   ProjectCondition,
   VariableConditions,
 } from './conditions.ts';
 import type { Wildcard } from './wildcard.ts';
 
 /** Whether a condition holds, or the field it would take to tell. */
-export type Held = boolean | string;
+export type ConditionResult = boolean | string;
 
 /** The field that stands for groups the directory does not know. */
 export const GROUP = 'namespaceId';
 
 /** Whether the condition under this key holds. */
-export function holds(name: keyof Conditions, conditions: Conditions, job: Matched): Held {
+export function holds(name: keyof Conditions, conditions: Conditions, job: MatchInput): ConditionResult {
   const { request } = job;
   switch (name) {
     case 'groups':
@@ -53,16 +53,16 @@ export function holds(name: keyof Conditions, conditions: Conditions, job: Match
 /** What stands in for a class counts as that class, so that no tag takes a job out of a rule. */
 export const isOfClass = (
   wanted: ReadonlySet<string>,
-  { runnerClass, unclassed }: Pick<Matched, 'runnerClass' | 'unclassed'>,
+  { runnerClass, unclassed }: Pick<MatchInput, 'runnerClass' | 'unclassed'>,
 ): boolean => wanted.has(runnerClass.name) || (unclassed && wanted.has(NO_CLASS));
 
 function anyEntry<Entry>(
   entries: readonly Entry[] | undefined,
   placement: Placement,
-  entryHolds: (entry: Entry, placement: Placement) => Held,
-): Held {
+  entryHolds: (entry: Entry, placement: Placement) => ConditionResult,
+): ConditionResult {
   if (entries === undefined) return true;
-  let any: Held = false;
+  let any: ConditionResult = false;
   for (const entry of entries) {
     const held = entryHolds(entry, placement);
     if (held === true) return true;
@@ -71,7 +71,7 @@ function anyEntry<Entry>(
   return any;
 }
 
-function groupHolds(condition: GroupCondition, placement: Placement): Held {
+function groupHolds(condition: GroupCondition, placement: Placement): ConditionResult {
   if ('path' in condition) {
     return placement.groupPath === undefined ? 'projectPath' : condition.path.matches(placement.groupPath);
   }
@@ -83,7 +83,7 @@ function groupHolds(condition: GroupCondition, placement: Placement): Held {
   return placement.groupId === undefined ? GROUP : placement.groupId === condition.id;
 }
 
-function projectHolds(condition: ProjectCondition, placement: Placement): Held {
+function projectHolds(condition: ProjectCondition, placement: Placement): ConditionResult {
   if ('path' in condition) {
     return placement.projectPath === undefined
       ? 'projectPath'
@@ -93,7 +93,7 @@ function projectHolds(condition: ProjectCondition, placement: Placement): Held {
 }
 
 /** A runner that took the job has at least the job's tags; whether it has others only GitLab can say. */
-function hasTag(wanted: ReadonlySet<string> | undefined, request: AdmissionRequest): Held {
+function hasTag(wanted: ReadonlySet<string> | undefined, request: AdmissionRequest): ConditionResult {
   if (wanted === undefined) return true;
   const tags = request.runnerTags ?? request.jobTags ?? [];
   return tags.some((tag) => wanted.has(tag)) || (request.runnerTags === undefined ? 'runnerTags' : false);
@@ -103,18 +103,25 @@ function isAmong<Value>(
   wanted: ReadonlySet<Value> | undefined,
   value: Value | undefined,
   field: string,
-): Held {
+): ConditionResult {
   if (wanted === undefined) return true;
   return value === undefined ? field : wanted.has(value);
 }
 
-function fitsOne(wanted: readonly Wildcard[] | undefined, value: string | undefined, field: string): Held {
+function fitsOne(
+  wanted: readonly Wildcard[] | undefined,
+  value: string | undefined,
+  field: string,
+): ConditionResult {
   if (wanted === undefined) return true;
   return value === undefined ? field : wanted.some((each) => each.matches(value));
 }
 
 /** A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none. */
-function environmentHolds(wanted: readonly Wildcard[] | undefined, request: AdmissionRequest): Held {
+function environmentHolds(
+  wanted: readonly Wildcard[] | undefined,
+  request: AdmissionRequest,
+): ConditionResult {
   if (request.environment === undefined && request.variables !== undefined) return wanted === undefined;
   return fitsOne(wanted, request.environment, 'environment');
 }

@@ -30,7 +30,7 @@ export type GroupCondition = { readonly id: number; readonly subtree: boolean } 
 export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };
 
 /** What conditions are compared with. */
-export interface Matched {
+export interface MatchInput {
   readonly request: AdmissionRequest;
   readonly placement: Placement;
   readonly runnerClass: { readonly name: string };

@@ -1,4 +1,4 @@
-import type { Conditions, Matched } from './conditions.ts';
+import type { Conditions, MatchInput } from './conditions.ts';
 import { allHold, placeFirst } from './match.ts';
 
 /** Jobs that a rule lets pass: all conditions must hold, for certain, until the time is over. */
@@ -20,7 +20,7 @@ export interface ExemptionFound {
 const NONE: ExemptionFound = {};
 
 /** The first exemption that holds now. What cannot be told is no exemption. */
-export function exemptionOf(exempt: readonly Exemption[], job: Matched, nowMs: number): ExemptionFound {
+export function exemptionOf(exempt: readonly Exemption[], job: MatchInput, nowMs: number): ExemptionFound {
   if (exempt.length === 0) return NONE;
   let unproven: string | undefined;
   for (const exemption of exempt) {

@@ -1,5 +1,5 @@
-import { GROUP, type Held, holds } from './condition.ts';
-import type { Conditions, Matched } from './conditions.ts';
+import { type ConditionResult, GROUP, holds } from './condition.ts';
+import type { Conditions, MatchInput } from './conditions.ts';
 
 /** All conditions that are there must hold; within one, any entry. No condition: every job. */
 export interface Match extends Conditions {
@@ -19,7 +19,7 @@ export type MatchResult =
 const YES: MatchResult = { matches: true };
 const NO: MatchResult = { matches: false };
 
-export function matchOf(match: Match, job: Matched): MatchResult {
+export function matchOf(match: Match, job: MatchInput): MatchResult {
   const held = allHold(match, job);
   if (held === false) return NO;
   const left = match.not === undefined ? false : anyHolds(match.not, job);
@@ -32,7 +32,7 @@ export function matchOf(match: Match, job: Matched): MatchResult {
  * The condition because of which a job is left alone: `groups` if it fails, `not.groups` if it names the job.
  * `undefined` where the match holds or cannot be told.
  */
-export function failedCondition(match: Match, job: Matched): string | undefined {
+export function failedCondition(match: Match, job: MatchInput): string | undefined {
   const named = (conditions: Conditions, wanted: boolean): string | undefined =>
     Object.keys(conditions).find(
       (name) => name !== 'not' && holds(name as keyof Conditions, conditions, job) === wanted,
@@ -44,7 +44,7 @@ export function failedCondition(match: Match, job: Matched): string | undefined 
 }
 
 /** What is not known outweighs what holds, and what fails outweighs both. */
-export function allHold(conditions: Conditions, job: Matched): Held {
+export function allHold(conditions: Conditions, job: MatchInput): ConditionResult {
   let all: string | true = true;
   for (const name in conditions) {
     if (name === 'not') continue;
@@ -68,7 +68,7 @@ export function placeFirst(one: string, other: string): string {
 export const isPlace = (field: string | undefined): boolean => field === GROUP || field === 'projectPath';
 
 /** Every field it would take to tell whether these conditions hold. */
-export function missingFields(conditions: Conditions, job: Matched): readonly string[] {
+export function missingFields(conditions: Conditions, job: MatchInput): readonly string[] {
   const fields: string[] = [];
   for (const name in conditions) {
     if (name === 'not') continue;
@@ -79,7 +79,7 @@ export function missingFields(conditions: Conditions, job: Matched): readonly st
 }
 
 /** One that holds is enough. */
-function anyHolds(conditions: Conditions, job: Matched): Held {
+function anyHolds(conditions: Conditions, job: MatchInput): ConditionResult {
   let any: string | false = false;
   for (const name in conditions) {
     const held = holds(name as keyof Conditions, conditions, job);

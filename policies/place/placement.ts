@@ -27,7 +27,7 @@ export interface PlacedGroup {
  * Finds a job's groups. Identity that contradicts itself is not used: the subject it would name is unknown. The groups
  * between root and namespace stay unknown if there is no directory, and `known` says so.
  */
-export function place(request: AdmissionRequest, directory: Directory | undefined): Placement {
+export function placementOf(request: AdmissionRequest, directory: Directory | undefined): Placement {
   const doubt = doubted(request.suspicious);
   const claimed = {
     projectId: doubt.project ? undefined : request.projectId,

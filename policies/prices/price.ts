@@ -1,4 +1,9 @@
-import { type Footprint, type FootprintDefaults, footprintOf, type Taken } from '../kubernetes/footprint.ts';
+import {
+  type Footprint,
+  type FootprintDefaults,
+  type FootprintTotal,
+  footprintOf,
+} from '../kubernetes/footprint.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 
 /** A named set of runners with a price. */
@@ -133,7 +138,7 @@ function microsPerMinuteWith(runnerClass: RunnerClass, taken: Footprint): number
 
 /** A request that cannot be read costs like one that says nothing; the `resources` rule is there to refuse it. */
 function known(taken: Footprint, { millicpu = 0, bytes = 0 }: FootprintDefaults) {
-  const units = (each: Taken, otherwise: number): bigint =>
+  const units = (each: FootprintTotal, otherwise: number): bigint =>
     BigInt(typeof each === 'number' ? each : otherwise);
   return { millicpu: units(taken.millicpu, millicpu), bytes: units(taken.bytes, bytes) };
 }

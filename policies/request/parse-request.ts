@@ -1,4 +1,4 @@
-import type { Parsed } from '../document/parsed.ts';
+import type { ParseResult } from '../document/parsed.ts';
 import { isRecord } from '../document/reading.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
 import { FieldReader } from './request-fields.ts';
@@ -45,7 +45,7 @@ const PULL_POLICIES_MAX = 100;
  * over, so that a newer relay can talk to an older function. Problems begin with the field and never quote text, which
  * could be a secret that went astray.
  */
-export function parseAdmissionRequest(input: unknown): Parsed<AdmissionRequest> {
+export function parseAdmissionRequest(input: unknown): ParseResult<AdmissionRequest> {
   if (!isRecord(input)) return { ok: false, problems: ['request: not an object; expected {"jobId": …}'] };
   const read = new FieldReader(input);
   const request: Writable<AdmissionRequest> = { jobId: read.required('jobId') };

@@ -35,7 +35,7 @@ export function recordedRequestOf(
  * The question again, as far as it was recorded. `variables` are there only if there were none to lose: where they are
  * absent, see {@link RecordedRequest.variables} for whether GitLab sent some.
  */
-export function requestOf(jobId: number, facts: JobFacts, recorded: RecordedRequest): AdmissionRequest {
+export function requestOfRecord(jobId: number, facts: JobFacts, recorded: RecordedRequest): AdmissionRequest {
   const filled = new Set(recorded.filled);
   const sent = <Value>(name: FilledFact, value: Value | undefined): Value | undefined =>
     filled.has(name) ? undefined : value;

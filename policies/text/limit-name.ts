@@ -15,7 +15,7 @@ export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
 }
 
 /** Names whose limit it is, for a place within a line. */
-export const labelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
+export const limitLabelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
   shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
 
 /** `, after an overdraft of 120.00 EUR`; nothing where none was carried over. */

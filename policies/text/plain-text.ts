@@ -58,15 +58,15 @@ export function fitted(subjectLabel: string, line: (label: string, detail: Detai
   const fitting = DETAILS.map((detail) => line(label, detail)).find(fits);
   if (fitting !== undefined) return fitting;
   const over = line(label, 'none').length - HEADLINE_CHARACTERS_MAX;
-  return cut(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, label.length - over)), 'none'));
+  return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, label.length - over)), 'none'));
 }
 
 /** The first that fits; put the one that tells most first. */
 export const firstFitting = (...lines: readonly [string, ...string[]]): string =>
-  lines.find(fits) ?? cut(lines.at(-1) ?? lines[0]);
+  lines.find(fits) ?? cutLine(lines.at(-1) ?? lines[0]);
 
 /** The end goes if it must. */
-export const cut = (line: string): string =>
+export const cutLine = (line: string): string =>
   plain(fits(line) ? line : `${line.slice(0, HEADLINE_CHARACTERS_MAX - 1)}…`);
 
 const fits = (line: string): boolean => line.length <= HEADLINE_CHARACTERS_MAX;

@@ -1,8 +1,8 @@
 import type { Disclosure } from '../disclosure.ts';
 import { STATELESS_TEXTS } from '../kinds/kinds.ts';
-import type { Reason, ReasonOf, Violation } from '../reason.ts';
-import { labelOf, limitName } from './limit-name.ts';
-import { cut, plain } from './plain-text.ts';
+import type { CodedReason, Reason, Violation } from '../reason.ts';
+import { limitLabelOf, limitName } from './limit-name.ts';
+import { cutLine, plain } from './plain-text.ts';
 import type { HeadlineContext, ReasonText } from './reason-text.ts';
 import { breakGlass } from './reasons/break-glass.ts';
 import { budgetExhausted } from './reasons/budget.ts';
@@ -23,7 +23,7 @@ const OWN_TEXTS = {
 };
 
 /** Marked as pure so that a bundle which tells no reasons leaves them out. */
-export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<ReasonOf<Code>> } =
+export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<CodedReason<Code>> } =
   /* @__PURE__ */ Object.assign({}, OWN_TEXTS, STATELESS_TEXTS);
 
 /** The texts for a reason. They are methods, whose parameters TypeScript compares loosely: give them this reason only. */
@@ -31,10 +31,11 @@ export const textsFor = (reason: Reason): ReasonText<Reason> => REASON_TEXTS[rea
 
 /** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
 export const headline = (reason: Reason, context: HeadlineContext): string =>
-  cut(textsFor(reason).headline(reason, context));
+  cutLine(textsFor(reason).headline(reason, context));
 
 /** The same where no level and no number may be told. */
-export const discreetHeadline = (reason: Reason): string => cut(textsFor(reason).discreetHeadline(reason));
+export const discreetHeadline = (reason: Reason): string =>
+  cutLine(textsFor(reason).discreetHeadline(reason));
 
 /** One reason with its numbers, for the lines under the first. */
 export const reasonLine = (reason: Reason, currency: string): string =>
@@ -42,7 +43,7 @@ export const reasonLine = (reason: Reason, currency: string): string =>
 
 /** Names whose limit it is and leaves out its numbers. */
 export const discreetReasonLine = (reason: Reason, currency: string): string =>
-  'limitAmount' in reason ? `${labelOf(reason)}: ${limitName(reason)}` : reasonLine(reason, currency);
+  'limitAmount' in reason ? `${limitLabelOf(reason)}: ${limitName(reason)}` : reasonLine(reason, currency);
 
 /** Whether and when a retry helps, and what else does. */
 export const retryAdvice = (reason: Reason, disclosure: Disclosure, nowMs: number): readonly string[] =>

@@ -1,5 +1,5 @@
 /** The value a name stands for; `undefined`: it cannot be told. */
-export type LookUp = (name: string) => string | undefined;
+export type VariableLookup = (name: string) => string | undefined;
 
 /** Longer than any image name, user or quantity; bounds what values upon values can grow to. */
 const EXPANDED_CHARACTERS_MAX = 1_024;
@@ -14,7 +14,7 @@ const NAME = /\w+/y;
  *
  * @see https://pkg.go.dev/os#Expand
  */
-export function expandValue(text: string, lookUp: LookUp): string | undefined {
+export function expandValue(text: string, lookUp: VariableLookup): string | undefined {
   let expanded = '';
   for (let at = 0; at < text.length; ) {
     const dollar = text.indexOf('$', at);

@@ -1,4 +1,4 @@
-import { expandValue, type LookUp } from './expand-value.ts';
+import { expandValue, type VariableLookup } from './expand-value.ts';
 
 /** One of a job's variables, as the runner gets it. */
 export interface RunnerVariable {
@@ -77,7 +77,7 @@ export function runnerVariables(find: FindVariable): RunnerVariables {
   };
 }
 
-function valueIn({ value, raw }: RunnerVariable, lookUp: LookUp): string | undefined {
+function valueIn({ value, raw }: RunnerVariable, lookUp: VariableLookup): string | undefined {
   if (value === undefined || raw === true || !value.includes('$')) return value;
   return raw === undefined ? undefined : expandValue(value, lookUp);
 }

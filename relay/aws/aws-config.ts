@@ -47,9 +47,9 @@ export function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
   return {
     region,
     endpoints: {
-      dynamodb: endpoint('dynamodb', names.ENV_DYNAMODB_ENDPOINT),
+      dynamodb: endpoint('dynamodb', names.ENV_AWS_DYNAMODB_ENDPOINT),
       lambda: endpoint('lambda', names.ENV_LAMBDA_ENDPOINT),
-      ssm: endpoint('ssm', names.ENV_SSM_ENDPOINT),
+      ssm: endpoint('ssm', names.ENV_AWS_SSM_ENDPOINT),
     },
     tokenParameter,
     caParameter,
@@ -66,9 +66,9 @@ function readRegion(read: EnvReader): string {
 }
 
 function readInstance(read: EnvReader): string {
-  const instance = read.required(names.ENV_GITLAB_INSTANCE, 'gitlab.example.com');
+  const instance = read.required(names.ENV_RELAY_GITLAB_INSTANCE, 'gitlab.example.com');
   if (instance.includes('#')) {
-    read.problem(`${names.ENV_GITLAB_INSTANCE} is "${instance}"; expected a host name without "#"`);
+    read.problem(`${names.ENV_RELAY_GITLAB_INSTANCE} is "${instance}"; expected a host name without "#"`);
   }
   return instance;
 }

@@ -1,4 +1,4 @@
-import { type Fetch, readText } from '../admit-call.ts';
+import { type Fetch, readResponseText } from '../admit-call.ts';
 import { awsError } from './aws-error.ts';
 
 export interface AwsJsonDeps {
@@ -34,7 +34,7 @@ export async function awsJson({ fetch, endpoint }: AwsJsonDeps, call: AwsJsonCal
     redirect: 'manual',
     signal: AbortSignal.timeout(call.timeoutMs),
   });
-  const text = await readText(response, ANSWER_BYTES_MAX);
+  const text = await readResponseText(response, ANSWER_BYTES_MAX);
   const answer = text === undefined ? undefined : parsed(text);
   if (response.status !== 200) throw awsError(call.target, response, answer);
   if (answer === undefined) throw new Error(`${call.target} answered with what is not JSON`);

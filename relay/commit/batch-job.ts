@@ -1,6 +1,6 @@
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { RelayClock } from '../exchange.ts';
-import type { Verdict } from '../verdict.ts';
+import type { LedgerVerdict } from '../verdict.ts';
 
 /** One job on its way to the ledger, with everybody who asked about it. */
 export interface BatchJob {
@@ -19,12 +19,12 @@ export interface BatchJob {
 
 export interface Waiter {
   readonly deadlineMs: number;
-  readonly resolve: (verdict: Verdict) => void;
-  readonly sent?: OnSent | undefined;
+  readonly resolve: (verdict: LedgerVerdict) => void;
+  readonly sent?: SentListener | undefined;
 }
 
 /** Told of the batch in which a job goes to the ledger. */
-export type OnSent = (batch: string) => void;
+export type SentListener = (batch: string) => void;
 
 export function createBatchJob(request: AdmissionRequest): BatchJob {
   const json = JSON.stringify(request);
@@ -32,7 +32,7 @@ export function createBatchJob(request: AdmissionRequest): BatchJob {
     request,
     json,
     bytes: Buffer.byteLength(json),
-    root: rootOf(request),
+    root: requestRootOf(request),
     project: projectOf(request),
     waiters: new Set(),
     batch: undefined,
@@ -47,7 +47,7 @@ export function latestDeadlineMs(job: BatchJob): number {
 }
 
 /** The root group's id; without ids its path, then the project, since one project never spans two roots. */
-export function rootOf(request: AdmissionRequest): string {
+export function requestRootOf(request: AdmissionRequest): string {
   if (request.rootNamespaceId !== undefined) return String(request.rootNamespaceId);
   const path = request.projectPath;
   if (path !== undefined)

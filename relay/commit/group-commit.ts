@@ -1,15 +1,15 @@
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { Observe } from '../events.ts';
+import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { ownFault } from '../own-fault.ts';
-import { undecided, type Verdict } from '../verdict.ts';
+import { type LedgerVerdict, undecided } from '../verdict.ts';
 import {
   type BatchJob,
   batchStart,
   createBatchJob,
   Deadlines,
   latestDeadlineMs,
-  type OnSent,
+  type SentListener,
   type Waiter,
 } from './batch-job.ts';
 import { FairQueue, takeBatch } from './fair-queue.ts';
@@ -25,12 +25,12 @@ export type SendBatch = (
   jobs: readonly BatchJob[],
   remainingMs: number,
   batch?: string,
-) => Promise<readonly Verdict[]>;
+) => Promise<readonly LedgerVerdict[]>;
 
 export interface GroupCommitDeps {
   readonly send: SendBatch;
   readonly clock: RelayClock;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
   /** Runs a thing a little later, so that questions of one network read share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
   /** @default QUEUED_MAX */
@@ -41,7 +41,7 @@ export interface GroupCommitDeps {
 
 export interface GroupCommit {
   /** Resolves by `deadlineMs` (monotonic), never rejects. Asking twice about one job asks the ledger once. */
-  decide(request: AdmissionRequest, deadlineMs: number, sent?: OnSent): Promise<Verdict>;
+  decide(request: AdmissionRequest, deadlineMs: number, sent?: SentListener): Promise<LedgerVerdict>;
   /** Jobs that wait or are in flight. */
   readonly open: number;
   /** Answers everybody `undecided{stopping}` and lets go of all timers. */
@@ -75,7 +75,11 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const queue = new FairQueue(deps.queuedMax);
   const deadlines = new Deadlines(clock);
 
-  function decide(request: AdmissionRequest, deadlineMs: number, sent?: OnSent): Promise<Verdict> {
+  function decide(
+    request: AdmissionRequest,
+    deadlineMs: number,
+    sent?: SentListener,
+  ): Promise<LedgerVerdict> {
     return new Promise((resolve) => {
       const known = jobs.get(request.jobId);
       const job = known ?? createBatchJob(request);
@@ -183,7 +187,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     }
   }
 
-  function end(lane: Lane, batch: Batch, verdicts: readonly Verdict[]): void {
+  function end(lane: Lane, batch: Batch, verdicts: readonly LedgerVerdict[]): void {
     // A verdict after the deadline: everybody has got the fallback's answer, the ledger keeps its own record.
     if (!lane.inFlight.delete(batch)) return;
     batch.forgetDeadline();
@@ -191,7 +195,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     start(lane);
   }
 
-  function answer(job: BatchJob, verdict: Verdict): void {
+  function answer(job: BatchJob, verdict: LedgerVerdict): void {
     jobs.delete(job.request.jobId);
     for (const waiter of job.waiters) waiter.resolve(verdict);
     job.waiters.clear();

@@ -1,5 +1,5 @@
 import { emfLine } from '../../functions/core/contract/emf-document.ts';
-import type { Observe } from '../events.ts';
+import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { Minute } from './minute.ts';
 
@@ -17,8 +17,8 @@ export interface EmfDeps {
   readonly write: (line: string) => void;
 }
 
-export interface Emf {
-  readonly observe: Observe;
+export interface EmfWriter {
+  readonly observe: RelayObserver;
   /** Once the relay begins to stop: that its streams end is no news any more. */
   leave(): void;
   /** Writes the rest of the last minute; nothing after that. */
@@ -26,7 +26,7 @@ export interface Emf {
 }
 
 /** Adds up what the relay says and writes it every minute as metrics for CloudWatch. */
-export function startEmf({ deployment, clock, random, write }: EmfDeps): Emf {
+export function startEmf({ deployment, clock, random, write }: EmfDeps): EmfWriter {
   const minute = new Minute(random);
   let leaving = false;
   let stopped = false;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../policies/document/reading.ts';
-import { type Fetch, readText } from '../admit-call.ts';
+import { type Fetch, readResponseText } from '../admit-call.ts';
 import { errorName } from '../aws/aws-error.ts';
 import { RelayError } from '../relay-error.ts';
 import { functionUrlEvent } from './function-url-event.ts';
@@ -50,7 +50,7 @@ export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeRout
         `the admit function ended with an error (${errorName(failure) ?? 'unknown'}); see its log`,
       );
     }
-    const payload = await readText(response, PAYLOAD_BYTES_MAX);
+    const payload = await readResponseText(response, PAYLOAD_BYTES_MAX);
     const answer = payload === undefined ? undefined : responseOf(payload);
     if (answer === undefined) throw unreachable('the admit function returned what is no response');
     return answer;

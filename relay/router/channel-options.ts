@@ -10,7 +10,7 @@ export interface ChannelNumbers {
 }
 
 /** "matches kas limit" says GitLab Runner. */
-export const MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
+export const ROUTER_MESSAGE_BYTES_MAX = 10 * 1024 * 1024;
 /**
  * A connection that died without a word is noticed by the ping after it: no question reaches us until then. The router
  * cuts off who pings more often than every 20 s.
@@ -32,8 +32,8 @@ export const channelOptions = (
   'grpc.keepalive_time_ms': numbers.keepaliveMs ?? KEEPALIVE_MS,
   'grpc.keepalive_timeout_ms': numbers.keepaliveTimeoutMs ?? KEEPALIVE_TIMEOUT_MS,
   'grpc.keepalive_permit_without_calls': 1,
-  'grpc.max_receive_message_length': numbers.messageBytesMax ?? MESSAGE_BYTES_MAX,
-  'grpc.max_send_message_length': numbers.messageBytesMax ?? MESSAGE_BYTES_MAX,
+  'grpc.max_receive_message_length': numbers.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': numbers.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
   'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
   'grpc.initial_reconnect_backoff_ms': RECONNECT_MS_MIN,
   'grpc.max_reconnect_backoff_ms': numbers.reconnectMsMax ?? RECONNECT_MS_MAX,

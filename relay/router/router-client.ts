@@ -10,7 +10,7 @@ import {
 } from '@grpc/grpc-js';
 import type { TokenSource } from '../token.ts';
 import { encodeKnown, type WireSchema } from '../wire/schema.ts';
-import { type ChannelNumbers, channelOptions, MESSAGE_BYTES_MAX } from './channel-options.ts';
+import { type ChannelNumbers, channelOptions, ROUTER_MESSAGE_BYTES_MAX } from './channel-options.ts';
 import { explainDialFailure } from './dial-failure.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, RouterStatus, STATUS } from './router.ts';
 import type { RouterTarget } from './target.ts';
@@ -70,7 +70,7 @@ class GrpcRouter implements Router {
         token: options.token,
         userAgent: options.userAgent,
         tls: this.#tls,
-        messageBytesMax: options.messageBytesMax ?? MESSAGE_BYTES_MAX,
+        messageBytesMax: options.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
         ...(options.socketDir === undefined ? {} : { socketDir: options.socketDir }),
         ...(options.proxyFor === undefined ? {} : { proxyFor: options.proxyFor }),
       });

@@ -1,5 +1,5 @@
 /** Runs the gate: sends one probe ahead, waits after a failure, and looks meanwhile whether the token was replaced. */
-import type { Observe } from '../events.ts';
+import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { STATUS } from '../router/router.ts';
 import { backoffMs, refusesToken, remedyFor } from './backoff.ts';
@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 1_000;
 export interface EntranceDeps {
   readonly clock: RelayClock;
   readonly random: () => number;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
   /** Whether the token is another one than that of the last call. */
   readonly tokenReplaced: () => boolean;
   /** The router takes us: a probe lives. */

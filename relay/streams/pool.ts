@@ -2,7 +2,7 @@
  * Keeps AdmitJob streams waiting at the router, one question each, and opens the next as soon as one is taken. What a
  * stream does is in stream.ts, when streams may be opened in entrance.ts, how many in pool-size.ts; this file runs them.
  */
-import type { Observe } from '../events.ts';
+import type { RelayObserver } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
 import { ownFault } from '../own-fault.ts';
 import type { Router } from '../router/router.ts';
@@ -41,7 +41,7 @@ export interface StreamPoolOptions {
   readonly encode: EncodeAnswer;
   readonly clock: RelayClock;
   readonly random: () => number;
-  readonly observe: Observe;
+  readonly observe: RelayObserver;
   /** @default {@link POOL_SIZES} */
   readonly sizes?: PoolSizes;
   /** @default 3 s, see departure.ts */

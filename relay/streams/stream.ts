@@ -1,4 +1,4 @@
-import type { Answer, AnswerQuestion } from '../exchange.ts';
+import type { AnswerQuestion, RouterAnswer } from '../exchange.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, STATUS } from '../router/router.ts';
 
 /** Both answers as the schema in use writes them. */
@@ -33,7 +33,7 @@ export class Stream implements AdmitCallListener {
   /** Its question was beyond the message limit. */
   tooLarge = false;
   /** Given to the transport. */
-  answered: Answer['outcome'] | undefined;
+  answered: RouterAnswer['outcome'] | undefined;
 
   constructor(owner: StreamOwner) {
     this.#owner = owner;

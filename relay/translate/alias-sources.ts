@@ -1,5 +1,5 @@
 import type { DescMessage } from '@bufbuild/protobuf';
-import type { Wanted } from '../wire/plan.ts';
+import type { WantedField } from '../wire/plan.ts';
 import type { Alias } from './aliases.ts';
 import { LIST_LENGTH_MAX } from './text-length.ts';
 import { servicesReader, type ValueReader, valueReader } from './value-reader.ts';
@@ -12,7 +12,7 @@ export interface AliasSource {
   readonly get: (message: MessageObject) => unknown;
   readonly read: ValueReader;
   /** What must be decoded of a question for it. */
-  readonly wanted: Wanted;
+  readonly wanted: WantedField;
 }
 
 /** The paths of an alias that exist in this schema with a type that fits, best first. */
@@ -38,7 +38,7 @@ export function aliasSources(desc: DescMessage, alias: Alias): readonly AliasSou
 function readingOf(
   { kind }: Alias,
   { leaf, path }: ResolvedPath,
-): { readonly read: ValueReader; readonly within?: readonly Wanted[] } | undefined {
+): { readonly read: ValueReader; readonly within?: readonly WantedField[] } | undefined {
   if (kind === 'services') return servicesReader(leaf, path);
   const read = valueReader(kind, leaf, path);
   return read && { read };

@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { type Draft, Pass } from '../wire/pass.ts';
-import { readingPlan, type Wanted } from '../wire/plan.ts';
+import { type MessageDraft, Pass } from '../wire/pass.ts';
+import { readingPlan, type WantedField } from '../wire/plan.ts';
 import { ReadingBudget } from '../wire/reading-budget.ts';
 import type { WireSchema } from '../wire/schema.ts';
 import { aliasSources } from './alias-sources.ts';
@@ -9,7 +9,7 @@ import { ALIASES } from './aliases.ts';
 import { compileTranslator, readTyped, type TranslatorOptions } from './translator.ts';
 import { findVariables } from './variables.ts';
 
-export type QuestionRead = {
+export type QuestionResult = {
   /** Fields without a name in the schema, as {@link Pass} writes them, in order. */
   readonly unknown: readonly string[];
 } & (
@@ -31,9 +31,9 @@ export type QuestionRead = {
     }
 );
 
-type Blame = Extract<QuestionRead, { readonly ok: false }>['blame'];
+type Blame = Extract<QuestionResult, { readonly ok: false }>['blame'];
 
-export type ReadQuestion = (bytes: Uint8Array) => QuestionRead;
+export type ReadQuestion = (bytes: Uint8Array) => QuestionResult;
 
 export interface ReaderOptions extends TranslatorOptions {
   /** What one question may take. @default what the relay gives any */
@@ -57,9 +57,9 @@ export function compileReader(
 
   return (bytes) => {
     const budget = newBudget();
-    const question: Draft = {};
+    const question: MessageDraft = {};
     const pass = new Pass(bytes, budget);
-    const unread = (cause: 'unreadable' | 'oversized', problem: string, blame: Blame): QuestionRead => ({
+    const unread = (cause: 'unreadable' | 'oversized', problem: string, blame: Blame): QuestionResult => ({
       ok: false,
       cause,
       problem,
@@ -78,7 +78,7 @@ export function compileReader(
     }
     return unread('oversized', budget.spent ?? `more than ${budget.bounds.bytes} bytes`, 'job');
 
-    function translated(): QuestionRead {
+    function translated(): QuestionResult {
       const [contradiction] = pass.contradicted.toSorted();
       if (contradiction !== undefined)
         return unread(
@@ -97,7 +97,7 @@ export function compileReader(
 }
 
 /** All that translation looks at. */
-function wantedOf(desc: DescMessage): readonly Wanted[] {
+function wantedOf(desc: DescMessage): readonly WantedField[] {
   const variables = findVariables(desc);
   return [
     ...ALIASES.flatMap((alias) => aliasSources(desc, alias).map(({ wanted }) => wanted)),
@@ -106,7 +106,7 @@ function wantedOf(desc: DescMessage): readonly Wanted[] {
 }
 
 /** From typed fields only, also of a question that is read in part. */
-function projectIdReader(desc: DescMessage): (question: Draft) => { readonly projectId?: number } {
+function projectIdReader(desc: DescMessage): (question: MessageDraft) => { readonly projectId?: number } {
   const alias = ALIASES.find(({ field }) => field === 'projectId');
   const sources = alias === undefined ? [] : aliasSources(desc, alias);
   return (question) => {

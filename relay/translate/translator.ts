@@ -6,8 +6,8 @@ import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './alias
 import { type AllowedVariables, variableAllowlist } from './kept-variables.ts';
 import { resolutionOf, withCompared } from './resolution.ts';
 import { LIST_LENGTH_MAX } from './text-length.ts';
-import { text, wholeNumber } from './value-reader.ts';
-import { findVariables, type MessageObject, readVariables, type SeenVariables } from './variables.ts';
+import { textField, wholeNumber } from './value-reader.ts';
+import { findVariables, type MessageObject, readJobVariables, type SeenVariables } from './variables.ts';
 
 export type Translation =
   | {
@@ -69,7 +69,7 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
   return (question) => {
     const resolution = resolutionOf(variables, question);
     const seen =
-      variables && readVariables(variables, question, fateOf, aliasedNames, resolution.valueForPod);
+      variables && readJobVariables(variables, question, fateOf, aliasedNames, resolution.valueForPod);
     const problems: string[] = [];
     const suspicious: string[] = [];
     const unknown: string[] = [];
@@ -157,7 +157,7 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
       return /^\d{1,16}$/.test(value) ? wholeNumber(value, '', []) : undefined;
     case 'text':
     case 'label':
-      return text(value, '', []);
+      return textField(value, '', []);
     case 'boolean':
       return value === 'true' ? true : value === 'false' ? false : undefined;
     case 'texts':

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../policies/request/request.ts';
-import type { Wanted } from '../wire/plan.ts';
+import type { WantedField } from '../wire/plan.ts';
 import type { AliasKind } from './aliases.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
 import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from './text-length.ts';
@@ -29,15 +29,15 @@ export function valueReader(
     case 'text':
     case 'label':
       if (field.fieldKind === 'enum') return enumReader(field);
-      if (!isText(field)) return undefined;
-      return kind === 'label' ? (raw) => label(raw) : (raw, problems) => text(raw, path, problems);
+      if (!isTextField(field)) return undefined;
+      return kind === 'label' ? (raw) => label(raw) : (raw, problems) => textField(raw, path, problems);
     case 'boolean':
       return isBoolean(field)
         ? (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined)
         : undefined;
     case 'texts':
       return isTexts(field)
-        ? (raw, problems) => list(raw, path, problems, (entry) => text(entry, path, problems))
+        ? (raw, problems) => readRepeated(raw, path, problems, (entry) => textField(entry, path, problems))
         : undefined;
   }
 }
@@ -51,7 +51,7 @@ export function wholeNumber(raw: unknown, path: string, problems: string[]): num
   return undefined;
 }
 
-export function text(raw: unknown, path: string, problems: string[]): string | undefined {
+export function textField(raw: unknown, path: string, problems: string[]): string | undefined {
   if (typeof raw !== 'string' || raw === '') return undefined;
   if (raw.length <= TEXT_LENGTH_MAX) return raw;
   problems.push(`${path} is longer than ${TEXT_LENGTH_MAX} characters`);
@@ -62,7 +62,7 @@ export const label = (raw: unknown): string | undefined =>
   // A cut may fall between the halves of one character.
   typeof raw === 'string' && raw !== '' ? raw.slice(0, LABEL_LENGTH_MAX).toWellFormed() : undefined;
 
-export function list<T>(
+export function readRepeated<T>(
   raw: unknown,
   path: string,
   problems: string[],
@@ -104,7 +104,7 @@ const isWholeNumber = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && WHOLE_NUMBERS.has(field.scalar)) || isWrapper(field, /U?Int(32|64)Value$/);
 export const isTexts = (field: DescField): boolean =>
   field.fieldKind === 'list' && field.listKind === 'scalar' && field.scalar === ScalarType.STRING;
-export const isText = (field: DescField): boolean =>
+export const isTextField = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING) || isWrapper(field, /StringValue$/);
 const isBoolean = (field: DescField): boolean =>
   (field.fieldKind === 'scalar' && field.scalar === ScalarType.BOOL) || isWrapper(field, /BoolValue$/);
@@ -118,7 +118,7 @@ const isWrapper = (field: DescField, name: RegExp): boolean =>
 /** How a list of services is read, and what of each. */
 export interface ServicesReading {
   readonly read: ValueReader;
-  readonly within: readonly Wanted[];
+  readonly within: readonly WantedField[];
 }
 
 /** For a list of messages, or only of images. */
@@ -126,8 +126,8 @@ export function servicesReader(field: DescField, path: string): ServicesReading 
   if (field.fieldKind !== 'list') return undefined;
   if (field.listKind === 'scalar' && field.scalar === ScalarType.STRING) {
     const read: ValueReader = (raw, problems) =>
-      list(raw, path, problems, (entry): ServiceRequest | undefined => {
-        const name = text(entry, path, problems);
+      readRepeated(raw, path, problems, (entry): ServiceRequest | undefined => {
+        const name = textField(entry, path, problems);
         return name === undefined ? undefined : { name };
       });
     return { read, within: [] };
@@ -136,26 +136,26 @@ export function servicesReader(field: DescField, path: string): ServicesReading 
   const service = serviceReader(field.message, path);
   if (service === undefined) return undefined;
   const read: ValueReader = (raw, problems) =>
-    list(raw, path, problems, (entry) => service.read(entry as MessageObject, problems));
+    readRepeated(raw, path, problems, (entry) => service.read(entry as MessageObject, problems));
   return { read, within: service.wanted };
 }
 
 interface ServiceReader {
   readonly read: (service: MessageObject, problems: string[]) => ServiceRequest | undefined;
-  readonly wanted: readonly Wanted[];
+  readonly wanted: readonly WantedField[];
 }
 
 function serviceReader(desc: DescMessage, path: string): ServiceReader | undefined {
-  const name = firstOf(desc, ['name', 'image'], isText);
+  const name = firstOf(desc, ['name', 'image'], isTextField);
   if (name === undefined) return undefined;
-  const alias = firstOf(desc, ['alias'], isText);
+  const alias = firstOf(desc, ['alias'], isTextField);
   const pullPolicy = firstOf(desc, PULL_POLICY, isTexts);
-  const dockerUser = firstOf(desc, DOCKER_USER, isText);
-  const kubernetesUser = firstOf(desc, KUBERNETES_USER, isText);
+  const dockerUser = firstOf(desc, DOCKER_USER, isTextField);
+  const kubernetesUser = firstOf(desc, KUBERNETES_USER, isTextField);
   const variables = findVariables(desc);
 
   const single = [name, alias, pullPolicy, dockerUser, kubernetesUser].filter((found) => found !== undefined);
-  const wanted: readonly Wanted[] = [
+  const wanted: readonly WantedField[] = [
     ...single.map(({ fields }) => ({ fields, itemsMax: LIST_LENGTH_MAX + 1 })),
     ...(variables === undefined ? [] : [variables.wanted]),
   ];
@@ -163,7 +163,7 @@ function serviceReader(desc: DescMessage, path: string): ServiceReader | undefin
 
   function readService(service: MessageObject, problems: string[]): ServiceRequest | undefined {
     const textAt = (found: ResolvedPath | undefined): string | undefined =>
-      found && text(found.get(service), `${path}.${found.path}`, problems);
+      found && textField(found.get(service), `${path}.${found.path}`, problems);
     const read = {
       name: textAt(name),
       alias: label(alias?.get(service)),
@@ -185,7 +185,7 @@ function serviceReader(desc: DescMessage, path: string): ServiceReader | undefin
     problems: string[],
   ): readonly string[] | undefined {
     const at = `${path}.${found.path}`;
-    return list(found.get(service), at, problems, (entry) => text(entry, at, problems));
+    return readRepeated(found.get(service), at, problems, (entry) => textField(entry, at, problems));
   }
 }
 

@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import type { Wanted } from '../wire/plan.ts';
+import type { WantedField } from '../wire/plan.ts';
 import {
   type Fate,
   isActedOn,
@@ -42,7 +42,7 @@ export interface VariablesField {
   /** Whether the value's own references stay as they are; `undefined`: the schema cannot say. */
   readonly raw: (entry: MessageObject) => boolean | undefined;
   /** What must be decoded of a message for it: names and flags, and a value only when it is looked at. */
-  readonly wanted: Wanted;
+  readonly wanted: WantedField;
 }
 
 /** Finds the repeated `{key, value, public, masked, file}` of a schema, if it has one. */
@@ -73,7 +73,7 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
 }
 
 /** Reads a job's variables once; `undefined` when none came, which is what a GitLab that does not send them looks like. */
-export function readVariables(
+export function readJobVariables(
   field: VariablesField,
   message: MessageObject,
   fateOf: (name: string, flags: VariableFlags) => Fate,

@@ -8,7 +8,7 @@ import { CUT_OFF, DEPTH_MAX, type ReadingBudget, Skipper, TOO_DEEP, WireText } f
 import { WIRE_NAMES } from './wire-form.ts';
 
 /** What is read of a message: plain properties under the fields' local names. */
-export type Draft = Record<string, unknown>;
+export type MessageDraft = Record<string, unknown>;
 
 interface OneofChoice {
   readonly case: string;
@@ -39,12 +39,12 @@ export class Pass {
   }
 
   /** @throws when the bytes are no protobuf message at all (cut off, bad tag, too deep), or the budget is spent. */
-  read(plan: MessagePlan, into: Draft): void {
+  read(plan: MessagePlan, into: MessageDraft): void {
     this.#message(plan, into, this.#reader.len, NO_GROUP, 0);
   }
 
   /** Up to `end`, or to the end of the group. */
-  #message(plan: MessagePlan, into: Draft, end: number, group: number, depth: number): void {
+  #message(plan: MessagePlan, into: MessageDraft, end: number, group: number, depth: number): void {
     if (depth > DEPTH_MAX) throw new RangeError(TOO_DEEP);
     const reader = this.#reader;
     while (reader.pos < end) {
@@ -65,7 +65,7 @@ export class Pass {
     if (group !== NO_GROUP) throw new RangeError('a group without an end');
   }
 
-  #field(field: FieldPlan, into: Draft, end: number, wireType: WireType, depth: number): void {
+  #field(field: FieldPlan, into: MessageDraft, end: number, wireType: WireType, depth: number): void {
     switch (field.use) {
       case 'skip':
         this.#skipper.skip(wireType, field.number, depth);
@@ -90,13 +90,13 @@ export class Pass {
         put(into, field, new WireText(this.#reader, field.strict, this.#budget));
         return;
       case 'wrapper': {
-        const holder: Draft = { value: into[field.key] ?? field.zero };
+        const holder: MessageDraft = { value: into[field.key] ?? field.zero };
         this.#within(field, holder, end, depth);
         put(into, field, holder.value);
         return;
       }
       case 'message': {
-        const value = (current(into, field) as Draft | undefined) ?? {};
+        const value = (current(into, field) as MessageDraft | undefined) ?? {};
         put(into, field, value);
         this.#within(field, value, end, depth);
         return;
@@ -107,7 +107,7 @@ export class Pass {
     }
   }
 
-  #item(field: FieldPlan, into: Draft, end: number, wireType: WireType, depth: number): void {
+  #item(field: FieldPlan, into: MessageDraft, end: number, wireType: WireType, depth: number): void {
     const items = (into[field.key] as unknown[] | undefined) ?? [];
     into[field.key] = items;
     if (items.length >= field.itemsMax) {
@@ -116,13 +116,13 @@ export class Pass {
       items.push(this.#text(field));
     } else {
       this.#budget.takeItem();
-      const item: Draft = {};
+      const item: MessageDraft = {};
       items.push(item);
       this.#within(field, item, end, depth);
     }
   }
 
-  #within(field: FieldPlan, into: Draft, end: number, depth: number): void {
+  #within(field: FieldPlan, into: MessageDraft, end: number, depth: number): void {
     const { within } = field;
     if (within === undefined) throw new TypeError(`${field.path} has no plan`);
     if (field.wireType === WireType.StartGroup) {
@@ -177,13 +177,13 @@ const TOO_LONG = 'a field is longer than what holds it';
 const fits = (field: FieldPlan, wireType: WireType): boolean =>
   wireType === field.wireType || (field.mayBePacked && wireType === WireType.LengthDelimited);
 
-function put(into: Draft, { oneof, key }: FieldPlan, value: unknown): void {
+function put(into: MessageDraft, { oneof, key }: FieldPlan, value: unknown): void {
   if (oneof === undefined) into[key] = value;
   else into[oneof] = { case: key, value } satisfies OneofChoice;
 }
 
 /** What an earlier field of this number left: messages that come in parts are one. */
-function current(into: Draft, { oneof, key }: FieldPlan): unknown {
+function current(into: MessageDraft, { oneof, key }: FieldPlan): unknown {
   if (oneof === undefined) return into[key];
   const chosen = into[oneof] as OneofChoice | undefined;
   return chosen?.case === key ? chosen.value : undefined;

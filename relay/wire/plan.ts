@@ -8,11 +8,11 @@ import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import { type WireForm, wireFormOf } from './wire-form.ts';
 
 /** Something that is read of a message. */
-export interface Wanted {
+export interface WantedField {
   /** The way to it, from the message on: all but the last hold single messages. */
   readonly fields: readonly DescField[];
   /** For a list of messages: what is read of each. */
-  readonly within?: readonly Wanted[];
+  readonly within?: readonly WantedField[];
   /** For a text: decode it only when somebody looks. */
   readonly lazy?: boolean;
   /** For a list: how many items are taken up at most; the others are skipped. @default all */
@@ -63,7 +63,7 @@ export interface MessagePlan {
 }
 
 /** Reads what is wanted and skips the rest. */
-export const readingPlan = (desc: DescMessage, wanted: readonly Wanted[]): MessagePlan =>
+export const readingPlan = (desc: DescMessage, wanted: readonly WantedField[]): MessagePlan =>
   compile(desc, wishTree(wanted), '', counter());
 
 /** Reads nothing and looks into everything. Parts come into being when they are met: a message may hold itself. */
@@ -87,7 +87,7 @@ interface Wish {
 
 type WishTree = ReadonlyMap<DescField, Wish>;
 
-function wishTree(wanted: readonly Wanted[]): WishTree {
+function wishTree(wanted: readonly WantedField[]): WishTree {
   const byFirst = Map.groupBy(wanted, ({ fields }) => fields[0]);
   const tree = new Map<DescField, Wish>();
   for (const [field, wishes] of byFirst) {

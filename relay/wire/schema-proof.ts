@@ -3,7 +3,7 @@
  * another version reads one field as another: only under a proven schema is a job rejected.
  */
 
-export type SchemaStanding =
+export type SchemaState =
   /** Too few questions were explained by it yet. */
   | 'unproven'
   | 'proven'
@@ -24,7 +24,7 @@ export type Evidence =
   | { readonly kind: 'answer_refused' };
 
 export interface ProofState {
-  readonly standing: SchemaStanding;
+  readonly standing: SchemaState;
   /** Different jobs explained since the last contradiction, up to {@link JOBS_MIN_ALONE}. */
   readonly jobs: ReadonlySet<number>;
   /** Their projects, up to {@link PROJECTS_MIN}. */
@@ -46,7 +46,7 @@ export const RECENT = 10;
 /** More than half of the recent ones. */
 export const SUSPECT_AT = 6;
 
-const start = (standing: SchemaStanding): ProofState => ({
+const start = (standing: SchemaState): ProofState => ({
   standing,
   jobs: new Set(),
   projects: new Set(),
@@ -114,13 +114,10 @@ function proving(state: ProofState, evidence: Evidence): ProofState {
 /** The state with whoever wants to hear of its changes. */
 export interface SchemaProof {
   note(evidence: Evidence): void;
-  readonly standing: SchemaStanding;
+  readonly standing: SchemaState;
 }
 
-export function createSchemaProof(
-  trust: SchemaTrust,
-  changed: (standing: SchemaStanding) => void,
-): SchemaProof {
+export function createSchemaProof(trust: SchemaTrust, changed: (standing: SchemaState) => void): SchemaProof {
   let state = INITIAL[trust];
   return {
     note: (evidence) => {

@@ -10,7 +10,7 @@ import { signedFetch } from '../../relay/signing/signed-fetch.ts';
 import { createRunnerControllers } from '../cli/controller/runner-controllers.ts';
 import { UsageError } from '../terminal/command.ts';
 import { runCdk } from './cdk-cli.ts';
-import { type Armed, askWhetherArmed } from './destroy/armed.ts';
+import { type ArmedState, askWhetherArmed } from './destroy/armed.ts';
 import { destroy } from './destroy/destroy.ts';
 import { DESTROY_HELP, type DestroyOptions, readDestroyOptions } from './destroy/destroy-options.ts';
 import { gitLabToken } from './destroy/gitlab-token.ts';
@@ -58,7 +58,7 @@ function theOne({ stage, context }: DestroyOptions): Settings {
   return only;
 }
 
-async function ask({ gitlab, parameters }: Settings, options: DestroyOptions): Promise<Armed> {
+async function ask({ gitlab, parameters }: Settings, options: DestroyOptions): Promise<ArmedState> {
   const token = await gitLabToken({
     file: options.tokenFile,
     cwd: process.env.INIT_CWD ?? process.cwd(),

@@ -74,12 +74,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'budget ls',
     summary: 'How do the limits stand? Used, held, left, and when they run out',
-    load: async () => (await import('./budget/ls-command.ts')).lsCommand,
+    load: async () => (await import('./budget/ls-command.ts')).budgetLsCommand,
   },
   {
     name: 'budget show',
     summary: 'One group: its limits, those above it, grants, freezes and break-glasses',
-    load: async () => (await import('./budget/show-command.ts')).showCommand,
+    load: async () => (await import('./budget/show-command.ts')).budgetShowCommand,
   },
   {
     name: 'budget set',
@@ -174,7 +174,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'limits show',
     summary: 'Which limits are live? Who made them so, when and why; or the document itself',
-    load: async () => (await import('./limits/show-command.ts')).showCommand,
+    load: async () => (await import('./limits/show-command.ts')).limitsShowCommand,
   },
   {
     name: 'limits publish',
@@ -189,12 +189,12 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'limits check',
     summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
-    load: async () => (await import('./limits/check-command.ts')).checkCommand,
+    load: async () => (await import('./limits/check-command.ts')).limitsCheckCommand,
   },
   {
     name: 'directory show',
     summary: 'Which groups and projects does Tollgate know, and which groups are above one?',
-    load: async () => (await import('./directory/show-command.ts')).showCommand,
+    load: async () => (await import('./directory/show-command.ts')).directoryShowCommand,
   },
   {
     name: 'directory sync',
@@ -204,7 +204,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'instance ls',
     summary: 'Of which GitLabs does this table have books?',
-    load: async () => (await import('./instance/instance-commands.ts')).lsCommand,
+    load: async () => (await import('./instance/instance-commands.ts')).instanceLsCommand,
   },
   {
     name: 'instance add',

@@ -2,7 +2,7 @@
 
 import { printable } from '../terminal/paint.ts';
 import { examine } from './doctor/examine.ts';
-import { type Finding, formatFinding } from './doctor/finding.ts';
+import { type DoctorFinding, formatFinding } from './doctor/finding.ts';
 import { readDoctorOptions, USAGE } from './doctor/options.ts';
 
 const options = readDoctorOptions(process.argv.slice(2));
@@ -11,7 +11,7 @@ if ('problem' in options) {
   process.exit(options.problem === '' ? 0 : 2);
 }
 
-const tell = (finding: Finding): void => {
+const tell = (finding: DoctorFinding): void => {
   if (!options.json) console.log(printable(formatFinding(finding)));
 };
 if (!options.json) {

@@ -1,5 +1,5 @@
 import { DocumentError } from '../policy/yaml-document.ts';
-import { type DeskIo, EXIT, type ExitCode, UsageError } from '../terminal/command.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { printable } from '../terminal/paint.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 import { shortPath } from './short-path.ts';
@@ -21,7 +21,7 @@ export interface FailureJson {
  *
  * @param command - '' if the failure came before one was found.
  */
-export function tellFailure(error: unknown, command: string, json: boolean, io: DeskIo): ExitCode {
+export function tellFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {
   const failure = failureOf(error, io.cwd);
   const { code, message, problems } = failure.error;
   if (json) io.out(`${JSON.stringify(failure)}\n`);

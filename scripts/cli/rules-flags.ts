@@ -3,7 +3,7 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
-import type { DeskIo } from '../terminal/command.ts';
+import type { TerminalIo } from '../terminal/command.ts';
 
 /** Put into a command's flags by `...RULES_FLAGS`. */
 export const RULES_FLAGS = { policy: 'text', limits: 'text', directory: 'text' } as const;
@@ -20,7 +20,7 @@ export interface RulesFlags {
 }
 
 /** The documents a question is asked of. */
-export interface DeskRules {
+export interface FileRules {
   readonly policy: Policy;
   readonly limits: LimitSet;
   readonly directory: Directory;
@@ -33,7 +33,7 @@ export interface RulesFiles {
   readonly directory: string;
 }
 
-export function rulesFiles(flags: RulesFlags, io: Pick<DeskIo, 'cwd' | 'root'>): RulesFiles {
+export function rulesFiles(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'>): RulesFiles {
   const file = (name: keyof RulesFiles): string => {
     const given = flags[name];
     return given === undefined ? `${io.root}policies/${name}.yaml` : resolve(io.cwd, given);
@@ -42,7 +42,7 @@ export function rulesFiles(flags: RulesFlags, io: Pick<DeskIo, 'cwd' | 'root'>):
 }
 
 /** @throws {DocumentError} with the problems of the first document that is invalid. */
-export function readRules(flags: RulesFlags, io: Pick<DeskIo, 'cwd' | 'root'>): DeskRules {
+export function readRules(flags: RulesFlags, io: Pick<TerminalIo, 'cwd' | 'root'>): FileRules {
   const files = rulesFiles(flags, io);
   const policy = readPolicy(files.policy);
   const directory = readDirectory(files.directory);

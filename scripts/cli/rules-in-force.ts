@@ -2,10 +2,10 @@ import { readWholeDirectory } from '../../functions/core/directory/whole-directo
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/parsed.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
-import type { DeskIo } from '../terminal/command.ts';
-import type { DeskLedger } from './ledger/open-ledger.ts';
-import { readLive } from './limits/live-set.ts';
-import { type DeskRules, type RulesFlags, rulesFiles } from './rules-flags.ts';
+import type { TerminalIo } from '../terminal/command.ts';
+import type { LedgerAccess } from './ledger/open-ledger.ts';
+import { readLiveSet } from './limits/live-set.ts';
+import { type FileRules, type RulesFlags, rulesFiles } from './rules-flags.ts';
 
 /** Nobody's job waits for the desk. */
 const TIMEOUT_MS = 15_000;
@@ -16,11 +16,11 @@ const TIMEOUT_MS = 15_000;
  *
  * @throws {DocumentError} also where the live limits do not fit the policy. {LimitsError} {DirectoryError}
  */
-export async function rulesInForce(
+export async function openRulesInForce(
   flags: RulesFlags,
-  { limits, directory: groups }: Pick<DeskLedger, 'limits' | 'directory'>,
-  io: Pick<DeskIo, 'cwd' | 'root'>,
-): Promise<DeskRules> {
+  { limits, directory: groups }: Pick<LedgerAccess, 'limits' | 'directory'>,
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
+): Promise<FileRules> {
   const files = rulesFiles(flags, io);
   const policy = readPolicy(files.policy);
   const synced =
@@ -28,7 +28,7 @@ export async function rulesInForce(
       ? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory
       : undefined;
   const directory = synced ?? readDirectory(files.directory);
-  const live = flags.limits === undefined && limits !== undefined ? await readLive(limits) : undefined;
+  const live = flags.limits === undefined && limits !== undefined ? await readLiveSet(limits) : undefined;
   if (live === undefined) return { policy, directory, limits: readLimits(files.limits, policy, directory) };
   const { set } = live.pointer;
   const parsed = parseLimits(live.document, set, policy, directory);

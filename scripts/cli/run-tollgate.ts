@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DeskIo, EXIT, type ExitCode } from '../terminal/command.ts';
+import { EXIT, type ExitCode, type TerminalIo } from '../terminal/command.ts';
 import { chosenCommand } from './chosen-command.ts';
 import type { CommandEntry } from './commands.ts';
 import { tellFailure } from './failure.ts';
@@ -10,7 +10,7 @@ import { commandClock } from './ledger/command-clock.ts';
 /** Runs one call of `tollgate`. Never throws: every failure becomes a message and an exit code. */
 export async function runTollgate(
   args: readonly string[],
-  io: DeskIo,
+  io: TerminalIo,
   commands: readonly CommandEntry[],
 ): Promise<ExitCode> {
   let name = '';

@@ -1,6 +1,6 @@
 /** Wires the desk's commands to this process; everything else is in scripts/desk. */
 import { fileURLToPath } from 'node:url';
-import type { DeskIo } from '../terminal/command.ts';
+import type { TerminalIo } from '../terminal/command.ts';
 import { coloursWanted } from '../terminal/paint.ts';
 import { sink } from '../terminal/sink.ts';
 import { COMMANDS } from './commands.ts';
@@ -8,7 +8,7 @@ import { runTollgate } from './run-tollgate.ts';
 
 const { stdout, stderr, env } = process;
 
-const io: DeskIo = {
+const io: TerminalIo = {
   out: sink(stdout),
   err: sink(stderr),
   colours: coloursWanted(stdout.isTTY === true, env),

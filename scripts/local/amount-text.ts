@@ -5,7 +5,7 @@ export const formatMoney = (micros: number, currency: string): string =>
   `${(micros / 1e6).toFixed(2)} ${currency}`;
 
 /** A limit's amount for people: `7.50 EUR`, `20 min`, `8 jobs`, `32 GiB`. */
-export const amountText = (amount: number, unit: Unit, currency: string): string =>
+export const limitAmountText = (amount: number, unit: Unit, currency: string): string =>
   exactText(amount, unit, currency, 'nearest');
 
 /** Leaves out the unit, for where that stands beside it. */

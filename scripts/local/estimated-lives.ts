@@ -1,5 +1,5 @@
 import type { JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
-import type { Answered } from './decision-line.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 
 /** Ends are settled together, as they are behind GitLab's webhooks. */
 const SETTLE_EVERY_MS = 100;
@@ -21,7 +21,7 @@ export class EstimatedLives {
   }
 
   /** It starts now. What the fallback admitted is charged by what the relay posts later. */
-  admitted({ request, decision }: Answered): void {
+  admitted({ request, decision }: AnsweredEvent): void {
     if (request === undefined || decision?.outcome !== 'admitted') return;
     const { jobId } = request;
     const estimateSeconds = decision.terms?.estimateSeconds ?? 0;

@@ -1,5 +1,5 @@
-import { amountText, numberText } from './amount-text.ts';
-import { type Budget, busiestBudgets, type Figures } from './figures.ts';
+import { limitAmountText, numberText } from './amount-text.ts';
+import { busiestBudgets, type Figures, type GroupBudget } from './figures.ts';
 
 const BUDGETS_SHOWN = 3;
 const BAR_WIDTH = 20;
@@ -8,13 +8,13 @@ const BAR_WIDTH = 20;
 export function liveLines(figures: Figures, currency: string): readonly string[] {
   const { decided, total, running, timeMs, limits } = figures;
   const budgets = busiestBudgets(limits, BUDGETS_SHOWN);
-  const width = (text: (budget: Budget) => string): number =>
+  const width = (text: (budget: GroupBudget) => string): number =>
     Math.max(0, ...budgets.map((budget) => text(budget).length));
-  const cells: readonly ((budget: Budget) => string)[] = [
+  const cells: readonly ((budget: GroupBudget) => string)[] = [
     ({ subject }) => subject,
     ({ spent, unit }) => numberText(spent, unit),
     ({ held, unit }) => numberText(held, unit),
-    ({ limitAmount, unit }) => amountText(limitAmount, unit, currency),
+    ({ limitAmount, unit }) => limitAmountText(limitAmount, unit, currency),
   ];
   const [subject = 0, spent = 0, held = 0, limit = 0] = cells.map(width);
   const told = total === undefined ? `${decided} decided` : `${decided} of ${total} decided`;
@@ -31,14 +31,14 @@ export function liveLines(figures: Figures, currency: string): readonly string[]
 export function figureLine(figures: Figures, currency: string): string {
   const budgets = busiestBudgets(figures.limits, BUDGETS_SHOWN).map(
     ({ subject, spent, held, limitAmount, unit }) =>
-      `${subject} ${numberText(spent, unit)} spent + ${numberText(held, unit)} held of ${amountText(limitAmount, unit, currency)}`,
+      `${subject} ${numberText(spent, unit)} spent + ${numberText(held, unit)} held of ${limitAmountText(limitAmount, unit, currency)}`,
   );
   const seconds = `${Math.round(figures.elapsedMs / 1000)} s`;
   return [`~ ${seconds}`, ...budgets, `${figures.running} jobs run`].join(' · ');
 }
 
 /** Spent, then held, then free. */
-function splitBar({ spent, held, limitAmount }: Budget): string {
+function splitBar({ spent, held, limitAmount }: GroupBudget): string {
   const cells = (amount: number): number =>
     limitAmount === 0
       ? BAR_WIDTH

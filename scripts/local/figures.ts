@@ -15,14 +15,14 @@ export interface Figures {
 }
 
 /** A group's own budget. */
-export interface Budget extends LimitSummary {
+export interface GroupBudget extends LimitSummary {
   readonly limitAmount: number;
 }
 
 /** The budgets that are used most, at most so many, in the order of the document. */
-export function busiestBudgets(limits: readonly LimitSummary[], count: number): readonly Budget[] {
+export function busiestBudgets(limits: readonly LimitSummary[], count: number): readonly GroupBudget[] {
   const budgets = limits.filter(
-    (limit): limit is Budget =>
+    (limit): limit is GroupBudget =>
       unitRow(limit.unit).inCurrency === true &&
       limit.mode === 'enforce' &&
       typeof limit.limitAmount === 'number',
@@ -31,5 +31,5 @@ export function busiestBudgets(limits: readonly LimitSummary[], count: number): 
   return budgets.filter((budget) => busiest.has(budget));
 }
 
-export const shareOf = ({ spent, held, limitAmount }: Budget): number =>
+export const shareOf = ({ spent, held, limitAmount }: GroupBudget): number =>
   limitAmount === 0 ? 1 : (spent + held) / limitAmount;

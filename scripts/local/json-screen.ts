@@ -1,5 +1,5 @@
 import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Answered } from './decision-line.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 import type { Screen } from './screen.ts';
 
 const FIGURES_EVERY_MS = 1_000;
@@ -35,7 +35,7 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
   };
 }
 
-function decisionFields(decision: Answered['decision']) {
+function decisionFields(decision: AnsweredEvent['decision']) {
   if (decision === undefined || decision.outcome === 'undecided') return {};
   const { decisionId, terms, shadow } = decision;
   const reasons = decision.outcome === 'rejected' ? decision.violations : [];

@@ -4,7 +4,7 @@ import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { LedgerClock } from '../../functions/core/environment/clock.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/dynamo-instance-register.ts';
-import { dynamoMarks } from '../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../functions/core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import type { KnownInstance } from '../../functions/core/ledger/instance-register.ts';
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
@@ -26,8 +26,8 @@ import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import { UsageError } from '../terminal/command.ts';
 import { ensureTable, javaAvailable, runningOn, startDynamoDbLocal } from './dynamodb-local.ts';
 import { memoryStream } from './memory-stream.ts';
+import { type NotifyingStore, notifyingStore, type WriteListener } from './notifying-store.ts';
 import { newInTable } from './table-stream.ts';
-import { type OnWritten, type TellingStore, tellingStore } from './telling-store.ts';
 
 /** A ledger for this machine, and what to tell people about where it keeps its numbers. */
 export interface LocalLedger {
@@ -43,9 +43,9 @@ export interface LocalLedger {
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
   /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
-  onWritten(listener: OnWritten): void;
+  onWritten(listener: WriteListener): void;
   /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
-  quiet: TellingStore['quiet'];
+  quiet: NotifyingStore['quiet'];
   /** The table's stream from now on: nothing written after this resolves is missed. Ends with the signal. */
   stream(signal: AbortSignal): Promise<AsyncIterable<readonly TableStreamRecord[]>>;
   readonly description: string;
@@ -85,7 +85,7 @@ function inMemory({ whose, clock }: LedgerPlace, why: string): LocalLedger {
   const keys = ledgerKeys(instance);
   const beside = { table: new MemoryTable(), instance, clock, random: Math.random };
   const stream = memoryStream(keys);
-  const { store, onWritten, quiet } = tellingStore(new MemoryStore({ instance, onReceived: stream.push }));
+  const { store, onWritten, quiet } = notifyingStore(new MemoryStore({ instance, onReceived: stream.push }));
   return {
     ledger: createLedger({ store, clock }),
     store,
@@ -95,7 +95,7 @@ function inMemory({ whose, clock }: LedgerPlace, why: string): LocalLedger {
     sessions: dynamoSessionStore(beside),
     keys,
     instance,
-    marks: dynamoMarks(beside),
+    marks: dynamoSweepMarks(beside),
     limits: new DynamoLimitTable(beside),
     stream: async (signal) => stream.read(signal),
     description: `in memory, forgotten at the end (${why})`,
@@ -125,7 +125,7 @@ async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): P
   });
   const table = { table: dynamoTable(client, TABLE), instance };
   const parts = { ...table, clock, random: Math.random };
-  const { store, onWritten, quiet } = tellingStore(new DynamoStore(parts));
+  const { store, onWritten, quiet } = notifyingStore(new DynamoStore(parts));
   return {
     ledger: createLedger({ store, clock }),
     store,
@@ -135,7 +135,7 @@ async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): P
     sessions: dynamoSessionStore(table),
     keys: ledgerKeys(instance),
     instance,
-    marks: dynamoMarks(table),
+    marks: dynamoSweepMarks(table),
     limits: new DynamoLimitTable(parts),
     stream: (signal) =>
       newInTable({

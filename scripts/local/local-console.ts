@@ -10,7 +10,7 @@ import { systemClock } from '../../functions/core/environment/clock.ts';
 import { type Log, silentLog } from '../../functions/core/environment/log.ts';
 import { createLimitsDesk } from '../../functions/core/limits/desk/create-limits-desk.ts';
 import type { LimitsDocument } from '../../functions/core/limits/limit-set.ts';
-import { MemoryNotify, type Message } from '../../functions/core/notify/notify.ts';
+import { MemoryNotifier, type Message } from '../../functions/core/notify/notify.ts';
 import { createSignIn } from '../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../functions/core/signin/gitlab-roles.ts';
 import { CALLBACK_PATH } from '../../functions/core/signin/own-address.ts';
@@ -140,7 +140,7 @@ function consoleOn(
     render: renderNotice,
   });
   const uploads = createUploads({ table: ledger.limits, clock, newId });
-  const tellOwner = tellOwnerBy({ notify: new MemoryNotify(onMail), ledger: ledger.ledger, origin: url });
+  const tellOwner = tellOwnerBy({ notify: new MemoryNotifier(onMail), ledger: ledger.ledger, origin: url });
   const pages = createPages({
     desk,
     read,

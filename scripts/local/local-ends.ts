@@ -18,7 +18,7 @@ import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import type { Clock } from './clock/clock.ts';
 import type { HookCounters } from './gitlab/hook-sender.ts';
 import type { LocalJob } from './gitlab/job.ts';
-import { newSigningToken, type PlayedGitLab, playGitLab } from './gitlab/played-gitlab.ts';
+import { newSigningToken, type PlayedGitLab, playGitLabSignIn } from './gitlab/played-gitlab.ts';
 import { readInbox } from './inbox-reader.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';
@@ -82,7 +82,7 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
   const settleServer = await serveOnLoopback(
     createSettleApp({ inbox, secrets: async () => [signingToken], clock, log: silentLog }),
   );
-  const played = playGitLab({
+  const played = playGitLabSignIn({
     clock,
     seed,
     hookUrl: `${settleServer.url}${JOBS_PATH}`,

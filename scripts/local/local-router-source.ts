@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Directory } from '../../policies/place/directory.ts';
 import { expandPipeline } from '../cli/pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../cli/pipeline/expanded-pipeline.ts';
-import type { Project } from '../cli/pipeline/pipeline-run.ts';
+import type { PipelineProject } from '../cli/pipeline/pipeline-run.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { StartOptions } from './options.ts';
 import { pipelineQuestions } from './questions.ts';
@@ -72,7 +72,7 @@ export async function openLocalRouter(
   };
 }
 
-function projectsOf(directory: Directory): readonly Project[] {
+function projectsOf(directory: Directory): readonly PipelineProject[] {
   return [...directory.projectById.values()].map(({ id, path, groupId, visibility }) => ({
     id,
     path,

@@ -1,11 +1,16 @@
 import { jobVariables } from '../cli/pipeline/job-variables.ts';
 import type { ContainerOptions, PipelineJob, PipelineService } from '../cli/pipeline/pipeline-job.ts';
-import { newPipelineRun, type PipelineRun, type Project, pick } from '../cli/pipeline/pipeline-run.ts';
+import {
+  newPipelineRun,
+  type PipelineProject,
+  type PipelineRun,
+  pick,
+} from '../cli/pipeline/pipeline-run.ts';
 import type { JobQuestion } from './router/question.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export interface QuestionOptions {
-  readonly projects: readonly Project[];
+  readonly projects: readonly PipelineProject[];
   /** The same seed gives the same questions. @default 1 */
   readonly seed?: number;
   /** How many; `Infinity` never ends. @default one for every job */
@@ -37,7 +42,7 @@ export function* pipelineQuestions(
   const { projects, count = jobs.length, firstJobId = 1 } = options;
   const random = seededRandom(options.seed ?? 1);
   let nextPipelineId = options.firstPipelineId ?? 1;
-  let runs = new Map<Project, PipelineRun>();
+  let runs = new Map<PipelineProject, PipelineRun>();
   for (let index = 0; index < count; index += 1) {
     const place = index % jobs.length;
     if (place === 0) runs = new Map();

@@ -1,7 +1,7 @@
 import type { Rules } from '../../functions/core/admission/decide-deps.ts';
 import { isLoopback } from '../../relay/aws/aws-config.ts';
 import { readRelayConfig } from '../../relay/config.ts';
-import type { Observe } from '../../relay/events.ts';
+import type { RelayObserver } from '../../relay/events.ts';
 import * as names from '../../relay/names.ts';
 import { createRelay, type Relay } from '../../relay/relay.ts';
 import { RelayError } from '../../relay/relay-error.ts';
@@ -27,7 +27,7 @@ export function newRelay(
   router: { readonly url: string; readonly token: string; readonly deadlineMs: number } | undefined,
   admitUrl: string,
   rules: Rules,
-  observe: Observe,
+  observe: RelayObserver,
 ): Relay {
   const config = inFlags(() =>
     readRelayConfig({

@@ -3,7 +3,7 @@ import { timeoutEstimator } from '../../policies/estimate.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 
 /** Reads the three documents. @throws {DocumentError} listing every problem as `file:line:col path: message`. */
-export function readRules(files: {
+export function readLocalRules(files: {
   readonly policyFile: string;
   readonly limitsFile: string;
   readonly directoryFile: string | undefined;

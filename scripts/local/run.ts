@@ -1,9 +1,9 @@
 import type { Rules } from '../../functions/core/admission/decide-deps.ts';
 import { systemClock } from '../../functions/core/environment/clock.ts';
-import type { Observe, RelayEvent } from '../../relay/events.ts';
+import type { RelayEvent, RelayObserver } from '../../relay/events.ts';
 import { publishedFact, serveAdmit } from './admit-server.ts';
 import { fastClock, SPEED } from './clock/clock.ts';
-import type { Answered } from './decision-line.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 import { EstimatedLives } from './estimated-lives.ts';
 import type { Figures } from './figures.ts';
 import type { LocalJob } from './gitlab/job.ts';
@@ -21,9 +21,9 @@ import { choosePipeline } from './pipeline-choice.ts';
 import { newRelay } from './relay-source.ts';
 import { repeat } from './repeat.ts';
 import { startRunConsole } from './run-console.ts';
-import { RunningOut } from './running-out.ts';
+import { ExhaustionWatch } from './running-out.ts';
 import type { Screen } from './screen.ts';
-import { type Summary, Tally } from './summary.ts';
+import { DecisionTally, type Summary } from './summary.ts';
 import { SWEEP_EVERY_MS } from './sweeper.ts';
 import { troubleText } from './trouble-text.ts';
 import { whoseJobs } from './whose-jobs.ts';
@@ -80,17 +80,17 @@ export async function run(
   if (local !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId: firstJobId + IDS_RESERVED });
   const pilot = local === undefined ? new EstimatedLives(ledger.ledger) : undefined;
 
-  const tally = new Tally();
-  const runningOut = new RunningOut(rules.policy.currency);
+  const tally = new DecisionTally();
+  const runningOut = new ExhaustionWatch(rules.policy.currency);
   let decided = 0;
-  const answered = (event: Answered): void => {
+  const answered = (event: AnsweredEvent): void => {
     decided += 1;
     tally.add(event);
     screen.answered(event, decided, local?.router.total);
     for (const ranOut of runningOut.newIn(event)) screen.ranOut(ranOut);
     if (event.answer.outcome === 'admitted') pilot?.admitted(event);
   };
-  const observe: Observe = (event: RelayEvent) => {
+  const observe: RelayObserver = (event: RelayEvent) => {
     if (event.type === 'answered') return answered(event);
     const text = troubleText(event);
     if (text !== undefined) screen.trouble(text);

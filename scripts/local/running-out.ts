@@ -1,12 +1,12 @@
 import type { Reason } from '../../policies/reason.ts';
-import { labelOf } from '../../policies/text/limit-name.ts';
+import { limitLabelOf } from '../../policies/text/limit-name.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { isInFlight } from '../../policies/units/unit.ts';
-import { amountText, numberText } from './amount-text.ts';
-import type { Answered } from './decision-line.ts';
+import { limitAmountText, numberText } from './amount-text.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 
 /** A limit that rejected for the first time: in this run, and in its period. */
-export interface RanOut {
+export interface ExhaustedLimit {
   readonly subject: string;
   readonly limit: string;
   /** For people. */
@@ -16,7 +16,7 @@ export interface RanOut {
 type OfLimit = Extract<Reason, { readonly committed: number }>;
 
 /** Notices the moments at which limits begin to reject. */
-export class RunningOut {
+export class ExhaustionWatch {
   readonly #known = new Set<string>();
   readonly #currency: string;
 
@@ -25,7 +25,7 @@ export class RunningOut {
   }
 
   /** The limits whose first rejection this is. */
-  newIn({ decision }: Answered): readonly RanOut[] {
+  newIn({ decision }: AnsweredEvent): readonly ExhaustedLimit[] {
     if (decision?.outcome !== 'rejected') return [];
     return decision.violations.flatMap(({ reason }) => {
       if (!('committed' in reason) || reason.code === 'SOFT_LIMIT') return [];
@@ -39,15 +39,15 @@ export class RunningOut {
 }
 
 /** `acme/payments` of `group acme/payments`: the decisions above it say so, too. */
-const subjectOf = (reason: OfLimit): string => labelOf(reason).replace(/^(group|project) /, '');
+const subjectOf = (reason: OfLimit): string => limitLabelOf(reason).replace(/^(group|project) /, '');
 
 function ranOutText(reason: OfLimit, currency: string): string {
   const { committed, settled, limitAmount, asked, unit, periodLabel } = reason;
   const subject = subjectOf(reason);
   if (periodLabel === undefined && isInFlight(unit)) {
-    return `${subject} is full: ${numberText(committed, unit)} of ${amountText(limitAmount, unit, currency)} at once, the job needs ${numberText(asked, unit)}`;
+    return `${subject} is full: ${numberText(committed, unit)} of ${limitAmountText(limitAmount, unit, currency)} at once, the job needs ${numberText(asked, unit)}`;
   }
   const period = periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;
   const held = committed - settled;
-  return `${subject} has run out: ${numberText(settled, unit)} spent + ${numberText(held, unit)} held of ${amountText(limitAmount, unit, currency)}${period}, the job needs ${numberText(asked, unit)}`;
+  return `${subject} has run out: ${numberText(settled, unit)} spent + ${numberText(held, unit)} held of ${limitAmountText(limitAmount, unit, currency)}${period}, the job needs ${numberText(asked, unit)}`;
 }

@@ -1,7 +1,7 @@
 import type { Message } from '../../functions/core/notify/notify.ts';
-import type { Answered } from './decision-line.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 import type { Figures } from './figures.ts';
-import type { RanOut } from './running-out.ts';
+import type { ExhaustedLimit } from './running-out.ts';
 import type { Summary } from './summary.ts';
 
 /** What the run tells whoever watches. */
@@ -12,9 +12,9 @@ export interface Screen {
   loading(done?: number, total?: number): void;
   /** What was started, once. */
   started(facts: Readonly<Record<string, string>>): void;
-  answered(answered: Answered, count: number, total: number | undefined): void;
+  answered(answered: AnsweredEvent, count: number, total: number | undefined): void;
   /** A limit rejected for the first time. */
-  ranOut(ranOut: RanOut): void;
+  ranOut(ranOut: ExhaustedLimit): void;
   figures(figures: Figures): void;
   /** Something that is not a decision and worth a line, e.g. that the router cannot be reached. */
   trouble(text: string): void;

@@ -5,7 +5,7 @@ import { DocumentError } from '../policy/read-documents.ts';
 import { UsageError } from '../terminal/command.ts';
 import { jsonScreen } from './json-screen.ts';
 import { HELP, parseOptions } from './options.ts';
-import { readRules } from './rules.ts';
+import { readLocalRules } from './rules.ts';
 import { run } from './run.ts';
 import { terminalScreen } from './terminal-screen.ts';
 
@@ -23,7 +23,7 @@ async function main(): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const rules = readRules(options);
+  const rules = readLocalRules(options);
   const stop = new AbortController();
   const interrupted = (): void => {
     // The second one is meant: whatever is still open ends with the process.

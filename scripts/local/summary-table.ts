@@ -1,5 +1,5 @@
 import { table } from '../terminal/table.ts';
-import { amountText, formatMoney } from './amount-text.ts';
+import { formatMoney, limitAmountText } from './amount-text.ts';
 import { toWidth } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
 import type { GroupSummary, LimitSummary, Summary } from './summary.ts';
@@ -83,7 +83,7 @@ function limitTable(limits: readonly LimitSummary[], currency: string, columns: 
 function limitRow(limit: LimitSummary, currency: string, wide: boolean): string[] {
   const { unit, spent, held, limitAmount } = limit;
   const unlimited = limitAmount === 'unlimited';
-  const show = (amount: number): string => (unlimited ? '–' : amountText(amount, unit, currency));
+  const show = (amount: number): string => (unlimited ? '–' : limitAmountText(amount, unit, currency));
   const share = unlimited || limitAmount === 0 ? undefined : (spent + held) / limitAmount;
   const percent = share === undefined ? '' : `${Math.floor(share * 100)} %`;
   return [

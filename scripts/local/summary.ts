@@ -1,5 +1,5 @@
 import { type Unit, unitRow } from '../../policies/units/unit.ts';
-import type { Answered } from './decision-line.ts';
+import type { AnsweredEvent } from './decision-line.ts';
 import type { EndsSummary } from './local-ends.ts';
 import { quantile } from './quantile.ts';
 
@@ -44,7 +44,7 @@ export interface LimitOfRun extends LimitSummary {
 }
 
 /** Counts decisions as they happen. */
-export class Tally {
+export class DecisionTally {
   readonly #groups = new Map<
     string,
     { admitted: number; rejected: number; rejectedBy: Map<string, number> }
@@ -52,7 +52,7 @@ export class Tally {
   readonly #latenciesMs: number[] = [];
   #fallback = 0;
 
-  add(answered: Answered): void {
+  add(answered: AnsweredEvent): void {
     this.#latenciesMs.push(answered.latencyMs);
     if (answered.via === 'fallback') this.#fallback += 1;
     const decision = answered.decision;

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { coloursWanted, printable } from '../terminal/paint.ts';
-import { cut } from '../terminal/table.ts';
+import { cutToColumns } from '../terminal/table.ts';
 import { decisionHeader, decisionLine } from './decision-line.ts';
 import { figureLine, liveLines } from './figure-lines.ts';
 import { LiveBlock } from './live-block.ts';
@@ -31,7 +31,7 @@ export function terminalScreen(
     loading: (done, total) => {
       if (done === undefined || total === undefined) return block.show([]);
       const loading = `month     ${total} days of made-up jobs for the console's pages …`;
-      if (live) block.show([cut(`${loading} ${done} written`, columns())]);
+      if (live) block.show([cutToColumns(`${loading} ${done} written`, columns())]);
       else if (done === 0) say(loading);
     },
     started: (facts) => {
@@ -43,10 +43,10 @@ export function terminalScreen(
       say(
         decisionLine(answered, total === undefined ? String(count) : `${count}/${total}`, colour, columns()),
       ),
-    ranOut: ({ text }) => say(paint(['bold', 'red'], cut(`▶ ${text}`, columns()))),
+    ranOut: ({ text }) => say(paint(['bold', 'red'], cutToColumns(`▶ ${text}`, columns()))),
     figures: (figures) => {
       if (live) {
-        const lines = ['', ...liveLines(figures, currency)].map((line) => cut(line, columns()));
+        const lines = ['', ...liveLines(figures, currency)].map((line) => cutToColumns(line, columns()));
         block.show(lines.map((line) => paint('bold', line)));
       } else say(figureLine(figures, currency));
     },

@@ -1,7 +1,7 @@
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
-import type { DocumentProblem, Parsed } from '../../policies/document/parsed.ts';
+import type { DocumentProblem, ParseResult } from '../../policies/document/parsed.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
@@ -11,7 +11,7 @@ import { DocumentError, readYaml, type YamlDocument } from './yaml-document.ts';
 export { DocumentError } from './yaml-document.ts';
 
 /** A document that was understood, with its text, so that remarks about the model can name the line. */
-export interface Located<Model> {
+export interface LocatedDocument<Model> {
   readonly model: Model;
   readonly document: YamlDocument;
 }
@@ -22,12 +22,12 @@ export function readPolicy(file: string): Policy {
 }
 
 /** @throws {DocumentError} like `readPolicy`. */
-export function locatePolicy(file: string): Located<Policy> {
+export function locatePolicy(file: string): LocatedDocument<Policy> {
   return policyIn(readYaml(file));
 }
 
 /** @throws {DocumentError} like `readPolicy`. */
-export function policyIn(document: YamlDocument): Located<Policy> {
+export function policyIn(document: YamlDocument): LocatedDocument<Policy> {
   return compiled(document, (value) => parsePolicy(value, contentHash(value)));
 }
 
@@ -40,12 +40,16 @@ export function readLimits(file: string, policy: Policy, directory?: Directory):
 }
 
 /** @throws {DocumentError} like `readLimits`. */
-export function locateLimits(file: string, policy: Policy, directory?: Directory): Located<LimitSet> {
+export function locateLimits(file: string, policy: Policy, directory?: Directory): LocatedDocument<LimitSet> {
   return limitsIn(readYaml(file), policy, directory);
 }
 
 /** @throws {DocumentError} like `readLimits`. */
-export function limitsIn(document: YamlDocument, policy: Policy, directory?: Directory): Located<LimitSet> {
+export function limitsIn(
+  document: YamlDocument,
+  policy: Policy,
+  directory?: Directory,
+): LocatedDocument<LimitSet> {
   return compiled(document, (value) => parseLimits(value, contentHash(value), policy, directory));
 }
 
@@ -56,8 +60,8 @@ export function readDirectory(file: string): Directory {
 
 function compiled<Model>(
   document: YamlDocument,
-  parse: (value: unknown) => Parsed<Model, DocumentProblem>,
-): Located<Model> {
+  parse: (value: unknown) => ParseResult<Model, DocumentProblem>,
+): LocatedDocument<Model> {
   const parsed = parse(document.value);
   if (!parsed.ok) throw new DocumentError(parsed.problems.map(document.locate));
   return { model: parsed.value, document };

@@ -12,7 +12,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import type { LedgerStore } from '../../functions/core/ledger/store.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
-import { systemClock as relayClock } from '../../relay/clock.ts';
+import { systemRelayClock as relayClock } from '../../relay/clock.ts';
 import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/quantile.ts';
 import { consumedUnits } from './bench/consumed-units.ts';

@@ -3,11 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { RELAY_BY_CPU } from './bench/exchanges.ts';
-import { type Figure, failed, reached, renderTable } from './bench/figure.ts';
+import { type Figure, isFailedFigure, reached, renderTable } from './bench/figure.ts';
 import { ENV_HANDICAP_MICROS, PROOF_MICROS } from './bench/handicap.ts';
 import { medianOfTries } from './bench/median-of-tries.ts';
 import { measurePart } from './bench/part-process.ts';
-import { PARTS } from './bench/parts.ts';
+import { BENCH_PARTS } from './bench/parts.ts';
 
 const USAGE = `npm run bench [-- --only <part>] [--json] [--prove]
 
@@ -15,7 +15,7 @@ Measures each figure and says whether it reaches what is promised. Ratios are me
 exact, "modelled" figures rest on the constants in scripts/proof/bench/contention-constants.ts. Every part runs in a process of
 its own, so that none is measured in another's heap. The same figures are written to .tollgate/bench.json.
 
-  --only ${Object.keys(PARTS).join(' | ')}
+  --only ${Object.keys(BENCH_PARTS).join(' | ')}
            one part
   --json   print JSON instead of the table
   --prove  shows that the guards would see it: makes every question ${PROOF_MICROS} µs of CPU dearer, in the bench's own relay only,
@@ -39,14 +39,14 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  if (only !== undefined && PARTS[only] === undefined) {
-    throw new TypeError(`--only is "${only}"; expected one of ${Object.keys(PARTS).join(', ')}`);
+  if (only !== undefined && BENCH_PARTS[only] === undefined) {
+    throw new TypeError(`--only is "${only}"; expected one of ${Object.keys(BENCH_PARTS).join(', ')}`);
   }
   if (prove) return proof();
   const figures: Figure[] = [];
   const partSeconds: Record<string, number> = {};
   const startedMs = performance.now();
-  for (const name of Object.keys(PARTS)) {
+  for (const name of Object.keys(BENCH_PARTS)) {
     if (only !== undefined && only !== name) continue;
     console.error(`measuring ${name} …`);
     const partStartedMs = performance.now();
@@ -66,7 +66,7 @@ async function main(): Promise<number> {
       ? JSON.stringify(report)
       : `\n${renderTable(figures)}\n\n${report.seconds} s on Node ${process.version}`,
   );
-  return figures.some(failed) ? 1 : 0;
+  return figures.some(isFailedFigure) ? 1 : 0;
 }
 
 /** To the tenth. */
@@ -84,7 +84,7 @@ async function proof(): Promise<number> {
   console.error(`measuring exchanges with ${PROOF_MICROS} µs more per question …`);
   const figures = (await measured('exchanges')).filter(({ name }) => name === RELAY_BY_CPU);
   console.log(`\n${renderTable(figures)}`);
-  const seen = figures.some(failed);
+  const seen = figures.some(isFailedFigure);
   console.log(seen ? '\nMissed, as it must be: the guard sees it.' : '\nThe guard does not see it.');
   return seen ? 0 : 1;
 }

@@ -8,7 +8,7 @@ import { UsageError } from '../terminal/command.ts';
 import { readFlags } from '../terminal/flags.ts';
 import { bundleAll } from './rehearse/bundle-all.ts';
 import { COURSE } from './rehearse/course.ts';
-import { awsEnvFor, type Place } from './rehearse/deployed.ts';
+import { awsEnvFor, type RehearsalPlace } from './rehearse/deployed.ts';
 import { startEmulator } from './rehearse/emulator.ts';
 import { failingFile } from './rehearse/failed-creation.ts';
 import { NOT_REHEARSED } from './rehearse/not-rehearsed.ts';
@@ -67,18 +67,18 @@ async function main(args: readonly string[]): Promise<number> {
     void stop(1);
   }, REHEARSAL_MS_MAX);
   say(`AWS is played by ${emulator.endpoint}\n`);
-  const place: Place = {
+  const place: RehearsalPlace = {
     emulator,
     folder,
     descriptors,
     python: join(programs, 'python'),
     awsEnv: awsEnvFor(emulator.endpoint, folder),
   };
-  const upgrade: Step<Place> = {
+  const upgrade: Step<RehearsalPlace> = {
     name: 'an older version and this one keep the same books, both ways',
     run: () => rehearseUpgrade({ root, folder, since }),
   };
-  const results = await runSteps<Place>([...COURSE, upgrade], place, {
+  const results = await runSteps<RehearsalPlace>([...COURSE, upgrade], place, {
     nowMs: () => performance.now(),
     onResult: (result) => say(line(result)),
   });

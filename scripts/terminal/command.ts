@@ -12,7 +12,7 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Everything a command may touch of the world, so that tests run it without a process. */
-export interface DeskIo {
+export interface TerminalIo {
   /** Results; ends no line by itself. */
   readonly out: (text: string) => void;
   /** Problems and progress. */
@@ -40,7 +40,7 @@ export interface Command {
   /** The whole help text, without a line break at its end. */
   readonly help: string;
   /** @throws {UsageError} for wrong flags, {DocumentError} for invalid documents: told without a stack, exit 3. */
-  readonly run: (args: readonly string[], io: DeskIo) => Promise<ExitCode>;
+  readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }
 
 /** Wrong usage; the message names the flag, the value and what would be right. */

@@ -1,6 +1,6 @@
 import { printablePainted, widthOf } from './paint.ts';
 
-export interface Column {
+export interface TerminalColumn {
   /** Above the column; none of the columns may have one. */
   readonly title?: string;
   /** Numbers stand right. @default 'left' */
@@ -18,7 +18,7 @@ const COLUMNS_MIN = 40;
  * `columns`, with `…` at its end; `Number.POSITIVE_INFINITY` for files.
  */
 export function table(
-  columns: readonly Column[],
+  columns: readonly TerminalColumn[],
   rows: readonly (readonly string[])[],
   width: number,
   paintTitle: (text: string) => string = (text) => text,
@@ -35,7 +35,7 @@ export function table(
 
 function evenDecimals(
   rows: readonly (readonly string[])[],
-  columns: readonly Column[],
+  columns: readonly TerminalColumn[],
 ): readonly (readonly string[])[] {
   const places = columns.map(({ even }, index) =>
     even ? Math.max(0, ...rows.map((row) => decimalsOf(row[index] ?? '').length)) : 0,
@@ -57,7 +57,7 @@ const decimalsOf = (cell: string): string =>
 
 function rowText(
   row: readonly string[],
-  columns: readonly Column[],
+  columns: readonly TerminalColumn[],
   widths: readonly number[],
   width: number,
 ): string {
@@ -68,17 +68,18 @@ function rowText(
   const used = before.reduce((sum, cell) => sum + widthOf(cell) + GAP.length, 0);
   const room = Math.max(Math.max(width, COLUMNS_MIN) - used, 8);
   const text = row[last] ?? '';
-  const shown = columns[last]?.align === 'right' ? padded(text, widths[last] ?? 0, 'right') : cut(text, room);
+  const shown =
+    columns[last]?.align === 'right' ? padded(text, widths[last] ?? 0, 'right') : cutToColumns(text, room);
   return [...before, shown].join(GAP).trimEnd();
 }
 
-function padded(text: string, width: number, align: Column['align']): string {
+function padded(text: string, width: number, align: TerminalColumn['align']): string {
   const fill = ' '.repeat(Math.max(0, width - widthOf(text)));
   return align === 'right' ? `${fill}${text}` : `${text}${fill}`;
 }
 
 /** A text with colours is left whole: cutting it could leave the terminal painted. */
-export function cut(text: string, columns: number): string {
+export function cutToColumns(text: string, columns: number): string {
   if (widthOf(text) <= columns || text.includes('\u001b')) return text;
   return `${[...text].slice(0, Math.max(0, columns - 1)).join('')}…`;
 }

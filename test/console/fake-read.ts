@@ -1,6 +1,6 @@
-import type { ConsoleRead } from '../../functions/answers/contract.ts';
+import type { ConsoleReader } from '../../functions/answers/contract.ts';
 import { isEarlier } from '../../functions/answers/overview/group-rows.ts';
-import type { GroupRow, Overview, OverviewAsked } from '../../functions/answers/overview/model.ts';
+import type { GroupRow, Overview, OverviewQuery } from '../../functions/answers/overview/model.ts';
 import type { PreviewAnswer } from '../../functions/answers/preview/model.ts';
 import { rightsOf, roleNames } from '../../functions/answers/reading/acting-user.ts';
 import type { Viewer } from '../../functions/answers/reading/viewer.ts';
@@ -17,7 +17,7 @@ export type Amount = 'empty' | 'full';
 
 const COUNT = 10_000;
 
-export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
+export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
   const groups = (amount === 'empty' ? [] : Array.from({ length: COUNT }, (_, index) => aGroup(index))).sort(
     (a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)),
   );
@@ -222,7 +222,7 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleRead {
   };
 }
 
-function overviewOf(groups: readonly GroupRow[], asked: OverviewAsked, viewer: Viewer): Overview {
+function overviewOf(groups: readonly GroupRow[], asked: OverviewQuery, viewer: Viewer): Overview {
   const { search, mine, cursor, max = 50 } = asked;
   const strong = viewer.roles.admin || viewer.roles.finance;
   const found = groups.filter(

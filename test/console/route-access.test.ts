@@ -11,7 +11,7 @@ import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { PAGE_ACCESS } from '../../functions/console/pages/page-access.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import { createSignIn } from '../../functions/core/signin/create-sign-in.ts';
-import { csrfTokenOf, hashOf } from '../../functions/core/signin/secret-ids.ts';
+import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/secret-ids.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../functions/console/house.ts';
 import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../support/tables/memory-session-store.ts';
@@ -20,7 +20,7 @@ const ORIGIN = 'http://localhost:3000';
 
 type Who = keyof typeof USERS;
 const EVERYBODY = Object.keys(USERS) as Who[];
-const idOf = (who: Who): string => hashOf(who);
+const idOf = (who: Who): string => secretHashOf(who);
 
 /** The whole console with its real guard, and a session for everybody of the table. */
 async function house() {
@@ -39,7 +39,7 @@ async function house() {
   for (const who of EVERYBODY) {
     const { id: userId, username, name, roles } = USERS[who];
     const times = { rolesReadAtMs: nowMs, seenAtMs: nowMs, endsAtMs: nowMs + 3_600_000 };
-    await sessions.create(hashOf(idOf(who)), { userId, username, name, roles, ...times });
+    await sessions.create(secretHashOf(idOf(who)), { userId, username, name, roles, ...times });
   }
   const signIn = createSignIn({
     issuer: 'https://gitlab.example.com',

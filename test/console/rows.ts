@@ -1,7 +1,7 @@
-import type { Explained } from '../../functions/answers/job/model.ts';
+import type { JobExplanation } from '../../functions/answers/job/model.ts';
 import type { GroupRow } from '../../functions/answers/overview/model.ts';
 import type { LimitRow } from '../../functions/answers/standing/model.ts';
-import type { BurnUp, SubjectView } from '../../functions/answers/subject/model.ts';
+import type { BurnUpChart, SubjectView } from '../../functions/answers/subject/model.ts';
 import type { LogEntry } from '../../functions/core/limits/desk/history.ts';
 import { groupSum } from '../../functions/core/usage/group-sum.ts';
 
@@ -121,7 +121,7 @@ export function aGroup(index: number): GroupRow {
 const dayOf = (index: number): string =>
   new Date(Date.parse('2026-11-01T00:00:00Z') + index * DAY_MS).toISOString().slice(0, 10);
 
-export function aBurnUp(limit: LimitRow): BurnUp {
+export function aBurnUp(limit: LimitRow): BurnUpChart {
   const total = limit.settled + limit.held;
   const weight = (index: number): number =>
     index % 7 === 0 || index % 7 === 6 ? 0.25 : 1.1 + (index % 3) * 0.12;
@@ -413,7 +413,7 @@ const TERMS = {
   policyVersion: 'v3f9a',
 };
 
-export const A_REJECTED_JOB: Explained = {
+export const A_REJECTED_JOB: JobExplanation = {
   jobId: 4_711,
   decisionId: 'd-4711-1',
   decidedAtMs: NOW_MS - 47 * 60_000,

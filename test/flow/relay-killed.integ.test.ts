@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 
@@ -26,7 +26,7 @@ async function startRelayProcess(routerUrl: string, admitUrl: string): Promise<C
       TOLLGATE_ROUTER_TOKEN: TOKEN,
       TOLLGATE_ADMIT_URL: admitUrl,
       TOLLGATE_DEADLINE_MS: '10000',
-      TOLLGATE_HEALTH_PORT: String(await freePort()),
+      TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
     },
   });
   children.push(child);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
-import { hostileQuestions } from '../../scripts/proof/bench/hostile-questions.ts';
+import { hostileQuestionBytes } from '../../scripts/proof/bench/hostile-questions.ts';
 import { benchQuestion } from '../../scripts/proof/bench/router-process.ts';
 import { TOKEN } from '../support/flow/flow.ts';
 
@@ -64,7 +64,7 @@ test('whatever one legal question is full of, it costs its neighbours little, an
   await askTypical(150);
   const typicalMicros = (await costOf(() => askTypical(150))) / 150;
 
-  for (const [full, bytes] of Object.entries(hostileQuestions(router.schema.question))) {
+  for (const [full, bytes] of Object.entries(hostileQuestionBytes(router.schema.question))) {
     const micros = await costOf(async () => {
       const worst = router.admit({}, { bytes });
       await askTypical(2);

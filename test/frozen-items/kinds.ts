@@ -5,13 +5,13 @@ import { silentLog } from '../../functions/core/environment/log.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { dynamoControllerScope } from '../../functions/core/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/dynamo-instance-register.ts';
-import { dynamoMarks } from '../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../functions/core/ledger/dynamo-marks.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/dynamo-pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../../functions/core/ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { loggedOf } from '../../functions/core/limits/change-log.ts';
+import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
-import { publishLimits, readLimits } from '../../functions/core/limits/publish-limits.ts';
+import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
@@ -20,7 +20,7 @@ import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
 import { START } from '../../functions/notices/cursor.ts';
 import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
-import { dynamoMarks as dynamoSsmMarks } from '../../functions/ssm-limits/dynamo-marks.ts';
+import { dynamoParameterMarks as dynamoSsmMarks } from '../../functions/ssm-limits/dynamo-marks.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
@@ -137,7 +137,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: under('#estimates#', is('rollup')),
     read: (place) => rollup(place).readEstimates([7]),
   },
-  'sweep-marks': { is: at('@sweep', any), read: (place) => dynamoMarks(options(place)).read() },
+  'sweep-marks': { is: at('@sweep', any), read: (place) => dynamoSweepMarks(options(place)).read() },
   'controller-scope': {
     is: at('@controller', is('scope')),
     read: (place) => dynamoControllerScope(options(place)).read(),
@@ -145,7 +145,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'limit-pointer': { is: at('@limits', is('pointer')), read: (place) => limits(place).getPointer(WAIT) },
   'limit-chunk': {
     is: (pk, sk) => under('@limits#', any)(pk, sk) && !BESIDE_SETS.test(pk),
-    read: async (place) => readLimits((await limits(place).getPointer(WAIT))?.set ?? '', limits(place)),
+    read: async (place) => readLimitSet((await limits(place).getPointer(WAIT))?.set ?? '', limits(place)),
   },
   'limit-opening': {
     is: under('@limits#opening#', any),
@@ -153,7 +153,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'limit-log': {
     is: at('@limits#log', any),
-    read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedOf),
+    read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedChangeOf),
   },
   'limit-request': { is: at('@limits#requests', any), read: (place) => limits(place).readRequests(10, WAIT) },
   'directory-pointer': {
@@ -252,7 +252,7 @@ export async function writeEveryKind(place: Place): Promise<void> {
 
   const going = { startMs: 1, deep: true, top: 9, page: 'next' };
   const runner = { seenTo: 5, passMs: 6, deepMs: 7, going };
-  await dynamoMarks(options(place)).write({
+  await dynamoSweepMarks(options(place)).write({
     sinceMs: 1,
     runners: new Map([[12, runner]]),
     open: new Map([[1, 7]]),

@@ -12,7 +12,7 @@ import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
 import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
-import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aFake,
@@ -85,7 +85,7 @@ async function ask(admit: HostedBundle, jobId: number, image: string): Promise<u
     { jobId, projectId: PROJECT, namespaceId: 102, rootNamespaceId: 100, image, timeoutSeconds: 60 },
   ];
   const body = JSON.stringify({ requests, remainingMs: 20_000 });
-  const answer = bodyOf(await admit.invoke(functionUrlEvent({ path: ADMISSIONS_PATH, body })));
+  const answer = bodyOf(await admit.invoke(documentedUrlEvent({ path: ADMISSIONS_PATH, body })));
   return (answer as { decisions: { outcome: string }[] }).decisions[0]?.outcome;
 }
 

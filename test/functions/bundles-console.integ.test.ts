@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STYLE_HREF } from '../../functions/console/pages/assets/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
-import { csrfTokenOf, hashOf } from '../../functions/core/signin/secret-ids.ts';
+import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/secret-ids.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { functionUrlEvent, type UrlEventOptions } from '../../scripts/proof/rehearse/function-url-event.ts';
+import { documentedUrlEvent, type UrlEventOptions } from '../../scripts/proof/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aFake,
@@ -59,7 +59,7 @@ beforeAll(async () => {
   });
   const nowMs = Date.now();
   await dynamoSessionStore({ table: dynamoTable(client, TABLE), instance: INSTANCE }).create(
-    hashOf(SESSION_ID),
+    secretHashOf(SESSION_ID),
     {
       userId: 7,
       username: 'fritz',
@@ -93,7 +93,7 @@ const BROWSER = { accept: 'text/html,application/xhtml+xml' };
 const SIGNED_IN = { cookies: [`__Host-tollgate-session=${SESSION_ID}`] };
 
 const send = async (event: UrlEventOptions, more: object = {}): Promise<Answer> =>
-  (await hosted.invoke({ ...functionUrlEvent(event), ...more })) as Answer;
+  (await hosted.invoke({ ...documentedUrlEvent(event), ...more })) as Answer;
 const get = (path: string, headers: Readonly<Record<string, string>> = {}, more: object = {}) =>
   send({ path, method: 'GET', headers }, more);
 

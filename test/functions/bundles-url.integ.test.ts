@@ -3,7 +3,7 @@ import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { ENV_WEBHOOK_SECRETS_PARAMETER } from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aRig,
@@ -54,7 +54,7 @@ describe('the deployed admit function', () => {
       remainingMs: 20_000,
     });
   const ask = (body: string, base64 = false): Promise<unknown> =>
-    admit.invoke(functionUrlEvent({ path: ADMISSIONS_PATH, body, base64 }));
+    admit.invoke(documentedUrlEvent({ path: ADMISSIONS_PATH, body, base64 }));
 
   test.each([
     { guarantee: 'decides a question', jobId: 1, base64: false },
@@ -83,7 +83,7 @@ describe('the deployed admit function', () => {
   });
 
   test('answers what it does not know with 404', async () => {
-    const event = functionUrlEvent({ path: '/v1/unknown', body: '{}' });
+    const event = documentedUrlEvent({ path: '/v1/unknown', body: '{}' });
     expect(await admit.invoke(event)).toMatchObject({ statusCode: 404 });
   });
 });
@@ -126,7 +126,7 @@ describe('the deployed settle endpoint', () => {
     { guarantee: 'a body above the limit', event: delivery(TOO_LARGE, { id: 'c' }), status: 413 },
     {
       guarantee: 'a delivery without a signature',
-      event: functionUrlEvent({ path: '/v1/gitlab/jobs', body: hook }),
+      event: documentedUrlEvent({ path: '/v1/gitlab/jobs', body: hook }),
       status: 401,
     },
   ])('refuses $guarantee', async ({ event, status }) => {

@@ -3,7 +3,7 @@ import type { Rules } from '../../functions/core/admission/decide-deps.ts';
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import {
   CLASSES,
@@ -107,7 +107,7 @@ const instant = (atMs: number): string => `${new Date(atMs).toISOString().slice(
 const decimal = (micros: number): string =>
   `${Math.floor(micros / MICROS)}.${String(micros % MICROS).padStart(6, '0')}`;
 
-function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   if (parsed.ok) return parsed.value;
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }

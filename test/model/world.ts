@@ -3,7 +3,7 @@
 import type { DecideDeps, Rules } from '../../functions/core/admission/decide-deps.ts';
 import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
-import { dynamoMarks } from '../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../functions/core/ledger/dynamo-marks.ts';
 import { MemoryStore, type StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
@@ -32,7 +32,7 @@ export class World {
   readonly usage: Usage;
   readonly editions: Edition[] = [FIRST_EDITION];
   readonly keys = ledgerKeys(INSTANCE);
-  readonly marks = dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+  readonly marks = dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
   readonly faults: (StoreFault | null)[] = [];
   readonly skewMs = new Map<ProcessName, number>();
   /** One thing happens at a time, and the table does what it is asked. */

@@ -2,7 +2,7 @@ import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { problemText } from '../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
-import type { EvaluateWith } from '../../policies/evaluate.ts';
+import type { EvaluationContext } from '../../policies/evaluate.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
@@ -53,7 +53,11 @@ export const aDirectory: Directory = directoryOf(
 /** Saturday, 21 November 2026, noon. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);
 
-export const using = (policy: Policy, limits: LimitSet, more: Partial<EvaluateWith> = {}): EvaluateWith => ({
+export const using = (
+  policy: Policy,
+  limits: LimitSet,
+  more: Partial<EvaluationContext> = {},
+): EvaluationContext => ({
   policy,
   limits,
   directory: aDirectory,

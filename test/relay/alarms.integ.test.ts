@@ -5,7 +5,7 @@ import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { SERIES, seriesIn } from '../../cdk/monitoring/series.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { emfProblems } from '../support/emf-spec.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
@@ -56,7 +56,7 @@ async function startRelay(router: LocalRouter, admitUrl: string): Promise<Member
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_ADMIT_URL: admitUrl,
     TOLLGATE_DEADLINE_MS: String(DEADLINE_MS),
-    TOLLGATE_HEALTH_PORT: String(await freePort()),
+    TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
     TOLLGATE_DEPLOYMENT: 'production',
   });
   ends.push(() => relay.child.kill('SIGKILL'));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SECOND_BATCH_MS } from '../../relay/commit/batch-job.ts';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
-import { undecided, type Verdict } from '../../relay/verdict.ts';
+import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
 import type { FakeClock } from '../support/relay/fake-clock.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
@@ -38,7 +38,7 @@ const questions = fc.array(
 const bytesOf = (jobId: number, readable: boolean): Uint8Array =>
   readable ? questionOf(jobId, { project: (jobId % 5) + 1, root: (jobId % 2) + 1 }) : new Uint8Array([8]);
 
-function verdictOf(kind: 'admitted' | 'rejected' | 'undecided', jobId: number): Verdict {
+function verdictOf(kind: 'admitted' | 'rejected' | 'undecided', jobId: number): LedgerVerdict {
   if (kind === 'admitted') return admittedOf({ jobId });
   return kind === 'rejected' ? rejectedFor(quotaViolation('project/1')) : undecided('contended');
 }

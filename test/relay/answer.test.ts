@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
-import { undecided, type Verdict } from '../../relay/verdict.ts';
+import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
 import { READING_BOUNDS } from '../../relay/wire/reading-budget.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
@@ -8,7 +8,7 @@ import { range, turn } from '../support/relay/commit-bench.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(job.request));
-const says = (verdict: Verdict) => (): SendBatch => async (jobs) => jobs.map(() => verdict);
+const says = (verdict: LedgerVerdict) => (): SendBatch => async (jobs) => jobs.map(() => verdict);
 const never = (): SendBatch => () => new Promise(() => {});
 
 const poisoned: readonly (readonly [string, Uint8Array])[] = [

@@ -14,7 +14,7 @@ import { parseSchema } from '../../relay/wire/schema.ts';
 import { bundleRelay } from '../../scripts/build/bundle.ts';
 import { bundledDescriptors } from '../../scripts/build/bundled-descriptors.ts';
 import { packRules } from '../../scripts/build/pack-rules.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../scripts/local/router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
@@ -50,7 +50,7 @@ async function startBundle(env: Readonly<Record<string, string | undefined>>): P
       PATH: process.env.PATH,
       TOLLGATE_ROUTER_TOKEN: TOKEN,
       TOLLGATE_POLICY_FILE: join(folder, 'relay', 'rules.json'),
-      TOLLGATE_HEALTH_PORT: String(await freePort()),
+      TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
       ...env,
     },
   });

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';
 import { type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
@@ -40,7 +40,7 @@ async function startRelay(routerUrl: string, admitUrl: string): Promise<RelayPro
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_ADMIT_URL: admitUrl,
     TOLLGATE_DEADLINE_MS: '10000',
-    TOLLGATE_HEALTH_PORT: String(await freePort()),
+    TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
   });
   ends.push(() => relay.child.kill('SIGKILL'));
   await relay.wrote('streams wait at the router');

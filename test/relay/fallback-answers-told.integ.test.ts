@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { emfProblems, measuredOf } from '../support/emf-spec.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
@@ -75,7 +75,7 @@ test.each([
 ])('SIGTERM while the breaker is open, and $guarantee', async ({ back }) => {
   const { state, url } = await service();
   const asks = await router();
-  const healthPort = await freePort();
+  const healthPort = await loopbackPort();
   const relay = spawnRelay({
     TOLLGATE_ROUTER_URL: asks.grpcUrl ?? '',
     TOLLGATE_ROUTER_TOKEN: TOKEN,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createHealthApp, type RelayStatus, serveHealth } from '../../relay/health.ts';
 import { createMetrics } from '../../relay/metrics.ts';
 import { METRIC_QUESTIONS } from '../../relay/names.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 
 const WELL: RelayStatus = {
   state: 'open',
@@ -71,7 +71,7 @@ test('there is nothing else, and nothing to be changed', async () => {
 });
 
 test('it listens where it is told, and says which port is taken', async () => {
-  const where = { host: '127.0.0.1', port: await freePort() };
+  const where = { host: '127.0.0.1', port: await loopbackPort() };
   const server = await serveHealth(appOf(WELL), where);
   try {
     expect(server.port).toBe(where.port);

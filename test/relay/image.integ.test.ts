@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../scripts/local/router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
@@ -105,7 +105,7 @@ async function deployed(
   const aws = await startAwsEmulation(admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules).app);
   ends.push(() => aws.close());
   if (token !== undefined) aws.parameters.set(PARAMETER, token);
-  const port = String(await freePort());
+  const port = String(await loopbackPort());
   // As the image's /tmp.
   const socketFolder = mkdtempSync(join(folder, 'tmp-'));
   chmodSync(socketFolder, 0o1777);
@@ -218,7 +218,7 @@ test('a token that is not there yet is waited for, and SIGTERM meanwhile ends it
 });
 
 test('the health check is 1 before the first stream, 0 with streams, 1 when they have been gone for long, 0 again', async () => {
-  const port = await freePort();
+  const port = await loopbackPort();
   const { output, health, answers } = await deployed(`ws://127.0.0.1:${port}`, 'url', TOKEN);
   while (!output.text.includes('"started"')) await pause(50);
   expect(await health()).toBe(1);

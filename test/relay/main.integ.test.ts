@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
 import { PLACEHOLDER_HASH } from '../../relay/wire/schema.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { emfProblems, type Measured, measuredOf } from '../support/emf-spec.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';
@@ -65,7 +65,7 @@ async function startEverything() {
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
   });
   ends.push(() => router.close());
-  const healthPort = await freePort();
+  const healthPort = await loopbackPort();
   const relay = runRelay({
     TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
     TOLLGATE_ROUTER_TOKEN: TOKEN,

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { measuredOf } from '../support/emf-spec.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';
@@ -46,7 +46,7 @@ test('a verdict with a subject that is a number is that job’s alone: 59 such j
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_ADMIT_URL: server.url,
     TOLLGATE_DEADLINE_MS: '10000',
-    TOLLGATE_HEALTH_PORT: String(await freePort()),
+    TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
     TOLLGATE_DEPLOYMENT: 'production',
   });
   ends.push(() => relay.child.kill('SIGKILL'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RelayEvent } from '../../relay/events.ts';
-import { createMetrics, type Metrics } from '../../relay/metrics.ts';
+import { createMetrics, type RelayMetrics } from '../../relay/metrics.ts';
 import * as names from '../../relay/names.ts';
 
 const METRICS = Object.entries(names)
@@ -8,7 +8,7 @@ const METRICS = Object.entries(names)
   .map(([, name]) => name);
 
 /** `name{label="value"}` → value, as Prometheus reads the page. */
-async function scrape(metrics: Metrics): Promise<Map<string, number>> {
+async function scrape(metrics: RelayMetrics): Promise<Map<string, number>> {
   const samples = new Map<string, number>();
   for (const line of (await metrics.render()).split('\n')) {
     if (line === '' || line.startsWith('#')) continue;

@@ -4,7 +4,7 @@ import type { AdmissionsResponse } from '../../functions/core/contract/admission
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../relay/admit-call.ts';
 import { createBreaker } from '../../relay/breaker.ts';
-import { systemClock } from '../../relay/clock.ts';
+import { systemRelayClock } from '../../relay/clock.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { createForwarder } from '../../relay/forward.ts';
 import { INVOKE_URL, invokeRoute } from '../../relay/route/invoke-route.ts';
@@ -86,15 +86,15 @@ async function decided(route: string, mixUp: MixUp) {
   const observe = (): void => {};
   const { send } = createForwarder({
     ...way,
-    clock: systemClock,
+    clock: systemRelayClock,
     random: Math.random,
-    breaker: createBreaker(() => systemClock.monotonicMs(), observe),
+    breaker: createBreaker(() => systemRelayClock.monotonicMs(), observe),
     observe,
   });
   let batches = 0;
   const commit = createGroupCommit({
     send,
-    clock: systemClock,
+    clock: systemRelayClock,
     observe,
     defer: setImmediate,
     newBatchId: () => {
@@ -102,7 +102,7 @@ async function decided(route: string, mixUp: MixUp) {
       return `batch-${batches}`;
     },
   });
-  const deadlineMs = systemClock.monotonicMs() + DEADLINE_MS;
+  const deadlineMs = systemRelayClock.monotonicMs() + DEADLINE_MS;
   const jobIds = Array.from({ length: JOBS }, (_, index) => index + 1);
   const verdicts = await Promise.all(
     jobIds.map(async (jobId) => ({ jobId, verdict: await commit.decide(requestOf(jobId), deadlineMs) })),

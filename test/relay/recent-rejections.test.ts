@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { KINDS_MAX, REMEMBERED_MAX, REMEMBERED_MS, RecentRejections } from '../../relay/recent-rejections.ts';
-import { undecided, type Verdict } from '../../relay/verdict.ts';
+import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const job: AdmissionRequest = {
@@ -90,8 +90,8 @@ const terms = (costMicros: number, estimateSeconds = 600) => ({
   currency: 'EUR',
   group: 'acme',
 });
-const admittedAt = (costMicros: number, estimateSeconds?: number): Verdict => ({
-  ...(admittedOf({ jobId: 9 }) as Extract<Verdict, { outcome: 'admitted' }>),
+const admittedAt = (costMicros: number, estimateSeconds?: number): LedgerVerdict => ({
+  ...(admittedOf({ jobId: 9 }) as Extract<LedgerVerdict, { outcome: 'admitted' }>),
   terms: terms(costMicros, estimateSeconds),
 });
 

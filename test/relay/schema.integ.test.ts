@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { freePort } from '../../scripts/local/free-port.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { schemaVariant } from '../../scripts/local/router/schemas.ts';
 import { measuredOf } from '../support/emf-spec.ts';
@@ -73,7 +73,7 @@ async function startRouter(descriptors: Uint8Array, port = 0, host = '127.0.0.1'
 async function startRelay(
   env: Readonly<Record<string, string>>,
 ): Promise<RelayProcess & { readonly health: string }> {
-  const healthPort = String(await freePort());
+  const healthPort = String(await loopbackPort());
   const relay = spawnRelay({
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_DEADLINE_MS: '10000',

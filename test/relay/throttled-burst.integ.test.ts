@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { createBreaker } from '../../relay/breaker.ts';
-import { systemClock } from '../../relay/clock.ts';
+import { systemRelayClock } from '../../relay/clock.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createForwarder } from '../../relay/forward.ts';
@@ -28,9 +28,10 @@ test('300 ms of 429 over real HTTP, jobs of 40 roots coming at 100 a second: non
   front.post('*', (c) => {
     calls += 1;
     if (calls <= CALLS_BEFORE) return app.fetch(c.req.raw);
-    burstUntilMs ??= systemClock.monotonicMs() + 300;
+    burstUntilMs ??= systemRelayClock.monotonicMs() + 300;
     // A machine that stands still for a moment must not sleep through the burst.
-    if (systemClock.monotonicMs() >= burstUntilMs && throttled >= THROTTLED_MIN) return app.fetch(c.req.raw);
+    if (systemRelayClock.monotonicMs() >= burstUntilMs && throttled >= THROTTLED_MIN)
+      return app.fetch(c.req.raw);
     throttled += 1;
     return c.body(null, 429);
   });
@@ -40,21 +41,21 @@ test('300 ms of 429 over real HTTP, jobs of 40 roots coming at 100 a second: non
   const { send } = createForwarder({
     baseUrl: server.url,
     fetch,
-    clock: systemClock,
+    clock: systemRelayClock,
     random: Math.random,
     breaker: createBreaker(
-      () => systemClock.monotonicMs(),
+      () => systemRelayClock.monotonicMs(),
       (state) => observe({ type: 'breaker', state }),
     ),
     observe,
   });
-  const commit = createGroupCommit({ send, clock: systemClock, observe, defer: setImmediate });
+  const commit = createGroupCommit({ send, clock: systemRelayClock, observe, defer: setImmediate });
   const outcomes = await Promise.all(
     Array.from({ length: PER_SECOND * SECONDS }, async (_, index) => {
-      await new Promise<void>((arrive) => systemClock.after((index * 1_000) / PER_SECOND, arrive));
+      await new Promise<void>((arrive) => systemRelayClock.after((index * 1_000) / PER_SECOND, arrive));
       const root = 100 + (index % ROOTS);
       const request = { jobId: index + 1, projectId: root, namespaceId: root, rootNamespaceId: root };
-      return (await commit.decide(request, systemClock.monotonicMs() + DEADLINE_MS)).outcome;
+      return (await commit.decide(request, systemRelayClock.monotonicMs() + DEADLINE_MS)).outcome;
     }),
   );
   commit.close();

@@ -6,7 +6,7 @@ import {
   type UnmeteredResult,
 } from '../../functions/core/contract/admissions.ts';
 import type { RelayEvent } from '../../relay/events.ts';
-import type { ToldUnmetered, UnmeteredPost } from '../../relay/forward.ts';
+import type { UnmeteredOutcome, UnmeteredPost } from '../../relay/forward.ts';
 import { createUnmetered } from '../../relay/unmetered.ts';
 import { REFUSALS_MAX } from '../../relay/unmetered-posts.ts';
 import { FakeClock } from '../support/relay/fake-clock.ts';
@@ -26,7 +26,7 @@ const numbers = (from: number, to: number): number[] =>
 
 /** A queue before a service that answers with `says`, per call counted from 0. */
 function bench(
-  says: (batch: readonly UnmeteredPost[], call: number) => ToldUnmetered | Promise<ToldUnmetered>,
+  says: (batch: readonly UnmeteredPost[], call: number) => UnmeteredOutcome | Promise<UnmeteredOutcome>,
   capacity = 1_000,
 ) {
   const clock = new FakeClock();
@@ -64,12 +64,12 @@ const told = (
   batch: readonly UnmeteredPost[],
   kind: Outcome = 'recorded',
   others: Readonly<Record<number, Outcome>> = {},
-): ToldUnmetered => ({
+): UnmeteredOutcome => ({
   kind: 'told',
   outcomes: new Map(batch.map(({ jobId }) => [jobId, others[jobId] ?? kind])),
 });
-const recorded = (batch: readonly UnmeteredPost[]): ToldUnmetered => told(batch);
-const UNREACHABLE: ToldUnmetered = { kind: 'unreachable' };
+const recorded = (batch: readonly UnmeteredPost[]): UnmeteredOutcome => told(batch);
+const UNREACHABLE: UnmeteredOutcome = { kind: 'unreachable' };
 
 test('answers of one second go together, oldest first, and are then forgotten', async () => {
   const { unmetered, posts, pass, sum, clock } = bench(recorded);
@@ -143,7 +143,7 @@ test('beyond the capacity the oldest are dropped, and every one is counted', asy
 });
 
 test('what came while a post failed counts for the capacity too', async () => {
-  const answer = Promise.withResolvers<ToldUnmetered>();
+  const answer = Promise.withResolvers<UnmeteredOutcome>();
   const { unmetered, posts, pass, sum } = bench(() => answer.promise, 5);
   for (const jobId of numbers(1, 4)) unmetered.add(anAnswer(jobId));
   await pass(1_000);
@@ -169,7 +169,7 @@ test('on stop everything is posted at once, several batches side by side', async
 });
 
 test('on stop a post on its way is waited for, and what it leaves is posted', async () => {
-  const answer = Promise.withResolvers<ToldUnmetered>();
+  const answer = Promise.withResolvers<UnmeteredOutcome>();
   const { unmetered, posts, pass } = bench((batch, call) => (call === 0 ? answer.promise : recorded(batch)));
   unmetered.add(anAnswer(1));
   await pass(1_000);
@@ -187,7 +187,7 @@ test('on stop a post on its way is waited for, and what it leaves is posted', as
 test.each(['before', 'during'] as const)(
   'on stop a post that hangs %s it costs no more than the time given, and its answers are lost by name',
   async (when) => {
-    const { unmetered, pass, clock, posts, losses } = bench(() => new Promise<ToldUnmetered>(() => {}));
+    const { unmetered, pass, clock, posts, losses } = bench(() => new Promise<UnmeteredOutcome>(() => {}));
     unmetered.add(anAnswer(1));
     if (when === 'before') await pass(1_000);
     let done = false;

@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import * as names from '../../functions/names.ts';
 import { bundleFunction, type FunctionName } from '../../scripts/build/bundle.ts';
 import { packRules } from '../../scripts/build/pack-rules.ts';
-import { functionUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
+import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
 import { type HostedBundle, hostBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import { BUNDLES, newRunFolder } from './run-folders.ts';
 
@@ -116,7 +116,7 @@ export interface DeliveryOptions {
 /** A webhook as GitLab sends it through the Function URL. */
 export function delivery(body: string, { id, secret, sentAt, base64 }: DeliveryOptions): unknown {
   const at = sentAt ?? new Date();
-  return functionUrlEvent({
+  return documentedUrlEvent({
     path: names.WEBHOOK_PATH,
     headers: {
       'x-gitlab-event': 'Job Hook',

@@ -1,6 +1,10 @@
 import { DirectoryStore } from '../../functions/core/directory/directory-store.ts';
 import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
-import { type SyncDeps, type SyncReport, syncDirectory } from '../../functions/core/directory/sync.ts';
+import {
+  type DirectorySyncReport,
+  type SyncDeps,
+  syncDirectory,
+} from '../../functions/core/directory/sync.ts';
 import { silentLog } from '../../functions/core/environment/log.ts';
 import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab-directory.ts';
 import { createGitLabDirectory } from '../../functions/core/gitlab/rest-directory.ts';
@@ -23,7 +27,7 @@ export interface SyncBench {
   readonly table: DirectoryTable;
   readonly clock: HandClock;
   /** One run; five minutes pass after it. */
-  run(changes?: Partial<SyncDeps>): Promise<SyncReport>;
+  run(changes?: Partial<SyncDeps>): Promise<DirectorySyncReport>;
   reader(packed?: Directory): DirectoryStore;
 }
 

@@ -1,12 +1,12 @@
 /** An alarm as data: nothing here loads the CDK. Rule 14: name, severity, breach, and why silence is good or bad. */
 
 /** `page` wakes somebody; `ticket` is for the next morning. */
-export type Severity = 'page' | 'ticket';
+export type AlarmSeverity = 'page' | 'ticket';
 
 export interface AlarmSpec {
   /** Heading of its section in cdk/RUNBOOK.md. */
   readonly name: string;
-  readonly severity: Severity;
+  readonly severity: AlarmSeverity;
   /** One sentence: what is wrong, for whoever is told. */
   readonly says: string;
   /** Arithmetic on series, as CloudWatch writes it. */
@@ -28,7 +28,7 @@ export interface AlarmSpec {
 }
 
 /** What of the settings alarms depend on. */
-export interface Watched {
+export interface AlarmInput {
   readonly relays: number;
   readonly deadlineMs: number;
   readonly failurePolicy: 'admit' | 'reject';

@@ -1,5 +1,5 @@
 import { needsOwnMetrics } from '../series.ts';
-import type { AlarmSpec, Watched } from './alarm-spec.ts';
+import type { AlarmInput, AlarmSpec } from './alarm-spec.ts';
 import { answerAlarms } from './answers.ts';
 import { deskAlarms } from './desk.ts';
 import { endsOfJobsAlarms } from './ends-of-jobs.ts';
@@ -9,7 +9,7 @@ import { ruleAlarms } from './rules.ts';
 import { truthAlarms } from './truth.ts';
 
 /** The alarms of a deployment. Those of AWS alone are left if there are no metrics of ours. */
-export const alarmsFor = (watched: Watched): readonly AlarmSpec[] =>
+export const alarmsFor = (watched: AlarmInput): readonly AlarmSpec[] =>
   [
     ...answerAlarms(watched),
     ...readingAlarms,

@@ -1,4 +1,4 @@
-import { type AlarmSpec, COMPOSITE, type Watched } from './alarm-spec.ts';
+import { type AlarmInput, type AlarmSpec, COMPOSITE } from './alarm-spec.ts';
 
 /** A share of the deadline: what takes longer leaves no room for one bad moment. */
 const LATENCY_SHARE_MAX = 0.75;
@@ -19,7 +19,7 @@ const relayDisconnected: AlarmSpec = {
   toldBy: COMPOSITE.name,
 };
 
-const relayMissing = ({ relays }: Watched): AlarmSpec => ({
+const relayMissing = ({ relays }: AlarmInput): AlarmSpec => ({
   name: 'RelayMissing',
   severity: 'ticket',
   says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
@@ -36,7 +36,7 @@ const relayMissing = ({ relays }: Watched): AlarmSpec => ({
   missing: 'notBreaching',
 });
 
-const fallbackShare = ({ failurePolicy }: Watched): AlarmSpec => ({
+const fallbackShare = ({ failurePolicy }: AlarmInput): AlarmSpec => ({
   name: 'FallbackShare',
   severity: 'page',
   says:
@@ -54,7 +54,7 @@ const fallbackShare = ({ failurePolicy }: Watched): AlarmSpec => ({
   toldBy: COMPOSITE.name,
 });
 
-const latencyNearDeadline = ({ deadlineMs }: Watched): AlarmSpec => ({
+const latencyNearDeadline = ({ deadlineMs }: AlarmInput): AlarmSpec => ({
   name: 'LatencyNearDeadline',
   severity: 'ticket',
   says: `One answer in a hundred takes more than ${LATENCY_SHARE_MAX * 100} % of the ${deadlineMs} ms it may take.`,
@@ -81,7 +81,7 @@ const fallbackAnswersLost: AlarmSpec = {
 };
 
 /** GitLab asks, somebody who can count answers, and in time. */
-export const answerAlarms = (watched: Watched): readonly AlarmSpec[] => [
+export const answerAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
   relayDisconnected,
   fallbackShare(watched),
   ...(watched.relays > 1 ? [relayMissing(watched)] : []),

@@ -1,4 +1,4 @@
-import type { AlarmSpec, Watched } from './alarm-spec.ts';
+import type { AlarmInput, AlarmSpec } from './alarm-spec.ts';
 
 /** Some runs of each program in it, so that the clock's own jitter leaves none empty. */
 const PERIOD_MINUTES = 15;
@@ -6,14 +6,14 @@ const PERIOD_MINUTES = 15;
 const RUN_MINUTES = 5;
 
 /** What people own limits by. By AWS's own metrics: they cost nothing and are there when ours are not. */
-export const deskAlarms = (watched: Watched): readonly AlarmSpec[] => [
+export const deskAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
   deskFailing(watched),
   ...(watched.notices && minutesOf(watched) > PERIOD_MINUTES ? [noticesSilent(minutesOf(watched))] : []),
 ];
 
-const minutesOf = ({ noticesMinutes = PERIOD_MINUTES }: Watched): number => noticesMinutes;
+const minutesOf = ({ noticesMinutes = PERIOD_MINUTES }: AlarmInput): number => noticesMinutes;
 
-const deskFailing = (watched: Watched): AlarmSpec => ({
+const deskFailing = (watched: AlarmInput): AlarmSpec => ({
   name: 'DeskFailing',
   severity: 'ticket',
   says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits by the clock fails or does not run.',
@@ -34,7 +34,7 @@ const deskFailing = (watched: Watched): AlarmSpec => ({
 });
 
 /** Where they run less often than once in a period, NoticesSilent notices that they do not. */
-const noticesIn = (watched: Watched): string =>
+const noticesIn = (watched: AlarmInput): string =>
   minutesOf(watched) > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
 
 /** Only where owners are told more seldom than every quarter of an hour. */

@@ -1,4 +1,4 @@
-import type { AlarmSpec, Watched } from './alarm-spec.ts';
+import type { AlarmInput, AlarmSpec } from './alarm-spec.ts';
 
 /** Whether the books agree with GitLab and with themselves. */
 const truth: readonly AlarmSpec[] = [
@@ -74,7 +74,7 @@ const watchdogFailing: AlarmSpec = {
   missing: 'breaching',
 };
 
-export const truthAlarms = ({ watchdog }: Watched): readonly AlarmSpec[] => [
+export const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmSpec[] => [
   ...truth,
   ...(watchdog ? [watchdogFailing] : []),
 ];

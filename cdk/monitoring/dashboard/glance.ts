@@ -9,18 +9,18 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Settings } from '../../settings/settings.ts';
 import { COMPOSITE } from '../alarms/alarm-spec.ts';
-import type { Metrics } from '../metrics.ts';
+import type { DeploymentMetrics } from '../metrics.ts';
 import { RUNBOOK_FILE, runbookLink } from '../runbook.ts';
-import type { Line } from './panel.ts';
-import { COLUMNS } from './widgets.ts';
+import type { GraphLine } from './panel.ts';
+import { GRID_COLUMNS } from './widgets.ts';
 
 export interface GlanceProps {
   readonly settings: Settings;
   readonly alarms: readonly IAlarm[];
-  readonly metrics: Metrics;
+  readonly metrics: DeploymentMetrics;
 }
 
-const NUMBERS: readonly Line[] = [
+const NUMBERS: readonly GraphLine[] = [
   { formula: 'streamsMost', label: 'Streams' },
   { formula: 'questions', label: 'Questions' },
   { formula: 'rejected', label: 'Rejected' },
@@ -41,10 +41,10 @@ export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): reado
       `# Tollgate ${stage}: ${gitlab.instance}`,
       `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``,
     ].join('\n'),
-    width: COLUMNS,
+    width: GRID_COLUMNS,
     height: 2,
   });
-  const left = metrics.has('streamsMost') ? COLUMNS / 2 : COLUMNS;
+  const left = metrics.has('streamsMost') ? GRID_COLUMNS / 2 : GRID_COLUMNS;
   const status = new AlarmStatusWidget({
     title: 'Alarms',
     alarms: [...alarms],
@@ -60,7 +60,7 @@ export function glanceWidgets({ settings, alarms, metrics }: GlanceProps): reado
     ),
     period: Duration.minutes(NUMBERS_PERIOD_MINUTES),
     sparkline: true,
-    width: COLUMNS - left,
+    width: GRID_COLUMNS - left,
     height: 5,
   });
   return [[words], shown.length === 0 ? [status] : [status, numbers]];

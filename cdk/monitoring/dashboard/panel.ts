@@ -1,6 +1,6 @@
 /** The dashboard as data: nothing here loads the CDK. */
 
-export interface Line {
+export interface GraphLine {
   /** Words of series.ts. */
   readonly formula: string;
   readonly label: string;
@@ -11,9 +11,9 @@ export interface Graph {
   readonly title: string;
   /** Name of an alarm whose formula is shown as the first line, with its threshold. Its period is the graph's. */
   readonly alarm?: string;
-  readonly lines?: readonly Line[];
+  readonly lines?: readonly GraphLine[];
   /** Against the axis on the right. */
-  readonly right?: readonly Line[];
+  readonly right?: readonly GraphLine[];
   readonly stacked?: boolean;
   /** @default the alarm's, else 5 */
   readonly periodMinutes?: number;

@@ -1,4 +1,4 @@
-import type { AlarmSpec, Watched } from '../alarms/alarm-spec.ts';
+import type { AlarmInput, AlarmSpec } from '../alarms/alarm-spec.ts';
 import { answerAlarms } from '../alarms/answers.ts';
 import { deskAlarms } from '../alarms/desk.ts';
 import { endsOfJobsAlarms } from '../alarms/ends-of-jobs.ts';
@@ -10,7 +10,7 @@ import * as queries from './queries.ts';
 import { COST_PERIOD_MINUTES, usageCost } from './usage-cost.ts';
 
 /** From what hurts most to what can wait: whoever is woken reads from the top and stops where it is red. */
-export const rowsFor = (watched: Watched): readonly Row[] => [
+export const rowsFor = (watched: AlarmInput): readonly Row[] => [
   answers(watched),
   relays(watched),
   reading,
@@ -29,7 +29,7 @@ const ownGraphs = (alarms: readonly AlarmSpec[]): readonly Graph[] =>
     graph === undefined ? [] : [{ kind: 'graph', title: graph, alarm: name }],
   );
 
-const answers = ({ deadlineMs }: Watched): Row => ({
+const answers = ({ deadlineMs }: AlarmInput): Row => ({
   title: 'Answers',
   says: 'What GitLab asked and what it was told.',
   panels: [
@@ -55,7 +55,7 @@ const answers = ({ deadlineMs }: Watched): Row => ({
   ],
 });
 
-const relays = (watched: Watched): Row => ({
+const relays = (watched: AlarmInput): Row => ({
   title: 'Relays',
   says: 'Somebody must hold streams, or GitLab fails jobs.',
   panels: [
@@ -176,7 +176,7 @@ const endsOfJobs: Row = {
   ],
 };
 
-const truth = (watched: Watched): Row => ({
+const truth = (watched: AlarmInput): Row => ({
   title: 'Truth',
   says: 'Whether the books agree with GitLab and with themselves.',
   panels: [
@@ -211,7 +211,7 @@ const rulesAndDirectory: Row = {
   panels: ownGraphs(ruleAlarms),
 };
 
-const desk = (watched: Watched): Row => ({
+const desk = (watched: AlarmInput): Row => ({
   title: 'Desk',
   says: 'Where people see and change limits.',
   panels: [
@@ -247,7 +247,7 @@ const groups: Row = {
   ],
 };
 
-const cost = (watched: Watched): Row => ({
+const cost = (watched: AlarmInput): Row => ({
   title: 'Cost of Tollgate itself',
   says: 'What a month of hours like this one would cost, from AWS’s own counts and the list prices of us-east-1.',
   panels: [

@@ -1,6 +1,6 @@
-import type { Watched } from '../alarms/alarm-spec.ts';
+import type { AlarmInput } from '../alarms/alarm-spec.ts';
 import type { ProgramName } from '../series.ts';
-import type { Line } from './panel.ts';
+import type { GraphLine } from './panel.ts';
 
 const MILLION = 1_000_000;
 
@@ -43,7 +43,7 @@ const CALLS = ['admitCalls', 'settleCalls', 'settleStreamCalls', 'rollupCalls'];
 const LOGS = ['relayLogBytes', 'admitLogBytes', 'settleLogBytes', 'settleStreamLogBytes', 'rollupLogBytes'];
 
 /** What each part would cost in a month of hours like this one. */
-export const usageCost = ({ console }: Pick<Watched, 'console'>): readonly Line[] => [
+export const usageCost = ({ console }: Pick<AlarmInput, 'console'>): readonly GraphLine[] => [
   {
     label: 'Table, writes',
     formula: `(${sumOf(['writeUnits', 'indexWriteUnits'])}) * ${perMonth(USAGE_PRICES.writeUnit)}`,

@@ -12,20 +12,20 @@ import {
   TextWidgetBackground,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { AlarmSpec } from '../alarms/alarm-spec.ts';
-import type { Metrics } from '../metrics.ts';
+import type { DeploymentMetrics } from '../metrics.ts';
 import { runbookLink } from '../runbook.ts';
-import type { Graph, Line, Panel, Row } from './panel.ts';
+import type { Graph, GraphLine, Panel, Row } from './panel.ts';
 
 export interface WidgetDeps {
   readonly specs: readonly AlarmSpec[];
-  readonly metrics: Metrics;
+  readonly metrics: DeploymentMetrics;
   /** The decision log. */
   readonly logGroupName: string;
   readonly runbookUrl: string | undefined;
 }
 
 /** A dashboard's grid. */
-export const COLUMNS = 24;
+export const GRID_COLUMNS = 24;
 const HEIGHT = 6;
 const HEADING_HEIGHT = 2;
 const PERIOD_MINUTES = 5;
@@ -41,14 +41,14 @@ export function rowWidgets({ title, says, panels }: Row, deps: WidgetDeps): read
   const runbook = alarms.length === 0 ? '' : ` Runbook: ${links}`;
   const heading = new TextWidget({
     markdown: `## ${title}\n${says}${runbook}`,
-    width: COLUMNS,
+    width: GRID_COLUMNS,
     height: HEADING_HEIGHT,
     background: TextWidgetBackground.TRANSPARENT,
   });
   return [
     [heading],
     ...sideBySide(shown).map((line) => {
-      const width = Math.floor(COLUMNS / line.length);
+      const width = Math.floor(GRID_COLUMNS / line.length);
       return line.map((panel) => panelWidget(panel, width, deps));
     }),
   ];
@@ -82,7 +82,7 @@ function graphWidget(graph: Graph, width: number, deps: WidgetDeps): IWidget {
   const { title, right = [], stacked = false, marks = [] } = graph;
   const spec = specOf(graph, deps);
   const periodMinutes = graph.periodMinutes ?? spec?.periodMinutes ?? PERIOD_MINUTES;
-  const drawn = (lines: readonly Line[]): IMetric[] =>
+  const drawn = (lines: readonly GraphLine[]): IMetric[] =>
     lines
       .filter(({ formula }) => deps.metrics.has(formula))
       .map(({ formula, label }) => deps.metrics.of(formula, { periodMinutes, label }));
@@ -112,7 +112,7 @@ const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined 
   specs.find(({ name }) => name === alarm);
 
 /** What of the left axis is deployed. */
-function linesOf(graph: Graph, deps: WidgetDeps): readonly Line[] {
+function linesOf(graph: Graph, deps: WidgetDeps): readonly GraphLine[] {
   const spec = specOf(graph, deps);
   return [...(spec === undefined ? [] : [spec]), ...(graph.lines ?? [])].filter(({ formula }) =>
     deps.metrics.has(formula),

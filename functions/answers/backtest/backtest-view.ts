@@ -5,14 +5,14 @@ import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import { rateLimit } from '../../core/signin/rate-limit.ts';
 import { LOOK_BACK_DAYS } from '../preview/look-back.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf } from '../reading/scope.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
 import { dayText, readDays } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import { type Compared, compareRecent } from './compare-recent.ts';
+import { type BacktestComparison, compareRecent } from './compare-recent.ts';
 import { JobSubjects } from './job-subjects.ts';
-import type { BacktestAnswer, BacktestCounted, JobsCounted } from './model.ts';
-import { type UsedBefore, usedBefore } from './used-before.ts';
+import type { BacktestAnswer, BacktestCounts, BacktestSummary } from './model.ts';
+import { type PriorUsage, usedBefore } from './used-before.ts';
 
 /** Records and limits of a request together take some 100 MB of the function's memory, and a third of a CPU ten seconds. */
 const RECORDS_MAX = 20_000;
@@ -26,7 +26,7 @@ const SUBJECTS_SHOWN = 20;
 /** Each costs up to 40 000 reads: nobody needs more, and a script left alone must not cost a fortune. */
 const OFTEN = { max: 6, windowMs: 60_000 };
 
-export function backtestOf(reading: Reading) {
+export function backtestOf(reading: ReadContext) {
   const often = rateLimit({ ...OFTEN, clock: reading.clock });
   return async (
     edits: readonly LimitEdit[],
@@ -72,16 +72,16 @@ export function backtestOf(reading: Reading) {
       all: compared.all,
       subjects: listed.map((subject) => ({
         subject,
-        path: labelOf(subject, directory),
+        path: subjectLabelOf(subject, directory),
         ...(compared.bySubject.get(subject) ?? NOTHING),
         missed: missed.get(subject) ?? 0,
       })),
       jobsRead: compared.jobsRead,
-    } satisfies BacktestCounted;
+    } satisfies BacktestSummary;
   };
 }
 
-const NOTHING: JobsCounted = { jobs: 0, wouldFail: 0, wouldFailNow: 0, failed: 0, unasked: 0 };
+const NOTHING: BacktestCounts = { jobs: 0, wouldFail: 0, wouldFailNow: 0, failed: 0, unasked: 0 };
 
 interface DaysBack {
   readonly sinceMs: number;
@@ -93,7 +93,7 @@ interface DaysBack {
   readonly startOf: (day: number) => number;
 }
 
-function daysBack({ zone, clock }: Reading): DaysBack {
+function daysBack({ zone, clock }: ReadContext): DaysBack {
   const numberOf = (atMs: number): number => dayNumber(dayIn(zone, atMs));
   const startOf = (day: number): number => dayStartMs(zone, calendarDay(day));
   const today = numberOf(clock.nowMs());
@@ -107,7 +107,7 @@ function daysBack({ zone, clock }: Reading): DaysBack {
   return { sinceMs: startOf(today - LOOK_BACK_DAYS + 1), today, numberOf, startOf, beginAt };
 }
 
-function readsOf(reading: Reading, used: UsedBefore) {
+function readsOf(reading: ReadContext, used: PriorUsage) {
   const { ledger, usage, recentJobIds } = reading;
   return {
     readRecords: (jobIds: readonly number[]) => ledger.readRecords(jobIds),
@@ -120,7 +120,7 @@ function readsOf(reading: Reading, used: UsedBefore) {
   };
 }
 
-function boundsOf({ monotonicMs = () => performance.now() }: Reading) {
+function boundsOf({ monotonicMs = () => performance.now() }: ReadContext) {
   const startedMs = monotonicMs();
   return {
     idsMax: IDS_MAX,
@@ -134,9 +134,9 @@ function boundsOf({ monotonicMs = () => performance.now() }: Reading) {
 /** The days' totals know of every job; only whole days can be compared. */
 async function missedOf(
   subjects: readonly string[],
-  { fromMs, untilMs, bySubject }: Compared,
+  { fromMs, untilMs, bySubject }: BacktestComparison,
   { today, numberOf, startOf }: DaysBack,
-  { usage }: Reading,
+  { usage }: ReadContext,
 ): Promise<ReadonlyMap<string, number>> {
   const from = numberOf(fromMs);
   const isWhole = fromMs < untilMs && startOf(from) === fromMs;

@@ -7,10 +7,10 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { filledCounters } from './filled-counters.ts';
 import type { JobSubjects } from './job-subjects.ts';
-import type { JobsCounted } from './model.ts';
-import { Questions } from './question.ts';
-import { type ReadBounds, type RecordReads, recentRecords } from './recent-records.ts';
-import { Replay, type Replayed } from './replay.ts';
+import type { BacktestCounts } from './model.ts';
+import { BacktestQuestions } from './question.ts';
+import { type ReadBounds, type RecordReader, readRecentRecords } from './recent-records.ts';
+import { Replay, type ReplayedJob } from './replay.ts';
 
 export interface CompareRecent {
   /** Unix ms; jobs decided in it are judged, as far back as can be read. */
@@ -24,7 +24,7 @@ export interface CompareRecent {
   readonly beginAt: (fromMs: number) => number;
   /** The subjects whose jobs are counted. */
   readonly subjects: JobSubjects;
-  readonly reads: RecordReads & {
+  readonly reads: RecordReader & {
     readonly readCounters: (keys: readonly CounterKey[]) => Promise<readonly Counter[]>;
     /** See `FillWith`; with all jobs of the replay, whose use is not to be counted twice. */
     readonly usedBefore: (
@@ -42,15 +42,15 @@ export interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
   readonly replayDeadlineMs: number;
 }
 
-export interface Compared {
+export interface BacktestComparison {
   /** The part of the asked span that was judged; equal to `untilMs` if nothing was. */
   readonly fromMs: number;
   readonly untilMs: number;
   /** Everything asked about was judged. */
   readonly complete: boolean;
   /** Jobs of any subject. */
-  readonly all: JobsCounted;
-  readonly bySubject: ReadonlyMap<string, JobsCounted>;
+  readonly all: BacktestCounts;
+  readonly bySubject: ReadonlyMap<string, BacktestCounts>;
   readonly jobsRead: number;
   readonly idsRead: number;
 }
@@ -59,14 +59,14 @@ export interface Compared {
 const LOOK_EVERY = 200;
 
 /** @throws {LedgerError} where the table gives no answer. */
-export async function compareRecent(asked: CompareRecent): Promise<Compared> {
+export async function compareRecent(asked: CompareRecent): Promise<BacktestComparison> {
   const { sinceMs, untilMs, policy, directory, before, after, beginAt, subjects, reads, bounds } = asked;
   const { readDeadlineMs, replayDeadlineMs, monotonicMs } = bounds;
   const {
     records,
     fromMs: readFromMs,
     idsRead,
-  } = await recentRecords(reads, sinceMs, {
+  } = await readRecentRecords(reads, sinceMs, {
     ...bounds,
     deadlineMs: readDeadlineMs,
   });
@@ -83,7 +83,10 @@ export async function compareRecent(asked: CompareRecent): Promise<Compared> {
       readCounters: reads.readCounters,
       usedBefore: (limit, startMs) => reads.usedBefore(limit, startMs, { fromMs, records }),
     });
-    return { replay: new Replay(new Questions({ policy, limits, directory }), fromMs, counters), complete };
+    return {
+      replay: new Replay(new BacktestQuestions({ policy, limits, directory }), fromMs, counters),
+      complete,
+    };
   };
   const [now, then] = [await begun(before), await begun(after)];
   const all = new Count();
@@ -119,7 +122,7 @@ export async function compareRecent(asked: CompareRecent): Promise<Compared> {
 
 type Fate = Readonly<Record<'wouldFail' | 'wouldFailNow' | 'failed', boolean>>;
 
-const fateOf = (asIs: Replayed, edited: Replayed): Fate => ({
+const fateOf = (asIs: ReplayedJob, edited: ReplayedJob): Fate => ({
   wouldFail: edited.now?.state === 'REJECTED',
   wouldFailNow: asIs.now?.state === 'REJECTED',
   failed: asIs.rejectedThen,
@@ -144,7 +147,7 @@ class Count {
     if (fate.failed) this.#failed += 1;
   }
 
-  figures(): JobsCounted {
+  figures(): BacktestCounts {
     return {
       jobs: this.#jobs,
       wouldFail: this.#wouldFail,

@@ -2,7 +2,7 @@
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { wasRejected } from '../../core/ledger/rejected.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
-import { type BacktestRules, Questions } from './question.ts';
+import { BacktestQuestions, type BacktestRules } from './question.ts';
 
 /** Jobs that are named as examples, of each rule. */
 const EXAMPLES_MAX = 5;
@@ -43,7 +43,7 @@ export interface RuleDifference {
  */
 export async function compareRules(store: LedgerStore, asked: CompareRules): Promise<ComparedRules> {
   const { sinceMs, untilMs, onJob } = asked;
-  const [before, after] = [new Questions(asked.from), new Questions(asked.to)];
+  const [before, after] = [new BacktestQuestions(asked.from), new BacktestQuestions(asked.to)];
   const byRule = new Map<
     string,
     { rule: string; change: RuleDifference['change']; examples: number[]; jobs: number }

@@ -1,11 +1,11 @@
 /** What is to happen at an instant. */
-export interface Timed {
+export interface TimedEvent {
   readonly atMs: number;
   readonly jobId: number;
 }
 
 /** The earliest first, equal instants by job id: a binary heap, because there are as many as jobs run at once. */
-export class Ends<End extends Timed> {
+export class EndQueue<End extends TimedEvent> {
   readonly #heap: End[] = [];
 
   add(end: End): void {
@@ -43,4 +43,5 @@ export class Ends<End extends Timed> {
   }
 }
 
-const before = (a: Timed, b: Timed): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.jobId < b.jobId);
+const before = (a: TimedEvent, b: TimedEvent): boolean =>
+  a.atMs < b.atMs || (a.atMs === b.atMs && a.jobId < b.jobId);

@@ -1,6 +1,6 @@
 import type { Violation } from '../../../policies/reason.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import type { Replayed } from './replay.ts';
+import type { ReplayedJob } from './replay.ts';
 
 export interface BacktestFigures {
   readonly jobs: number;
@@ -22,11 +22,11 @@ export interface BacktestFigures {
   readonly unasked: number;
   /** Jobs the ledger could not have decided. */
   readonly undecided: number;
-  readonly groups: readonly GroupRow[];
+  readonly groups: readonly BacktestGroupRow[];
   readonly rejections: readonly RejectionRow[];
 }
 
-export interface GroupRow {
+export interface BacktestGroupRow {
   readonly groupId?: number;
   readonly projectPath?: string;
   readonly jobs: number;
@@ -58,7 +58,7 @@ export const ROWS_MAX = 20_000;
 const EXAMPLES_MAX = 10;
 
 export class BacktestTally {
-  readonly #groups = new Map<string, Open<GroupRow>>();
+  readonly #groups = new Map<string, Open<BacktestGroupRow>>();
   readonly #rejections = new Map<string, Open<RejectionRow>>();
   readonly #totals = {
     jobs: 0,
@@ -79,7 +79,7 @@ export class BacktestTally {
     this.#totals.unasked += 1;
   }
 
-  add(replayed: Replayed): void {
+  add(replayed: ReplayedJob): void {
     const { record, now, question, rejectedThen, thenMicros, nowMicros, estimated } = replayed;
     const totals = this.#totals;
     const rejectedNow = now?.state === 'REJECTED';
@@ -120,7 +120,7 @@ export class BacktestTally {
     };
   }
 
-  #group(record: JobRecord): Open<GroupRow> | undefined {
+  #group(record: JobRecord): Open<BacktestGroupRow> | undefined {
     const key = placeKey(record);
     const row = this.#groups.get(key);
     if (row !== undefined || this.#groups.size >= ROWS_MAX) return row;

@@ -11,7 +11,7 @@ const JobsCountedSchema = z.object({
   ),
 });
 
-export type JobsCounted = z.infer<typeof JobsCountedSchema>;
+export type BacktestCounts = z.infer<typeof JobsCountedSchema>;
 
 const BacktestCountedSchema = z
   .object({
@@ -36,7 +36,7 @@ const BacktestCountedSchema = z
     description: 'From the jobs’ records, lived again with the limits as they are and with the edit.',
   });
 
-export type BacktestCounted = z.infer<typeof BacktestCountedSchema>;
+export type BacktestSummary = z.infer<typeof BacktestCountedSchema>;
 
 export const BacktestSchema = z
   .discriminatedUnion('outcome', [InvalidEditsSchema, BacktestCountedSchema])

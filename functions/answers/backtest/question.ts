@@ -6,7 +6,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
+import { requestOfRecord, variablesLost } from '../../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
@@ -21,7 +21,7 @@ export interface BacktestRules {
 }
 
 /** A recorded job, asked of other documents at the instant of its decision. */
-export interface Question {
+export interface BacktestQuestion {
   readonly ask: HoldAsk;
   /** The record has what the rules looked at; without it only its facts are asked. */
   readonly recorded: boolean;
@@ -29,7 +29,7 @@ export interface Question {
   readonly variablesLost: boolean;
 }
 
-export class Questions {
+export class BacktestQuestions {
   readonly #rules: BacktestRules;
   /** Rules that compare variables by name, and with them those that read any. */
   readonly #comparers: ReadonlySet<string>;
@@ -44,11 +44,11 @@ export class Questions {
     this.#readers = idsOf(all.filter((rule) => readsVariables(rule) || comparesVariables(rule)));
   }
 
-  of(record: JobRecord): Question {
+  of(record: JobRecord): BacktestQuestion {
     const { asked, runnerClass } = record.facts;
     const recorded = asked !== undefined;
     const lost = recorded && variablesLost(asked);
-    const request = recorded ? requestOf(record.jobId, record.facts, asked) : fromFacts(record);
+    const request = recorded ? requestOfRecord(record.jobId, record.facts, asked) : fromFacts(record);
     const policy = recorded ? this.#rules.policy : this.#policyOf(runnerClass, record.decidedAtMs);
     const evaluation = evaluate(request, {
       ...this.#rules,

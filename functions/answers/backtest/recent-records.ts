@@ -4,7 +4,7 @@
  */
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 
-export interface RecordReads {
+export interface RecordReader {
   /** One per job id, same order. */
   readonly readRecords: (jobIds: readonly number[]) => Promise<readonly (JobRecord | undefined)[]>;
   /** Ids of jobs that were decided lately: the search begins at the largest of them. Empty: nobody knows any. */
@@ -43,8 +43,8 @@ const EDGE_PART = 0.1;
 const EDGE_SHARE = 0.9;
 
 /** @param sinceMs - Unix ms; what was decided before is not looked for. */
-export async function recentRecords(
-  reads: RecordReads,
+export async function readRecentRecords(
+  reads: RecordReader,
   sinceMs: number,
   bounds: ReadBounds,
 ): Promise<RecentRecords> {
@@ -79,10 +79,10 @@ export async function recentRecords(
 class Walk {
   readonly records: JobRecord[] = [];
   idsRead = 0;
-  readonly #reads: RecordReads;
+  readonly #reads: RecordReader;
   readonly #bounds: ReadBounds;
 
-  constructor(reads: RecordReads, bounds: ReadBounds) {
+  constructor(reads: RecordReader, bounds: ReadBounds) {
     this.#reads = reads;
     this.#bounds = bounds;
   }

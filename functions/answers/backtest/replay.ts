@@ -4,16 +4,16 @@ import { wasRejected } from '../../core/ledger/rejected.ts';
 import { expireMove, releaseMove, settleMove } from '../../core/ledger/settle.ts';
 import type { KnownCounter } from '../../core/ledger/weighing.ts';
 import { pricedAs } from '../../core/truth/job-charge.ts';
-import { Ends, type Timed } from './ends.ts';
-import type { Question, Questions } from './question.ts';
+import { EndQueue, type TimedEvent } from './ends.ts';
+import type { BacktestQuestion, BacktestQuestions } from './question.ts';
 import { VirtualLedger } from './virtual-ledger.ts';
 
 /** What became of one job, then and now. */
-export interface Replayed {
+export interface ReplayedJob {
   readonly record: JobRecord;
   /** As the virtual ledger decided it; undefined: the ask was not lawful, or nobody asked. */
   readonly now: JobRecord | undefined;
-  readonly question: Question;
+  readonly question: BacktestQuestion;
   readonly rejectedThen: boolean;
   /** Charged then; 0 for a job that is not over. */
   readonly thenMicros: number;
@@ -23,7 +23,7 @@ export interface Replayed {
   readonly estimated: boolean;
 }
 
-interface End extends Timed {
+interface End extends TimedEvent {
   readonly record: JobRecord;
   /** How the job ended: the record as it really was. */
   readonly how: JobRecord;
@@ -31,10 +31,10 @@ interface End extends Timed {
 }
 
 export class Replay {
-  readonly #questions: Questions;
+  readonly #questions: BacktestQuestions;
   readonly #sinceMs: number;
   readonly #ledger: VirtualLedger;
-  readonly #ends = new Ends<End>();
+  readonly #ends = new EndQueue<End>();
   readonly #obeyed: boolean;
 
   /**
@@ -43,7 +43,7 @@ export class Replay {
    * @param obeyed - GitLab follows every answer: a job that is rejected uses up nothing, also one that really ran.
    */
   constructor(
-    questions: Questions,
+    questions: BacktestQuestions,
     sinceMs: number,
     filled?: ReadonlyMap<string, KnownCounter>,
     { obeyed = false }: { readonly obeyed?: boolean } = {},
@@ -58,7 +58,7 @@ export class Replay {
    * The next job: `decidedAtMs` never goes back. Undefined: it is not judged, because it was decided before, or because
    * nobody was asked (unmetered, bypass).
    */
-  next(record: JobRecord): Replayed | undefined {
+  next(record: JobRecord): ReplayedJob | undefined {
     const { decidedAtMs } = record;
     for (
       let end = this.#ends.takeUntil(decidedAtMs);
@@ -131,7 +131,7 @@ const unasked = (ask: HoldAsk, atItsEnd: boolean): HoldAsk => ({
 function chargesOf(
   record: JobRecord,
   now: JobRecord | undefined,
-): Pick<Replayed, 'thenMicros' | 'nowMicros' | 'estimated'> {
+): Pick<ReplayedJob, 'thenMicros' | 'nowMicros' | 'estimated'> {
   const charge = (as: JobRecord): number => {
     if (record.state === 'SETTLED') return pricedAs(as, record.durationSeconds ?? 0).micros;
     return record.state === 'EXPIRED' && isCharged(record) ? as.facts.costMicros : 0;

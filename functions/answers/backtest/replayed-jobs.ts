@@ -3,8 +3,8 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isLive } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { jobsInOrder } from './jobs-in-order.ts';
-import { type BacktestRules, Questions } from './question.ts';
-import { Replay, type Replayed } from './replay.ts';
+import { BacktestQuestions, type BacktestRules } from './question.ts';
+import { Replay, type ReplayedJob } from './replay.ts';
 
 export interface BacktestOptions {
   /** Unix ms, half-open: jobs decided in it are judged. */
@@ -25,9 +25,9 @@ export interface BacktestOptions {
 export async function* replayedJobs(
   store: LedgerStore,
   { sinceMs, untilMs, rules, counts, onJob, obeyed = false }: BacktestOptions,
-): AsyncGenerator<Replayed | undefined> {
+): AsyncGenerator<ReplayedJob | undefined> {
   const fromMs = filledFromMs(rules.limits, sinceMs);
-  const replay = new Replay(new Questions(rules), sinceMs, undefined, { obeyed });
+  const replay = new Replay(new BacktestQuestions(rules), sinceMs, undefined, { obeyed });
   // Before that time a job matters if it counts in a period that was open then, or was running.
   const matters = (record: JobRecord): boolean =>
     record.decidedAtMs < untilMs &&

@@ -6,12 +6,12 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { contributionOf } from '../../core/usage/contribution.ts';
 import { type Usage, usageOf } from '../../core/usage/usage.ts';
-import type { Reading } from '../reading/reading.ts';
+import type { ReadContext } from '../reading/reading.ts';
 import { readDays } from '../reading/usage-days.ts';
 import { usedOn } from '../standing/outlook.ts';
 import { JobSubjects } from './job-subjects.ts';
 
-export interface UsedBefore {
+export interface PriorUsage {
   readonly of: (
     limit: Limit,
     startMs: number,
@@ -27,9 +27,9 @@ const LOOKUPS_MAX = 50;
 const DAYS_MAX = 396;
 
 export function usedBefore(
-  { usage, zone }: Pick<Reading, 'usage' | 'zone'>,
+  { usage, zone }: Pick<ReadContext, 'usage' | 'zone'>,
   directory: Directory,
-): UsedBefore {
+): PriorUsage {
   let lookups = 0;
   const numberOf = (atMs: number): number => dayNumber(dayIn(zone, atMs));
   const startOf = (day: number): number => dayStartMs(zone, calendarDay(day));

@@ -8,19 +8,19 @@ import { counterName } from '../../../policies/claim.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/validity.ts';
-import type { RowsFrom } from '../overview/group-rows.ts';
+import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, scopeOf } from '../reading/scope.ts';
-import { chainOf, subjectsAbove } from '../reading/subjects-above.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
+import { placedChainOf, subjectsAbove } from '../reading/subjects-above.ts';
 import { readDays, today, type UsageBySubject } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
-import { type Having, havingsOf } from '../standing/group-limits.ts';
+import { type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
 import { limitRow, percentOf } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { canRunOut, historySpan } from '../standing/outlook.ts';
-import type { BudgetRow, Budgets, BudgetsAsked } from './model.ts';
+import type { BudgetRow, Budgets, BudgetsQuery } from './model.ts';
 
 const FORECAST_MAX = 400;
 const ROWS_DEFAULT = 100;
@@ -28,12 +28,12 @@ export const BUDGET_ROWS_MAX = 1_000;
 const RECENT_MS = 60_000;
 
 export const budgetsOf =
-  (reading: Reading) =>
-  async (asked: BudgetsAsked, viewer: Viewer): Promise<Budgets> => {
+  (reading: ReadContext) =>
+  async (asked: BudgetsQuery, viewer: Viewer): Promise<Budgets> => {
     const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
     const nowMs = reading.clock.nowMs();
     const scope = scopeOf(viewer.roles, places.directory);
-    const from: RowsFrom = { limits, places, scope, nowMs };
+    const from: GroupRowsContext = { limits, places, scope, nowMs };
     const max = Math.min(BUDGET_ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
     const start = /^\d{1,7}$/.test(asked.cursor ?? '') ? Number(asked.cursor) : 0;
 
@@ -49,15 +49,15 @@ export const budgetsOf =
 
     const modeOf = askedModes(reading.policy, limits);
     const rowOf = (counted: CountersByName) => {
-      return ({ limit, byDefault }: Having): BudgetRow => {
+      return ({ limit, byDefault }: SubjectLimit): BudgetRow => {
         const row: LimitRow = limitRow(limit, {
           nowMs,
           counter: counted.get(counterName(counterOf(limit, nowMs))),
-          asked: modeOf(limit, chainOf(limit.subject, places.directory)),
+          asked: modeOf(limit, placedChainOf(limit.subject, places.directory)),
           usage: usage.get(limit.subject),
           byDefault,
         });
-        return { ...row, path: labelOf(row.subject, places.directory), canRunOut: canRunOut(row) };
+        return { ...row, path: subjectLabelOf(row.subject, places.directory), canRunOut: canRunOut(row) };
       };
     };
     // Those that are forecast come before the others in every order.
@@ -80,7 +80,7 @@ export const budgetsOf =
     };
   };
 
-function havingsAsked({ below, holding }: BudgetsAsked, from: RowsFrom): readonly Having[] {
+function havingsAsked({ below, holding }: BudgetsQuery, from: GroupRowsContext): readonly SubjectLimit[] {
   const { limits, places, scope } = from;
   const { directory } = places;
   if (holding !== undefined)
@@ -99,27 +99,27 @@ function havingsAsked({ below, holding }: BudgetsAsked, from: RowsFrom): readonl
 }
 
 /** What a subject is asked for now; groups include what they have by default. */
-function havingsOn(subject: string, { limits, places, nowMs }: RowsFrom): readonly Having[] {
+function havingsOn(subject: string, { limits, places, nowMs }: GroupRowsContext): readonly SubjectLimit[] {
   const group = subject.startsWith('group/')
     ? places.directory.groupById.get(Number(subject.slice('group/'.length)))
     : undefined;
   return group === undefined
     ? validAt(limitsOn(limits, subject), nowMs).map((limit) => ({ limit, byDefault: false }))
-    : havingsOf(group, limits, nowMs);
+    : subjectLimitsBelow(group, limits, nowMs);
 }
 
 /** A group has everything below it below it, and the projects of its groups, too. */
-const isBelow = (subject: string, top: string | undefined, { places }: RowsFrom): boolean =>
+const isBelow = (subject: string, top: string | undefined, { places }: GroupRowsContext): boolean =>
   top === undefined ||
   subject === top ||
-  chainOf(subject, places.directory).some(({ id }) => `group/${id}` === top);
+  placedChainOf(subject, places.directory).some(({ id }) => `group/${id}` === top);
 
 function inOrder(
-  all: readonly Having[],
-  { holding, percentMin }: BudgetsAsked,
+  all: readonly SubjectLimit[],
+  { holding, percentMin }: BudgetsQuery,
   counters: CountersByName,
   nowMs: number,
-): readonly Having[] {
+): readonly SubjectLimit[] {
   const counted = all.map((having) => {
     const { amount } = limitAt(having.limit, nowMs);
     const committed = counters.get(counterName(counterOf(having.limit, nowMs)))?.committed ?? 0;
@@ -138,15 +138,18 @@ function inOrder(
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 async function usageOf(
-  forecast: readonly Having[],
-  { nowMs }: RowsFrom,
-  { usage, zone }: Reading,
+  forecast: readonly SubjectLimit[],
+  { nowMs }: GroupRowsContext,
+  { usage, zone }: ReadContext,
 ): Promise<UsageBySubject> {
   const subjects = forecast.flatMap(({ limit }) => (canRunOut(limit) ? [limit.subject] : []));
   return subjects.length === 0 ? new Map() : readDays(subjects, historySpan(today(zone, nowMs)), usage);
 }
 
-function runsOutFirst(all: readonly Having[], rowOf: (having: Having) => BudgetRow): readonly Having[] {
+function runsOutFirst(
+  all: readonly SubjectLimit[],
+  rowOf: (having: SubjectLimit) => BudgetRow,
+): readonly SubjectLimit[] {
   return all
     .map((having) => ({ having, atMs: runsOutMs(rowOf(having)) }))
     .sort((a, b) => a.atMs - b.atMs)

@@ -1,7 +1,7 @@
 import { count, instantMs, list, maybe, text, z } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
-export interface BudgetsAsked {
+export interface BudgetsQuery {
   /** Only this subject's own limits and those of everything below it. */
   readonly below?: string;
   /** Only the limits that hold for this subject's jobs: its own, then those of everything above, the closest first. */

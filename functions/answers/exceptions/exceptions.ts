@@ -6,7 +6,7 @@ import { limitsOn } from '../../../policies/limits/limits.ts';
 import { idOf } from '../../core/limits/csv/read-cells.ts';
 import { exportedLimits } from '../../core/limits/desk/desk-reads.ts';
 import { subjectOf } from '../../core/limits/desk/subject-text.ts';
-import type { Reading } from '../reading/reading.ts';
+import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import { subjectsAbove } from '../reading/subjects-above.ts';
 import type { Viewer } from '../reading/viewer.ts';
@@ -19,7 +19,7 @@ const LISTS = [
 ] as const;
 
 export const exceptionsOf =
-  ({ desk, places, clock }: Reading) =>
+  ({ desk, places, clock }: ReadContext) =>
   async (subject: string, viewer: Viewer): Promise<readonly ExceptionRow[]> => {
     const { directory } = (await places()) ?? NOWHERE;
     const scope = scopeOf(viewer.roles, directory);

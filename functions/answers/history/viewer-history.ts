@@ -1,10 +1,10 @@
-import type { HistoryAsked, HistoryPage, LogEntry } from '../../core/limits/desk/history.ts';
+import type { HistoryPage, HistoryQuery, LogEntry } from '../../core/limits/desk/history.ts';
 import type { ConsoleReadDeps } from '../reading/reading.ts';
 import type { Scope } from '../reading/scope.ts';
 
 /** The log as far as it is theirs: rows of other subjects are left out, and entries that then say nothing. */
 export async function viewerHistory(
-  asked: HistoryAsked,
+  asked: HistoryQuery,
   scope: Scope,
   { desk }: Pick<ConsoleReadDeps, 'desk'>,
 ): Promise<HistoryPage> {

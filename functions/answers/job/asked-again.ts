@@ -2,13 +2,13 @@ import { type CounterKey, counterName, type LimitClaim } from '../../../policies
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
+import { requestOfRecord, variablesLost } from '../../../policies/request/recorded-request.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { type EvaluationRules, type RuleResult, ruleResults } from './rule-results.ts';
 
 /** A recorded job, asked of today's documents. */
-export interface AskedAgain {
+export interface ReevaluatedJob {
   readonly results: readonly RuleResult[];
   readonly claims: readonly LimitClaim[];
   readonly terms: Terms;
@@ -21,10 +21,14 @@ export interface AskedAgain {
 }
 
 /** Undefined: the record does not say what the rules looked at. */
-export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: number): AskedAgain | undefined {
+export function askAgain(
+  record: JobRecord,
+  rules: EvaluationRules,
+  nowMs: number,
+): ReevaluatedJob | undefined {
   const { asked } = record.facts;
   if (asked === undefined) return undefined;
-  const request = requestOf(record.jobId, record.facts, asked);
+  const request = requestOfRecord(record.jobId, record.facts, asked);
   const results = ruleResults(request, rules, nowMs);
   const { claims, terms, facts } = evaluate(request, { ...rules, nowMs });
   const lost = variablesLost(asked);
@@ -50,7 +54,7 @@ export function askAgain(record: JobRecord, rules: EvaluationRules, nowMs: numbe
   };
 }
 
-export interface VerdictNow {
+export interface CurrentVerdict {
   readonly outcome: 'admitted' | 'rejected';
   readonly violations: readonly Violation[];
   /** What would reject it if it were enforced. */
@@ -63,10 +67,10 @@ export const countersAsked = (claims: readonly LimitClaim[]): readonly CounterKe
 
 /** What the ledger would say if this job came now and its own charge were not there yet. */
 export function verdictNow(
-  { results, claims, unaskable }: AskedAgain,
+  { results, claims, unaskable }: ReevaluatedJob,
   record: JobRecord,
   counters: ReadonlyMap<string, Counter>,
-): VerdictNow {
+): CurrentVerdict {
   const own = new Map(
     record.claims.map(({ counter, counted, corrected, fitted }) => [
       counterName(counter),

@@ -1,6 +1,6 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
-import { type AskedAgain, countersAsked } from './asked-again.ts';
+import { countersAsked, type ReevaluatedJob } from './asked-again.ts';
 import { countersOf } from './counters-then-and-now.ts';
 
 type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
@@ -8,7 +8,7 @@ type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter |
 /** Every counter an explanation looks at, by `counterName`; one that was never written is left out. */
 export async function countersFor(
   record: JobRecord,
-  again: AskedAgain | undefined,
+  again: ReevaluatedJob | undefined,
   read: ReadCounters,
 ): Promise<ReadonlyMap<string, Counter>> {
   const claims = again?.claims ?? [];

@@ -5,22 +5,28 @@ import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, type Places, type Scope, scopeOf } from '../reading/scope.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askAgain } from './asked-again.ts';
 import { countersFor } from './counters-read.ts';
 import type { CounterLine } from './counters-then-and-now.ts';
+import { disclosedViolation, type ViolationTextContext } from './disclosed-violation.ts';
 import { type ExplainedRule, type Explanation, explanationOf, type PricedTerms } from './explanation.ts';
 import { parseJobReference } from './job-reference.ts';
-import { jobUrl } from './job-url.ts';
-import type { Explained, ExplainedCounter, ExplainedRuleRow, ExplainedTerms, JobAnswer } from './model.ts';
-import { placeOf } from './rejected-jobs.ts';
+import { reportJobUrl } from './job-url.ts';
+import type {
+  ExplainedCounter,
+  ExplainedRuleRow,
+  ExplainedTerms,
+  JobAnswer,
+  JobExplanation,
+} from './model.ts';
+import { recordPlaceOf } from './rejected-jobs.ts';
 import type { RuleOutcome } from './rule-results.ts';
-import { type TellWith, toldViolation } from './told-violation.ts';
 
 export const explainJob =
-  (reading: Reading) =>
+  (reading: ReadContext) =>
   async (word: string, viewer: Viewer): Promise<JobAnswer> => {
     const reference = parseJobReference(word.trim());
     if (!reference.ok) return { outcome: 'unreadable', sentence: reference.problems.join('; ') };
@@ -47,8 +53,8 @@ export const explainJob =
       ...{ rules, again, nowMs, counters },
       consoleUrl: reading.consoleUrl,
     });
-    const disclosure = disclosureFor(placeOf(record, directory), policy.disclose);
-    const tell: TellWith = { scope, disclosure, currency: policy.currency };
+    const disclosure = disclosureFor(recordPlaceOf(record, directory), policy.disclose);
+    const tell: ViolationTextContext = { scope, disclosure, currency: policy.currency };
     return { outcome: 'found', explanation: explained(explanation, tell, places, reading.gitlabUrl) };
   };
 
@@ -68,13 +74,13 @@ function isTheirs({ facts: { groupId, projectId } }: JobRecord, scope: Scope): b
 
 function explained(
   { now, job, rules, counters, atDecision, limitsVersionNow, notRecorded, ...told }: Explanation,
-  tell: TellWith,
+  tell: ViolationTextContext,
   { directory }: Places,
   gitlabUrl: string | undefined,
-): Explained {
+): JobExplanation {
   const { rootId: _root, userId: _user, ...where } = job;
   const path = (job.projectId && directory.projectById.get(job.projectId)?.path) || job.projectPath;
-  const url = jobUrl(gitlabUrl, { ...job, jobId: told.jobId }, directory);
+  const url = reportJobUrl(gitlabUrl, { ...job, jobId: told.jobId }, directory);
   const seen = counters.filter(({ counter }) => tell.scope.sees(counter.subject));
   const { unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText, ...always } = told;
   return {
@@ -85,7 +91,7 @@ function explained(
     ...(now !== undefined && { now: { ...termsOf(now), outcome: now.outcome } }),
     limitsVersionNow,
     rules: rules.map((rule) => ruleRow(rule, tell)),
-    counters: seen.map((line) => counterRow(line, labelOf(line.counter.subject, directory))),
+    counters: seen.map((line) => counterRow(line, subjectLabelOf(line.counter.subject, directory))),
     countersHidden: counters.length - seen.length,
     notRecorded,
   };
@@ -102,9 +108,9 @@ const termsOf = (terms: PricedTerms): ExplainedTerms => ({
 
 function ruleRow(
   { id, kind, mode, atDecision, now, whyNot }: ExplainedRule,
-  tell: TellWith,
+  tell: ViolationTextContext,
 ): ExplainedRuleRow {
-  const told = (violations: readonly Violation[]) => violations.map((each) => toldViolation(each, tell));
+  const told = (violations: readonly Violation[]) => violations.map((each) => disclosedViolation(each, tell));
   const detail = now && detailOf(now.outcome);
   return {
     id,

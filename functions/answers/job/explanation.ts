@@ -1,12 +1,12 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
-import { place } from '../../../policies/place/placement.ts';
+import { placementOf } from '../../../policies/place/placement.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { wasRejected } from '../../core/ledger/rejected.ts';
-import { jobPage, linkTo } from '../../core/notify/console-links.ts';
-import { type AskedAgain, type VerdictNow, verdictNow } from './asked-again.ts';
+import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
+import { type CurrentVerdict, type ReevaluatedJob, verdictNow } from './asked-again.ts';
 import { type CounterLine, counterLines } from './counters-then-and-now.ts';
 import type { EvaluationRules, RuleOutcome } from './rule-results.ts';
 
@@ -40,7 +40,7 @@ export interface Explanation {
   readonly currency: string;
   readonly atDecision: PricedTerms;
   /** Absent where the question was not recorded. */
-  readonly now?: PricedTerms & VerdictNow;
+  readonly now?: PricedTerms & CurrentVerdict;
   readonly limitsVersionNow: string;
   readonly rules: readonly ExplainedRule[];
   readonly counters: readonly CounterLine[];
@@ -72,9 +72,9 @@ export interface ExplainedRule {
   readonly whyNot?: string;
 }
 
-export interface ExplainWith {
+export interface ExplanationContext {
   readonly rules: EvaluationRules;
-  readonly again: AskedAgain | undefined;
+  readonly again: ReevaluatedJob | undefined;
   /** Unix ms. */
   readonly nowMs: number;
   /** As read now, by `counterName`. */
@@ -84,7 +84,7 @@ export interface ExplainWith {
 }
 
 /** The record and today's documents and counters → the explanation. Pure. */
-export function explanationOf(record: JobRecord, using: ExplainWith): Explanation {
+export function explanationOf(record: JobRecord, using: ExplanationContext): Explanation {
   const { rules, again, counters, nowMs } = using;
   const { facts, generation, jobId } = record;
   const { jobName, projectPath, projectId, groupId, rootId, pipelineId, userId, userPseudonym } = facts;
@@ -143,7 +143,7 @@ const termsThen = ({ facts }: JobRecord): PricedTerms => ({
 });
 
 const termsNow = (
-  { terms, microsPerMinute, priceVersion }: AskedAgain,
+  { terms, microsPerMinute, priceVersion }: ReevaluatedJob,
   policyVersion: string,
 ): PricedTerms => ({
   runnerClass: terms.runnerClass,
@@ -155,13 +155,13 @@ const termsNow = (
   policyVersion,
 });
 
-function textThen(record: JobRecord, decisionId: string, { rules, consoleUrl }: ExplainWith) {
+function textThen(record: JobRecord, decisionId: string, { rules, consoleUrl }: ExplanationContext) {
   const { policy, directory } = rules;
   const { facts, jobId, decidedAtMs } = record;
   const [first, ...rest] = record.violations;
   if (outcomeOf(record) !== 'rejected' || first === undefined) return undefined;
   const { projectId, projectPath, groupId, rootId } = facts;
-  const placed = place(
+  const placed = placementOf(
     {
       jobId,
       ...withoutAbsent({ projectId, projectPath, namespaceId: groupId, rootNamespaceId: rootId }),
@@ -177,7 +177,7 @@ function textThen(record: JobRecord, decisionId: string, { rules, consoleUrl }: 
     decisionId,
     nowMs: decidedAtMs,
     disclosure: disclosureFor(placed, policy.disclose),
-    detailsUrl: linkTo(consoleUrl, jobPage(jobId)),
+    detailsUrl: linkTo(consoleUrl, jobPagePath(jobId)),
     ...withoutAbsent({ footer }),
   });
 }
@@ -185,8 +185,8 @@ function textThen(record: JobRecord, decisionId: string, { rules, consoleUrl }: 
 /** Every rule of today's policy in its order, then those that are gone and had something to say. */
 function explainedRules(
   record: JobRecord,
-  { rules, again }: ExplainWith,
-  now: VerdictNow | undefined,
+  { rules, again }: ExplanationContext,
+  now: CurrentVerdict | undefined,
 ): readonly ExplainedRule[] {
   const against = [...(now?.violations ?? []), ...(now?.shadow ?? [])];
   const recorded = [...record.violations, ...record.shadow];
@@ -212,7 +212,7 @@ function explainedRules(
   ];
 }
 
-function notRecorded(record: JobRecord, again: AskedAgain | undefined): readonly string[] {
+function notRecorded(record: JobRecord, again: ReevaluatedJob | undefined): readonly string[] {
   const missing: string[] = [];
   if (again === undefined) {
     missing.push(

@@ -1,4 +1,4 @@
-import type { Parsed } from '../../../policies/document/parsed.ts';
+import type { ParseResult } from '../../../policies/document/parsed.ts';
 
 /** A job somebody asks about, and perhaps which of its decisions. */
 export interface JobReference {
@@ -14,7 +14,7 @@ const FALLBACK_ID = /^f-[\da-f-]+$/i;
 const SHOWN_CHARACTERS_MAX = 80;
 
 /** Reads a job id, a decision id or the address of a job's page. */
-export function parseJobReference(text: string): Parsed<JobReference> {
+export function parseJobReference(text: string): ParseResult<JobReference> {
   const decision = DECISION_ID.exec(text);
   if (decision !== null)
     return { ok: true, value: { jobId: Number(decision[1]), generation: Number(decision[2]) } };

@@ -4,7 +4,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 const CUT_LENGTHS: ReadonlySet<number> = new Set([60, 240]);
 
 /** The job's page in GitLab, as far as its address is known: a path of the directory is whole. */
-export function jobUrl(
+export function reportJobUrl(
   gitlabUrl: string | undefined,
   {
     jobId,

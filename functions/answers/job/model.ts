@@ -33,7 +33,7 @@ const ViolationLineSchema = z
   })
   .openapi('Violation');
 
-export type ToldViolation = z.infer<typeof ViolationLineSchema>;
+export type DisclosedViolation = z.infer<typeof ViolationLineSchema>;
 
 const RuleRowSchema = z
   .object({
@@ -121,11 +121,11 @@ export const ExplainedSchema = z
   })
   .openapi('Explanation');
 
-export type Explained = z.infer<typeof ExplainedSchema>;
-export type ExplainedTerms = Explained['atDecision'];
+export type JobExplanation = z.infer<typeof ExplainedSchema>;
+export type ExplainedTerms = JobExplanation['atDecision'];
 
 export type JobAnswer =
-  | { readonly outcome: 'found'; readonly explanation: Explained }
+  | { readonly outcome: 'found'; readonly explanation: JobExplanation }
   /** No record, expired, another generation, or not theirs to see. */
   | { readonly outcome: 'unknown'; readonly sentence: string }
   /** `word` names no job. */

@@ -1,12 +1,12 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
-import { place } from '../../../policies/place/placement.ts';
+import { placementOf } from '../../../policies/place/placement.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import type { Reading } from '../reading/reading.ts';
+import type { ReadContext } from '../reading/reading.ts';
 import type { Places, Scope } from '../reading/scope.ts';
 import type { RejectedJob } from '../usage/model.ts';
-import { jobUrl } from './job-url.ts';
-import { reasonText } from './told-violation.ts';
+import { violationText } from './disclosed-violation.ts';
+import { reportJobUrl } from './job-url.ts';
 
 const SHOWN_MAX = 20;
 /** Some of the latest were let in since, or ran after all. */
@@ -17,7 +17,7 @@ export async function rejectedJobs(
   subject: string,
   { directory }: Places,
   scope: Scope,
-  { usage, ledger, policy, gitlabUrl }: Reading,
+  { usage, ledger, policy, gitlabUrl }: ReadContext,
 ): Promise<readonly RejectedJob[]> {
   const [list] = await usage.readRejections([subject]);
   const ids = (list?.jobs ?? []).slice(0, READ_MAX).map(({ jobId }) => jobId);
@@ -29,9 +29,9 @@ export async function rejectedJobs(
     .slice(0, SHOWN_MAX)
     .map((record) => {
       const { projectId, projectPath, jobName } = record.facts;
-      const disclosure = disclosureFor(placeOf(record, directory), policy.disclose);
+      const disclosure = disclosureFor(recordPlaceOf(record, directory), policy.disclose);
       const path = (projectId && directory.projectById.get(projectId)?.path) || projectPath;
-      const url = jobUrl(gitlabUrl, { ...record.facts, jobId: record.jobId }, directory);
+      const url = reportJobUrl(gitlabUrl, { ...record.facts, jobId: record.jobId }, directory);
       return {
         jobId: record.jobId,
         decisionId: `d-${record.jobId}-${record.generation}`,
@@ -40,16 +40,16 @@ export async function rejectedJobs(
         reasons: record.violations.map(({ rule, reason }) => ({
           rule,
           code: reason.code,
-          text: reasonText(reason, { scope, disclosure, currency: policy.currency }),
+          text: violationText(reason, { scope, disclosure, currency: policy.currency }),
         })),
       };
     });
 }
 
 /** Where a recorded job stands, by what its record says. */
-export function placeOf({ jobId, facts }: JobRecord, directory: Places['directory']) {
+export function recordPlaceOf({ jobId, facts }: JobRecord, directory: Places['directory']) {
   const { projectId, projectPath, groupId, rootId, asked } = facts;
-  return place(
+  return placementOf(
     {
       jobId,
       ...withoutAbsent({

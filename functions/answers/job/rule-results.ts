@@ -1,7 +1,7 @@
 import type { Job } from '../../../policies/checked-job.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import type { Estimator } from '../../../policies/estimate.ts';
-import { type Evaluation, evaluate, Governing } from '../../../policies/evaluate.ts';
+import { type Evaluation, evaluate, GoverningRules } from '../../../policies/evaluate.ts';
 import { jobOf } from '../../../policies/job.ts';
 import { COUNTED_KINDS } from '../../../policies/kinds/counted-kinds.ts';
 import type { RuleKind } from '../../../policies/kinds/kinds.ts';
@@ -14,7 +14,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { rolledOut, rolloutModes } from '../../../policies/rollout.ts';
-import type { OnMissing, Rule } from '../../../policies/rule.ts';
+import type { MissingFieldPolicy, Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { conditionKey, valueCompared } from './condition-text.ts';
 
@@ -34,7 +34,7 @@ export interface RuleResult {
   /** In force for this job: the rule's own mode, or the rollout of its group where that is milder. */
   readonly mode: Mode;
   readonly stateless: boolean;
-  readonly onMissing: OnMissing;
+  readonly onMissing: MissingFieldPolicy;
   /** The line it adds to the rejection text. */
   readonly message?: string;
   readonly outcome: RuleOutcome;
@@ -71,7 +71,7 @@ export function ruleResults(
   const evaluation = evaluate(request, using);
   const job = jobOf(request, { ...using, onEstimateFailed: () => {} });
   const modes = rolloutModes(job.placement, rules.limits);
-  const governing = new Governing();
+  const governing = new GoverningRules();
   const results = rules.policy.rules.map((rule): RuleResult => {
     const mode = rolledOut(rule, modes);
     const { outcome, missing = [], unproven = [] } = outcomeOf(rule, mode, job, evaluation);
@@ -153,7 +153,7 @@ function asked(rule: Rule, job: Job, unproven: readonly string[]): Found {
   };
 }
 
-function withAsker(result: RuleResult, governing: Governing): RuleResult {
+function withAsker(result: RuleResult, governing: GoverningRules): RuleResult {
   const kind = COUNTED_KINDS.find((each) => each === result.kind);
   const { outcome } = result.outcome;
   if (kind === undefined || (outcome !== 'matched' && outcome !== 'exempt')) return result;

@@ -1,15 +1,15 @@
 import { rightsOf, roleNames } from '../reading/acting-user.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, scopeOf } from '../reading/scope.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import type { RequestRow } from '../requests/model.ts';
-import type { Me } from './model.ts';
+import type { MeAnswer } from './model.ts';
 
 const GROUPS_MAX = 200;
 
 export const meOf =
-  (reading: Reading, requests: (viewer: Viewer) => Promise<readonly RequestRow[]>) =>
-  async (viewer: Viewer): Promise<Me> => {
+  (reading: ReadContext, requests: (viewer: Viewer) => Promise<readonly RequestRow[]>) =>
+  async (viewer: Viewer): Promise<MeAnswer> => {
     const [places = NOWHERE, rows] = await Promise.all([reading.places(), requests(viewer)]);
     const { directory } = places;
     const scope = scopeOf(viewer.roles, directory);
@@ -21,7 +21,7 @@ export const meOf =
       .filter(isTop)
       .map((id) => ({
         id,
-        path: labelOf(`group/${id}`, directory),
+        path: subjectLabelOf(`group/${id}`, directory),
         role: scope.ownsGroup(id) ? ('owner' as const) : ('viewer' as const),
       }))
       .sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -30,4 +30,4 @@ export const MeSchema = z
   })
   .openapi('Me');
 
-export type Me = z.infer<typeof MeSchema>;
+export type MeAnswer = z.infer<typeof MeSchema>;

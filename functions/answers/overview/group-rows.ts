@@ -5,21 +5,21 @@ import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { firstOfMonth, usedTogether } from '../../core/usage/group-sum.ts';
 import { poolKey } from '../reading/pools.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, type Places, type Scope } from '../reading/scope.ts';
-import { chainOf } from '../reading/subjects-above.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { placedChainOf } from '../reading/subjects-above.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
 import { askedMode } from '../standing/asked-mode.ts';
 import { freezeRows, frozenNow } from '../standing/freeze-rows.ts';
-import { type Having, isBudget } from '../standing/group-limits.ts';
+import { isBudget, type SubjectLimit } from '../standing/group-limits.ts';
 import { LAST_TIER, leading, tier } from '../standing/leading.ts';
 import { limitRow } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { historySpan } from '../standing/outlook.ts';
-import type { GroupRow, Metered } from './model.ts';
-import { havingsOfPlace, isGroup, placeSubject, type RowPlace } from './row-places.ts';
+import type { GroupRow, MeteredUsage } from './model.ts';
+import { isGroup, placeSubject, type RowPlace, subjectLimitsOfPlace } from './row-places.ts';
 
-export interface RowsFrom {
+export interface GroupRowsContext {
   readonly limits: LimitSet;
   readonly places: Places;
   readonly scope: Scope;
@@ -35,8 +35,8 @@ type RowOf = RowPlace | 'instance';
  */
 export async function groupRows(
   of: readonly RowOf[],
-  from: RowsFrom,
-  reading: Reading,
+  from: GroupRowsContext,
+  reading: ReadContext,
 ): Promise<readonly GroupRow[]> {
   const { limits, nowMs } = from;
   const havings = of.map((each) => havingsOfRow(each, limits, nowMs));
@@ -46,11 +46,15 @@ export async function groupRows(
     reading.counters.fresh(
       havings.flat().flatMap(({ limit }) => (isBudget(limit) ? [counterOf(limit, nowMs)] : [])),
     ),
-    readDays(of.map(subjectOf), { from: Math.min(monthFrom, history.from), to: history.to }, reading.usage),
+    readDays(
+      of.map(groupRowSubject),
+      { from: Math.min(monthFrom, history.from), to: history.to },
+      reading.usage,
+    ),
   ]);
   return of.map((each, index) => {
-    const days = usage.get(subjectOf(each)) ?? [];
-    const ancestors = chainOf(subjectOf(each), from.places.directory);
+    const days = usage.get(groupRowSubject(each)) ?? [];
+    const ancestors = placedChainOf(groupRowSubject(each), from.places.directory);
     const rows = (havings[index] ?? [])
       .filter(({ limit }) => isBudget(limit))
       .map(({ limit, byDefault }) => {
@@ -64,13 +68,13 @@ export async function groupRows(
 
 function groupRow(
   of: RowOf,
-  havings: readonly Having[],
+  havings: readonly SubjectLimit[],
   rows: readonly LimitRow[],
-  metered: Metered,
-  { limits, places, scope, nowMs }: RowsFrom,
-  reading: Reading,
+  metered: MeteredUsage,
+  { limits, places, scope, nowMs }: GroupRowsContext,
+  reading: ReadContext,
 ): GroupRow {
-  const subject = subjectOf(of);
+  const subject = groupRowSubject(of);
   const budget = firstToRunOut(rows);
   const frozen = frozenNow(freezeRows(subject, limits, places.directory, nowMs), nowMs);
   const pool = budget && reading.pools(limits, places.directory).get(poolKey(subject, budget.id));
@@ -89,7 +93,7 @@ function groupRow(
 
 function whereOf(of: RowOf, { directory, childrenOf }: Places, scope: Scope) {
   if (of === 'instance')
-    return { path: labelOf('instance', directory), depth: 0, children: 0, personal: false };
+    return { path: subjectLabelOf('instance', directory), depth: 0, children: 0, personal: false };
   if (!isGroup(of)) return { path: of.path, depth: 0, children: 0, personal: false };
   const { id, parentId, path, personal } = of;
   const chain = directory.chainById.get(id) ?? [of];
@@ -140,14 +144,14 @@ function endOf(row: LimitRow | undefined): number {
   return row.forecast?.atMs ?? Number.MAX_VALUE;
 }
 
-export const subjectOf = (of: RowOf): string => (of === 'instance' ? of : placeSubject(of));
+export const groupRowSubject = (of: RowOf): string => (of === 'instance' ? of : placeSubject(of));
 
-const havingsOfRow = (of: RowOf, limits: LimitSet, nowMs: number): readonly Having[] =>
+const havingsOfRow = (of: RowOf, limits: LimitSet, nowMs: number): readonly SubjectLimit[] =>
   of === 'instance'
     ? (limits.bySubject.get(of) ?? []).map((limit) => ({ limit, byDefault: false }))
-    : havingsOfPlace(of, limits, nowMs);
+    : subjectLimitsOfPlace(of, limits, nowMs);
 
-export const meteredOf = (days: readonly DayUsage[], fromDay: number): Metered => ({
+export const meteredOf = (days: readonly DayUsage[], fromDay: number): MeteredUsage => ({
   ...usedTogether(days.filter(({ number }) => number >= fromDay)),
   sinceDay: dayText(fromDay),
 });

@@ -16,13 +16,13 @@ import { FreezeRowSchema, LimitRowSchema, PoolNoteSchema } from '../standing/mod
  * `runs-out-first`: by when the money is gone, what is gone already first, and what only watches after what rejects jobs;
  * `spent`: most first; `name`: by path.
  */
-export type OverviewSort = 'runs-out-first' | 'spent' | 'name';
+export type OverviewOrder = 'runs-out-first' | 'spent' | 'name';
 
-export interface OverviewAsked {
+export interface OverviewQuery {
   /** Part of the path, any case; at most 200 characters. */
   readonly search?: string;
   /** @default `runs-out-first` */
-  readonly sort?: OverviewSort;
+  readonly sort?: OverviewOrder;
   /** Only the children of this group: one step of the tree. `roots`: the topmost groups the viewer sees. */
   readonly under?: number | 'roots';
   /** Only those the viewer owns. */
@@ -59,7 +59,7 @@ const MeteredSchema = z
   .object({ ...usedInMonth, sinceDay: text('First day of the month, as `2026-11-01`.') })
   .openapi('Metered', { description: 'What it used this month, whatever its budgets count.' });
 
-export type Metered = z.infer<typeof MeteredSchema>;
+export type MeteredUsage = z.infer<typeof MeteredSchema>;
 
 export const GroupRowSchema = z
   .object({

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { LAST_TIER, tier } from '../standing/leading.ts';
-import { counterIn, type PeriodPair } from '../standing/period-pair.ts';
+import { counterKeyIn, type PeriodPair } from '../standing/period-pair.ts';
 import type { RowPlace } from './row-places.ts';
 
 /** One line, and the budgets it is ordered by. */
@@ -22,7 +22,7 @@ export interface Candidate {
 const HISTORY_MS = HISTORY_DAYS * DAY_MS;
 
 /** What says how far a budget is. */
-export interface Standing {
+export interface LimitStanding {
   readonly now: CountersByName;
   readonly before: CountersByName;
   readonly periods: (limit: Limit) => PeriodPair;
@@ -33,7 +33,7 @@ export interface Standing {
  * Candidates that run out first lead, those whose jobs are then rejected before those that only watch. Whoever has used
  * most follows among those that last, and who has no budget comes at the end, by path.
  */
-export const byRunOut = (candidates: readonly Candidate[], standing: Standing): readonly Candidate[] =>
+export const byRunOut = (candidates: readonly Candidate[], standing: LimitStanding): readonly Candidate[] =>
   sorted(candidates, ({ budgets, rejects }) =>
     budgets.reduce<Rank>((first, budget) => earlier(first, rankOf(budget, rejects, standing)), LAST),
   );
@@ -48,12 +48,12 @@ interface Rank {
 
 const LAST: Rank = { tier: LAST_TIER, atMs: Number.POSITIVE_INFINITY, share: -1 };
 
-function rankOf(written: Limit, rejects: boolean, standing: Standing): Rank {
+function rankOf(written: Limit, rejects: boolean, standing: LimitStanding): Rank {
   const { now, periods, nowMs } = standing;
   const { current } = periods(written);
   const { amount } = limitAt(written, nowMs);
   if (amount === 'unlimited' || current === undefined) return LAST;
-  const committed = now.get(counterName(counterIn(written, current)))?.committed ?? 0;
+  const committed = now.get(counterName(counterKeyIn(written, current)))?.committed ?? 0;
   const share = amount === 0 ? Number.POSITIVE_INFINITY : committed / amount;
   if (committed >= amount) return { tier: tier({ rejects, runsOut: true }), atMs: 0, share };
   const pace = paceOf(written, committed, standing);
@@ -62,11 +62,11 @@ function rankOf(written: Limit, rejects: boolean, standing: Standing): Rank {
 }
 
 /** Per ms: the mean of the last four weeks, with what is missing of them taken from the period before. */
-function paceOf(limit: Limit, committed: number, { before, periods, nowMs }: Standing): number {
+function paceOf(limit: Limit, committed: number, { before, periods, nowMs }: LimitStanding): number {
   const { current, previous } = periods(limit);
   if (current === undefined) return 0;
   const elapsedMs = Number.isFinite(current.startMs) ? Math.max(1, nowMs - current.startMs) : HISTORY_MS;
-  const last = previous && before.get(counterName(counterIn(limit, previous)));
+  const last = previous && before.get(counterName(counterKeyIn(limit, previous)));
   const missingMs = Math.max(0, HISTORY_MS - elapsedMs);
   // A limit without a counter before it is new: its first hours say what there is to say.
   if (previous === undefined || last === undefined || last.rev === 0 || missingMs === 0)

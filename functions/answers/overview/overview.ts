@@ -10,20 +10,20 @@ import { counterName } from '../../../policies/claim.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { keepLatest } from '../../core/environment/keep-latest.ts';
 import { firstOfMonth } from '../../core/usage/group-sum.ts';
-import type { Reading } from '../reading/reading.ts';
+import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
-import { chainOf } from '../reading/subjects-above.ts';
+import { placedChainOf } from '../reading/subjects-above.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
 import { isBudget } from '../standing/group-limits.ts';
 import { leading } from '../standing/leading.ts';
-import { counterIn, periodPairs } from '../standing/period-pair.ts';
-import { groupRows, isEarlier, meteredOf, type RowsFrom } from './group-rows.ts';
-import type { Overview, OverviewAsked } from './model.ts';
+import { counterKeyIn, periodPairs } from '../standing/period-pair.ts';
+import { type GroupRowsContext, groupRows, isEarlier, meteredOf } from './group-rows.ts';
+import type { Overview, OverviewQuery } from './model.ts';
 import { byRunOut, bySpent, type Candidate } from './overview-order.ts';
 import { placesAsked } from './places-asked.ts';
-import { havingsOfPlace, isGroup, placeSubject, type RowPlace } from './row-places.ts';
+import { isGroup, placeSubject, type RowPlace, subjectLimitsOfPlace } from './row-places.ts';
 import { stepSum } from './step-sum.ts';
 
 const ROWS_DEFAULT = 50;
@@ -38,14 +38,16 @@ const METERED_MAX = 200;
 const METERED_KEPT_MAX = 10 * METERED_MAX;
 const METERED_RECENT_MS = 5 * 60_000;
 
-export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Viewer) => Promise<Overview> {
+export function overviewOf(
+  reading: ReadContext,
+): (asked: OverviewQuery, viewer: Viewer) => Promise<Overview> {
   const metered = new Map<string, { readonly micros: number; readonly atMs: number }>();
 
   return async (asked, viewer) => {
     const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
     const nowMs = reading.clock.nowMs();
     const scope = scopeOf(viewer.roles, places.directory);
-    const from: RowsFrom = { limits, places, scope, nowMs };
+    const from: GroupRowsContext = { limits, places, scope, nowMs };
     const lines = placesAsked(asked, from);
     const { ordered, orderedAtMs, unranked } = await orderOf(asked, lines, from);
     const max = Math.min(ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
@@ -80,7 +82,7 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
     };
   };
 
-  async function orderOf(asked: OverviewAsked, lines: readonly RowPlace[], from: RowsFrom) {
+  async function orderOf(asked: OverviewQuery, lines: readonly RowPlace[], from: GroupRowsContext) {
     const { nowMs } = from;
     const sort = asked.sort ?? 'runs-out-first';
     if (sort === 'name' || asked.under !== undefined)
@@ -96,7 +98,7 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
     const keysOf = (which: 'current' | 'previous') =>
       budgets.flatMap((budget) => {
         const period = periods(budget)[which];
-        return period === undefined ? [] : [counterIn(budget, period)];
+        return period === undefined ? [] : [counterKeyIn(budget, period)];
       });
     const now = await reading.counters.recent(keysOf('current'), RECENT_MS);
     if (sort === 'runs-out-first') {
@@ -113,7 +115,7 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
     const ordered = bySpent(candidates, ({ place, money }) => {
       if (money === undefined) return spentBy.get(placeSubject(place));
       const { current } = periods(money);
-      return current && now.counters.get(counterName(counterIn(money, current)))?.committed;
+      return current && now.counters.get(counterName(counterKeyIn(money, current)))?.committed;
     });
     const unranked = rest.length + unbudgeted.length - spentBy.size;
     return { ordered: [...ordered.map(({ place }) => place), ...rest], orderedAtMs: now.sinceMs, unranked };
@@ -121,9 +123,10 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
 
   async function spentWithout(
     candidates: readonly Candidate[],
-    { places, nowMs }: RowsFrom,
+    { places, nowMs }: GroupRowsContext,
   ): Promise<ReadonlyMap<string, number>> {
-    const depth = ({ place }: Candidate): number => chainOf(placeSubject(place), places.directory).length;
+    const depth = ({ place }: Candidate): number =>
+      placedChainOf(placeSubject(place), places.directory).length;
     const nearest = [...candidates].sort((a, b) => depth(a) - depth(b)).slice(0, METERED_MAX);
     const missing = nearest.filter(
       ({ place }) =>
@@ -152,12 +155,12 @@ export function overviewOf(reading: Reading): (asked: OverviewAsked, viewer: Vie
 function candidateOf(
   place: RowPlace,
   modeOf: ReturnType<typeof askedModes>,
-  { limits, places, nowMs }: RowsFrom,
+  { limits, places, nowMs }: GroupRowsContext,
 ): Candidate {
-  const all = havingsOfPlace(place, limits, nowMs)
+  const all = subjectLimitsOfPlace(place, limits, nowMs)
     .map(({ limit }) => limit)
     .filter(isBudget);
-  const ancestors = chainOf(placeSubject(place), places.directory);
+  const ancestors = placedChainOf(placeSubject(place), places.directory);
   const budgets = leading(all, (limit) => modeOf(limit, ancestors));
   const rejects = budgets[0] !== undefined && modeOf(budgets[0], ancestors) === 'enforce';
   return { place, budgets, rejects, money: all.find(({ kind }) => isMoney(kind)) };

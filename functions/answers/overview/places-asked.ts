@@ -1,9 +1,9 @@
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { type DirectoryGroup, pathKey } from '../../../policies/place/directory.ts';
 import type { Places, Scope } from '../reading/scope.ts';
-import { chainOf } from '../reading/subjects-above.ts';
-import type { RowsFrom } from './group-rows.ts';
-import type { OverviewAsked } from './model.ts';
+import { placedChainOf } from '../reading/subjects-above.ts';
+import type { GroupRowsContext } from './group-rows.ts';
+import type { OverviewQuery } from './model.ts';
 import { otherPlaces, placeSubject, type RowPlace } from './row-places.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
@@ -12,7 +12,10 @@ const SEARCH_CHARACTERS_MAX = 200;
  * What matches and is theirs to see, by path. Personal namespaces, as many as there are people, only where somebody
  * searches for them or wrote a limit of their own.
  */
-export function placesAsked(asked: OverviewAsked, { limits, places, scope }: RowsFrom): readonly RowPlace[] {
+export function placesAsked(
+  asked: OverviewQuery,
+  { limits, places, scope }: GroupRowsContext,
+): readonly RowPlace[] {
   const search = pathKey((asked.search ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX));
   const groups = inScope(asked.under, places, scope).filter(
     (group) =>
@@ -25,14 +28,14 @@ export function placesAsked(asked: OverviewAsked, { limits, places, scope }: Row
   const others = otherPlaces(limits, places, scope, search !== '').filter(
     ({ subject, path }) =>
       (search === '' || pathKey(path).includes(search) || subject.includes(search)) &&
-      (asked.mine !== true || chainOf(subject, places.directory).some(({ id }) => scope.ownsGroup(id))),
+      (asked.mine !== true || placedChainOf(subject, places.directory).some(({ id }) => scope.ownsGroup(id))),
   );
   return others.length === 0 ? groups : [...groups, ...others].sort(byPath);
 }
 
 const byPath = (a: RowPlace, b: RowPlace): number => (a.path === b.path ? 0 : a.path < b.path ? -1 : 1);
 
-function inScope(under: OverviewAsked['under'], places: Places, scope: Scope): readonly DirectoryGroup[] {
+function inScope(under: OverviewQuery['under'], places: Places, scope: Scope): readonly DirectoryGroup[] {
   const { groups, childrenOf } = places;
   if (under === 'roots')
     return groups.filter(

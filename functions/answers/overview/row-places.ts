@@ -3,8 +3,8 @@
 import { subjectKey } from '../../../policies/limits/levels.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
-import { labelOf, type Places, type Scope } from '../reading/scope.ts';
-import { type Having, havingsOf, isBudget } from '../standing/group-limits.ts';
+import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { isBudget, type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
 
 /** A project, runner class, runner or user that has limits of its own. */
 export interface OtherPlace {
@@ -35,12 +35,16 @@ export function otherPlaces(
 ): readonly OtherPlace[] {
   return [...limits.bySubject].flatMap(([subject, own]): OtherPlace[] => {
     if (subject === 'instance' || subject.startsWith('group/') || !scope.sees(subject)) return [];
-    return all || own.some(isBudget) ? [{ subject, path: labelOf(subject, directory) }] : [];
+    return all || own.some(isBudget) ? [{ subject, path: subjectLabelOf(subject, directory) }] : [];
   });
 }
 
 /** What a place is asked for now; groups include what they have by default. */
-export const havingsOfPlace = (place: RowPlace, limits: LimitSet, nowMs: number): readonly Having[] =>
+export const subjectLimitsOfPlace = (
+  place: RowPlace,
+  limits: LimitSet,
+  nowMs: number,
+): readonly SubjectLimit[] =>
   isGroup(place)
-    ? havingsOf(place, limits, nowMs)
+    ? subjectLimitsBelow(place, limits, nowMs)
     : limitsOn(limits, place.subject).map((limit) => ({ limit, byDefault: false }));

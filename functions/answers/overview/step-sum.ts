@@ -1,8 +1,8 @@
 import { firstOfMonth, type GroupSum, groupSum } from '../../core/usage/group-sum.ts';
-import type { Reading } from '../reading/reading.ts';
+import type { ReadContext } from '../reading/reading.ts';
 import { readDays, today } from '../reading/usage-days.ts';
-import { meteredOf, type RowsFrom } from './group-rows.ts';
-import type { GroupRow, OverviewAsked } from './model.ts';
+import { type GroupRowsContext, meteredOf } from './group-rows.ts';
+import type { GroupRow, OverviewQuery } from './model.ts';
 
 /**
  * What the rows of one step of the tree add up with; reads this month's days of the group above them. Undefined: the rows
@@ -10,10 +10,10 @@ import type { GroupRow, OverviewAsked } from './model.ts';
  * @throws {LedgerError}
  */
 export async function stepSum(
-  under: OverviewAsked['under'],
+  under: OverviewQuery['under'],
   rows: readonly GroupRow[],
-  { places, scope, nowMs }: RowsFrom,
-  reading: Reading,
+  { places, scope, nowMs }: GroupRowsContext,
+  reading: ReadContext,
 ): Promise<GroupSum | undefined> {
   if (under === undefined || !(under === 'roots' ? scope.seesAll : scope.seesGroup(under))) return undefined;
   const subject = under === 'roots' ? 'instance' : `group/${under}`;

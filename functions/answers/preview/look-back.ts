@@ -7,7 +7,7 @@ import { dayIn } from '../../../policies/limits/zone.ts';
 import { isForecastable } from '../../../policies/units/unit.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import { usedOn } from '../standing/outlook.ts';
-import type { LookBack } from './model.ts';
+import type { LookBackEstimate } from './model.ts';
 
 export const LOOK_BACK_DAYS = 30;
 /** A year, and the days looked back on. */
@@ -30,7 +30,7 @@ export function lookBackOf(
   usage: readonly DayUsage[],
   nowMs: number,
   today: number,
-): LookBack | undefined {
+): LookBackEstimate | undefined {
   const { kind, per } = limit;
   if (!isForecastable(kind) || per === undefined || per === 'minute' || per === 'hour') return undefined;
   const from = today - LOOK_BACK_DAYS + 1;

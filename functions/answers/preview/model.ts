@@ -50,7 +50,7 @@ const LookBackSchema = z
       'An estimate from the days’ totals: jobs that came after the new amount would have been reached.',
   });
 
-export type LookBack = z.infer<typeof LookBackSchema>;
+export type LookBackEstimate = z.infer<typeof LookBackSchema>;
 
 const EditEffectSchema = z
   .object({

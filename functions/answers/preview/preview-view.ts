@@ -6,9 +6,9 @@ import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/lim
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
 import type { ChangeRow, Preview } from '../../core/limits/desk/outcome.ts';
-import type { LimitsNow } from '../reading/limits-now.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, type Places, type Scope, scopeOf } from '../reading/scope.ts';
+import type { CurrentLimits } from '../reading/limits-now.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { historySpan } from '../standing/outlook.ts';
@@ -21,7 +21,7 @@ const EFFECTS_MAX = 20;
 const FIELDS: ReadonlySet<string> = new Set(['amount', 'unit', 'per', 'zone', 'from', 'until']);
 
 export const previewOf =
-  (reading: Reading) =>
+  (reading: ReadContext) =>
   async (edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer> => {
     const judged = await judgeEdits(edits, base, viewer, reading);
     if (judged.outcome !== 'valid') return judged;
@@ -39,7 +39,7 @@ export const previewOf =
 export interface JudgedEdits {
   readonly outcome: 'valid';
   readonly preview: Extract<Preview, { outcome: 'valid' }>;
-  readonly now: LimitsNow;
+  readonly now: CurrentLimits;
   readonly places: Places;
   readonly scope: Scope;
 }
@@ -48,7 +48,7 @@ export async function judgeEdits(
   edits: readonly LimitEdit[],
   base: string | undefined,
   viewer: Viewer,
-  reading: Pick<Reading, 'limits' | 'places' | 'desk'>,
+  reading: Pick<ReadContext, 'limits' | 'places' | 'desk'>,
 ): Promise<JudgedEdits | Exclude<PreviewAnswer, { outcome: 'valid' }>> {
   const [now, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
   const scope = scopeOf(viewer.roles, places.directory);
@@ -72,7 +72,7 @@ async function effectsOf(
   before: LimitSet,
   after: LimitSet,
   { directory }: Places,
-  reading: Reading,
+  reading: ReadContext,
 ): Promise<readonly EditEffect[]> {
   const touched = rows.filter(
     ({ about, field, whole }) =>
@@ -111,7 +111,7 @@ async function effectsOf(
     const lookBack = limitNow && lookBackOf(limitNow, amounts, usage, nowMs, todayNumber);
     return {
       subject,
-      path: labelOf(subject, directory),
+      path: subjectLabelOf(subject, directory),
       limit,
       ...withoutAbsent({ before: rowBefore, after: rowAfter, lookBack }),
     };

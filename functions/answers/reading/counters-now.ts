@@ -5,7 +5,7 @@ import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
 
 export type CountersByName = ReadonlyMap<string, Counter>;
 
-export interface CountersNow {
+export interface CurrentCounters {
   /** As they stand now. @throws {LedgerError} */
   fresh(keys: readonly CounterKey[]): Promise<CountersByName>;
   /** Not older than that; what is not known yet is read. */
@@ -23,7 +23,10 @@ const PART_KEYS = 2_000;
 /** Some 20 MB. What was read longest ago is read anew beyond it. */
 const REMEMBERED_MAX = 100_000;
 
-export function countersNow(ledger: Pick<Ledger, 'readCounters'>, clock: { nowMs(): number }): CountersNow {
+export function countersNow(
+  ledger: Pick<Ledger, 'readCounters'>,
+  clock: { nowMs(): number },
+): CurrentCounters {
   const remembered = new Map<string, { readonly counter: Counter; readonly atMs: number }>();
 
   async function fresh(keys: readonly CounterKey[]): Promise<CountersByName> {

@@ -4,7 +4,7 @@ import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
 import { type PreviousCounters, withOpenings } from '../../core/limits/period-openings.ts';
 
-export interface LimitsNow {
+export interface CurrentLimits {
   /** Undefined: none was ever made live, and what is packed with the code is in force. */
   readonly set: string | undefined;
   readonly limits: LimitSet;
@@ -20,7 +20,7 @@ export interface LimitsNowDeps {
 
 const TIMEOUT_MS = 3_000;
 
-interface Known extends LimitsNow {
+interface Known extends CurrentLimits {
   /** What was carried over is to be looked at again then, Unix ms. */
   readonly untilMs: number;
 }
@@ -29,10 +29,16 @@ interface Known extends LimitsNow {
  * Asks for the pointer each time, one consistent read, so that whoever saved sees what they saved. The function throws
  * {LimitsError}.
  */
-export function limitsNow({ desk, table, packed, previous, clock }: LimitsNowDeps): () => Promise<LimitsNow> {
+export function limitsNow({
+  desk,
+  table,
+  packed,
+  previous,
+  clock,
+}: LimitsNowDeps): () => Promise<CurrentLimits> {
   const openings = new Map<string, OpeningEntry>();
   let known: Known | undefined;
-  let written: LimitsNow | undefined;
+  let written: CurrentLimits | undefined;
   let reading: Promise<Known> | undefined;
 
   async function read(set: string | undefined): Promise<Known> {

@@ -2,7 +2,7 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Oversubscription } from '../../core/limits/desk/outcome.ts';
 import { oversubscriptionOf } from '../../core/limits/desk/oversubscription.ts';
-import { labelOf } from './scope.ts';
+import { subjectLabelOf } from './scope.ts';
 
 /** Children are named by their paths. */
 export type Pool = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited' | 'larger'>;
@@ -43,5 +43,5 @@ const noteOf = (
   childrenAmount,
   children,
   unlimited,
-  larger: larger.map((subject) => labelOf(subject, directory)),
+  larger: larger.map((subject) => subjectLabelOf(subject, directory)),
 });

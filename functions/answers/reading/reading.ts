@@ -5,8 +5,8 @@ import type { RecountOutcomes } from '../../core/ledger/recount-outcome.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import type { LimitTable } from '../../core/limits/limit-table.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import type { CountersNow } from './counters-now.ts';
-import type { LimitsNow } from './limits-now.ts';
+import type { CurrentCounters } from './counters-now.ts';
+import type { CurrentLimits } from './limits-now.ts';
 import type { Pools } from './pools.ts';
 import type { Places } from './scope.ts';
 import type { StatementBooks } from './statement-books.ts';
@@ -43,8 +43,8 @@ export interface ConsoleReadDeps {
 }
 
 /** What the read models share for one process. */
-export interface Reading extends ConsoleReadDeps {
-  readonly counters: CountersNow;
-  readonly limits: () => Promise<LimitsNow>;
+export interface ReadContext extends ConsoleReadDeps {
+  readonly counters: CurrentCounters;
+  readonly limits: () => Promise<CurrentLimits>;
   readonly pools: (limits: LimitSet, directory: Places['directory']) => Pools;
 }

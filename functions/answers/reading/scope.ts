@@ -64,7 +64,7 @@ export function placesOf(directory: Directory, atMs?: number): Places {
 }
 
 /** What a person calls a subject: the path of a group or project, the name of a class, else the subject itself. */
-export function labelOf(subject: string, { groupById, projectById }: Directory): string {
+export function subjectLabelOf(subject: string, { groupById, projectById }: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];

@@ -5,15 +5,15 @@ import { mayBeSame } from '../../core/limits/desk/person.ts';
 import { isOwn, requesterOf } from '../../core/limits/desk/request-items.ts';
 import type { RightsContext } from '../../core/limits/desk/rights.ts';
 import { actingUser } from '../reading/acting-user.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, scopeOf } from '../reading/scope.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { subjectRow } from '../standing/subject-rows.ts';
 import type { RequestRow } from './model.ts';
 
 /** Those they filed, and those of their groups, with the limits they are about. @throws {LimitsError} @throws {LedgerError} */
 export const requestRows =
-  (reading: Reading) =>
+  (reading: ReadContext) =>
   async (viewer: Viewer): Promise<readonly RequestRow[]> => {
     const by = actingUser(viewer);
     const [all, { limits }, places = NOWHERE] = await Promise.all([
@@ -37,7 +37,7 @@ export const requestRows =
       const { policy } = reading;
       return {
         ...request,
-        path: labelOf(request.subject, directory),
+        path: subjectLabelOf(request.subject, directory),
         ...(limit !== undefined && {
           limitNow: subjectRow(
             { limit, byDefault: false },
@@ -52,7 +52,7 @@ export const requestRows =
 
 /** How many wait for the viewer to decide. Reads no counters: it stands on every page. @throws {LimitsError} */
 export const waitingOf =
-  (reading: Reading) =>
+  (reading: ReadContext) =>
   async (viewer: Viewer): Promise<number> => {
     const by = actingUser(viewer);
     const [all, { limits }, { directory } = NOWHERE] = await Promise.all([

@@ -2,7 +2,7 @@ import { amount, count, day, instantMs, list, maybe, subject, text, z } from '..
 import { LimitRowSchema } from '../standing/model.ts';
 import { jobsByRule } from '../usage/model.ts';
 
-export interface ShadowAsked {
+export interface ShadowQuery {
   /** 1–62. @default 14 */
   readonly days?: number;
   /** @default all the viewer sees */

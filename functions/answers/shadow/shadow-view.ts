@@ -2,17 +2,17 @@
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
-import { type RowsFrom, subjectOf } from '../overview/group-rows.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, scopeOf } from '../reading/scope.ts';
+import { type GroupRowsContext, groupRowSubject } from '../overview/group-rows.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedMode } from '../standing/asked-mode.ts';
-import { type Having, havingsOf } from '../standing/group-limits.ts';
+import { type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
 import type { LimitRow } from '../standing/model.ts';
-import { allHavings, subjectRow } from '../standing/subject-rows.ts';
+import { allSubjectLimits, subjectRow } from '../standing/subject-rows.ts';
 import { ranRejectedByRule, watchedByRule } from '../usage/rejections.ts';
-import type { ShadowAsked, ShadowRow, ShadowView } from './model.ts';
+import type { ShadowQuery, ShadowRow, ShadowView } from './model.ts';
 
 const DAYS_DEFAULT = 14;
 const DAYS_MAX = 62;
@@ -21,12 +21,12 @@ const ROWS_MAX = 100;
 
 /** @throws {LedgerError} of one page: the counters of its limits, and the days of each row. */
 export const shadowViewOf =
-  (reading: Reading) =>
-  async (asked: ShadowAsked, viewer: Viewer): Promise<ShadowView> => {
+  (reading: ReadContext) =>
+  async (asked: ShadowQuery, viewer: Viewer): Promise<ShadowView> => {
     const [{ limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
     const nowMs = reading.clock.nowMs();
     const scope = scopeOf(viewer.roles, places.directory);
-    const from: RowsFrom = { limits, places, scope, nowMs };
+    const from: GroupRowsContext = { limits, places, scope, nowMs };
     const subjects = subjectsAsked(asked.group, from, reading);
     const start = asked.cursor !== undefined && /^\d{1,7}$/.test(asked.cursor) ? Number(asked.cursor) : 0;
     const max = Math.min(ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
@@ -46,7 +46,7 @@ export const shadowViewOf =
 
     async function rowsOf(some: readonly string[]): Promise<readonly ShadowRow[]> {
       const watched = some.map((subject) =>
-        allHavings(subject, limits, places.directory, nowMs).filter((having) =>
+        allSubjectLimits(subject, limits, places.directory, nowMs).filter((having) =>
           watches(having, from, reading),
         ),
       );
@@ -77,13 +77,13 @@ function shadowRow(
   subject: string,
   days: readonly DayUsage[],
   limits: readonly { readonly limit: LimitRow; readonly refusedAmount: number }[],
-  { places }: RowsFrom,
-  { policy }: Reading,
+  { places }: GroupRowsContext,
+  { policy }: ReadContext,
 ): ShadowRow {
   const { owner, contact } = limits.find(({ limit }) => limit.owner !== undefined)?.limit ?? {};
   return {
     subject,
-    path: labelOf(subject, places.directory),
+    path: subjectLabelOf(subject, places.directory),
     jobs: days.reduce((sum, { jobs }) => sum + jobs, 0),
     ranRejected: days.reduce((sum, day) => sum + day.ranRejected, 0),
     ranRejectedBy: ranRejectedByRule(days, policy),
@@ -95,7 +95,11 @@ function shadowRow(
 }
 
 /** The top of what is asked for, one step below it where a group is named, and whatever has a limit that watches. */
-function subjectsAsked(group: number | undefined, from: RowsFrom, reading: Reading): readonly string[] {
+function subjectsAsked(
+  group: number | undefined,
+  from: GroupRowsContext,
+  reading: ReadContext,
+): readonly string[] {
   const { places, scope } = from;
   if (group !== undefined && !scope.seesGroup(group)) return [];
   const isBelow = ({ id }: DirectoryGroup): boolean =>
@@ -105,9 +109,9 @@ function subjectsAsked(group: number | undefined, from: RowsFrom, reading: Readi
   const watching = places.groups
     .filter((each) => isBelow(each) && scope.seesGroup(each.id))
     .filter((each) =>
-      havingsOf(each, from.limits, from.nowMs).some((having) => watches(having, from, reading)),
+      subjectLimitsBelow(each, from.limits, from.nowMs).some((having) => watches(having, from, reading)),
     )
-    .map(subjectOf);
+    .map(groupRowSubject);
   const named = [...tops, ...steps]
     .filter((id) => places.directory.groupById.has(id))
     .map((id) => `group/${id}`);
@@ -115,7 +119,11 @@ function subjectsAsked(group: number | undefined, from: RowsFrom, reading: Readi
   return [...new Set([...first, ...named, ...watching])];
 }
 
-function watches({ limit }: Having, { limits, places }: RowsFrom, { policy }: Reading): boolean {
+function watches(
+  { limit }: SubjectLimit,
+  { limits, places }: GroupRowsContext,
+  { policy }: ReadContext,
+): boolean {
   if (limit.amount === 'unlimited') return false;
   const ancestors = limit.subject.startsWith('group/')
     ? (places.directory.chainById.get(Number(limit.subject.slice(6))) ?? [])

@@ -2,7 +2,7 @@ import type { Freeze } from '../../../policies/limits/freeze.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { labelOf } from '../reading/scope.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
 import { subjectsAbove } from '../reading/subjects-above.ts';
 import type { FreezeRow } from './model.ts';
 
@@ -17,7 +17,7 @@ export function freezeRows(
   return [subject, ...subjectsAbove(subject, directory)].flatMap((each) =>
     (freezes.get(each) ?? [])
       .filter(({ untilMs }) => untilMs === undefined || nowMs < untilMs)
-      .map((freeze) => freezeRow(freeze, each === subject ? undefined : labelOf(each, directory))),
+      .map((freeze) => freezeRow(freeze, each === subject ? undefined : subjectLabelOf(each, directory))),
   );
 }
 

@@ -5,17 +5,17 @@ import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import { isSpent } from '../../../policies/units/unit.ts';
 
 /** A limit of somebody, and whether it is their own. */
-export interface Having {
+export interface SubjectLimit {
   readonly limit: Limit;
   readonly byDefault: boolean;
 }
 
 /** What a group is asked for now: its own, and those it has by default. */
-export function havingsOf(
+export function subjectLimitsBelow(
   group: Pick<DirectoryGroup, 'id' | 'path' | 'personal'>,
   limits: LimitSet,
   nowMs: number,
-): readonly Having[] {
+): readonly SubjectLimit[] {
   const own = new Set(limitsOn(limits, subjectKey({ kind: 'group', id: group.id })));
   return limitsOfGroup(limits, group, nowMs).map((limit) => ({ limit, byDefault: !own.has(limit) }));
 }

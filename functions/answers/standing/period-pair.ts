@@ -31,7 +31,7 @@ function pairOf(limit: Limit, nowMs: number): PeriodPair {
   return { current, ...(previous !== undefined && { previous }) };
 }
 
-export const counterIn = ({ subject, id }: Limit, period: Period): CounterKey => ({
+export const counterKeyIn = ({ subject, id }: Limit, period: Period): CounterKey => ({
   subject,
   limit: id,
   period: period.key,

@@ -6,24 +6,24 @@ import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/lim
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
-import { chainOf } from '../reading/subjects-above.ts';
+import { placedChainOf } from '../reading/subjects-above.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import { askedMode } from './asked-mode.ts';
-import { type Having, havingsOf } from './group-limits.ts';
+import { type SubjectLimit, subjectLimitsBelow } from './group-limits.ts';
 import { limitRow } from './limit-row.ts';
 import type { GrantRow, LimitRow } from './model.ts';
 
 /** Includes those that have not begun or are over, but only defaults that are in force. */
-export function allHavings(
+export function allSubjectLimits(
   subject: string,
   limits: LimitSet,
   directory: Directory,
   nowMs: number,
-): readonly Having[] {
-  const own = limitsOn(limits, subject).map((limit): Having => ({ limit, byDefault: false }));
+): readonly SubjectLimit[] {
+  const own = limitsOn(limits, subject).map((limit): SubjectLimit => ({ limit, byDefault: false }));
   const group = subject.startsWith('group/') ? directory.groupById.get(Number(subject.slice(6))) : undefined;
   if (group === undefined) return own;
-  return [...own, ...havingsOf(group, limits, nowMs).filter(({ byDefault }) => byDefault)];
+  return [...own, ...subjectLimitsBelow(group, limits, nowMs).filter(({ byDefault }) => byDefault)];
 }
 
 export interface SubjectRowsFrom {
@@ -35,12 +35,12 @@ export interface SubjectRowsFrom {
   readonly nowMs: number;
 }
 
-export const subjectRow = ({ limit, byDefault }: Having, from: SubjectRowsFrom): LimitRow => {
+export const subjectRow = ({ limit, byDefault }: SubjectLimit, from: SubjectRowsFrom): LimitRow => {
   const { limits, directory, policy, counters, usage, nowMs } = from;
   return limitRow(limit, {
     nowMs,
     counter: counters.get(counterName(counterOf(limit, nowMs))),
-    asked: askedMode(limit, chainOf(limit.subject, directory), policy, limits),
+    asked: askedMode(limit, placedChainOf(limit.subject, directory), policy, limits),
     usage,
     byDefault,
   });
@@ -50,7 +50,7 @@ export const subjectRow = ({ limit, byDefault }: Having, from: SubjectRowsFrom):
 const OVER_SHOWN_MS = 30 * DAY_MS;
 
 /** In force first, then what comes, then what is over. */
-export function grantRows(havings: readonly Having[], nowMs: number): readonly GrantRow[] {
+export function grantRows(havings: readonly SubjectLimit[], nowMs: number): readonly GrantRow[] {
   const rows = havings.flatMap(({ limit }) =>
     (limit.grants ?? []).flatMap((grant): GrantRow[] => {
       const { amount, fromMs, untilMs, reason, ticket, id } = grant;

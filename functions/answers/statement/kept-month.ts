@@ -12,7 +12,7 @@ import type { ClosingStore, StoredItem } from '../../core/ledger/store.ts';
 import { usageExpiresAtSeconds } from '../../core/usage/rollup-item.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { type Usage, usageOf } from '../../core/usage/usage.ts';
-import type { Control, Statement, StatementLine } from './model.ts';
+import type { ControlSum, Statement, StatementLine } from './model.ts';
 
 export interface KeptMonthAsk {
   readonly month: Period;
@@ -87,7 +87,7 @@ const isInside = (day: Period, month: Period): boolean =>
 async function settledOn(
   key: CounterKey,
   periods: KeptMonthDeps['periods'],
-): Promise<Pick<Control, 'counter' | 'shownMicros'>> {
+): Promise<Pick<ControlSum, 'counter' | 'shownMicros'>> {
   const items = await periods.readPeriod(key, { timeoutMs: TIMEOUT_MS });
   return { counter: counterName(key), shownMicros: settledIn(items) - adjustedIn(items) };
 }
@@ -98,7 +98,7 @@ const settledIn = (items: readonly StoredItem[]): number =>
 
 /** The hours of the month that are no whole day of usage: what the counter has beyond the whole days. */
 function restOf(
-  shown: Pick<Control, 'shownMicros'> | undefined,
+  shown: Pick<ControlSum, 'shownMicros'> | undefined,
   insideMicros: number,
   days: readonly Period[],
   ask: KeptMonthAsk,

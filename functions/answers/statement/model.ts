@@ -82,18 +82,18 @@ export const StatementSchema = z
   .openapi('Statement', { description: 'What a group and everything below it is charged for a month.' });
 
 export type Statement = z.infer<typeof StatementSchema>;
-export type StatementBy = Statement['by'];
+export type StatementGrain = Statement['by'];
 export type StatementLine = z.infer<typeof StatementLineSchema>;
 export type StatementTotals = Statement['totals'];
-export type Control = z.infer<typeof ControlSchema>;
+export type ControlSum = z.infer<typeof ControlSchema>;
 
-export interface StatementAsked {
+export interface StatementQuery {
   /** `2026-10` */
   readonly month: string;
   /** A group's id or path; `instance`: everything. */
   readonly group: string;
   /** @default `day` */
-  readonly by?: StatementBy;
+  readonly by?: StatementGrain;
   /** Lines of jobs say who started them. @default false */
   readonly withUsers?: boolean;
   /** Every line has its runner class and price, which days that are kept alone do not have. @default false */

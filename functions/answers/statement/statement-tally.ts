@@ -7,12 +7,12 @@ import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import { isLive } from '../../core/ledger/settle.ts';
 import { type ChargeLine, chargeLines } from '../../core/truth/job-charge.ts';
 import { isInNoGroup } from '../../core/truth/recorded-groups.ts';
-import type { Control, StatementBy, StatementLine, StatementTotals } from './model.ts';
+import type { ControlSum, StatementGrain, StatementLine, StatementTotals } from './model.ts';
 
 export interface TallyOptions {
   readonly month: Period;
   readonly zone: string;
-  readonly by: StatementBy;
+  readonly by: StatementGrain;
   /** Whether the line of a job says who started it. @default false */
   readonly withUsers?: boolean;
   /** Whether a record's job belongs to the group. */
@@ -92,7 +92,7 @@ export class StatementTally {
   }
 
   /** Compares the group's own counters of money in this month. */
-  controls(): readonly Control[] {
+  controls(): readonly ControlSum[] {
     return [...this.#settled.keys()].sort().map((counter) => ({
       counter,
       shownMicros: this.#shown.get(counter) ?? 0,

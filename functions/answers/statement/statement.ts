@@ -4,7 +4,7 @@ import { isZone } from '../../../policies/limits/zone.ts';
 import type { StatementBooks } from '../reading/statement-books.ts';
 import { type BilledGroup, billedGroup } from './billed-group.ts';
 import { keptMonth } from './kept-month.ts';
-import type { Statement, StatementAnswer, StatementAsked } from './model.ts';
+import type { Statement, StatementAnswer, StatementQuery } from './model.ts';
 import { type LimitsThen, monthLimitsOf, monthNamed, monthRuleOf } from './month.ts';
 import { StatementTally, type TallyOptions } from './statement-tally.ts';
 
@@ -28,7 +28,7 @@ export interface StatementPlan {
 
 /** Pure. */
 export function statementPlan(
-  { month, group, by = 'day', withUsers = false, withPrices = false, zone }: StatementAsked,
+  { month, group, by = 'day', withUsers = false, withPrices = false, zone }: StatementQuery,
   terms: StatementTerms,
 ): StatementPlan | Extract<StatementAnswer, { outcome: 'unreadable' }> {
   if (zone !== undefined && !isZone(zone))

@@ -1,13 +1,13 @@
-import type { Reading } from '../reading/reading.ts';
+import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import type { StatementAnswer, StatementAsked } from './model.ts';
+import type { StatementAnswer, StatementQuery } from './model.ts';
 import { statementOf, statementPlan } from './statement.ts';
 
 /** Who started jobs is for those who see everything: others are answered without. @throws {LedgerError} */
 export const viewerStatement =
-  (reading: Reading) =>
-  async (asked: StatementAsked, viewer: Viewer): Promise<StatementAnswer> => {
+  (reading: ReadContext) =>
+  async (asked: StatementQuery, viewer: Viewer): Promise<StatementAnswer> => {
     const [{ limits }, { directory } = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
     const scope = scopeOf(viewer.roles, directory);
     const { books, policy, zone, clock } = reading;

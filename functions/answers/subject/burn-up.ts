@@ -6,7 +6,7 @@ import { isForecastable } from '../../../policies/units/unit.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { aheadOf, usedOn } from '../standing/outlook.ts';
-import type { BurnUp } from './model.ts';
+import type { BurnUpChart } from './model.ts';
 
 /** A year and what is left of a day at each end. */
 export const CHART_DAYS_MAX = 368;
@@ -32,7 +32,7 @@ export function burnUpOf(
   usage: readonly DayUsage[],
   nowMs: number,
   today: number,
-): BurnUp | undefined {
+): BurnUpChart | undefined {
   const { kind, period, settled, held, zone, amount, softAmount } = row;
   const span = chartDays(row, today);
   if (!isForecastable(kind) || period === undefined || span === undefined || isShort(row)) return undefined;

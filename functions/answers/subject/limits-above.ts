@@ -4,11 +4,11 @@ import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/validity.ts';
-import type { RowsFrom } from '../overview/group-rows.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf } from '../reading/scope.ts';
-import { chainOf, subjectsAbove } from '../reading/subjects-above.ts';
-import { havingsOf, isBudget } from '../standing/group-limits.ts';
+import type { GroupRowsContext } from '../overview/group-rows.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
+import { placedChainOf, subjectsAbove } from '../reading/subjects-above.ts';
+import { isBudget, subjectLimitsBelow } from '../standing/group-limits.ts';
 import type { SubjectView } from './model.ts';
 
 /**
@@ -17,11 +17,11 @@ import type { SubjectView } from './model.ts';
  */
 export async function limitsAbove(
   subject: string,
-  { limits, places, scope, nowMs }: RowsFrom,
-  { counters, policy }: Reading,
+  { limits, places, scope, nowMs }: GroupRowsContext,
+  { counters, policy }: ReadContext,
 ): Promise<SubjectView['limitsAbove']> {
   const { directory } = places;
-  const ancestors = chainOf(subject, directory);
+  const ancestors = placedChainOf(subject, directory);
   const visibility = directory.projectById.get(Number(subject.split('/')[1]))?.visibility;
   const placement = {
     ancestors,
@@ -41,7 +41,7 @@ export async function limitsAbove(
     const periodLabel = limitPeriod(budget, nowMs)?.label;
     return [
       {
-        label: labelOf(budget.subject, directory),
+        label: subjectLabelOf(budget.subject, directory),
         unit,
         amount,
         left: amount - committed,
@@ -58,6 +58,6 @@ export async function limitsAbove(
     const group = each.startsWith('group/') ? directory.groupById.get(Number(each.slice(6))) : undefined;
     return group === undefined
       ? validAt(limitsOn(limits, each), nowMs)
-      : havingsOf(group, limits, nowMs).map(({ limit }) => limit);
+      : subjectLimitsBelow(group, limits, nowMs).map(({ limit }) => limit);
   }
 }

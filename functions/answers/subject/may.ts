@@ -3,14 +3,14 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { SPENT_KINDS, UNIT_OF } from '../../../policies/units/unit.ts';
 import { mayDo } from '../../core/limits/desk/rights.ts';
 import type { Rights } from '../../core/limits/desk/role.ts';
-import type { May } from './model.ts';
+import type { SubjectRights } from './model.ts';
 
 /** What to offer on a page. Whether a change goes through is the desk's to say, which looks at each difference. */
-export function mayOf(
+export function subjectRightsOf(
   subject: string,
   rights: Rights,
   context: { readonly limits: LimitSet; readonly directory: Directory; readonly nowMs: number },
-): May {
+): SubjectRights {
   const may = (act: Parameters<typeof mayDo>[0]): boolean => mayDo(act, subject, rights, context);
   /** Held by some limit above, of whatever unit. */
   const mayHeld = (act: 'loosen' | 'grant'): boolean =>

@@ -23,7 +23,7 @@ import {
 } from '../standing/model.ts';
 import { UsageViewSchema } from '../usage/model.ts';
 
-export interface SubjectAsked {
+export interface SubjectQuery {
   /** Which limit the chart is of. @default the budget that runs out first */
   readonly limit?: string;
 }
@@ -42,7 +42,7 @@ const MaySchema = z
     description: 'What the viewer may do here; it is decided anew when they do it.',
   });
 
-export type May = z.infer<typeof MaySchema>;
+export type SubjectRights = z.infer<typeof MaySchema>;
 
 const BurnUpSchema = z
   .object({
@@ -65,7 +65,7 @@ const BurnUpSchema = z
   })
   .openapi('BurnUp', { description: 'Day by day against the limit.' });
 
-export type BurnUp = z.infer<typeof BurnUpSchema>;
+export type BurnUpChart = z.infer<typeof BurnUpSchema>;
 
 const BudgetAgreementSchema = z
   .object({

@@ -12,30 +12,30 @@ import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../core
 import { firstOfMonth, groupSum } from '../../core/usage/group-sum.ts';
 import { viewerHistory } from '../history/viewer-history.ts';
 import { rejectedJobs } from '../job/rejected-jobs.ts';
-import { firstToRunOut, groupRows, meteredOf, type RowsFrom } from '../overview/group-rows.ts';
+import { firstToRunOut, type GroupRowsContext, groupRows, meteredOf } from '../overview/group-rows.ts';
 import { rightsOf } from '../reading/acting-user.ts';
 import { poolKey } from '../reading/pools.ts';
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, type Places, scopeOf } from '../reading/scope.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { subjectsAbove } from '../reading/subjects-above.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { freezeRows } from '../standing/freeze-rows.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { historySpan } from '../standing/outlook.ts';
-import { allHavings, grantRows, subjectRow } from '../standing/subject-rows.ts';
+import { allSubjectLimits, grantRows, subjectRow } from '../standing/subject-rows.ts';
 import { usageView } from '../usage/usage-view.ts';
 import { burnUpOf, chartDays } from './burn-up.ts';
 import { limitsAbove } from './limits-above.ts';
-import { mayOf } from './may.ts';
-import type { SubjectAsked, SubjectView } from './model.ts';
+import { subjectRightsOf } from './may.ts';
+import type { SubjectQuery, SubjectView } from './model.ts';
 
 const CHILDREN_MAX = 25;
 const HISTORY_MAX = 20;
 
 export const subjectViewOf =
-  (reading: Reading) =>
-  async (subject: string, asked: SubjectAsked, viewer: Viewer): Promise<SubjectView | undefined> => {
+  (reading: ReadContext) =>
+  async (subject: string, asked: SubjectQuery, viewer: Viewer): Promise<SubjectView | undefined> => {
     const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
     const { directory } = places;
     const { policy, zone } = reading;
@@ -44,8 +44,8 @@ export const subjectViewOf =
     const kind = kindOf(subject, reading, places);
     if (kind === undefined || !scope.sees(subject)) return undefined;
 
-    const from: RowsFrom = { limits, places, scope, nowMs };
-    const havings = allHavings(subject, limits, directory, nowMs);
+    const from: GroupRowsContext = { limits, places, scope, nowMs };
+    const havings = allSubjectLimits(subject, limits, directory, nowMs);
     const counters = await reading.counters.fresh(havings.map(({ limit }) => counterOf(limit, nowMs)));
     const todayNumber = today(zone, nowMs);
     const monthFrom = firstOfMonth(zone, nowMs);
@@ -92,11 +92,11 @@ export const subjectViewOf =
       zone: zoneOfSubject(subject, { limits, directory, zone }),
       subject,
       kind,
-      path: labelOf(subject, directory),
+      path: subjectLabelOf(subject, directory),
       above: subjectsAbove(subject, directory)
         .filter((each) => scope.sees(each))
         .reverse()
-        .map((each) => ({ subject: each, path: labelOf(each, directory) })),
+        .map((each) => ({ subject: each, path: subjectLabelOf(each, directory) })),
       limits: rows,
       limitsAbove: above,
       pools: rows.flatMap(({ id }) => {
@@ -120,7 +120,7 @@ export const subjectViewOf =
           children.length,
         ),
       }),
-      may: mayOf(subject, rightsOf(viewer.roles), { limits, directory, nowMs }),
+      may: subjectRightsOf(subject, rightsOf(viewer.roles), { limits, directory, nowMs }),
     };
   };
 
@@ -128,7 +128,7 @@ export const subjectViewOf =
 function agreementOf(
   row: LimitRow,
   usage: readonly DayUsage[],
-  { zone, clock }: Reading,
+  { zone, clock }: ReadContext,
   recount: RecountOutcome | undefined,
 ): BudgetAgreement | undefined {
   const span = row.inForce ? agreementDays(row, zone, clock.nowMs()) : undefined;
@@ -140,7 +140,7 @@ function agreementOf(
 /** Undefined: there is no such subject. */
 function kindOf(
   subject: string,
-  { policy }: Reading,
+  { policy }: ReadContext,
   { directory }: Places,
 ): SubjectView['kind'] | undefined {
   if (subject === 'instance') return 'instance';

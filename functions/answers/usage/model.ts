@@ -93,7 +93,7 @@ export const UsageViewSchema = z
 
 export type UsageView = z.infer<typeof UsageViewSchema>;
 
-export interface UsageAsked {
+export interface UsageQuery {
   readonly subject: string;
   /** 1–92, back from today. @default 31 */
   readonly days?: number;

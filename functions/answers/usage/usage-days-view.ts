@@ -1,16 +1,16 @@
-import type { Reading } from '../reading/reading.ts';
-import { labelOf, NOWHERE, scopeOf } from '../reading/scope.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import type { UsageAsked, UsageDaysView } from './model.ts';
+import type { UsageDaysView, UsageQuery } from './model.ts';
 
 const DAYS_DEFAULT = 31;
 const DAYS_MAX = 92;
 
 /** One read a day. @throws {LedgerError} */
 export const usageDaysOf =
-  (reading: Reading) =>
-  async (asked: UsageAsked, viewer: Viewer): Promise<UsageDaysView | undefined> => {
+  (reading: ReadContext) =>
+  async (asked: UsageQuery, viewer: Viewer): Promise<UsageDaysView | undefined> => {
     const { directory } = (await reading.places()) ?? NOWHERE;
     const { subject } = asked;
     if (!scopeOf(viewer.roles, directory).sees(subject)) return undefined;
@@ -20,7 +20,7 @@ export const usageDaysOf =
     const usage = await readDays([subject], { from: to - length + 1, to }, reading.usage);
     return {
       subject,
-      path: labelOf(subject, directory),
+      path: subjectLabelOf(subject, directory),
       currency: policy.currency,
       zone,
       days: (usage.get(subject) ?? []).map((day) => ({

@@ -6,7 +6,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import { labelOf } from '../reading/scope.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, type DayUsage, dayText, readDays } from '../reading/usage-days.ts';
 import type { UsageView } from './model.ts';
 import { rejectedByRule, watchedByRule } from './rejections.ts';
@@ -91,14 +91,16 @@ async function topProjectsOf(
     .slice(0, TOP_MAX)
     .map(([projectId, cost]) => ({
       projectId,
-      path: labelOf(`project/${projectId}`, directory),
+      path: subjectLabelOf(`project/${projectId}`, directory),
       micros: cost,
     }));
 }
 
 function projectItself(subject: string, directory: Directory): UsageView['topProjects'] {
   const [kind, id] = subject.split('/');
-  return kind === 'project' ? [{ projectId: Number(id), path: labelOf(subject, directory), micros: 0 }] : [];
+  return kind === 'project'
+    ? [{ projectId: Number(id), path: subjectLabelOf(subject, directory), micros: 0 }]
+    : [];
 }
 
 async function topJobsOf(

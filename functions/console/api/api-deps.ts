@@ -2,18 +2,18 @@ import type { Hook } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { ConsoleRead } from '../../answers/contract.ts';
+import type { ConsoleReader } from '../../answers/contract.ts';
 import { actingUser } from '../../answers/reading/acting-user.ts';
 import type { Log } from '../../core/environment/log.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import { NO_SET } from '../../core/limits/desk/desk-reads.ts';
-import type { EditedBy } from '../../core/limits/desk/outcome.ts';
+import type { EditAuthor } from '../../core/limits/desk/outcome.ts';
 import type { SignInEnv, User } from '../../core/signin/user.ts';
 import { type ApiError, apiError } from './api-error.ts';
 
 export interface ApiDeps {
   readonly desk: LimitsDesk;
-  readonly read: ConsoleRead;
+  readonly read: ConsoleReader;
   readonly policy: Policy;
   /** Names the groups of a file. */
   readonly directory: () => Promise<Directory | undefined>;
@@ -40,7 +40,7 @@ export const editedBy = (
   user: User,
   base: string | undefined,
   { why, confirmed }: { readonly why: string; readonly confirmed?: boolean | undefined },
-): EditedBy => ({
+): EditAuthor => ({
   ...actingUser(user),
   why,
   source: 'api',

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ChangeRowSchema } from '../../answers/history/model.ts';
 import { roleName } from '../../answers/me/model.ts';
-import type { Denied } from '../../core/limits/desk/role.ts';
+import type { Denial } from '../../core/limits/desk/role.ts';
 
 const DeniedSchema = z
   .object({
@@ -20,7 +20,7 @@ const DeniedSchema = z
     ]),
     needs: z.array(roleName).readonly().openapi({ description: 'Who may, weakest first.' }),
   })
-  .openapi('Denied') satisfies z.ZodType<Denied>;
+  .openapi('Denied') satisfies z.ZodType<Denial>;
 
 /** What stands in the way, and what to do about it. As the sign-in answers. */
 export const ErrorSchema = z

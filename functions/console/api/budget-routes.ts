@@ -1,11 +1,11 @@
 /** How limits stand, and what stands beside them. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
-import { type BudgetsAsked, BudgetsSchema } from '../../answers/budgets/model.ts';
+import { type BudgetsQuery, BudgetsSchema } from '../../answers/budgets/model.ts';
 import { ExceptionsSchema } from '../../answers/exceptions/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
-import { answerOf, createRoute, z } from './route-parts.ts';
+import { createRoute, jsonAnswer, z } from './route-parts.ts';
 
 const subject = z.string().max(255).openapi({ example: 'group/101' });
 
@@ -25,7 +25,7 @@ const list = createRoute({
       max: z.coerce.number().int().min(1).max(BUDGET_ROWS_MAX).optional(),
     }),
   },
-  responses: { 200: answerOf(BudgetsSchema, 'A page of limits') },
+  responses: { 200: jsonAnswer(BudgetsSchema, 'A page of limits') },
 });
 
 const exceptions = createRoute({
@@ -33,7 +33,7 @@ const exceptions = createRoute({
   path: '/exceptions',
   summary: 'Grants, freezes and break-glasses of a subject and of what is above it, with their ids',
   request: { query: z.object({ subject }) },
-  responses: { 200: answerOf(ExceptionsSchema, 'Those that are not over yet') },
+  responses: { 200: jsonAnswer(ExceptionsSchema, 'Those that are not over yet') },
 });
 
 export const budgetRoutes = ({ read }: ApiDeps) =>
@@ -42,7 +42,7 @@ export const budgetRoutes = ({ read }: ApiDeps) =>
       const { percent_min: percentMin, forecast, ...rest } = c.req.valid('query');
       const asked = { ...rest, percentMin, forecast: forecast === 'yes' };
       const told = Object.entries(asked).filter(([, value]) => value !== undefined);
-      return c.json(await read.budgets(Object.fromEntries(told) as BudgetsAsked, c.var.user), 200);
+      return c.json(await read.budgets(Object.fromEntries(told) as BudgetsQuery, c.var.user), 200);
     })
     .openapi(exceptions, async (c) =>
       c.json(await read.exceptions(c.req.valid('query').subject, c.var.user), 200),

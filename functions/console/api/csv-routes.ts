@@ -5,11 +5,11 @@ import { InvalidEditsSchema, ValidEditsSchema } from '../../answers/preview/mode
 import { actingUser } from '../../answers/reading/acting-user.ts';
 import { count, limitKind, list, maybe, periodKind, text, unit } from '../../answers/reading/schema.ts';
 import {
-  COLUMNS,
+  CSV_COLUMNS,
   type CsvDialect,
   type CsvProblem,
   PLAIN_CSV,
-  type Understood,
+  type UnderstoodCell,
 } from '../../core/limits/csv/columns.ts';
 import { exportLimits } from '../../core/limits/csv/export-limits.ts';
 import { importLimits } from '../../core/limits/csv/import-limits.ts';
@@ -21,7 +21,7 @@ import { staleImport } from '../stale-import.ts';
 import { type ApiDeps, editedBy, etagOf, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { AppliedSchema, FiledSchema, outcomeAnswer } from './outcome-answer.ts';
-import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
+import { createRoute, errorAnswer, jsonAnswer, z } from './route-parts.ts';
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
@@ -46,11 +46,11 @@ const WrittenTotalSchema = z
 const UnderstoodSchema = z
   .object({
     line: count('Line of the file, from 1.'),
-    column: z.enum(COLUMNS),
+    column: z.enum(CSV_COLUMNS),
     written: text(),
     read: text('As limits.yaml has it.'),
   })
-  .openapi('Understood') satisfies z.ZodType<Understood>;
+  .openapi('Understood') satisfies z.ZodType<UnderstoodCell>;
 
 /** What a file would do. */
 const ImportPreviewSchema = z
@@ -98,11 +98,11 @@ const upload = createRoute({
     body: { required: true, content: { 'text/csv': { schema: z.string() } } },
   },
   responses: {
-    200: answerOf(
+    200: jsonAnswer(
       z.union([AppliedSchema, ImportPreviewSchema]).openapi('Imported'),
       'What it did, or with `dry_run` what it would do',
     ),
-    202: answerOf(FiledSchema, 'Somebody else has to approve it; a request is filed'),
+    202: jsonAnswer(FiledSchema, 'Somebody else has to approve it; a request is filed'),
     403: errorAnswer('Not with your roles'),
     404: errorAnswer('Names what is not there'),
     409: errorAnswer('Needs approval, and too many requests are waiting already'),

@@ -20,7 +20,7 @@ import {
   WhySchema,
 } from './edit-schemas.ts';
 import { AppliedSchema, FiledSchema, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
-import { answerOf, baseHeader, createRoute, errorAnswer, jsonBody, textId, z } from './route-parts.ts';
+import { baseHeader, createRoute, errorAnswer, jsonAnswer, jsonBody, textId, z } from './route-parts.ts';
 
 const LiveSetSchema = z
   .object({
@@ -34,8 +34,8 @@ const LiveSetSchema = z
   .openapi('LiveSet');
 
 const changed = {
-  200: answerOf(AppliedSchema, 'It is live, or was so before'),
-  202: answerOf(FiledSchema, 'Somebody else has to approve it; a request is filed'),
+  200: jsonAnswer(AppliedSchema, 'It is live, or was so before'),
+  202: jsonAnswer(FiledSchema, 'Somebody else has to approve it; a request is filed'),
   403: errorAnswer('Not with your roles; `denied` says who may'),
   404: errorAnswer('No such subject, or not in one of your groups'),
   409: errorAnswer('Needs approval, and too many requests are waiting already'),
@@ -48,7 +48,7 @@ const live = createRoute({
   method: 'get',
   path: '/limits',
   summary: 'Which set of limits is live; its name is the ETag',
-  responses: { 200: answerOf(LiveSetSchema, 'Who made it live, when and why') },
+  responses: { 200: jsonAnswer(LiveSetSchema, 'Who made it live, when and why') },
 });
 
 const history = createRoute({
@@ -62,7 +62,7 @@ const history = createRoute({
       max: z.coerce.number().int().min(1).max(100).default(20),
     }),
   },
-  responses: { 200: answerOf(HistoryPageSchema, 'A page of edits') },
+  responses: { 200: jsonAnswer(HistoryPageSchema, 'A page of edits') },
 });
 
 const preview = createRoute({
@@ -71,7 +71,7 @@ const preview = createRoute({
   summary: 'What edits would do; changes nothing',
   request: { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
   responses: {
-    200: answerOf(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped'),
+    200: jsonAnswer(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped'),
     404: changed[404],
     422: changed[422],
     428: errorAnswer('`If-Match` is missing'),
@@ -86,7 +86,7 @@ const backtest = createRoute({
     'Lives the jobs again, newest days first, as many as one request may read: `complete`, `fromMs` and `untilMs` say how far it came. `npx tollgate budget set … --dry-run` counts all.',
   request: { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
   responses: {
-    200: answerOf(
+    200: jsonAnswer(
       BacktestSchema,
       'Jobs by edited subject: with the edits, with the limits as they are, and what really happened',
     ),
@@ -147,7 +147,7 @@ const glasses = createRoute({
   method: 'get',
   path: '/breakglass',
   summary: 'Who was let in by breaking glass',
-  responses: { 200: answerOf(list(BreakGlassStateSchema), 'Newest first') },
+  responses: { 200: jsonAnswer(list(BreakGlassStateSchema), 'Newest first') },
 });
 
 const NO_BASE = apiError(

@@ -27,13 +27,13 @@ export const FiledSchema = z
   })
   .openapi('Filed');
 
-export type Applied = z.infer<typeof AppliedSchema>;
+export type AppliedAnswer = z.infer<typeof AppliedSchema>;
 /** The request as the desk has it. */
-export type Filed = Omit<z.infer<typeof FiledSchema>, 'request'> & { readonly request: LimitRequest };
+export type FiledAnswer = Omit<z.infer<typeof FiledSchema>, 'request'> & { readonly request: LimitRequest };
 
 export type OutcomeAnswer =
-  | { readonly status: 200; readonly body: Applied }
-  | { readonly status: 202; readonly body: Filed }
+  | { readonly status: 200; readonly body: AppliedAnswer }
+  | { readonly status: 202; readonly body: FiledAnswer }
   | { readonly status: 403 | 404 | 409 | 412 | 422 | 428; readonly body: ApiError };
 
 /** @param sees - subjects the user may know of; what is not theirs is as if it were not there. */

@@ -9,7 +9,7 @@ import { UsageDaysViewSchema } from '../../answers/usage/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
-import { answerOf, createRoute, errorAnswer, numberId, z } from './route-parts.ts';
+import { createRoute, errorAnswer, jsonAnswer, numberId, z } from './route-parts.ts';
 
 const paging = {
   cursor: z.string().max(100).optional(),
@@ -18,7 +18,7 @@ const paging = {
 const chart = z.object({ limit: z.string().max(100).optional() });
 const unknown = errorAnswer('No such thing, or not in one of your groups');
 const subjectAnswers = {
-  200: answerOf(SubjectViewSchema, 'Its limits with their numbers, usage, rejections, grants and history'),
+  200: jsonAnswer(SubjectViewSchema, 'Its limits with their numbers, usage, rejections, grants and history'),
   404: unknown,
 };
 
@@ -26,7 +26,7 @@ const me = createRoute({
   method: 'get',
   path: '/me',
   summary: 'Who you are here',
-  responses: { 200: answerOf(MeSchema, 'Roles and groups') },
+  responses: { 200: jsonAnswer(MeSchema, 'Roles and groups') },
 });
 
 const groups = createRoute({
@@ -42,7 +42,7 @@ const groups = createRoute({
       ...paging,
     }),
   },
-  responses: { 200: answerOf(OverviewSchema, 'A page of groups') },
+  responses: { 200: jsonAnswer(OverviewSchema, 'A page of groups') },
 });
 
 const group = createRoute({
@@ -87,7 +87,7 @@ const usage = createRoute({
       days: z.coerce.number().int().min(1).max(92).optional(),
     }),
   },
-  responses: { 200: answerOf(UsageDaysViewSchema, 'Totals of each day'), 404: unknown },
+  responses: { 200: jsonAnswer(UsageDaysViewSchema, 'Totals of each day'), 404: unknown },
 });
 
 const job = createRoute({
@@ -103,7 +103,7 @@ const job = createRoute({
     }),
   },
   responses: {
-    200: answerOf(ExplainedSchema, 'Rules and counters, then and now'),
+    200: jsonAnswer(ExplainedSchema, 'Rules and counters, then and now'),
     404: unknown,
     422: errorAnswer('It names no job'),
   },
@@ -120,7 +120,7 @@ const shadow = createRoute({
       ...paging,
     }),
   },
-  responses: { 200: answerOf(ShadowViewSchema, 'By group and rule') },
+  responses: { 200: jsonAnswer(ShadowViewSchema, 'By group and rule') },
 });
 
 export const readRoutes = ({ read }: ApiDeps) =>

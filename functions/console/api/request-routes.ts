@@ -4,8 +4,8 @@ import { actingUser } from '../../answers/reading/acting-user.ts';
 import { list } from '../../answers/reading/schema.ts';
 import { LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
 import type {
-  AskForMore,
   DecideOutcome,
+  GrantAsk,
   LimitRequest,
   RequestVerdict,
 } from '../../core/limits/desk/limit-request.ts';
@@ -15,13 +15,13 @@ import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { AskSchema, VerdictSchema } from './edit-schemas.ts';
 import { forbidden } from './outcome-answer.ts';
-import { answerOf, createRoute, errorAnswer, jsonBody, textId } from './route-parts.ts';
+import { createRoute, errorAnswer, jsonAnswer, jsonBody, textId } from './route-parts.ts';
 
 const waiting = createRoute({
   method: 'get',
   path: '/requests',
   summary: 'Yours, and those of your groups',
-  responses: { 200: answerOf(list(RequestRowSchema), 'Newest first') },
+  responses: { 200: jsonAnswer(list(RequestRowSchema), 'Newest first') },
 });
 
 const file = createRoute({
@@ -30,7 +30,7 @@ const file = createRoute({
   summary: 'Ask for more',
   request: { body: jsonBody(AskSchema) },
   responses: {
-    201: answerOf(LimitRequestSchema, 'It waits for somebody to decide'),
+    201: jsonAnswer(LimitRequestSchema, 'It waits for somebody to decide'),
     403: errorAnswer('Not with your roles'),
     404: errorAnswer('No such subject, or not in one of your groups'),
     409: errorAnswer('Too many are waiting'),
@@ -44,7 +44,7 @@ const decide = createRoute({
   summary: 'Approve, and so give the grant or make the edit live, or decline',
   request: { params: textId, body: jsonBody(VerdictSchema) },
   responses: {
-    200: answerOf(LimitRequestSchema, 'As it stands now'),
+    200: jsonAnswer(LimitRequestSchema, 'As it stands now'),
     403: errorAnswer('Not with your roles, or it is your own'),
     404: errorAnswer('No such request, or it expired'),
     409: errorAnswer(
@@ -70,7 +70,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       if (!sees(asked.subject)) return c.json(NOT_THERE, 404);
       const by = actingUser(user);
       // JSON knows no undefined.
-      const outcome = await desk.request(asked as AskForMore, by);
+      const outcome = await desk.request(asked as GrantAsk, by);
       switch (outcome.outcome) {
         case 'filed':
           return c.json(outcome.request, 201);

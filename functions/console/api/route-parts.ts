@@ -8,7 +8,7 @@ export const errorAnswer = (description: string) => ({
 });
 
 /** @param schema - a model of functions/answers/<answer>/model.ts: the same type that the reader returns. */
-export const answerOf = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
+export const jsonAnswer = <Schema extends z.ZodType>(schema: Schema, description: string) => ({
   description,
   content: { 'application/json': { schema } },
 });

@@ -4,7 +4,7 @@ import { StatementSchema } from '../../answers/statement/model.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
-import { answerOf, createRoute, errorAnswer, z } from './route-parts.ts';
+import { createRoute, errorAnswer, jsonAnswer, z } from './route-parts.ts';
 
 const statement = createRoute({
   method: 'get',
@@ -32,7 +32,7 @@ const statement = createRoute({
     }),
   },
   responses: {
-    200: answerOf(StatementSchema, 'Lines, totals, and what the group’s counters show'),
+    200: jsonAnswer(StatementSchema, 'Lines, totals, and what the group’s counters show'),
     404: errorAnswer('No such group, or not one of yours'),
     422: errorAnswer('No such month or zone, or only days are kept of it; `problems` says which'),
   },

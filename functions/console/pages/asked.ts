@@ -22,7 +22,7 @@ export function query(c: PageContext, name: string, charactersMax = 200): string
   return value === '' ? undefined : value;
 }
 
-export function wholeNumber(text: string | undefined): number | undefined {
+export function readWholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
@@ -35,7 +35,7 @@ export const queryCursor = (c: PageContext): string | undefined => query(c, 'cur
 export function doneText(c: PageContext): string | undefined {
   const saved = query(c, 'saved');
   if (saved === 'nothing') return 'Nothing was changed: it is like that already.';
-  return wholeNumber(saved) === undefined
+  return readWholeNumber(saved) === undefined
     ? undefined
     : `Saved as edit ${saved}. New jobs are decided by it within seconds.`;
 }

@@ -4,11 +4,11 @@ import type { SignInEnv, User } from '../../core/signin/user.ts';
 import { doneText } from './asked.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';
-import { type PagesDeps, send, tellingOf } from './pages-deps.ts';
+import { type PagesDeps, pageFormatOf, send } from './pages-deps.ts';
 import { Done, Fact } from './parts/layout.tsx';
 import { address, subjectLink } from './parts/links.tsx';
 import type { Markup } from './parts/markup.ts';
-import { counted, distance, edge, type Telling } from './parts/told.tsx';
+import { distance, edge, type PageFormat, pageCount } from './parts/page-format.tsx';
 
 /** Break-glass of all groups somebody may see. */
 export function breakGlassRoutes(deps: PagesDeps): Hono<SignInEnv> {
@@ -18,7 +18,7 @@ export function breakGlassRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.get('/break-glass', async (c) => {
     const { user } = c.var;
     const may = user.roles.admin || user.roles.finance;
-    return send(c, breakGlassPage(user, await read.breakGlasses(user), may, doneText(c), tellingOf(deps)));
+    return send(c, breakGlassPage(user, await read.breakGlasses(user), may, doneText(c), pageFormatOf(deps)));
   });
 
   return app;
@@ -30,7 +30,7 @@ function breakGlassPage(
   all: readonly BreakGlassState[],
   may: boolean,
   done: string | undefined,
-  telling: Telling,
+  telling: PageFormat,
 ): Markup {
   return (
     <ConsolePage title="Break-glass" at="/break-glass" user={user}>
@@ -66,7 +66,7 @@ function breakGlassPage(
 const personText = (id: number, names: BreakGlassState['userNames'] = {}): string =>
   names[id] === undefined ? String(id) : `${names[id]} (${id})`;
 
-function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telling): Markup {
+function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: PageFormat): Markup {
   const {
     id,
     subject,
@@ -128,7 +128,7 @@ function breakGlassCard(glass: BreakGlassState, mayEdit: boolean, telling: Telli
       <dl class="facts">
         <Fact name="Whose">{who.filter((part) => part !== '').join(' ')}</Fact>
         <Fact name="Let in">
-          {used.toLocaleString('en-US')} of {counted(jobs, 'job')}
+          {used.toLocaleString('en-US')} of {pageCount(jobs, 'job')}
           {per !== 'once' && <> per {per}</>}
         </Fact>
         <Fact name="Until">

@@ -12,7 +12,7 @@ import { overviewRoutes } from './overview/overview-routes.ts';
 import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
 import { type PagesDeps, send } from './pages-deps.ts';
 import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
-import { requestRoutes } from './requests/request-routes.ts';
+import { requestPageRoutes } from './requests/request-routes.ts';
 import { shadowRoutes } from './shadow/shadow-routes.ts';
 import { subjectRoutes } from './subject/subject-routes.ts';
 
@@ -26,7 +26,7 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   historyRoutes,
   meRoutes,
   editRoutes,
-  requestRoutes,
+  requestPageRoutes,
   importRoutes,
 ];
 

@@ -1,11 +1,11 @@
 import { Hono } from 'hono';
-import type { Me } from '../../answers/me/model.ts';
+import type { MeAnswer } from '../../answers/me/model.ts';
 import type { SignInEnv, User } from '../../core/signin/user.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PagesDeps, send } from './pages-deps.ts';
 import { Card, Columns, PostForm } from './parts/layout.tsx';
 import type { Markup } from './parts/markup.ts';
-import { counted } from './parts/told.tsx';
+import { pageCount } from './parts/page-format.tsx';
 
 /** Who is signed in, and what that allows. */
 export function meRoutes({ read }: PagesDeps): Hono<SignInEnv> {
@@ -14,7 +14,7 @@ export function meRoutes({ read }: PagesDeps): Hono<SignInEnv> {
   return app;
 }
 
-const ROLE_SENTENCES: Readonly<Record<Me['roles'][number], string>> = {
+const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
   admin: 'Administrator: everything, also switching rules back.',
   finance: 'Finance: set, raise and grant everywhere, approve what others ask for.',
   owner:
@@ -22,7 +22,7 @@ const ROLE_SENTENCES: Readonly<Record<Me['roles'][number], string>> = {
   viewer: 'Viewer: see your groups and all below, ask for more.',
 };
 
-const mePage = (user: User, me: Me): Markup => (
+const mePage = (user: User, me: MeAnswer): Markup => (
   <ConsolePage title="Who am I" at="none" user={user}>
     <div class="head">
       <div>
@@ -51,7 +51,7 @@ const mePage = (user: User, me: Me): Markup => (
       )}
       {me.waiting > 0 && (
         <p>
-          <a href="/requests">{counted(me.waiting, 'request')}</a> {me.waiting === 1 ? 'waits' : 'wait'} for
+          <a href="/requests">{pageCount(me.waiting, 'request')}</a> {me.waiting === 1 ? 'waits' : 'wait'} for
           somebody with your rights.
         </p>
       )}

@@ -2,17 +2,17 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { ConsoleRead } from '../../answers/contract.ts';
+import type { ConsoleReader } from '../../answers/contract.ts';
 import type { Log } from '../../core/environment/log.ts';
 import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
 import type { SignInEnv } from '../../core/signin/user.ts';
 import type { Uploads } from './import/uploads.ts';
 import type { Markup } from './parts/markup.ts';
-import type { Telling } from './parts/told.tsx';
+import type { PageFormat } from './parts/page-format.tsx';
 
 export interface PagesDeps {
   readonly desk: LimitsDesk;
-  readonly read: ConsoleRead;
+  readonly read: ConsoleReader;
   readonly policy: Policy;
   /** The groups as they are now: a file of limits names them by path. */
   readonly directory: () => Promise<Directory | undefined>;
@@ -42,7 +42,7 @@ export interface OwnerMessage {
 
 export type PageContext = Context<SignInEnv>;
 
-export const tellingOf = ({ policy, zone, clock }: PagesDeps): Telling => ({
+export const pageFormatOf = ({ policy, zone, clock }: PagesDeps): PageFormat => ({
   currency: policy.currency,
   zone,
   nowMs: clock.nowMs(),

@@ -1,7 +1,7 @@
 import type { ApplyOutcome } from '../../core/limits/desk/outcome.ts';
 import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
-import type { Denied } from '../../core/limits/desk/role.ts';
-import type { Notice, RenderNotice } from '../../core/signin/answers.ts';
+import type { Denial } from '../../core/limits/desk/role.ts';
+import type { RenderNotice, SignInNotice } from '../../core/signin/answers.ts';
 import type { User } from '../../core/signin/user.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
 import { contactLink } from './parts/links.tsx';
@@ -33,7 +33,7 @@ export const problemPage = (user: User, { title, sentence, remedy, link }: Probl
 );
 
 /** How the sign-in tells what stands in the way, in the same dress. */
-export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link }: Notice) =>
+export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link }: SignInNotice) =>
   String(
     <BarePage title={title}>
       <div class="head">
@@ -71,7 +71,7 @@ export const noAnswer = (user: User, changing: boolean): Markup =>
   });
 
 /** Somebody to ask: who owns a limit, and where they are found. */
-export interface Reach {
+export interface OwnerContact {
   /** `acme/payments money-month` */
   readonly of: string;
   readonly owner?: string;
@@ -81,8 +81,8 @@ export interface Reach {
 /** Names the right that is missing, for each difference that nobody but others may make, and whom to ask. */
 export const forbiddenPage = (
   user: User,
-  denied: readonly Denied[],
-  reach: readonly Reach[],
+  denied: readonly Denial[],
+  reach: readonly OwnerContact[],
   back: string,
 ): Markup =>
   problemPage(user, {
@@ -119,7 +119,7 @@ export const forbiddenPage = (
     link: { href: back, text: 'Back' },
   });
 
-const reachList = (reach: readonly Reach[]): Markup | '' =>
+const reachList = (reach: readonly OwnerContact[]): Markup | '' =>
   reach.length === 0 ? (
     ''
   ) : (

@@ -1,4 +1,4 @@
-import type { Decision, Notice } from '../../../policies/decision.ts';
+import type { Decision, NoticeOrder } from '../../../policies/decision.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
@@ -7,10 +7,10 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import type { JobDecision } from '../contract/admissions.ts';
 import type { HoldOutcome } from '../ledger/ledger.ts';
-import { jobPage, linkTo } from '../notify/console-links.ts';
+import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import type { DecideDeps } from './decide-deps.ts';
 import { jobIdIn } from './envelope.ts';
-import { type Judged, judge } from './judge.ts';
+import { type JudgedJob, judgeRequests } from './judge.ts';
 
 /**
  * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
@@ -39,7 +39,7 @@ export async function decide(
     requests.push(parsed.value);
   });
 
-  const judged = requests.length === 0 ? [] : await judge(requests, deadlineMs, deps);
+  const judged = requests.length === 0 ? [] : await judgeRequests(requests, deadlineMs, deps);
   const notices = await noticesByJob(judged, deadlineMs, deps);
   judged.forEach((one, position) => {
     // The id of the job that was judged, not of the one that stands at this place.
@@ -52,11 +52,11 @@ export async function decide(
 }
 
 async function noticesByJob(
-  judged: readonly Judged[],
+  judged: readonly JudgedJob[],
   deadlineMs: number,
   deps: DecideDeps,
-): Promise<ReadonlyMap<Judged, Notice>> {
-  const rejected: Judged[] = [];
+): Promise<ReadonlyMap<JudgedJob, NoticeOrder>> {
+  const rejected: JudgedJob[] = [];
   const rejections: Rejection[] = [];
   for (const one of judged) {
     const { request, evaluation, outcome } = one;
@@ -69,8 +69,8 @@ async function noticesByJob(
 }
 
 function toDecision(
-  { request, evaluation, outcome, policy, nowMs }: Judged,
-  notice: Notice | undefined,
+  { request, evaluation, outcome, policy, nowMs }: JudgedJob,
+  notice: NoticeOrder | undefined,
   consoleUrl: string | undefined,
 ): Decision {
   if (outcome.outcome === 'undecided') {
@@ -90,7 +90,7 @@ function toDecision(
     decisionId,
     nowMs,
     disclosure: evaluation.disclosure,
-    detailsUrl: linkTo(consoleUrl, jobPage(request.jobId)),
+    detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
     ...(footer === undefined ? {} : { footer }),
   });
   const { violations, shadow } = outcome;
@@ -124,7 +124,7 @@ export async function noticesOf(
   rejections: readonly Rejection[],
   deadlineMs: number,
   deps: Pick<DecideDeps, 'ledger' | 'clock' | 'log'>,
-): Promise<readonly Notice[]> {
+): Promise<readonly NoticeOrder[]> {
   const keys = rejections.map(noticeKey);
   const asked = keys.filter((key) => key !== undefined);
   const first = await firstOf(asked, deadlineMs, deps);

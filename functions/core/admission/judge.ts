@@ -14,18 +14,18 @@ interface Evaluated {
 }
 
 /** What the ledger said of it, and what that rests on. */
-export interface Judged extends Evaluated {
+export interface JudgedJob extends Evaluated {
   readonly outcome: HoldOutcome;
   readonly policy: Policy;
   readonly nowMs: number;
 }
 
 /** One per request, same order. */
-export async function judge(
+export async function judgeRequests(
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
   deps: DecideDeps,
-): Promise<readonly Judged[]> {
+): Promise<readonly JudgedJob[]> {
   const rules = await deps.currentRules(requests);
   const judged = await judgeBy(rules, requests, deadlineMs, deps);
   const stale = judged.filter(isStale).map(({ request }) => request);
@@ -34,7 +34,7 @@ export async function judge(
   return judged.map((one) => (isStale(one) ? (anew.next().value ?? one) : one));
 }
 
-const isStale = ({ outcome }: Judged): boolean =>
+const isStale = ({ outcome }: JudgedJob): boolean =>
   outcome.outcome === 'undecided' && outcome.cause === 'stale_limits';
 
 /** On the limits that are in force by now, and without asking again: limits that change twice a second still decide. */
@@ -42,7 +42,7 @@ async function judgeAnew(
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
   deps: DecideDeps,
-): Promise<readonly Judged[]> {
+): Promise<readonly JudgedJob[]> {
   try {
     const { limitsAreCurrent: _, ...rules } = await deps.currentRules(requests);
     return await judgeBy(rules, requests, deadlineMs, deps);
@@ -60,7 +60,7 @@ async function judgeBy(
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
   deps: DecideDeps,
-): Promise<readonly Judged[]> {
+): Promise<readonly JudgedJob[]> {
   const { policy, limitsAreCurrent } = rules;
   const estimator = (await deps.estimatorFor?.(requests, policy.estimate, deadlineMs)) ?? rules.estimator;
   const nowMs = deps.clock.nowMs();

@@ -31,7 +31,7 @@ export const projectChunkNumberOf = (name: string): number | undefined =>
 export const INDEX = 'index';
 
 /** id, parent (0: none), full path, visibility, how many listings in a row did not have it. */
-export type GroupRow = readonly [
+export type StoredGroupRow = readonly [
   id: number,
   parentId: number,
   path: string,
@@ -40,7 +40,7 @@ export type GroupRow = readonly [
 ];
 
 export interface GroupChunk {
-  readonly groups: readonly GroupRow[];
+  readonly groups: readonly StoredGroupRow[];
 }
 
 /** id, full path, 1 for a personal namespace. */
@@ -76,7 +76,7 @@ const HASH_CHARACTERS = 16;
 export const packed = (text: string): Uint8Array =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 
-export const hashOf = (text: string): string =>
+export const chunkHashOf = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, HASH_CHARACTERS);
 
 /**
@@ -84,7 +84,7 @@ export const hashOf = (text: string): string =>
  *
  * @throws {DirectoryError} `directory_unreadable`
  */
-export function unpacked<Body>(name: string, bytes: Uint8Array | undefined, hash?: string): Body {
+export function unpackedChunk<Body>(name: string, bytes: Uint8Array | undefined, hash?: string): Body {
   if (bytes === undefined) throw unreadable(name, 'is not there');
   let text: string;
   let body: unknown;
@@ -94,7 +94,7 @@ export function unpacked<Body>(name: string, bytes: Uint8Array | undefined, hash
   } catch {
     throw unreadable(name, 'is damaged');
   }
-  if (!isRecord(body) || (hash !== undefined && hashOf(text) !== hash))
+  if (!isRecord(body) || (hash !== undefined && chunkHashOf(text) !== hash))
     throw unreadable(name, 'is not what was written');
   return body as Body;
 }

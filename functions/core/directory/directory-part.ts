@@ -5,7 +5,7 @@ import {
   type DirectoryProject,
   directoryOf,
 } from '../../../policies/place/directory.ts';
-import { type GroupChunk, type GroupRow, type ProjectChunk, visibilityOf } from './chunks.ts';
+import { type GroupChunk, type ProjectChunk, type StoredGroupRow, visibilityOf } from './chunks.ts';
 
 export interface DirectoryPart {
   readonly directory: Directory;
@@ -23,7 +23,7 @@ export function groupPart({ groups }: GroupChunk): DirectoryPart {
   };
 }
 
-const groupOf = ([id, parentId, path, code]: GroupRow): DirectoryGroup => ({
+const groupOf = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => ({
   id,
   path,
   personal: false,

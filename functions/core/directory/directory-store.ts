@@ -7,10 +7,10 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Log } from '../environment/log.ts';
 import { DirectoryError } from './directory-error.ts';
 import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';
-import { LoadedDirectory, type ReadBodies } from './loaded-directory.ts';
-import { readLive, readManifest } from './manifest.ts';
+import { type ChunkBodyReader, LoadedDirectory } from './loaded-directory.ts';
+import { readLiveChunks, readManifest } from './manifest.ts';
 import { type PlaceAsk, wishFor } from './place-ask.ts';
-import { Wishing } from './wishing.ts';
+import { WishWriter } from './wishing.ts';
 
 export interface DirectoryStoreDeps {
   readonly table: DirectoryTable;
@@ -29,7 +29,7 @@ const QUIET_MS = 5_000;
 
 export class DirectoryStore {
   readonly #deps: DirectoryStoreDeps;
-  readonly #wishing: Wishing;
+  readonly #wishing: WishWriter;
   #pointer: DirectoryPointer | undefined;
   #loaded: LoadedDirectory | undefined;
   #lookAgainAtMs = Number.NEGATIVE_INFINITY;
@@ -38,7 +38,7 @@ export class DirectoryStore {
 
   constructor(deps: DirectoryStoreDeps) {
     this.#deps = deps;
-    this.#wishing = new Wishing(deps);
+    this.#wishing = new WishWriter(deps);
   }
 
   /**
@@ -105,8 +105,8 @@ export class DirectoryStore {
     }
   }
 
-  readonly #read: ReadBodies = (names, manifest) =>
-    readLive(names, manifest, this.#deps.table, { timeoutMs: TIMEOUT_MS });
+  readonly #read: ChunkBodyReader = (names, manifest) =>
+    readLiveChunks(names, manifest, this.#deps.table, { timeoutMs: TIMEOUT_MS });
 
   #report(message: string, error: unknown): void {
     if (!(error instanceof DirectoryError)) throw error;

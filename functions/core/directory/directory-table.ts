@@ -24,11 +24,11 @@ export interface DirectoryTable {
    * Writes down an id that was not found, unless it was written within the last `WISH_AGAIN_MS`.
    * @throws {DirectoryError} `directory_unavailable`
    */
-  putWish(wish: Wish, atMs: number, options: ReadOptions): Promise<void>;
+  putWish(wish: DirectoryWish, atMs: number, options: ReadOptions): Promise<void>;
   /** At most `limit` that were not granted yet. @throws {DirectoryError} `directory_unavailable` */
-  readWishes(limit: number, options: ReadOptions): Promise<readonly Wish[]>;
+  readWishes(limit: number, options: ReadOptions): Promise<readonly DirectoryWish[]>;
   /** Takes a wish off the list; the same one waits out `WISH_AGAIN_MS` all the same. @throws {DirectoryError} `directory_unavailable` */
-  grantWish(wish: Wish, options: ReadOptions): Promise<void>;
+  grantWish(wish: DirectoryWish, options: ReadOptions): Promise<void>;
 }
 
 /** The same id is asked of GitLab once in so long, whoever misses it and however often. */
@@ -37,7 +37,7 @@ export const WISH_AGAIN_MS = 10 * 60_000;
 export const WISH_TTL_MS = 6 * 60 * 60_000;
 
 /** An id that a job was sent with and that the directory does not know, or has elsewhere. */
-export interface Wish {
+export interface DirectoryWish {
   readonly kind: 'group' | 'project';
   readonly id: number;
 }

@@ -1,5 +1,5 @@
 /** The directory that a run of the sync works on: as it is live, with what the run writes aside on top. */
-import { hashOf, packed, unpacked } from './chunks.ts';
+import { chunkHashOf, packed, unpackedChunk } from './chunks.ts';
 import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory-table.ts';
 import {
   MANIFEST,
@@ -9,7 +9,7 @@ import {
   NOTHING,
   PROGRESS,
   progressAt,
-  readLive,
+  readLiveChunks,
   readManifest,
   type StoredChunk,
   type SyncProgress,
@@ -35,7 +35,7 @@ export interface DraftOptions {
   readonly nowMs: number;
 }
 
-export class Draft {
+export class DirectoryDraft {
   readonly #options: DraftOptions;
   readonly #pointer: DirectoryPointer | undefined;
   readonly #before: Manifest;
@@ -66,15 +66,15 @@ export class Draft {
   }
 
   /** @throws {DirectoryError} either code */
-  static async open(options: DraftOptions): Promise<Draft> {
+  static async open(options: DraftOptions): Promise<DirectoryDraft> {
     const { table } = options;
     const pointer = await table.getPointer(WAIT);
-    if (pointer === undefined) return new Draft(options, undefined, NOTHING, NOT_BEGUN);
+    if (pointer === undefined) return new DirectoryDraft(options, undefined, NOTHING, NOT_BEGUN);
     const [manifest, [progress]] = await Promise.all([
       readManifest(pointer, table, WAIT),
       table.readChunks([progressAt(pointer)], WAIT),
     ]);
-    return new Draft(options, pointer, manifest, unpacked<SyncProgress>(PROGRESS, progress));
+    return new DirectoryDraft(options, pointer, manifest, unpackedChunk<SyncProgress>(PROGRESS, progress));
   }
 
   get live(): boolean {
@@ -101,7 +101,7 @@ export class Draft {
     const bodies: (Body | undefined)[] = [];
     for (let first = 0; first < names.length; first += AT_ONCE) {
       const some = names.slice(first, first + AT_ONCE);
-      bodies.push(...(await readLive<Body>(some, { chunks }, this.#options.table, WAIT)));
+      bodies.push(...(await readLiveChunks<Body>(some, { chunks }, this.#options.table, WAIT)));
     }
     return bodies;
   }
@@ -122,7 +122,7 @@ export class Draft {
     body: object,
   ): Promise<boolean> {
     const text = JSON.stringify(body);
-    const hash = hashOf(text);
+    const hash = chunkHashOf(text);
     if (chunks[name]?.hash === hash) return false;
     const was = before[name];
     if (was?.hash === hash) {

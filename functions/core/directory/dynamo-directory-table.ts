@@ -1,7 +1,7 @@
 /** The directory in the ledger's table, under keys that no scan of the books yields. */
 
 import { LimitsError } from '../limits/limits-error.ts';
-import { joined, PARTS, partsOf } from '../limits/publish-limits.ts';
+import { chunkPartsOf, joined, PARTS_ATTRIBUTE } from '../limits/publish-limits.ts';
 import { getItem } from '../store/get.ts';
 import type { Item } from '../store/item-bytes.ts';
 import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
@@ -10,8 +10,8 @@ import {
   any,
   atRev,
   type InstanceTable,
+  type ItemTable,
   numberIs,
-  type Table,
   TimeLimit,
 } from '../store/operation.ts';
 import { itemAt, putItem } from '../store/put.ts';
@@ -24,10 +24,10 @@ import {
   type ChunkAddress,
   type DirectoryPointer,
   type DirectoryTable,
+  type DirectoryWish,
   type ReadOptions,
   WISH_AGAIN_MS,
   WISH_TTL_MS,
-  type Wish,
 } from './directory-table.ts';
 
 /** Set once a wish was granted, so that it no longer is one but still keeps the same one away. */
@@ -38,7 +38,7 @@ const WISH_PAGES_MAX = 10;
 const WISHES_PER_PAGE = 500;
 
 export class DynamoDirectoryTable implements DirectoryTable {
-  readonly #table: Table;
+  readonly #table: ItemTable;
   readonly #keys: LedgerKeys;
 
   constructor({ table, instance }: InstanceTable) {
@@ -55,7 +55,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
 
   async putChunk({ version, name }: ChunkAddress, bytes: Uint8Array, options: ReadOptions): Promise<void> {
     await this.#answered('write a chunk to', options, async (limit) => {
-      for (const [part, attributes] of partsOf(name, bytes).entries())
+      for (const [part, attributes] of chunkPartsOf(name, bytes).entries())
         await putItem(this.#table, itemAt(this.#keys.directoryChunk(version, name, part), attributes), limit);
     });
   }
@@ -88,7 +88,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
       getItem(this.#table, this.#keys.directoryChunk(version, name, part), limit);
     const first = await read(0);
     if (first === undefined) return [];
-    const numbers = Array.from({ length: Number(first[PARTS]?.N) - 1 }, (_, index) => index + 1);
+    const numbers = Array.from({ length: Number(first[PARTS_ATTRIBUTE]?.N) - 1 }, (_, index) => index + 1);
     const others = await Promise.all(numbers.map(read));
     return [first, ...others.filter((part) => part !== undefined)];
   }
@@ -107,7 +107,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
     return outcome === 'written' ? 'flipped' : 'stale';
   }
 
-  async putWish(wish: Wish, atMs: number, options: ReadOptions): Promise<void> {
+  async putWish(wish: DirectoryWish, atMs: number, options: ReadOptions): Promise<void> {
     const item = itemAt(this.#keys.directoryWish(nameOf(wish)), {
       [AT]: { N: String(atMs) },
       [TTL_ATTRIBUTE]: { N: String(Math.ceil((atMs + WISH_TTL_MS) / 1000)) },
@@ -116,7 +116,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
     await this.#answered('write a wish to', options, (limit) => putItem(this.#table, item, limit, due));
   }
 
-  readWishes(limit: number, options: ReadOptions): Promise<readonly Wish[]> {
+  readWishes(limit: number, options: ReadOptions): Promise<readonly DirectoryWish[]> {
     const ask = {
       pk: this.#keys.directoryWish('').pk,
       filter: absent(GRANTED),
@@ -124,7 +124,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
       pageItems: WISHES_PER_PAGE,
     };
     return this.#answered('read the wishes of', options, async (time) => {
-      const wishes: Wish[] = [];
+      const wishes: DirectoryWish[] = [];
       let pagesLeft = WISH_PAGES_MAX;
       for await (const items of queryPages(this.#table, ask, time)) {
         wishes.push(...items.flatMap((item) => wishOf(item[SK]?.S ?? '') ?? []));
@@ -135,7 +135,7 @@ export class DynamoDirectoryTable implements DirectoryTable {
     });
   }
 
-  async grantWish(wish: Wish, options: ReadOptions): Promise<void> {
+  async grantWish(wish: DirectoryWish, options: ReadOptions): Promise<void> {
     await this.#answered('grant a wish in', options, (limit) =>
       changeItem(this.#table, this.#keys.directoryWish(nameOf(wish)), { [GRANTED]: { BOOL: true } }, limit),
     );
@@ -160,9 +160,9 @@ export class DynamoDirectoryTable implements DirectoryTable {
   }
 }
 
-const nameOf = ({ kind, id }: Wish): string => `${kind}/${id}`;
+const nameOf = ({ kind, id }: DirectoryWish): string => `${kind}/${id}`;
 
-function wishOf(name: string): Wish | undefined {
+function wishOf(name: string): DirectoryWish | undefined {
   const [kind, id] = name.split('/');
   if (kind !== 'group' && kind !== 'project') return undefined;
   return Number.isSafeInteger(Number(id)) ? { kind, id: Number(id) } : undefined;

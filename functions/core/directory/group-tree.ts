@@ -4,17 +4,17 @@ import type { GitLabGroup } from '../gitlab/gitlab-directory.ts';
 import {
   GROUP_CHUNK_NAMES,
   type GroupChunk,
-  type GroupRow,
   groupChunk,
   INDEX,
   type IndexChunk,
+  type StoredGroupRow,
   visibilityCode,
 } from './chunks.ts';
-import { AT_ONCE, type Draft } from './draft.ts';
+import { AT_ONCE, type DirectoryDraft } from './draft.ts';
 
-export type GroupTree = Map<number, GroupRow>;
+export type GroupTree = Map<number, StoredGroupRow>;
 
-export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): GroupRow => [
+export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): StoredGroupRow => [
   id,
   parentId,
   path,
@@ -23,7 +23,7 @@ export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): Grou
 ];
 
 /** The topmost group above that is known; the group itself where none is. */
-export function rootOf(groupId: number, groups: ReadonlyMap<number, GroupRow>): number {
+export function topGroupOf(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
   let id = groupId;
   for (let level = 1; level < GROUP_LEVELS_MAX; level += 1) {
     const parentId = groups.get(id)?.[1] ?? 0;
@@ -33,20 +33,20 @@ export function rootOf(groupId: number, groups: ReadonlyMap<number, GroupRow>): 
   return id;
 }
 
-export async function readGroups(draft: Draft): Promise<GroupTree> {
+export async function readGroups(draft: DirectoryDraft): Promise<GroupTree> {
   const chunks = await draft.read<GroupChunk>(GROUP_CHUNK_NAMES);
   return new Map(chunks.flatMap((chunk) => chunk?.groups ?? []).map((row) => [row[0], row]));
 }
 
 /** Whether any chunk changed. */
-export async function writeGroups(groups: GroupTree, draft: Draft): Promise<boolean> {
+export async function writeGroups(groups: GroupTree, draft: DirectoryDraft): Promise<boolean> {
   const rows = [...groups.values()].sort((a, b) => a[0] - b[0]);
-  const chunks = new Map<string, GroupRow[]>(GROUP_CHUNK_NAMES.map((name) => [name, []]));
+  const chunks = new Map<string, StoredGroupRow[]>(GROUP_CHUNK_NAMES.map((name) => [name, []]));
   const roots: [number, number][] = [];
   const paths: [string, number][] = [];
   for (const row of rows) {
     const [id, , path] = row;
-    const rootId = rootOf(id, groups);
+    const rootId = topGroupOf(id, groups);
     chunks.get(groupChunk(rootId))?.push(row);
     if (rootId === id) paths.push([pathKey(path), id]);
     else roots.push([id, rootId]);

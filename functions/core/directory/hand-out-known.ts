@@ -1,7 +1,7 @@
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { HandOutDirectory } from '../admission/decide-deps.ts';
 import { DIRECTORY_PARTS_MAX, type DirectoryRow } from '../contract/admissions.ts';
-import { hashOf, visibilityCode } from './chunks.ts';
+import { chunkHashOf, visibilityCode } from './chunks.ts';
 
 /** A directory that does not change while the process lives, e.g. the one of a local run, always as new as can be. */
 export function handOutKnown(directory: Directory): HandOutDirectory {
@@ -12,7 +12,9 @@ export function handOutKnown(directory: Directory): HandOutDirectory {
     parts.set(name, [...(parts.get(name) ?? []), row]);
   }
   const rows = Object.fromEntries(parts);
-  const hashes = Object.fromEntries([...parts].map(([name, some]) => [name, hashOf(JSON.stringify(some))]));
+  const hashes = Object.fromEntries(
+    [...parts].map(([name, some]) => [name, chunkHashOf(JSON.stringify(some))]),
+  );
   return async (have) => ({
     live: true,
     ageMs: 0,

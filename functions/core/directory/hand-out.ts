@@ -11,14 +11,14 @@ import {
   type DirectoryResponse,
   type DirectoryRow,
 } from '../contract/admissions.ts';
-import { type GroupChunk, INDEX, type ProjectChunk, unpacked } from './chunks.ts';
+import { type GroupChunk, INDEX, type ProjectChunk, unpackedChunk } from './chunks.ts';
 import { DirectoryError } from './directory-error.ts';
 import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';
 import {
   type Manifest,
   PROGRESS,
   progressAt,
-  readLive,
+  readLiveChunks,
   readManifest,
   type SyncProgress,
 } from './manifest.ts';
@@ -65,7 +65,7 @@ export function directoryHandOut({ table, clock }: HandOutDeps): HandOutDirector
       readManifest(pointer, table, WAIT),
       table.readChunks([progressAt(pointer)], WAIT),
     ]);
-    const { groupsListedAtMs } = unpacked<SyncProgress>(PROGRESS, bytes);
+    const { groupsListedAtMs } = unpackedChunk<SyncProgress>(PROGRESS, bytes);
     return { pointer, manifest, listedAtMs: groupsListedAtMs ?? 0 };
   }
 
@@ -73,7 +73,7 @@ export function directoryHandOut({ table, clock }: HandOutDeps): HandOutDirector
     names: readonly string[],
     manifest: Manifest,
   ): Promise<Extract<DirectoryResponse, { live: true }>['changed']> {
-    const bodies = await readLive<GroupChunk | ProjectChunk>(names, manifest, table, WAIT);
+    const bodies = await readLiveChunks<GroupChunk | ProjectChunk>(names, manifest, table, WAIT);
     return Object.fromEntries(
       names.map((name, index) => {
         const body = bodies[index];

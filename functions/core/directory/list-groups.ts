@@ -1,12 +1,12 @@
 import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
-import type { GroupChunk, GroupRow } from './chunks.ts';
-import type { Draft } from './draft.ts';
+import type { GroupChunk, StoredGroupRow } from './chunks.ts';
+import type { DirectoryDraft } from './draft.ts';
 import { type GroupTree, rowOf } from './group-tree.ts';
 import type { SyncProgress } from './manifest.ts';
 import type { RunBudget } from './run-budget.ts';
 import { answeredShort } from './short-answer.ts';
 
-export interface GroupsListed {
+export interface GroupListing {
   readonly outcome:
     | 'listed'
     /** The next run goes on. */
@@ -24,7 +24,7 @@ export interface GroupsListed {
 
 export interface ListGroupsDeps {
   readonly gitlab: Pick<GitLabDirectory, 'groups'>;
-  readonly draft: Draft;
+  readonly draft: DirectoryDraft;
   readonly budget: RunBudget;
   /** Believes a short answer. */
   readonly force: boolean;
@@ -40,10 +40,10 @@ const LISTING = 'listing';
  * Lists all groups, over several runs if need be, and puts them into `groups`. A group that is missing once is kept: pages
  * by number skip one where another was deleted meanwhile. It goes when it is missing twice in a row.
  */
-export async function listGroups(groups: GroupTree, deps: ListGroupsDeps): Promise<GroupsListed> {
+export async function listGroups(groups: GroupTree, deps: ListGroupsDeps): Promise<GroupListing> {
   const { gitlab, draft, budget } = deps;
   const before = draft.progress.groupsPass;
-  const rows: GroupRow[] = [];
+  const rows: StoredGroupRow[] = [];
   let unreadable = 0;
   let page = before?.page;
   for (;;) {
@@ -67,8 +67,8 @@ export async function listGroups(groups: GroupTree, deps: ListGroupsDeps): Promi
 
 async function setAside(
   page: string | undefined,
-  rows: readonly GroupRow[],
-  draft: Draft,
+  rows: readonly StoredGroupRow[],
+  draft: DirectoryDraft,
 ): Promise<SyncProgress['groupsPass']> {
   const before = draft.progress.groupsPass;
   if (page === undefined || rows.length === 0) return before;
@@ -83,10 +83,10 @@ async function setAside(
 }
 
 function believe(
-  listed: ReadonlyMap<number, GroupRow>,
+  listed: ReadonlyMap<number, StoredGroupRow>,
   groups: GroupTree,
   force: boolean,
-): Pick<GroupsListed, 'outcome' | 'missing'> {
+): Pick<GroupListing, 'outcome' | 'missing'> {
   const missing = [...groups.values()].filter(([id]) => !listed.has(id));
   // Those that were missing before and were believed then count no second time.
   const newly = missing.filter(([, , , , missed]) => missed === 0).length;

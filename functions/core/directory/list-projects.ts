@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { GitLabDirectory, GitLabProject } from '../gitlab/gitlab-directory.ts';
 import { beforeProjectChunk, projectChunkNamed, projectChunkNumber, projectChunkNumberOf } from './chunks.ts';
-import type { Draft } from './draft.ts';
+import type { DirectoryDraft } from './draft.ts';
 import type { SyncProgress } from './manifest.ts';
 import { type ChangedProjects, chunkNumberOfLast, writeListed } from './project-chunks.ts';
 import type { RunBudget } from './run-budget.ts';
@@ -15,7 +15,7 @@ const CHANGED_PAGES_MAX = 50;
 
 export interface ProjectsDeps {
   readonly gitlab: Pick<GitLabDirectory, 'projects' | 'projectsChanged'>;
-  readonly draft: Draft;
+  readonly draft: DirectoryDraft;
   readonly budget: RunBudget;
   readonly nowMs: number;
   readonly force: boolean;

@@ -15,7 +15,7 @@ import type { PlaceAsk } from './place-ask.ts';
 
 type Body = GroupChunk | ProjectChunk | IndexChunk;
 
-export type ReadBodies = (
+export type ChunkBodyReader = (
   names: readonly string[],
   manifest: Manifest,
 ) => Promise<readonly (Body | undefined)[]>;
@@ -27,12 +27,12 @@ export class LoadedDirectory {
   readonly manifest: Manifest;
   readonly directory = new GrowingDirectory();
   readonly #bodies = new Map<string, Body>();
-  readonly #read: ReadBodies;
+  readonly #read: ChunkBodyReader;
   /** Root of a group, and of a path; only where jobs do not name their root. */
   #roots: ReadonlyMap<number, number> | undefined;
   #paths: ReadonlyMap<string, number> | undefined;
 
-  constructor(manifest: Manifest, read: ReadBodies) {
+  constructor(manifest: Manifest, read: ChunkBodyReader) {
     this.manifest = manifest;
     this.#read = read;
   }

@@ -1,6 +1,6 @@
 /** Which chunks are live, and how far the sync has come. */
 
-import { unpacked } from './chunks.ts';
+import { unpackedChunk } from './chunks.ts';
 import type { ChunkAddress, DirectoryPointer, DirectoryTable, ReadOptions } from './directory-table.ts';
 
 export interface StoredChunk {
@@ -60,11 +60,11 @@ export async function readManifest(
   options: ReadOptions,
 ): Promise<Manifest> {
   const [bytes] = await table.readChunks([manifestAt(pointer)], options);
-  return unpacked<Manifest>(MANIFEST, bytes);
+  return unpackedChunk<Manifest>(MANIFEST, bytes);
 }
 
 /** Bodies of live chunks, one per name, same order; undefined: the manifest has none of that name. @throws {DirectoryError} either code */
-export async function readLive<Body>(
+export async function readLiveChunks<Body>(
   names: readonly string[],
   { chunks }: Pick<Manifest, 'chunks'>,
   table: DirectoryTable,
@@ -74,7 +74,7 @@ export async function readLive<Body>(
   const at = there.map((name) => ({ version: chunks[name]?.version ?? '', name }));
   const bytes = await table.readChunks(at, options);
   const bodies = new Map(
-    there.map((name, index) => [name, unpacked<Body>(name, bytes[index], chunks[name]?.hash)]),
+    there.map((name, index) => [name, unpackedChunk<Body>(name, bytes[index], chunks[name]?.hash)]),
   );
   return names.map((name) => bodies.get(name));
 }

@@ -1,6 +1,6 @@
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { Wish } from './directory-table.ts';
+import type { DirectoryWish } from './directory-table.ts';
 
 /** What says where a job stands; an admission request, a job's truth and a record's facts have it. */
 export type PlaceAsk = Pick<
@@ -12,7 +12,7 @@ export type PlaceAsk = Pick<
  * What to ask GitLab about a job whose group is not known or is elsewhere by now. A project leads to its group, also to a
  * personal namespace, which has no call of its own. Identity that contradicts itself asks for nothing.
  */
-export function wishFor(ask: PlaceAsk, directory: Directory): Wish | undefined {
+export function wishFor(ask: PlaceAsk, directory: Directory): DirectoryWish | undefined {
   const { projectId, namespaceId, rootNamespaceId } = ask;
   if (ask.suspicious !== undefined && ask.suspicious.length > 0) return undefined;
   const project = projectId === undefined ? undefined : directory.projectById.get(projectId);

@@ -8,14 +8,14 @@ import {
   projectChunkNumber,
   visibilityCode,
 } from './chunks.ts';
-import type { Draft } from './draft.ts';
+import type { DirectoryDraft } from './draft.ts';
 import { answeredShort } from './short-answer.ts';
 
 /** Changed projects of a run: the one that was learned last of each id. */
 export type ChangedProjects = Map<number, GitLabProject>;
 
 /** Adds and replaces. How many chunks changed. */
-export async function writeChanged(changed: ChangedProjects, draft: Draft): Promise<number> {
+export async function writeChanged(changed: ChangedProjects, draft: DirectoryDraft): Promise<number> {
   const byChunk = Map.groupBy(changed.values(), ({ id }) => projectChunk(id));
   let chunks = 0;
   for (const [name, projects] of byChunk) {
@@ -36,7 +36,7 @@ export interface ChunkListed {
 export async function writeListed(
   name: string,
   projects: readonly GitLabProject[],
-  draft: Draft,
+  draft: DirectoryDraft,
   force: boolean,
 ): Promise<ChunkListed> {
   const [before] = await draft.read<ProjectChunk>([name]);

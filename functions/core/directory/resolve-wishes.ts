@@ -2,7 +2,7 @@
 import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/place/directory.ts';
 import { GitLabError } from '../gitlab/gitlab.ts';
 import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
-import type { Wish } from './directory-table.ts';
+import type { DirectoryWish } from './directory-table.ts';
 import { type GroupTree, rowOf } from './group-tree.ts';
 import type { ChangedProjects } from './project-chunks.ts';
 import type { RunBudget } from './run-budget.ts';
@@ -18,8 +18,11 @@ export interface WishDeps {
 export const WISHES_MAX = 40;
 
 /** The wishes that need no second look: found, or unknown to GitLab, too. */
-export async function resolveWishes(wishes: readonly Wish[], deps: WishDeps): Promise<readonly Wish[]> {
-  const granted: Wish[] = [];
+export async function resolveWishes(
+  wishes: readonly DirectoryWish[],
+  deps: WishDeps,
+): Promise<readonly DirectoryWish[]> {
+  const granted: DirectoryWish[] = [];
   for (const wish of wishes) {
     const done = wish.kind === 'group' ? await findGroup(wish.id, deps) : await findProject(wish.id, deps);
     if (done) granted.push(wish);

@@ -8,10 +8,10 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/clock.ts';
 import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
 import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
-import type { DirectoryTable, Wish } from './directory-table.ts';
-import { Draft, SYNC_TIMEOUT_MS } from './draft.ts';
+import type { DirectoryTable, DirectoryWish } from './directory-table.ts';
+import { DirectoryDraft, SYNC_TIMEOUT_MS } from './draft.ts';
 import { readGroups, writeGroups } from './group-tree.ts';
-import { type GroupsListed, listGroups } from './list-groups.ts';
+import { type GroupListing, listGroups } from './list-groups.ts';
 import { listChanged, listProjects } from './list-projects.ts';
 import { type ChangedProjects, writeChanged } from './project-chunks.ts';
 import { resolveWishes, WISHES_MAX } from './resolve-wishes.ts';
@@ -31,7 +31,7 @@ export interface SyncDeps {
   readonly runMs?: number;
 }
 
-export interface SyncReport {
+export interface DirectorySyncReport {
   readonly outcome:
     | 'flipped'
     /** Another run was faster; nothing of this one counts. */
@@ -42,7 +42,7 @@ export interface SyncReport {
   readonly calls: number;
   /** Groups known now, personal namespaces aside. */
   readonly groups: number;
-  readonly groupsListing: GroupsListed['outcome'];
+  readonly groupsListing: GroupListing['outcome'];
   /** How long ago all groups were last listed to their end; absent: never. */
   readonly groupsListedAgeMs?: number;
   /** Groups that the listing did not have: those that are missing again are dropped. */
@@ -65,12 +65,12 @@ export interface SyncReport {
 const WAIT = { timeoutMs: SYNC_TIMEOUT_MS };
 
 /** @throws {DirectoryError} the table failed: nothing changed, or the flip happened and its answer was lost. */
-export async function syncDirectory(deps: SyncDeps): Promise<SyncReport> {
+export async function syncDirectory(deps: SyncDeps): Promise<DirectorySyncReport> {
   const { gitlab, table, clock, runId, force = false } = deps;
   const nowMs = clock.nowMs();
   const budget = new RunBudget(deps);
   const [draft, wishes] = await Promise.all([
-    Draft.open({ table, runId, nowMs }),
+    DirectoryDraft.open({ table, runId, nowMs }),
     table.readWishes(WISHES_MAX, WAIT),
   ]);
   const groups = await readGroups(draft);
@@ -121,6 +121,6 @@ export async function syncDirectory(deps: SyncDeps): Promise<SyncReport> {
 }
 
 /** A wish that stays on the list is asked for once more, no harm done. */
-async function grant(wishes: readonly Wish[], table: DirectoryTable): Promise<void> {
+async function grant(wishes: readonly DirectoryWish[], table: DirectoryTable): Promise<void> {
   await Promise.allSettled(wishes.map((wish) => table.grantWish(wish, WAIT)));
 }

@@ -2,7 +2,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { type GroupChunk, INDEX, type ProjectChunk, projectChunkNumberOf } from './chunks.ts';
 import { GrowingDirectory, groupPart, projectPart } from './directory-part.ts';
 import type { DirectoryPointer, DirectoryTable, ReadOptions } from './directory-table.ts';
-import { type Manifest, readLive, readManifest } from './manifest.ts';
+import { type Manifest, readLiveChunks, readManifest } from './manifest.ts';
 
 export interface WholeDirectory {
   readonly pointer: DirectoryPointer;
@@ -39,7 +39,7 @@ export async function readWholeDirectory(
   return { pointer, directory };
 
   async function read<Body>(some: readonly string[], { chunks }: Manifest): Promise<readonly Body[]> {
-    const bodies = await readLive<Body>(some, { chunks }, table, options);
+    const bodies = await readLiveChunks<Body>(some, { chunks }, table, options);
     return bodies.filter((body) => body !== undefined);
   }
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../environment/log.ts';
-import { type DirectoryTable, WISH_AGAIN_MS, type Wish } from './directory-table.ts';
+import { type DirectoryTable, type DirectoryWish, WISH_AGAIN_MS } from './directory-table.ts';
 
 export interface WishingDeps {
   readonly table: Pick<DirectoryTable, 'putWish'>;
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 500;
  * Writes down what was not found, each id once in ten minutes. Nobody waits for it, and nobody hears of its failure: the
  * listing finds the id, too, only later. (Lambda may freeze a write under way; it goes on with the next batch.)
  */
-export class Wishing {
+export class WishWriter {
   readonly #deps: WishingDeps;
   readonly #since = new Map<string, number>();
   readonly #underway = new Set<Promise<void>>();
@@ -24,7 +24,7 @@ export class Wishing {
     this.#deps = deps;
   }
 
-  wish(wish: Wish): void {
+  wish(wish: DirectoryWish): void {
     const { table, clock, log } = this.#deps;
     const nowMs = clock.nowMs();
     for (const [name, atMs] of this.#since) if (atMs <= nowMs - WISH_AGAIN_MS) this.#since.delete(name);

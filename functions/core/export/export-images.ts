@@ -17,7 +17,7 @@ export interface ObjectStore {
   put(name: string, bytes: Uint8Array): Promise<void>;
 }
 
-export interface Exported {
+export interface ExportResult {
   /** Sequence numbers to be delivered again. */
   readonly again: readonly string[];
   /** Images that were given up. */
@@ -29,11 +29,11 @@ export interface Exported {
  * is counted.
  */
 const PATIENCE_MS = 10 * 60_000;
-const NOTHING: Exported = { again: [], lost: 0 };
+const NOTHING: ExportResult = { again: [], lost: 0 };
 const compressed = promisify(gzip);
 
 /** Repeats write the same object again, and other cuts of a batch the same lines once more: reading them back twice changes nothing. */
-export async function exportImages(event: unknown, deps: ExportDeps): Promise<Exported> {
+export async function exportImages(event: unknown, deps: ExportDeps): Promise<ExportResult> {
   const images = exportedImages(event, deps.instance);
   const [first] = images;
   if (first === undefined) return NOTHING;

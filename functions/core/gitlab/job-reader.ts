@@ -60,7 +60,7 @@ export class JobReader {
     const there = names.filter((name) => this.value(name) !== undefined);
     for (const name of there) {
       const value = this.value(name);
-      const atMs = typeof value === 'string' ? readInstant(value) : undefined;
+      const atMs = typeof value === 'string' ? readGitLabInstant(value) : undefined;
       if (atMs !== undefined) return atMs;
     }
     const [first] = there;
@@ -130,7 +130,7 @@ const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))? ?(UTC|Z|[+-]\d{2}:?\d{2})$/;
 
 /** Reads a point in time as GitLab writes it, as Unix ms. Undefined for what no calendar or clock shows. */
-export function readInstant(text: string): number | undefined {
+export function readGitLabInstant(text: string): number | undefined {
   const match = INSTANT.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);

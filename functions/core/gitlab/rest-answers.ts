@@ -3,7 +3,7 @@ import type { RestAnswer } from './rest-call.ts';
 import { nextPage } from './rest-pages.ts';
 
 /** The body of an answer that has to be there; 404 means that this is not the address of a GitLab. */
-export function found(path: string, answer: RestAnswer): unknown {
+export function readFound(path: string, answer: RestAnswer): unknown {
   if (answer.status === 200) return answer.body;
   throw new GitLabError(
     'gitlab_unreadable',
@@ -11,8 +11,8 @@ export function found(path: string, answer: RestAnswer): unknown {
   );
 }
 
-export function list(path: string, answer: RestAnswer): readonly unknown[] {
-  const body = found(path, answer);
+export function readList(path: string, answer: RestAnswer): readonly unknown[] {
+  const body = readFound(path, answer);
   if (Array.isArray(body)) return body;
   throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
 }

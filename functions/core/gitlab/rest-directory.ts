@@ -3,7 +3,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { GitLabError } from './gitlab.ts';
 import type { GitLabDirectory, GitLabGroup, GitLabProject, ProjectsPage } from './gitlab-directory.ts';
 import { JobReader } from './job-reader.ts';
-import { checkBaseUrl, found, list, pageEnd } from './rest-answers.ts';
+import { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
 import { pageQuery } from './rest-pages.ts';
 
@@ -28,7 +28,7 @@ export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
   ): Promise<ProjectsPage> => {
     const path = '/projects';
     const answer = await call(path, pageQuery({ ...FEW_FIELDS, ...asked }, page));
-    const entries = list(path, answer);
+    const entries = readList(path, answer);
     const projects = entries.flatMap((entry) => parseRestProject(entry) ?? []);
     return { projects, ...pageEnd(entries.length - projects.length, answer.headers) };
   };
@@ -37,7 +37,7 @@ export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
     // A group's answer lists its projects unless told not to; a project takes no notice.
     const answer = await call(path, new URLSearchParams({ with_projects: 'false' }));
     if (answer.status === 404) return undefined;
-    const parsed = parse(found(path, answer));
+    const parsed = parse(readFound(path, answer));
     if (parsed !== undefined) return parsed;
     throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least an id and a path`);
   };
@@ -47,7 +47,7 @@ export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
       const path = '/groups';
       const asked = { all_available: 'true', order_by: 'id', sort: 'asc' };
       const answer = await call(path, pageQuery(asked, page));
-      const entries = list(path, answer);
+      const entries = readList(path, answer);
       const groups = entries.flatMap((entry) => parseRestGroup(entry) ?? []);
       return { groups, ...pageEnd(entries.length - groups.length, answer.headers) };
     },

@@ -3,7 +3,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type GitLab, GitLabError, type JobsPage } from './gitlab.ts';
 import { JobReader, type UnreadableJob } from './job-reader.ts';
 import type { JobTruth } from './job-truth.ts';
-import { checkBaseUrl, found, list, pageEnd } from './rest-answers.ts';
+import { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
 import { pageQuery } from './rest-pages.ts';
 
@@ -24,7 +24,7 @@ export function createGitLab(deps: RestCallDeps): GitLab {
       const path = `/projects/${projectId}/jobs/${jobId}`;
       const answer = await call(path, new URLSearchParams());
       if (answer.status === 404) return undefined;
-      const truth = parseRestJob(found(path, answer), { projectId });
+      const truth = parseRestJob(readFound(path, answer), { projectId });
       if (!('problems' in truth)) return truth;
       throw new GitLabError('gitlab_unreadable', `GET ${path}: ${truth.problems.join('; ')}`);
     },
@@ -40,13 +40,13 @@ export function createGitLab(deps: RestCallDeps): GitLab {
       }
       // The runner was deleted; what it ran is found job by job.
       if (answer.status === 404) return { jobs: [] };
-      return jobsPage(list(path, answer), runnerId, answer.headers);
+      return jobsPage(readList(path, answer), runnerId, answer.headers);
     },
 
     async runners({ page }) {
       const path = '/runners/all';
       const answer = await call(path, pageQuery({}, page));
-      const entries = list(path, answer);
+      const entries = readList(path, answer);
       const runnerIds = entries.flatMap((entry) => runnerId(entry) ?? []);
       return { runnerIds, ...pageEnd(entries.length - runnerIds.length, answer.headers) };
     },

@@ -10,9 +10,9 @@ import { bypassMove } from './bypass.ts';
 import { dueJobs, postponeMove } from './due.ts';
 import { hold } from './hold.ts';
 import { newJob } from './job.ts';
-import { LastSeen } from './last-seen.ts';
-import type { EndOutcome, JobEnd, JobGone, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
-import { type MoveDeps, makeMoves, type Wish } from './make-moves.ts';
+import { SeenCounters } from './last-seen.ts';
+import type { EndOutcome, GoneJob, JobEnd, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
+import { type MoveDeps, type MoveWish, makeMoves } from './make-moves.ts';
 import { rebuild } from './rebuild.ts';
 import { expireMove, releaseMove, settleMove } from './settle.ts';
 import type { LedgerStore } from './store.ts';
@@ -46,9 +46,9 @@ export function createLedger({
   onRetry,
   onClampedDuration,
 }: LedgerOptions): Ledger {
-  const deps: MoveDeps = { store, clock, random, newToken, onRetry, lastSeen: new LastSeen() };
+  const deps: MoveDeps = { store, clock, random, newToken, onRetry, lastSeen: new SeenCounters() };
 
-  const endJobs = async (wishes: readonly Wish<EndOutcome>[]): Promise<readonly EndOutcome[]> => {
+  const endJobs = async (wishes: readonly MoveWish<EndOutcome>[]): Promise<readonly EndOutcome[]> => {
     const deadlineMs = clock.monotonicMs() + ENDS_TIMEOUT_MS;
     const records = await readRecords(wishes, store);
     // A job whose record could not be read would look like one the ledger never saw.
@@ -56,7 +56,7 @@ export function createLedger({
   };
 
   const moveAll = async (
-    wishes: readonly Wish<EndOutcome>[],
+    wishes: readonly MoveWish<EndOutcome>[],
     records: Map<number, JobRecord>,
     deadlineMs: number,
   ): Promise<readonly EndOutcome[]> => {
@@ -76,7 +76,7 @@ export function createLedger({
         ends.map((end) => ({ jobId: end.jobId, plan: (record) => settleMove(record, end, nowMs) })),
       );
     },
-    release: (jobs: readonly JobGone[]) => {
+    release: (jobs: readonly GoneJob[]) => {
       const nowMs = clock.nowMs();
       return endJobs(jobs.map(({ jobId }) => ({ jobId, plan: (record) => releaseMove(record, nowMs) })));
     },
@@ -123,7 +123,7 @@ export function createLedger({
 }
 
 async function readRecords(
-  wishes: readonly Wish<EndOutcome>[],
+  wishes: readonly MoveWish<EndOutcome>[],
   store: LedgerStore,
 ): Promise<Map<number, JobRecord> | undefined> {
   const jobIds = [...new Set(wishes.map(({ jobId }) => jobId))];

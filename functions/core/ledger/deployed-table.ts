@@ -2,10 +2,10 @@ import type { LedgerClock } from '../environment/clock.ts';
 import { systemClock } from '../environment/clock.ts';
 import { dynamoClient } from '../store/dynamo-client.ts';
 import { dynamoTable } from '../store/dynamo-table.ts';
-import type { Table } from '../store/operation.ts';
+import type { ItemTable } from '../store/operation.ts';
 
 export interface DeployedTable {
-  readonly table: Table;
+  readonly table: ItemTable;
   /** Begins every key, e.g. `gitlab.example.com`. */
   readonly instance: string;
   readonly clock: LedgerClock;

@@ -1,12 +1,12 @@
 /** The record a verdict becomes. */
 import type { HoldOutcome, JobRecord } from './ledger.ts';
-import type { Verdict } from './weighing.ts';
+import type { WeighedVerdict } from './weighing.ts';
 
 /** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
 export const GRACE_SECONDS = 15 * 60;
 
 /** @param nowMs - stands in where the ask does not say when it was evaluated. */
-export function draftRecord(verdict: Verdict, nowMs: number): JobRecord {
+export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
   const { prior } = verdict.job;
   const { decidedAtMs = nowMs } = verdict.job.ask;
   const { ask } = verdict.ask;
@@ -32,7 +32,7 @@ export function draftRecord(verdict: Verdict, nowMs: number): JobRecord {
 export const dueAtMs = (heldAtMs: number, timeoutSeconds: number): number =>
   heldAtMs + (timeoutSeconds + GRACE_SECONDS) * 1000;
 
-export function decided(verdict: Verdict): HoldOutcome {
+export function decided(verdict: WeighedVerdict): HoldOutcome {
   const generation = (verdict.job.prior?.generation ?? 0) + 1;
   const [first, ...rest] = verdict.violations;
   return first === undefined

@@ -4,7 +4,7 @@ import { itemAt, putItem } from '../store/put.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
 import type { InstanceRegister, KnownInstance } from './instance-register.ts';
 import {
-  GITLAB_URL,
+  GITLAB_URL_ATTRIBUTE,
   knownInstances,
   OPENED_AT,
   REGISTER_TIMEOUT_MS,
@@ -26,7 +26,7 @@ const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) 
     { pk: INSTANCES_PK, sk: instance },
     {
       [OPENED_AT]: { N: String(openedAtMs) },
-      ...(gitlabUrl !== undefined && { [GITLAB_URL]: { S: gitlabUrl } }),
+      ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
       ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
     },
   );

@@ -20,7 +20,7 @@ const AT_ONCE = 8;
  * by its id, and a block that has not changed since it was read is not written. The item of an older version, which had all
  * runners in itself, is read and replaced.
  */
-export function dynamoMarks({ table, instance }: InstanceTable): SweepMarkStore {
+export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkStore {
   const keys = ledgerKeys(instance);
   /** What stands in the table, by block, as far as this store has read or written it. */
   let known: readonly Runners[] = [];

@@ -20,9 +20,9 @@ import {
   compare,
   type InstanceTable,
   type ItemCondition,
+  type ItemTable,
   numberIs,
   type RefusedItem,
-  type Table,
   TimeLimit,
 } from '../store/operation.ts';
 import { putItem } from '../store/put.ts';
@@ -61,7 +61,7 @@ const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
 export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
   readonly #options: DynamoStoreOptions;
-  readonly #table: Table;
+  readonly #table: ItemTable;
   readonly #keys: LedgerKeys;
 
   constructor(options: DynamoStoreOptions) {

@@ -16,19 +16,19 @@ import {
   timeLeftMs,
 } from './attempt.ts';
 import { decided, draftRecord } from './draft.ts';
-import { type Job, newJob } from './job.ts';
-import { type LastSeen, StaleLimits } from './last-seen.ts';
+import { type HoldJob, newJob } from './job.ts';
+import { type SeenCounters, StaleLimits } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
-import { type Packable, packs } from './merge.ts';
+import { type PackNeed, packs } from './merge.ts';
 import { giveBackCharges } from './reopen.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
 import type { Refusal, Write } from './store.ts';
 import { weigh, weighWithGrace } from './weigh.ts';
-import type { KnownCounter, Verdict, Weighing } from './weighing.ts';
+import type { KnownCounter, WeighedVerdict, WeighingResult } from './weighing.ts';
 
 export interface HoldDeps extends AttemptDeps {
-  readonly lastSeen: LastSeen;
+  readonly lastSeen: SeenCounters;
 }
 
 /** Each refused pass shows every counter and record that refused; six of them mean that others write faster than we read. */
@@ -43,7 +43,7 @@ export async function hold(
   { limitsAreCurrent }: HoldOptions = {},
 ): Promise<readonly HoldOutcome[]> {
   const stale = new StaleLimits(limitsAreCurrent, deadlineMs, deps.clock);
-  const jobs = new Map<number, Job>();
+  const jobs = new Map<number, HoldJob>();
   for (const ask of asks) if (!jobs.has(ask.jobId)) jobs.set(ask.jobId, newJob(ask));
 
   const known = new Map<string, KnownCounter>();
@@ -55,7 +55,7 @@ export async function hold(
 }
 
 async function decidePack(
-  pack: readonly Job[],
+  pack: readonly HoldJob[],
   known: Map<string, KnownCounter>,
   stale: StaleLimits,
   deadlineMs: number,
@@ -81,16 +81,17 @@ async function decidePack(
   giveUp((await stale.sifted(weigh(open(pack), known))).verdicts, 'contended');
 }
 
-const open = (jobs: readonly Job[]): readonly Job[] => jobs.filter((job) => job.outcome === undefined);
+const open = (jobs: readonly HoldJob[]): readonly HoldJob[] =>
+  jobs.filter((job) => job.outcome === undefined);
 
 /** Those it may come to ask included, so that whatever it asks in the end has room in its pack. */
-const countersOf = ({ names, otherwise }: Job): Packable => ({
+const countersOf = ({ names, otherwise }: HoldJob): PackNeed => ({
   items: 1,
   names: otherwise === undefined ? names : [...names, ...otherwise.names],
 });
 
 /** Records first, then counters: `learn` reads the refusals in this order. */
-function writesOf({ verdicts, merges }: Weighing, nowMs: number): readonly Write[] {
+function writesOf({ verdicts, merges }: WeighingResult, nowMs: number): readonly Write[] {
   return [
     ...verdicts.map((verdict): Write => {
       const replaces = verdict.job.prior;
@@ -101,9 +102,9 @@ function writesOf({ verdicts, merges }: Weighing, nowMs: number): readonly Write
 }
 
 function conclude(
-  { verdicts, merges }: Weighing,
+  { verdicts, merges }: WeighingResult,
   known: Map<string, KnownCounter>,
-  lastSeen: LastSeen,
+  lastSeen: SeenCounters,
 ): void {
   for (const verdict of verdicts) verdict.job.outcome = decided(verdict);
   for (const [name, { committed, fitted }] of merges) {
@@ -116,7 +117,7 @@ function conclude(
 
 function learn(
   refusals: readonly (Refusal | undefined)[],
-  { verdicts, merges }: Weighing,
+  { verdicts, merges }: WeighingResult,
   known: Map<string, KnownCounter>,
   { clock, lastSeen }: HoldDeps,
 ): void {
@@ -132,7 +133,7 @@ function learn(
   });
 }
 
-function learnRecord(job: Job, record: JobRecord | undefined, nowMs: number): void {
+function learnRecord(job: HoldJob, record: JobRecord | undefined, nowMs: number): void {
   job.outcome = record && answerFromRecord(record, nowMs);
   job.prior = record;
   job.asked = true;
@@ -142,7 +143,7 @@ function learnCounter(
   name: string,
   counter: Counter | undefined,
   known: Map<string, KnownCounter>,
-  lastSeen: LastSeen,
+  lastSeen: SeenCounters,
 ): void {
   const { committed = 0, fitted = 0, settled = 0 } = counter ?? {};
   known.set(name, { committed, fitted, settled });
@@ -151,7 +152,7 @@ function learnCounter(
 
 /** When the batch would not fit by what was last seen, looks at those counters and at the jobs' records before writing. */
 async function readFirst(
-  pack: readonly Job[],
+  pack: readonly HoldJob[],
   known: Map<string, KnownCounter>,
   deadlineMs: number,
   deps: HoldDeps,
@@ -177,7 +178,7 @@ async function readFirst(
   }
 }
 
-function keysByName(jobs: readonly Job[], wanted: ReadonlySet<string>): ReadonlyMap<string, CounterKey> {
+function keysByName(jobs: readonly HoldJob[], wanted: ReadonlySet<string>): ReadonlyMap<string, CounterKey> {
   const keys = new Map<string, CounterKey>();
   for (const { ask, names } of jobs) {
     names.forEach((name, index) => {
@@ -192,7 +193,7 @@ function keysByName(jobs: readonly Job[], wanted: ReadonlySet<string>): Readonly
  * A job compared with a counter and found too large is rejected even if that could not be written down; the fallback is
  * only for jobs never compared. A job whose record was never looked at may hold already, and is not told the contrary.
  */
-function giveUp(verdicts: readonly Verdict[], cause: GaveUpCause): void {
+function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
   for (const verdict of verdicts) {
     const { job } = verdict;
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');

@@ -4,12 +4,12 @@ import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 import type { HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
 
 /** One job on its way through a hold. */
-export interface Job {
+export interface HoldJob {
   readonly ask: HoldAsk;
   /** `counterName` of each claim, same order. */
   readonly names: readonly string[];
   /** The same job with what it asks where glass is broken for it. */
-  readonly otherwise?: Pick<Job, 'ask' | 'names'>;
+  readonly otherwise?: Pick<HoldJob, 'ask' | 'names'>;
   /** The record the decision will replace; absent: none is known. */
   prior: JobRecord | undefined;
   /** The table has been asked for this job's record and no standing answer came back. */
@@ -17,7 +17,7 @@ export interface Job {
   outcome: HoldOutcome | undefined;
 }
 
-export const newJob = (ask: HoldAsk): Job => ({
+export const newJob = (ask: HoldAsk): HoldJob => ({
   ask,
   names: namesOf(ask),
   ...(ask.breakGlass !== undefined && { otherwise: otherwiseOf(ask, ask.breakGlass) }),
@@ -35,7 +35,7 @@ const namesOf = ({ claims }: Pick<HoldAsk, 'claims'>): readonly string[] =>
 function otherwiseOf(
   { jobId, facts }: HoldAsk,
   breakGlass: NonNullable<HoldAsk['breakGlass']>,
-): Pick<Job, 'ask' | 'names'> {
+): Pick<HoldJob, 'ask' | 'names'> {
   return { ask: { jobId, facts, ...breakGlass, unchecked: 'exempt' }, names: namesOf(breakGlass) };
 }
 

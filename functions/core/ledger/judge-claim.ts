@@ -1,5 +1,5 @@
 /** One claim against what its counter shows: does it fit, and how much of a fit must the table confirm? */
-import type { CounterSeen, LimitClaim } from '../../../policies/claim.ts';
+import type { CounterSnapshot, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import { type CounterMerge, fitsBound } from './merge.ts';
 import type { KnownCounter } from './weighing.ts';
@@ -56,7 +56,7 @@ export function judgeClaim(
     : { bound, fitted: true, refused };
 }
 
-const refusalOf = (claim: LimitClaim, seen: CounterSeen): Violation =>
+const refusalOf = (claim: LimitClaim, seen: CounterSnapshot): Violation =>
   violationOf(claim, claim.mode, claim.refusal(seen));
 
 const violationOf = (claim: LimitClaim, mode: Violation['mode'], reason: Reason): Violation => ({

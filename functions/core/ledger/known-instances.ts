@@ -1,6 +1,6 @@
 import type { Item } from '../store/item-bytes.ts';
 import { INSTANCES_PK } from '../store/keys.ts';
-import { type ItemPage, type Table, TimeLimit } from '../store/operation.ts';
+import { type ItemPage, type ItemTable, TimeLimit } from '../store/operation.ts';
 import { queryPage } from '../store/query.ts';
 import { SK } from '../store/table.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
@@ -8,13 +8,13 @@ import type { KnownInstance } from './instance-register.ts';
 
 /** No job waits for it, and it is often the first thing a database hears that has just started. */
 export const REGISTER_TIMEOUT_MS = 15_000;
-export const GITLAB_URL = 'gu';
+export const GITLAB_URL_ATTRIBUTE = 'gu';
 export const ROUTER_HOST = 'rh';
 export const OPENED_AT = 'at';
 
 /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
 export async function knownInstances(
-  table: Table,
+  table: ItemTable,
   timeoutMs = REGISTER_TIMEOUT_MS,
 ): Promise<readonly KnownInstance[]> {
   const ask = { pk: INSTANCES_PK, consistent: true };
@@ -31,7 +31,7 @@ function noneWithoutTable(error: unknown): ItemPage {
 }
 
 function decode(item: Item): KnownInstance {
-  const gitlabUrl = item[GITLAB_URL]?.S;
+  const gitlabUrl = item[GITLAB_URL_ATTRIBUTE]?.S;
   const routerHost = item[ROUTER_HOST]?.S;
   return {
     instance: item[SK]?.S ?? '',

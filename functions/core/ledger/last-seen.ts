@@ -3,10 +3,10 @@
 import type { LedgerClock } from '../environment/clock.ts';
 import { keepLatest } from '../environment/keep-latest.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { Job } from './job.ts';
+import type { HoldJob } from './job.ts';
 import type { HoldOptions, HoldOutcome } from './ledger.ts';
 import { fitsBound } from './merge.ts';
-import type { KnownCounter, Verdict, Weighing } from './weighing.ts';
+import type { KnownCounter, WeighedVerdict, WeighingResult } from './weighing.ts';
 
 /** One line per counter of the groups one process serves; beyond it the longest unused goes. */
 const COUNTERS_MAX = 10_000;
@@ -15,7 +15,7 @@ type Seen = Pick<KnownCounter, 'committed' | 'fitted'>;
 
 const NOTHING: Seen = { committed: 0, fitted: 0 };
 
-export class LastSeen {
+export class SeenCounters {
   readonly #counters = new Map<string, Seen>();
 
   see(name: string, seen: Seen): void {
@@ -35,7 +35,7 @@ export class LastSeen {
    * than a refused transaction; all counters of such a job are named, because its rejection reports everything it does
    * not meet: nobody should mend an image only to learn of an empty budget.
    */
-  nearlyFull(jobs: readonly Job[]): ReadonlySet<string> {
+  nearlyFull(jobs: readonly HoldJob[]): ReadonlySet<string> {
     const sums = new Map<string, number>();
     const named = new Set<string>();
     for (const { ask, names } of jobs) {
@@ -81,7 +81,7 @@ export class StaleLimits {
   }
 
   /** Takes out jobs that other limits might let in and tells them so. A rejected job takes no room, so the rest stands. */
-  async sifted(weighing: Weighing): Promise<Weighing> {
+  async sifted(weighing: WeighingResult): Promise<WeighingResult> {
     const hanging = weighing.verdicts.filter(hangsOnLimits);
     if (hanging.length === 0 || (await this.#areCurrent())) return weighing;
     for (const { job } of hanging) job.outcome = STALE;
@@ -105,5 +105,5 @@ export class StaleLimits {
  * Rejected, and not by a security rule, whose modes no limit set can change. Every violation of the other classes may hang
  * on it: by a limit, or by how far it rolls the rule out.
  */
-const hangsOnLimits = ({ violations }: Verdict): boolean =>
+const hangsOnLimits = ({ violations }: WeighedVerdict): boolean =>
   violations.length > 0 && !violations.some((each) => each.class === 'security');

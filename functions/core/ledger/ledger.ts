@@ -20,10 +20,10 @@ export interface Ledger {
   /** The job ended: its claims become what it really used. The later of two ends counts, and the longer of two at once. */
   settle(ends: readonly JobEnd[]): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
-  release(jobs: readonly JobGone[]): Promise<readonly EndOutcome[]>;
+  release(jobs: readonly GoneJob[]): Promise<readonly EndOutcome[]>;
   /** Nobody knows the job any more. `charge: 'hold'` keeps the held amount as a flagged entry, `'nothing'` frees it. */
   expire(
-    jobs: readonly (JobGone & { readonly charge: 'hold' | 'nothing' })[],
+    jobs: readonly (GoneJob & { readonly charge: 'hold' | 'nothing' })[],
   ): Promise<readonly EndOutcome[]>;
   /** Charges answers that were given without the ledger, unchecked and flagged. */
   recordUnmetered(
@@ -164,7 +164,7 @@ export interface Adjustment {
 /** `unchanged`: it was made before. `contradicts`: one with this id was, of another amount. */
 export type AdjustOutcome = 'applied' | 'unchanged' | 'contradicts' | 'undecided';
 
-export interface JobGone {
+export interface GoneJob {
   readonly jobId: number;
   readonly cause: string;
 }

@@ -1,6 +1,6 @@
 /** Carries out moves in packs: all of a job's writes or none, on the record as it really is. */
 import { type AttemptDeps, attempt } from './attempt.ts';
-import type { LastSeen } from './last-seen.ts';
+import type { SeenCounters } from './last-seen.ts';
 import type { JobRecord } from './ledger.ts';
 import { packs } from './merge.ts';
 import { type Move, mergeChanges } from './move.ts';
@@ -8,11 +8,11 @@ import { expiring } from './retention.ts';
 import type { Refusal, Write } from './store.ts';
 
 export interface MoveDeps extends AttemptDeps {
-  readonly lastSeen: LastSeen;
+  readonly lastSeen: SeenCounters;
 }
 
 /** A wish for one job; `plan` is asked again whenever the record turns out to be another. */
-export interface Wish<Outcome> {
+export interface MoveWish<Outcome> {
   readonly jobId: number;
   plan(record: JobRecord | undefined): Move<Outcome>;
 }
@@ -25,12 +25,12 @@ const PASSES_MAX = 6;
  * @returns one outcome per wish, same order; `undecided` where the table gave no answer in time.
  */
 export async function makeMoves<Outcome>(
-  wishes: readonly Wish<Outcome>[],
+  wishes: readonly MoveWish<Outcome>[],
   records: Map<number, JobRecord>,
   deadlineMs: number,
   deps: MoveDeps,
 ): Promise<readonly (Outcome | 'undecided')[]> {
-  const outcomes = new Map<Wish<Outcome>, Outcome | 'undecided'>();
+  const outcomes = new Map<MoveWish<Outcome>, Outcome | 'undecided'>();
   for (let left = wishes; left.length > 0; ) {
     // Two wishes for one job cannot share a transaction: the second sees what the first made of the record.
     const round = [...new Map([...left].reverse().map((wish) => [wish.jobId, wish])).values()].reverse();
@@ -41,14 +41,14 @@ export async function makeMoves<Outcome>(
 }
 
 interface Planned<Outcome> {
-  readonly wish: Wish<Outcome>;
+  readonly wish: MoveWish<Outcome>;
   readonly move: Move<Outcome>;
 }
 
 async function makeRound<Outcome>(
-  wishes: readonly Wish<Outcome>[],
+  wishes: readonly MoveWish<Outcome>[],
   records: Map<number, JobRecord>,
-  outcomes: Map<Wish<Outcome>, Outcome | 'undecided'>,
+  outcomes: Map<MoveWish<Outcome>, Outcome | 'undecided'>,
   deadlineMs: number,
   deps: MoveDeps,
 ): Promise<void> {
@@ -74,7 +74,7 @@ const needs = <Outcome>({ move }: Planned<Outcome>) => ({
 async function makePack<Outcome>(
   pack: readonly Planned<Outcome>[],
   records: Map<number, JobRecord>,
-  outcomes: Map<Wish<Outcome>, Outcome | 'undecided'>,
+  outcomes: Map<MoveWish<Outcome>, Outcome | 'undecided'>,
   deadlineMs: number,
   deps: MoveDeps,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import type { Item } from '../store/item-bytes.ts';
 import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import { LedgerError } from '../store/ledger-error.ts';
 import { MemoryTable } from '../store/memory-table.ts';
-import type { Table } from '../store/operation.ts';
+import type { ItemTable } from '../store/operation.ts';
 import { SK } from '../store/table.ts';
 import { DynamoStore } from './dynamo-store.ts';
 import { decodeItem } from './item.ts';
@@ -191,7 +191,7 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
   }
 }
 
-const scheduledScans = (table: Table, schedule: (step: string) => Promise<unknown>): Table => ({
+const scheduledScans = (table: ItemTable, schedule: (step: string) => Promise<unknown>): ItemTable => ({
   tableName: table.tableName,
   send: async (name, operation, limit) => {
     if (name === 'Scan') await schedule('scan');

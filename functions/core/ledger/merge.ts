@@ -78,7 +78,7 @@ export const fitsBound = (seen: number, amount: number, bound: number): boolean 
 
 // Whole jobs into transactions: a job's record and all its counters are decided together or not at all.
 /** What a job needs of a transaction. */
-export interface Packable {
+export interface PackNeed {
   /** Items of its own: its record, perhaps a correction entry. */
   readonly items: number;
   /** Counters, shared with its neighbours: each counts once per pack. */
@@ -89,7 +89,7 @@ export interface Packable {
  * Splits jobs into packs of at most 100 items, keeping their order. A hundred items of at most a few KB each stay far
  * below DynamoDB's 4 MB, because `recordItem` bounds a record.
  */
-export function packs<T>(jobs: readonly T[], needs: (job: T) => Packable): readonly (readonly T[])[] {
+export function packs<T>(jobs: readonly T[], needs: (job: T) => PackNeed): readonly (readonly T[])[] {
   const all: T[][] = [];
   let pack: T[] = [];
   let items = 0;

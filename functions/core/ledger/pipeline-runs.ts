@@ -1,5 +1,5 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import type { Job } from './job.ts';
+import type { HoldJob } from './job.ts';
 import type { CounterMerge } from './merge.ts';
 import type { KnownCounters } from './weighing.ts';
 
@@ -8,7 +8,7 @@ import type { KnownCounters } from './weighing.ts';
  * or none). Undefined: nobody looked.
  */
 export function pipelineRuns(
-  job: Job,
+  job: HoldJob,
   known: KnownCounters,
   merges: ReadonlyMap<string, CounterMerge>,
 ): boolean | undefined {
@@ -20,5 +20,5 @@ export function pipelineRuns(
   return seen === undefined ? (taken > 0 ? true : undefined) : seen.committed + taken > 0;
 }
 
-export const pipelineOf = ({ ask }: Job): CounterKey | undefined =>
+export const pipelineOf = ({ ask }: HoldJob): CounterKey | undefined =>
   ask.claims.find(({ grace }) => grace !== undefined)?.grace?.pipeline;

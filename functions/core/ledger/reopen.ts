@@ -1,6 +1,6 @@
 /** A job that expired with its hold charged is asked about again: the charge goes back first, or it would pay twice. */
 import { counterName } from '../../../policies/claim.ts';
-import type { Job } from './job.ts';
+import type { HoldJob } from './job.ts';
 import type { JobRecord } from './ledger.ts';
 import { type MoveDeps, makeMoves } from './make-moves.ts';
 import { correction, type Move, noMove } from './move.ts';
@@ -21,7 +21,7 @@ export function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'
  * @returns the names of the counters that moved: what was seen of them before is no longer true.
  */
 export async function giveBackCharges(
-  jobs: readonly Job[],
+  jobs: readonly HoldJob[],
   deadlineMs: number,
   deps: MoveDeps,
 ): Promise<readonly string[]> {

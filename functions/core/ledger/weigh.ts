@@ -4,20 +4,20 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { LedgerClock } from '../environment/clock.ts';
 import { LedgerError } from '../store/ledger-error.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { Job } from './job.ts';
+import type { HoldJob } from './job.ts';
 import { judgeClaim } from './judge-claim.ts';
 import type { RecordClaim } from './ledger.ts';
 import { CounterMerge } from './merge.ts';
 import { pipelineOf, pipelineRuns } from './pipeline-runs.ts';
 import type { LedgerStore } from './store.ts';
-import type { KnownCounter, KnownCounters, Verdict, Weighing } from './weighing.ts';
+import type { KnownCounter, KnownCounters, WeighedVerdict, WeighingResult } from './weighing.ts';
 
 /** A verdict and the bound each claim must fit at commit. */
-interface Weighed extends Verdict {
+interface Weighed extends WeighedVerdict {
   readonly bounds: readonly (number | undefined)[];
 }
 
-export function weigh(jobs: readonly Job[], known: KnownCounters): Weighing {
+export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingResult {
   const merges = new Map<string, CounterMerge>();
   const verdicts = jobs.map((job) => {
     const verdict = weighEither(job, known, merges);
@@ -29,7 +29,7 @@ export function weigh(jobs: readonly Job[], known: KnownCounters): Weighing {
 }
 
 /** As it asks; if that rejects it, with the glass broken, as far as somebody broke it for jobs like this. */
-function weighEither(job: Job, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
+function weighEither(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const verdict = weighJob(job, known, merges);
   const { otherwise } = job;
   if (verdict.violations.length === 0 || otherwise === undefined || verdict.graceUnknown) return verdict;
@@ -37,7 +37,7 @@ function weighEither(job: Job, known: KnownCounters, merges: ReadonlyMap<string,
   return broken.violations.length === 0 ? { ...broken, job, ask: otherwise } : verdict;
 }
 
-function weighJob(job: Job, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
+function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const { ask, names } = job;
   const refusedOutright = ask.violations.some(({ mode }) => mode === 'enforce');
   const judged = ask.claims.map((claim, index) => {
@@ -72,7 +72,7 @@ function weighJob(job: Job, known: KnownCounters, merges: ReadonlyMap<string, Co
 }
 
 function recordClaim(
-  { counter, unit, amount, bound }: Job['ask']['claims'][number],
+  { counter, unit, amount, bound }: HoldJob['ask']['claims'][number],
   kept: boolean,
   fitted: boolean,
 ): RecordClaim {
@@ -89,7 +89,7 @@ function recordClaim(
 }
 
 /** Two claims of one job may share a counter: the second finds the first already there. */
-function ownBefore({ ask, names }: Job, index: number): number {
+function ownBefore({ ask, names }: HoldJob, index: number): number {
   let own = 0;
   for (let before = 0; before < index; before += 1) {
     if (names[before] === names[index]) own += ask.claims[before]?.amount ?? 0;
@@ -116,11 +116,11 @@ const READ_TIMEOUT_MS = 300;
 
 /** Weighs; where a job hangs on its pipeline, reads the pipelines of the pack in one batch and weighs again. */
 export async function weighWithGrace(
-  jobs: readonly Job[],
+  jobs: readonly HoldJob[],
   known: Map<string, KnownCounter>,
   deadlineMs: number,
   deps: { readonly store: LedgerStore; readonly clock: LedgerClock },
-): Promise<Weighing> {
+): Promise<WeighingResult> {
   const weighing = weigh(jobs, known);
   const hanging = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
   if (hanging.length === 0) return weighing;
@@ -135,7 +135,7 @@ export async function weighWithGrace(
 
 /** All pipelines of the pack: whom one job's grace leaves no room may need its own. */
 async function learnPipelines(
-  jobs: readonly Job[],
+  jobs: readonly HoldJob[],
   known: Map<string, KnownCounter>,
   deadlineMs: number,
   { store, clock }: { readonly store: LedgerStore; readonly clock: LedgerClock },

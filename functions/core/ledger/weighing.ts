@@ -1,5 +1,5 @@
 import type { Violation } from '../../../policies/reason.ts';
-import type { Job } from './job.ts';
+import type { HoldJob } from './job.ts';
 import type { RecordClaim } from './ledger.ts';
 import type { CounterMerge } from './merge.ts';
 
@@ -12,8 +12,8 @@ export interface KnownCounter {
   readonly settled: number;
 }
 
-export interface Verdict {
-  readonly job: Job;
+export interface WeighedVerdict {
+  readonly job: HoldJob;
   /** Empty: the job is kept. */
   readonly violations: readonly Violation[];
   /** What would have rejected it in mode `enforce`, and soft limits it passed. */
@@ -21,13 +21,13 @@ export interface Verdict {
   /** What the job will hold; nothing for a rejected one, whose claims only name their counters. */
   readonly claims: readonly RecordClaim[];
   /** What it asked in the end. */
-  readonly ask: Pick<Job, 'ask' | 'names'>;
+  readonly ask: Pick<HoldJob, 'ask' | 'names'>;
   /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
   readonly graceUnknown: boolean;
 }
 
-export interface Weighing {
-  readonly verdicts: readonly Verdict[];
+export interface WeighingResult {
+  readonly verdicts: readonly WeighedVerdict[];
   /** Keyed by counter name: one merged write per counter of the kept jobs. */
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }

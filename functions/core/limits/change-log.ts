@@ -10,7 +10,7 @@ import type { LimitTable, LogItem } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 
 /** One edit, as it is kept. */
-export interface Logged extends LimitChange {
+export interface LoggedChange extends LimitChange {
   readonly set: string;
   /** How many rows it had. */
   readonly count: number;
@@ -40,7 +40,7 @@ export function logOf(
 ): { readonly item: LogItem; readonly aside?: Uint8Array } {
   const subjects = [...new Set(rows?.map(({ subject }) => subject))];
   const inline = rows !== undefined && rows.length <= ROWS_INLINE_MAX;
-  const logged: Logged = {
+  const logged: LoggedChange = {
     ...change,
     set,
     count: rows?.length ?? 0,
@@ -52,15 +52,18 @@ export function logOf(
 }
 
 /** @throws {LimitsError} `limits_unreadable` */
-export function loggedOf({ edit, bytes }: LogItem): Logged {
+export function loggedChangeOf({ edit, bytes }: LogItem): LoggedChange {
   const logged = unpacked(bytes, `entry ${edit}`);
   if (!isRecord(logged) || typeof logged.set !== 'string') throw unreadable(`entry ${edit}`);
   // Written by `logOf` alone.
-  return logged as unknown as Logged;
+  return logged as unknown as LoggedChange;
 }
 
 /** The rows of an edit, wherever they stand; undefined: they could not be told. @throws {LimitsError} either code */
-export async function rowsOf(logged: Logged, table: LimitTable): Promise<readonly ChangeRow[] | undefined> {
+export async function rowsOf(
+  logged: LoggedChange,
+  table: LimitTable,
+): Promise<readonly ChangeRow[] | undefined> {
   if (logged.rows !== undefined || logged.count === 0) return logged.rows;
   const [bytes] = await table.readChunks(rowsSet(logged.set), [ROWS], { timeoutMs: TIMEOUT_MS });
   if (bytes === undefined) return undefined;

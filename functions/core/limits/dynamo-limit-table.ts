@@ -9,8 +9,8 @@ import {
   atRev,
   compare,
   type InstanceTable,
+  type ItemTable,
   keyOf,
-  type Table,
   TimeLimit,
 } from '../store/operation.ts';
 import { itemAt, putItem, putOf } from '../store/put.ts';
@@ -31,7 +31,7 @@ import type {
   RequestItem,
 } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
-import { BYTES, joined, partsOf } from './publish-limits.ts';
+import { BYTES, chunkPartsOf, joined } from './publish-limits.ts';
 
 export type DynamoLimitTableOptions = InstanceTable & BatchGetDeps;
 
@@ -43,7 +43,7 @@ const CONFLICT_PAUSE_MS = 100;
 
 export class DynamoLimitTable implements LimitTable {
   readonly #options: DynamoLimitTableOptions;
-  readonly #table: Table;
+  readonly #table: ItemTable;
   readonly #keys: LedgerKeys;
 
   constructor(options: DynamoLimitTableOptions) {
@@ -60,7 +60,7 @@ export class DynamoLimitTable implements LimitTable {
   }
 
   async putChunk(set: string, { name, bytes }: LimitChunk, options: ReadOptions): Promise<void> {
-    for (const [part, attributes] of partsOf(name, bytes).entries()) {
+    for (const [part, attributes] of chunkPartsOf(name, bytes).entries()) {
       const item = itemAt(this.#keys.limitChunk(set, name, part), attributes);
       await this.#answered('write a chunk to', options, (limit) => putItem(this.#table, item, limit));
     }

@@ -125,7 +125,7 @@ const packed = (text: string): Uint8Array =>
   brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 
 /** @throws {LimitsError} `limits_unreadable` */
-export function unpacked(name: string, bytes: Uint8Array | undefined): LimitsDocument {
+export function unpackedLimits(name: string, bytes: Uint8Array | undefined): LimitsDocument {
   if (bytes === undefined) throw unreadable(name, 'is not there');
   let body: unknown;
   try {
@@ -141,7 +141,7 @@ export function unpacked(name: string, bytes: Uint8Array | undefined): LimitsDoc
 
 /** @throws {LimitsError} `limits_unreadable` */
 export function unpackedShared(bytes: Uint8Array | undefined): SharedChunk {
-  const { change, roots, homes, document } = unpacked(SHARED, bytes);
+  const { change, roots, homes, document } = unpackedLimits(SHARED, bytes);
   if (!isRecord(change) || !Array.isArray(roots) || !isRecord(homes) || !isRecord(document))
     throw unreadable(SHARED, 'lacks a part');
   // Written by `splitLimits` alone, and found by the hash of what it wrote.

@@ -15,12 +15,12 @@ import {
   type LimitsDocument,
   SHARED,
   type SharedChunk,
-  unpacked,
+  unpackedLimits,
   unpackedShared,
 } from './limit-set.ts';
 import type { LimitTable, OpeningEntry } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
-import { type InForce, type PreviousCounters, withOpenings } from './period-openings.ts';
+import { type PreviousCounters, type TimedLimits, withOpenings } from './period-openings.ts';
 
 export interface LimitStoreDeps {
   readonly table: LimitTable;
@@ -48,7 +48,7 @@ interface Loaded {
   /** Those of them that were read. */
   readonly roots: Set<number>;
   limits: LimitSet;
-  inForce: InForce | undefined;
+  inForce: TimedLimits | undefined;
 }
 
 export class LimitStore {
@@ -152,7 +152,9 @@ export class LimitStore {
     const roots = [...missing];
     const names = roots.map(chunkOfRoot);
     const chunks = await this.#deps.table.readChunks(loaded.set, names, { timeoutMs: READ_TIMEOUT_MS });
-    const parts = names.map((name, index) => this.#parsed(unpacked(name, chunks[index]), loaded.set, name));
+    const parts = names.map((name, index) =>
+      this.#parsed(unpackedLimits(name, chunks[index]), loaded.set, name),
+    );
     for (const [index, part] of parts.entries()) {
       const root = roots[index] ?? 0;
       // Another call may have read it meanwhile.

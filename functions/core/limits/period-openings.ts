@@ -1,5 +1,5 @@
 /** What limits that carry over have on top in the period that is open now. */
-import { type CounterKey, type CounterSeen, counterName } from '../../../policies/claim.ts';
+import { type CounterKey, type CounterSnapshot, counterName } from '../../../policies/claim.ts';
 import { carriedInto, carriesOver, previousCounterOf } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
@@ -8,7 +8,7 @@ import type { LimitTable, OpeningEntry } from './limit-table.ts';
 /** How counters stand, one per key, same order; `rev` 0: nothing was ever counted there. `Ledger.readCounters` is one. */
 export type PreviousCounters = (
   keys: readonly CounterKey[],
-) => Promise<readonly (CounterSeen & { readonly rev: number })[]>;
+) => Promise<readonly (CounterSnapshot & { readonly rev: number })[]>;
 
 export interface OpeningDeps {
   readonly table: LimitTable;
@@ -16,7 +16,7 @@ export interface OpeningDeps {
   readonly timeoutMs: number;
 }
 
-export interface InForce {
+export interface TimedLimits {
   readonly limits: LimitSet;
   /** From then on it has to be asked again, Unix ms. */
   readonly untilMs: number;
@@ -47,7 +47,7 @@ export async function withOpenings(
   nowMs: number,
   known: Map<string, OpeningEntry>,
   deps: OpeningDeps,
-): Promise<InForce> {
+): Promise<TimedLimits> {
   const carrying = [...limits.bySubject.values()].flat().flatMap((limit) => carryingOf(limit, nowMs));
   if (carrying.length === 0) return { limits, untilMs: Number.POSITIVE_INFINITY };
   const names = new Set(carrying.map(({ key }) => counterName(key)));
@@ -114,7 +114,7 @@ function openingOf(
   key: CounterKey,
   atMs: number,
   earlier: OpeningEntry | undefined,
-  counter: (CounterSeen & { readonly rev: number }) | undefined,
+  counter: (CounterSnapshot & { readonly rev: number }) | undefined,
 ): OpeningEntry {
   const { committed = 0, settled = 0, rev = 0 } = counter ?? {};
   const isNew = rev === 0 && earlier === undefined;

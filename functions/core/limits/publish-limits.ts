@@ -1,6 +1,6 @@
 /** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer. */
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import type { DocumentProblem, Parsed } from '../../../policies/document/parsed.ts';
+import type { DocumentProblem, ParseResult } from '../../../policies/document/parsed.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
@@ -15,7 +15,7 @@ import {
   type LimitsDocument,
   SHARED,
   splitLimits,
-  unpacked,
+  unpackedLimits,
   unpackedShared,
 } from './limit-set.ts';
 import type { LimitPointer, LimitTable, LogItem } from './limit-table.ts';
@@ -59,7 +59,7 @@ export async function publishLimits(
   deps: PublishDeps,
 ): Promise<PublishOutcome> {
   const { table, policy, directory, read } = deps;
-  const valid: Parsed<LimitSet, DocumentProblem> =
+  const valid: ParseResult<LimitSet, DocumentProblem> =
     read === undefined ? parseLimits(document, '', policy, directory) : { ok: true, value: read.to };
   if (!valid.ok || !isRecord(document))
     return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
@@ -89,7 +89,7 @@ async function baseOf(
 ): Promise<LimitSet | undefined> {
   if (base === undefined) return NO_LIMITS;
   try {
-    const parsed = parseLimitsPart((await readLimits(base, table)).document, base, policy);
+    const parsed = parseLimitsPart((await readLimitSet(base, table)).document, base, policy);
     return parsed.ok ? parsed.value : undefined;
   } catch (error) {
     if (error instanceof LimitsError && error.code === 'limits_unreadable') return undefined;
@@ -133,7 +133,7 @@ export async function readChange(set: string, table: LimitTable): Promise<LimitC
 }
 
 /** A set as it was written, live or not. @throws {LimitsError} either code */
-export async function readLimits(
+export async function readLimitSet(
   set: string,
   table: LimitTable,
 ): Promise<{ readonly change: LimitChange; readonly document: LimitsDocument }> {
@@ -141,7 +141,7 @@ export async function readLimits(
   const shared = unpackedShared(bytes);
   const names = shared.roots.map(chunkOfRoot);
   const chunks = await table.readChunks(set, names, { timeoutMs: TIMEOUT_MS });
-  const ofRoots = names.map((name, index) => unpacked(name, chunks[index]));
+  const ofRoots = names.map((name, index) => unpackedLimits(name, chunks[index]));
   return { change: shared.change, document: joinLimits(shared, ofRoots) };
 }
 
@@ -151,10 +151,10 @@ const PART_BYTES_MAX = 350 * 1024;
 const PARTS_MAX = 100;
 
 export const BYTES = 'b';
-export const PARTS = 'n';
+export const PARTS_ATTRIBUTE = 'n';
 
 /** The attributes of each part, in order. */
-export function partsOf(name: string, bytes: Uint8Array): readonly Item[] {
+export function chunkPartsOf(name: string, bytes: Uint8Array): readonly Item[] {
   const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES_MAX));
   if (parts > PARTS_MAX) {
     throw new LimitsError(
@@ -164,7 +164,7 @@ export function partsOf(name: string, bytes: Uint8Array): readonly Item[] {
   }
   return Array.from({ length: parts }, (_, index) => ({
     [BYTES]: { B: bytes.subarray(index * PART_BYTES_MAX, (index + 1) * PART_BYTES_MAX) },
-    [PARTS]: { N: String(parts) },
+    [PARTS_ATTRIBUTE]: { N: String(parts) },
   }));
 }
 
@@ -172,10 +172,10 @@ export function partsOf(name: string, bytes: Uint8Array): readonly Item[] {
 export function joined(name: string, items: readonly Item[]): Uint8Array | undefined {
   const [first] = items;
   if (first === undefined) return undefined;
-  if (items.length !== Number(first[PARTS]?.N)) {
+  if (items.length !== Number(first[PARTS_ATTRIBUTE]?.N)) {
     throw new LimitsError(
       'limits_unreadable',
-      `chunk ${name} has ${items.length} of ${first[PARTS]?.N} parts: publish the limits again`,
+      `chunk ${name} has ${items.length} of ${first[PARTS_ATTRIBUTE]?.N} parts: publish the limits again`,
     );
   }
   return Buffer.concat(items.map((item) => item[BYTES]?.B ?? new Uint8Array()));

@@ -32,7 +32,7 @@ export const addresseeKey = ({ owner, root }: Addressee): string =>
 
 /** @param limit - id of the limit it is about: its own owner goes before the others' of the subject. */
 export function addresseeOf(subject: string, limit: string | undefined, ownership: Ownership): Addressee {
-  const chain = chainOf(subject, ownership.directory);
+  const chain = subjectChainOf(subject, ownership.directory);
   for (const each of [subject, ...chain.filter((group) => group !== subject)]) {
     const named = namedOn(each, each === subject ? limit : undefined, ownership);
     if (named !== undefined) return placed(named, chain);
@@ -43,7 +43,7 @@ export function addresseeOf(subject: string, limit: string | undefined, ownershi
 /** Whom the limits of the subject itself name; undefined: nobody. */
 export function ownAddressee(subject: string, ownership: Ownership): Addressee | undefined {
   const named = namedOn(subject, undefined, ownership);
-  return named && placed(named, chainOf(subject, ownership.directory));
+  return named && placed(named, subjectChainOf(subject, ownership.directory));
 }
 
 /** Somebody a limit of the subject named before. */
@@ -51,10 +51,10 @@ export const formerAddressee = (
   owner: string,
   subject: string,
   { directory }: Pick<Ownership, 'directory'>,
-): Addressee => placed({ owner }, chainOf(subject, directory));
+): Addressee => placed({ owner }, subjectChainOf(subject, directory));
 
 /** The groups a subject stands in, closest first, a group itself among them; empty for what stands in none. */
-export function chainOf(subject: string, directory: Directory | undefined): readonly string[] {
+export function subjectChainOf(subject: string, directory: Directory | undefined): readonly string[] {
   const [kind, id] = subject.split('/');
   const group = kind === 'group' ? Number(id) : directory?.projectById.get(Number(id))?.groupId;
   if ((kind !== 'group' && kind !== 'project') || group === undefined) return [];

@@ -7,7 +7,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 };
 
 /** Path of a subject's page, as the console has it; what has no page of its own stands in the history. */
-export function subjectPage(subject: string): string {
+export function subjectPagePath(subject: string): string {
   if (subject === 'instance') return '/instance';
   const slash = subject.indexOf('/');
   const folder = FOLDERS[subject.slice(0, slash)];
@@ -15,13 +15,13 @@ export function subjectPage(subject: string): string {
 }
 
 /** What happened to one job, and why. */
-export const jobPage = (jobId: number): string => `/jobs/${jobId}`;
+export const jobPagePath = (jobId: number): string => `/jobs/${jobId}`;
 
 /** What only watches would have rejected, below a group. */
-export const shadowPage = (subject: string): string =>
+export const shadowPagePath = (subject: string): string =>
   subject.startsWith('group/') ? `/shadow?group=${subject.slice('group/'.length)}` : '/shadow';
 
-export const historyPage = (subject: string): string => `/history?subject=${encodeURIComponent(subject)}`;
+export const historyPagePath = (subject: string): string => `/history?subject=${encodeURIComponent(subject)}`;
 
 export const REQUESTS_PAGE = '/requests';
 export const BREAK_GLASS_PAGE = '/break-glass';

@@ -20,12 +20,12 @@ export interface MessageAttributes {
   /** What it is about. */
   readonly kind: 'thresholds' | 'notices' | 'shadow-report';
   /** `action`: something waits for whoever reads it. `warning`: jobs were stopped, or will be. */
-  readonly severity: Severity;
+  readonly severity: MessageSeverity;
 }
 
-export type Severity = 'action' | 'warning' | 'info';
+export type MessageSeverity = 'action' | 'warning' | 'info';
 
-export interface Notify {
+export interface Notifier {
   /**
    * Resolves when the message was taken over.
    * @throws {NotifyError} it may or may not have been.
@@ -64,7 +64,7 @@ export function subjectLine(text: string): string {
 }
 
 /** Keeps what was sent: for tests and local runs, where `onSent` prints it. */
-export class MemoryNotify implements Notify {
+export class MemoryNotifier implements Notifier {
   readonly sent: Message[] = [];
   readonly #onSent: (message: Message) => void;
 

@@ -1,5 +1,5 @@
 import type { MessageAttributeValue, PublishCommandInput, SNSClient } from '@aws-sdk/client-sns';
-import { MESSAGE_BYTES_MAX, type Message, type Notify, NotifyError } from './notify.ts';
+import { MESSAGE_BYTES_MAX, type Message, type Notifier, NotifyError } from './notify.ts';
 
 /** A publish takes some 20 ms; the batch behind it has to be done before its function is ended. */
 const SEND_TIMEOUT_MS = 5_000;
@@ -13,7 +13,7 @@ export interface SnsNotifyOptions {
 }
 
 /** Publishes to one topic: text for mail, the subject for phones, JSON for queues, functions and web hooks. */
-export function snsNotify({ topicArn }: SnsNotifyOptions): Notify {
+export function snsNotify({ topicArn }: SnsNotifyOptions): Notifier {
   let loading: Promise<(input: PublishCommandInput) => Promise<unknown>> | undefined;
   return {
     send: async (message) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { Rules } from '../admission/decide-deps.ts';
 
@@ -35,7 +35,7 @@ export function readRulesFile(file: string): Rules {
   return { policy, limits, directory, estimator: timeoutEstimator };
 }
 
-function compiled<T>(parsed: Parsed<T, DocumentProblem>, file: string, part: string): T {
+function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part: string): T {
   if (parsed.ok) return parsed.value;
   throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
 }

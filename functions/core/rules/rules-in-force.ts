@@ -3,7 +3,7 @@
 import { subjectKey } from '../../../policies/limits/levels.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { place } from '../../../policies/place/placement.ts';
+import { placementOf } from '../../../policies/place/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rules } from '../admission/decide-deps.ts';
 import type { LedgerClock } from '../environment/clock.ts';
@@ -75,7 +75,7 @@ export function rulesInForce(
 function subjectsOf(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
   const subjects = new Set<string>();
   for (const job of jobs) {
-    const { ancestors, groupId, projectId } = place(job, directory);
+    const { ancestors, groupId, projectId } = placementOf(job, directory);
     for (const { id } of ancestors) subjects.add(subjectKey({ kind: 'group', id }));
     if (groupId !== undefined) subjects.add(subjectKey({ kind: 'group', id: groupId }));
     if (projectId !== undefined) subjects.add(subjectKey({ kind: 'project', id: projectId }));

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
 /** What stands in the way, a sentence and what to do about it. */
-export interface Notice {
+export interface SignInNotice {
   readonly code: string;
   readonly title: string;
   readonly sentence: string;
@@ -12,7 +12,7 @@ export interface Notice {
   readonly link?: { readonly href: string; readonly text: string };
 }
 
-export type RenderNotice = (notice: Notice) => string | Promise<string>;
+export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
 
 /** People get pages; scripts and the command line get JSON. */
 export const wantsPage = (c: Context): boolean =>
@@ -22,7 +22,7 @@ export const wantsPage = (c: Context): boolean =>
 export async function respondWith(
   c: Context,
   status: ContentfulStatusCode,
-  notice: Notice,
+  notice: SignInNotice,
   render: RenderNotice,
 ): Promise<Response> {
   c.header('cache-control', 'no-store');

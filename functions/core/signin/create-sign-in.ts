@@ -10,7 +10,7 @@ import { refusals } from './refusals.ts';
 import { requireUser } from './require-user.ts';
 import { safeReturnTo } from './return-to.ts';
 import type { RoleSource } from './role-source.ts';
-import { hashOf, newId, type RandomBytes } from './secret-ids.ts';
+import { newId, type RandomBytes, secretHashOf } from './secret-ids.ts';
 import type { SessionStore } from './session-store.ts';
 import { SESSION_MS, Sessions } from './sessions.ts';
 import { SignInError } from './sign-in-error.ts';
@@ -119,7 +119,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const id = await sessions.open(userId, sessionCookie.read(c));
     pendings.forget(c, pending.state);
     sessionCookie.write(c, id, SESSION_MS / 1_000);
-    log.info('signed in', { userId, session: hashOf(id) });
+    log.info('signed in', { userId, session: secretHashOf(id) });
     return c.redirect(pending.returnTo, 303);
   });
 

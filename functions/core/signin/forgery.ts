@@ -23,7 +23,7 @@ export function isFromHere(c: Context, origin: string): boolean {
 }
 
 /** Whether the header, or else the field of the form, has this session's token. A form's body can be read once more. */
-export async function hasToken(c: Context, csrfToken: string): Promise<boolean> {
+export async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
   const sent = c.req.header(CSRF_HEADER) ?? (await fieldOf(c));
   return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(csrfToken));
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from '../gitlab/gitlab.ts';
-import { checkBaseUrl, found, list, pageEnd } from '../gitlab/rest-answers.ts';
+import { checkBaseUrl, pageEnd, readFound, readList } from '../gitlab/rest-answers.ts';
 import { type RestCallDeps, restCall } from '../gitlab/rest-call.ts';
 import { pageQuery } from '../gitlab/rest-pages.ts';
 import type { Account, RoleSource } from './role-source.ts';
@@ -55,7 +55,7 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
     for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
       const answer = await restCall(path, pageQuery({ type: 'Namespace' }, page), deps);
       // The user is gone since they were asked for: no groups.
-      const entries = answer.status === 404 ? [] : list(path, answer);
+      const entries = answer.status === 404 ? [] : readList(path, answer);
       memberships.push(...entries.flatMap((entry) => membershipOf(entry) ?? []));
       page = pageEnd(0, answer.headers).next;
       if (page === undefined) return memberships;
@@ -71,7 +71,7 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
     const path = `/users/${userId}`;
     const answer = await restCall(path, new URLSearchParams(), deps);
     if (answer.status === 404) return undefined;
-    const body = found(path, answer);
+    const body = readFound(path, answer);
     const { username, name, state } = isRecord(body) ? body : {};
     if (typeof username !== 'string' || typeof state !== 'string')
       throw new GitLabError('gitlab_unreadable', `GET ${path}: expected at least a username and a state`);

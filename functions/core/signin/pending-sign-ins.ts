@@ -3,7 +3,7 @@ import { hkdfSync } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
-import { hashOf } from './secret-ids.ts';
+import { secretHashOf } from './secret-ids.ts';
 
 export interface PendingSignIn {
   /** Ties GitLab's answer to our question. */
@@ -101,7 +101,7 @@ export class PendingSignIns {
   }
 
   #nameOf(state: string): string {
-    return `${this.#prefix}${hashOf(state).slice(0, NAME_CHARACTERS)}`;
+    return `${this.#prefix}${secretHashOf(state).slice(0, NAME_CHARACTERS)}`;
   }
 }
 

@@ -3,12 +3,12 @@ import { createMiddleware } from 'hono/factory';
 import type { Log } from '../environment/log.ts';
 import { wantsPage } from './answers.ts';
 import type { IdCookie } from './cookies.ts';
-import { hasToken, isFromHere, isSafe } from './forgery.ts';
+import { hasCsrfToken, isFromHere, isSafe } from './forgery.ts';
 import { knownSessions } from './known-sessions.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Refusals } from './refusals.ts';
 import { safeReturnTo } from './return-to.ts';
-import { hashOf } from './secret-ids.ts';
+import { secretHashOf } from './secret-ids.ts';
 import type { Sessions } from './sessions.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { SignInEnv } from './user.ts';
@@ -35,7 +35,7 @@ export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv>
   const known = knownSessions();
   return createMiddleware<SignInEnv>(async (c, next) => {
     const id = sessionCookie.read(c);
-    const isStranger = id !== undefined && !known.has(hashOf(id));
+    const isStranger = id !== undefined && !known.has(secretHashOf(id));
     const waitForTable = isStranger ? strangerLimit.wait(addressOf(c)) : undefined;
     if (waitForTable !== undefined) return refuse.tooMany(c, waitForTable);
     const user = id === undefined ? undefined : await sessions.resume(id).catch(asSignInError);
@@ -45,7 +45,7 @@ export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv>
     }
     if (user === undefined) {
       if (id !== undefined) {
-        known.remove(hashOf(id));
+        known.remove(secretHashOf(id));
         strangerLimit.take(addressOf(c));
         sessionCookie.clear(c);
       }
@@ -56,7 +56,7 @@ export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv>
     known.add(user.sessionId);
     const waitSeconds = sessionLimit.take(user.sessionId);
     if (waitSeconds !== undefined) return refuse.tooMany(c, waitSeconds);
-    if (!isSafe(c) && !(isFromHere(c, origin) && (await hasToken(c, user.csrfToken)))) {
+    if (!isSafe(c) && !(isFromHere(c, origin) && (await hasCsrfToken(c, user.csrfToken)))) {
       log.warn('request not from here', { session: user.sessionId, userId: user.id });
       return refuse.forged(c);
     }

@@ -9,7 +9,7 @@ const ID_BYTES = 32;
 export const newId = (random: RandomBytes): string => Buffer.from(random(ID_BYTES)).toString('base64url');
 
 /** What is kept instead of an id: 256 random bits need neither salt nor many rounds. */
-export const hashOf = (...parts: readonly string[]): string =>
+export const secretHashOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(parts.join('.')).digest('base64url');
 
 /** Follows from the session's id, which only the browser has, so it is kept nowhere. */

@@ -1,5 +1,5 @@
 import type { Account, RoleSource } from './role-source.ts';
-import { csrfTokenOf, hashOf, newId, type RandomBytes } from './secret-ids.ts';
+import { csrfTokenOf, newId, type RandomBytes, secretHashOf } from './secret-ids.ts';
 import type { Session, SessionStore } from './session-store.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { User } from './user.ts';
@@ -56,15 +56,15 @@ export class Sessions {
     const id = newId(random);
     const endsAtMs = askedAtMs + SESSION_MS;
     const session = { userId, ...account, rolesReadAtMs: askedAtMs, seenAtMs: askedAtMs, endsAtMs };
-    await store.create(hashOf(id), session);
-    if (formerId !== undefined) await store.remove(hashOf(formerId));
+    await store.create(secretHashOf(id), session);
+    if (formerId !== undefined) await store.remove(secretHashOf(formerId));
     return id;
   }
 
   /** Undefined: signed out. @throws {SignInError} `sessions_unavailable` */
   async resume(id: string): Promise<User | undefined> {
     const { store, clock } = this.#deps;
-    const idHash = hashOf(id);
+    const idHash = secretHashOf(id);
     const session = await store.read(idHash);
     if (session === undefined) return undefined;
     const nowMs = clock.nowMs();
@@ -79,7 +79,7 @@ export class Sessions {
   }
 
   async end(id: string): Promise<void> {
-    await this.#deps.store.remove(hashOf(id));
+    await this.#deps.store.remove(secretHashOf(id));
   }
 
   async #kept(idHash: string, session: Session, nowMs: number): Promise<Session | undefined> {

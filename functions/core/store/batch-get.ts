@@ -1,11 +1,11 @@
 import type { LedgerClock } from '../environment/clock.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import { keyOf, type Table, TimeLimit } from './operation.ts';
+import { type ItemTable, keyOf, TimeLimit } from './operation.ts';
 import { retried } from './retried.ts';
 
 export interface BatchGetDeps {
-  readonly table: Table;
+  readonly table: ItemTable;
   readonly clock: LedgerClock;
   readonly random: () => number;
 }

@@ -21,12 +21,12 @@ import type {
   ItemCondition,
   ItemPage,
   ItemsOutcome,
+  ItemTable,
   Operations,
   PutOutcome,
   PutWrite,
   QueryAsk,
   ScanAsk,
-  Table,
   TimeLimit,
   UpdateWrite,
 } from './operation.ts';
@@ -35,7 +35,7 @@ import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
 import { isConflict, isThrottle } from './table-failure.ts';
 
 /** @param client - must have `maxAttempts: 1` where a deadline matters, as `dynamoClient` makes it. */
-export function dynamoTable(client: DynamoDBClient, tableName: string): Table {
+export function dynamoTable(client: DynamoDBClient, tableName: string): ItemTable {
   const TableName = tableName;
   const asked: { readonly [Name in keyof Operations]: Asking<Name> } = {
     GetItem: async ({ key, consistent }, options) => {

@@ -12,6 +12,7 @@ import {
   type Answers,
   type ItemPage,
   type ItemsOutcome,
+  type ItemTable,
   type ItemWrite,
   keyOf,
   type Operations,
@@ -19,7 +20,6 @@ import {
   type QueryAsk,
   type RefusedItem,
   type ScanAsk,
-  type Table,
   TRANSACTION_ITEMS_MAX,
 } from './operation.ts';
 import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from './table.ts';
@@ -45,7 +45,7 @@ export interface MemoryTableOptions {
   readonly scanPageItems?: number;
 }
 
-export class MemoryTable implements Table {
+export class MemoryTable implements ItemTable {
   readonly tableName = 'memory';
   readonly #items = new MemoryItems();
   readonly #tokens = new Map<string, number>();

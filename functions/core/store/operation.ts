@@ -10,7 +10,7 @@ import { PK, SK } from './table.ts';
 export const TRANSACTION_ITEMS_MAX = 100;
 
 /** One table: DynamoDB's, or its twin in memory. */
-export interface Table {
+export interface ItemTable {
   readonly tableName: string;
   /** Rejects with an error whose name is DynamoDB's for whatever is no answer of {@link Answers}. */
   send<Name extends keyof Operations>(
@@ -22,7 +22,7 @@ export interface Table {
 
 /** The part of a table that belongs to one GitLab. */
 export interface InstanceTable {
-  readonly table: Table;
+  readonly table: ItemTable;
   /** The GitLab host, e.g. `gitlab.example.com`. */
   readonly instance: string;
 }

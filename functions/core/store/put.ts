@@ -1,7 +1,7 @@
 import type { Item } from './item-bytes.ts';
 import { versioned } from './item-version.ts';
 import type { Key } from './keys.ts';
-import type { ItemCondition, PutOutcome, PutWrite, Table, TimeLimit } from './operation.ts';
+import type { ItemCondition, ItemTable, PutOutcome, PutWrite, TimeLimit } from './operation.ts';
 import { PK, SK } from './table.ts';
 
 /** An item of this program's version. */
@@ -17,7 +17,7 @@ export type Shown = 'nothing' | 'old';
 
 /** @param condition - on the item that stands there. */
 export const putItem = (
-  table: Table,
+  table: ItemTable,
   item: Item,
   limit: TimeLimit,
   condition?: ItemCondition,

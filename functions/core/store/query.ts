@@ -1,13 +1,13 @@
 import type { Item } from './item-bytes.ts';
-import type { ItemPage, PageEnd, QueryAsk, Table, TimeLimit } from './operation.ts';
+import type { ItemPage, ItemTable, PageEnd, QueryAsk, TimeLimit } from './operation.ts';
 
 /** The first page: of 1 MB, or of `pageItems`. */
-export const queryPage = (table: Table, ask: QueryAsk, limit: TimeLimit): Promise<ItemPage> =>
+export const queryPage = (table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<ItemPage> =>
   table.send('Query', ask, limit);
 
 /** Page after page, for as long as whoever reads wants more. */
 export async function* queryPages(
-  table: Table,
+  table: ItemTable,
   ask: QueryAsk,
   limit: TimeLimit,
 ): AsyncGenerator<readonly Item[]> {
@@ -20,7 +20,7 @@ export async function* queryPages(
 }
 
 /** All of them. */
-export async function queryAll(table: Table, ask: QueryAsk, limit: TimeLimit): Promise<readonly Item[]> {
+export async function queryAll(table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<readonly Item[]> {
   const found: Item[] = [];
   for await (const items of queryPages(table, ask, limit)) found.push(...items);
   return found;

@@ -1,9 +1,9 @@
 import type { Item } from './item-bytes.ts';
-import { type ItemPage, type PageEnd, type ScanAsk, type Table, TimeLimit } from './operation.ts';
+import { type ItemPage, type ItemTable, type PageEnd, type ScanAsk, TimeLimit } from './operation.ts';
 
 /** The whole table, page after page; not a snapshot. @param pageTimeoutMs - for each page anew. */
 export async function* scanPages(
-  table: Table,
+  table: ItemTable,
   ask: ScanAsk,
   pageTimeoutMs: number,
 ): AsyncGenerator<readonly Item[]> {

@@ -2,12 +2,12 @@
 import { getItem } from './get.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import { type Table, TimeLimit } from './operation.ts';
+import { type ItemTable, TimeLimit } from './operation.ts';
 import { itemAt, putItem } from './put.ts';
 import { answered, unavailable } from './table-failure.ts';
 
 export interface SingleItemOptions {
-  readonly table: Table;
+  readonly table: ItemTable;
   readonly key: Key;
   /** What it is, for whoever reads that a call failed: `the scope`. */
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { ItemsOutcome, ItemWrite, Table, TimeLimit } from './operation.ts';
+import type { ItemsOutcome, ItemTable, ItemWrite, TimeLimit } from './operation.ts';
 
 /**
  * Writes all or nothing; no item may appear twice.
@@ -6,7 +6,7 @@ import type { ItemsOutcome, ItemWrite, Table, TimeLimit } from './operation.ts';
  * @param token - the same writes with the same token within ten minutes are written once.
  */
 export const transactItems = (
-  table: Table,
+  table: ItemTable,
   writes: readonly ItemWrite[],
   limit: TimeLimit,
   token?: string,

@@ -6,27 +6,34 @@ import type { LedgerClock } from '../environment/clock.ts';
 import type { Log } from '../environment/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { addresseeKey } from '../notify/addressee.ts';
-import { type Message, type Notify, subjectLine } from '../notify/notify.ts';
-import { type CrossingAt, crossingId, type KnownTold, noteTold, shortId, untold } from './announced.ts';
-import { crossingHeadline, crossingJson, crossingText, type Telling } from './crossing-text.ts';
+import { type Message, type Notifier, subjectLine } from '../notify/notify.ts';
+import {
+  type AmountCrossing,
+  crossingId,
+  type KnownCrossings,
+  noteTold,
+  shortId,
+  untold,
+} from './announced.ts';
+import { type CrossingFormat, crossingHeadline, crossingJson, crossingText } from './crossing-text.ts';
 import { crossings, type Transition } from './crossings.ts';
-import { type CountedPeriod, countedPeriod, type ToldCrossing, type Watched } from './watched.ts';
+import { type CountedPeriod, countedPeriod, type LimitOfSubject, type ToldCrossing } from './watched.ts';
 
 export interface AnnounceCrossingsDeps {
   readonly ledger: Pick<Ledger, 'announceOnce'>;
   /** The limit a counter counts for, with the amount in force; undefined: there is none any more. */
-  readonly limitOf: (key: CounterKey) => Promise<Watched | undefined>;
-  readonly notify: Notify;
+  readonly limitOf: (key: CounterKey) => Promise<LimitOfSubject | undefined>;
+  readonly notify: Notifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** Keep one per process: it saves asking the ledger again with every write of a counter. @default it asks */
-  readonly knownTold?: KnownTold;
+  readonly knownTold?: KnownCrossings;
   /** ISO 4217 code of the deployment's currency. */
   readonly currency: string;
   readonly log: Log;
   /** Where browsers reach the console, for links. @default none */
   readonly consoleUrl?: string | undefined;
   /** What the limit's subject used of its unit per day of its zone. Absent: nothing is forecast. */
-  readonly usageOf?: (key: CounterKey, watched: Watched) => Promise<readonly DailyUsage[]>;
+  readonly usageOf?: (key: CounterKey, watched: LimitOfSubject) => Promise<readonly DailyUsage[]>;
 }
 
 export interface AnnouncedCrossings {
@@ -58,7 +65,7 @@ export async function announceCrossings(
   let messages = 0;
   for (const part of messagesOf(news)) {
     const told = await inParts(part, (each) => explained(each, nowMs, deps));
-    await notify.send(digest(told, { currency, nowMs, consoleUrl }));
+    await notify.send(crossingDigest(told, { currency, nowMs, consoleUrl }));
     messages += 1;
     await inParts(told, (each) => noteTold(each, ledger));
     deps.knownTold?.add(told);
@@ -76,7 +83,7 @@ function messagesOf(news: readonly Reached[]): readonly (readonly Reached[])[] {
   );
 }
 
-interface Reached extends CrossingAt, Watched {}
+interface Reached extends AmountCrossing, LimitOfSubject {}
 
 /** Per counter and measure the highest level of the batch. */
 async function highestOf(
@@ -154,7 +161,7 @@ export const CROSSINGS_PER_MESSAGE_MAX = 40;
  *
  * @param crossings - of one owner; at least one, at most {@link CROSSINGS_PER_MESSAGE_MAX}.
  */
-export function digest(crossings: readonly ToldCrossing[], telling: Telling): Message {
+export function crossingDigest(crossings: readonly ToldCrossing[], telling: CrossingFormat): Message {
   const sorted = [...crossings].sort((one, other) => shareOf(other) - shareOf(one));
   const [first] = sorted;
   const headline =

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { longestDays } from '../../../policies/limits/period.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Crossing } from './crossings.ts';
-import type { Level } from './level.ts';
+import type { ThresholdLevel } from './level.ts';
 
 /** GitLab's longest job is a month: it may settle in a period that is long over. */
 const LATE_DAYS = 35;
@@ -20,14 +20,14 @@ const ASKED_AT_ONCE_MAX = 50;
 const KNOWN_MAX = 20_000;
 
 /** A crossing under the amount its limit had: 90 % of a raised limit is another promise, and told again. */
-export interface CrossingAt {
+export interface AmountCrossing {
   readonly crossing: Crossing;
   readonly limitAmount: number;
 }
 
 /** The name of one told level, also the id receivers know repeats by. */
 export const crossingId = (
-  { crossing: { key, measure, level }, limitAmount }: CrossingAt,
+  { crossing: { key, measure, level }, limitAmount }: AmountCrossing,
   name: string = level.name,
 ): string => JSON.stringify(['threshold', key.subject, key.limit, key.period, limitAmount, measure, name]);
 
@@ -35,14 +35,14 @@ export const crossingId = (
 export const shortId = (id: string): string => createHash('sha256').update(id).digest('base64url');
 
 /** What a process knows to be told already. */
-export class KnownTold {
+export class KnownCrossings {
   readonly #ids = new Set<string>();
 
-  has(crossing: CrossingAt): boolean {
+  has(crossing: AmountCrossing): boolean {
     return this.#ids.has(shortId(crossingId(crossing)));
   }
 
-  add(crossings: readonly CrossingAt[]): void {
+  add(crossings: readonly AmountCrossing[]): void {
     for (const each of crossings) this.#ids.add(shortId(crossingId(each)));
     // What is forgotten is asked again.
     for (const id of this.#ids) {
@@ -53,10 +53,10 @@ export class KnownTold {
 }
 
 /** Those whose level was not told in this period. Asking notes nothing. */
-export async function untold<Each extends CrossingAt>(
+export async function untold<Each extends AmountCrossing>(
   candidates: readonly Each[],
   ledger: Pick<Ledger, 'announceOnce'>,
-  known?: KnownTold,
+  known?: KnownCrossings,
 ): Promise<readonly Each[]> {
   const news: Each[] = [];
   const unknown = known === undefined ? candidates : candidates.filter((each) => !known.has(each));
@@ -75,12 +75,12 @@ export async function untold<Each extends CrossingAt>(
  * whole crossing counts as untold.
  */
 export async function noteTold(
-  { crossing, limitAmount }: CrossingAt,
+  { crossing, limitAmount }: AmountCrossing,
   ledger: Pick<Ledger, 'announceOnce'>,
 ): Promise<void> {
   const days = longestDays(crossing.key.period);
   const ttlMs = (Number.isFinite(days) ? days + LATE_DAYS : ONCE_DAYS) * DAY_MS;
-  const idOf = ({ name }: Level): string => crossingId({ crossing, limitAmount }, name);
+  const idOf = ({ name }: ThresholdLevel): string => crossingId({ crossing, limitAmount }, name);
   const below = crossing.passed.slice(0, -1).map(idOf);
   if (below.length > 0) await ledger.announceOnce(below, { ttlMs, timeoutMs: TIMEOUT_MS });
   await ledger.announceOnce([idOf(crossing.level)], { ttlMs, timeoutMs: TIMEOUT_MS });

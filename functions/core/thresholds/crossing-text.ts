@@ -1,16 +1,16 @@
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
-import { labelOf, limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
+import { limitLabelOf, limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { untilText } from '../../../policies/text/until-text.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
-import { linkTo, subjectPage } from '../notify/console-links.ts';
+import { linkTo, subjectPagePath } from '../notify/console-links.ts';
 import { crossingId, shortId } from './announced.ts';
 import { OVERDRAFT } from './level.ts';
 import type { ToldCrossing } from './watched.ts';
 
 /** The deployment's currency and the moment of telling. */
-export interface Telling {
+export interface CrossingFormat {
   readonly currency: string;
   /** Unix ms. */
   readonly nowMs: number;
@@ -20,10 +20,10 @@ export interface Telling {
 
 /** `CI budget of group acme/payments: 90 % spent`; for one message's subject. */
 export const crossingHeadline = (told: ToldCrossing): string =>
-  `${limitNameFirst(told.limit)} of ${labelOf(told)}: ${reachedText(told)}`;
+  `${limitNameFirst(told.limit)} of ${limitLabelOf(told)}: ${reachedText(told)}`;
 
 /** What happened, the numbers, what to expect, whom to ask and where to look: five lines at most. */
-export function crossingText(told: ToldCrossing, telling: Telling): string {
+export function crossingText(told: ToldCrossing, telling: CrossingFormat): string {
   const { limit, period } = told;
   return [
     `${crossingHeadline(told)} (${oneLine(period.label)}).`,
@@ -47,8 +47,8 @@ function ownerText({ limit: { owner = '', contact } }: ToldCrossing): string {
   return contact === undefined ? `Owner: ${named}.` : `Owner: ${named} (${oneLine(contact)}).`;
 }
 
-const pageOf = ({ crossing: { key } }: ToldCrossing, { consoleUrl }: Telling): string | undefined =>
-  linkTo(consoleUrl, subjectPage(key.subject));
+const pageOf = ({ crossing: { key } }: ToldCrossing, { consoleUrl }: CrossingFormat): string | undefined =>
+  linkTo(consoleUrl, subjectPagePath(key.subject));
 
 function reachedText({ crossing: { level, measure } }: ToldCrossing): string {
   if (level.name === OVERDRAFT) return 'overdrawn';
@@ -56,7 +56,7 @@ function reachedText({ crossing: { level, measure } }: ToldCrossing): string {
   return measure === 'spent' ? `${reached} spent` : `${reached} committed (spent + held)`;
 }
 
-function numbersText({ crossing, limit, limitAmount }: ToldCrossing, { currency }: Telling): string {
+function numbersText({ crossing, limit, limitAmount }: ToldCrossing, { currency }: CrossingFormat): string {
   const { spent, committed, level } = crossing;
   const bare = (amount: number): string => bareAmountText(amount, limit.unit, 'nearest');
   const full = (amount: number, rounding: 'nearest' | 'down' = 'nearest'): string =>
@@ -67,7 +67,7 @@ function numbersText({ crossing, limit, limitAmount }: ToldCrossing, { currency 
   return `Spent ${bare(spent)} + held ${bare(committed - spent)} = ${bare(committed)} of ${full(limitAmount)}: ${rest}${soft}.`;
 }
 
-function forecastText({ forecast, limit }: ToldCrossing, { nowMs }: Telling): string | undefined {
+function forecastText({ forecast, limit }: ToldCrossing, { nowMs }: CrossingFormat): string | undefined {
   switch (forecast?.outcome) {
     case undefined:
       return undefined;
@@ -78,7 +78,7 @@ function forecastText({ forecast, limit }: ToldCrossing, { nowMs }: Telling): st
   }
 }
 
-function resetText({ period: { endMs, isOver }, limit }: ToldCrossing, { nowMs }: Telling): string {
+function resetText({ period: { endMs, isOver }, limit }: ToldCrossing, { nowMs }: CrossingFormat): string {
   if (isOver)
     return endMs === undefined ? 'The period is over.' : `Ended on ${instantText(endMs, limit.zone)}.`;
   if (endMs === undefined || !Number.isFinite(endMs)) return 'It never starts anew.';
@@ -86,7 +86,7 @@ function resetText({ period: { endMs, isOver }, limit }: ToldCrossing, { nowMs }
 }
 
 /** The same for programs. Amounts are whole units; instants are ISO 8601. */
-export function crossingJson(told: ToldCrossing, telling: Telling): object {
+export function crossingJson(told: ToldCrossing, telling: CrossingFormat): object {
   const { currency } = telling;
   const link = pageOf(told, telling);
   const { crossing, limit, limitAmount, period, forecast } = told;
@@ -95,7 +95,7 @@ export function crossingJson(told: ToldCrossing, telling: Telling): object {
   return {
     id: shortId(crossingId(told)),
     subject: key.subject,
-    subjectLabel: labelOf(told),
+    subjectLabel: limitLabelOf(told),
     limit: key.limit,
     period: key.period,
     measure,

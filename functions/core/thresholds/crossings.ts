@@ -1,6 +1,6 @@
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { Counter } from '../ledger/ledger.ts';
-import { type Level, levelsOf, OVERDRAFT, type WatchedLimit } from './level.ts';
+import { OVERDRAFT, type ThresholdLevel, thresholdLevelsOf, type WatchedLimit } from './level.ts';
 
 /** `spent`: what is settled. `committed`: spent + held. */
 export type Measure = 'spent' | 'committed';
@@ -18,9 +18,9 @@ export interface Crossing {
   readonly key: CounterKey;
   readonly measure: Measure;
   /** The highest level reached: the one that is told. */
-  readonly level: Level;
+  readonly level: ThresholdLevel;
   /** All levels up to and with it, lowest first: those below are never told any more. */
-  readonly passed: readonly Level[];
+  readonly passed: readonly ThresholdLevel[];
   /** The counter's after the step, in whole units. */
   readonly spent: number;
   readonly committed: number;
@@ -38,7 +38,7 @@ const isOf = (measure: Measure, name: string): boolean => name !== OVERDRAFT || 
  * `before` absent.
  */
 export function crossings({ before, after }: Transition, limit: WatchedLimit): readonly Crossing[] {
-  const levels = levelsOf(limit);
+  const levels = thresholdLevelsOf(limit);
   return MEASURES.flatMap((measure): readonly Crossing[] => {
     const from = before === undefined ? 0 : measured(before, measure);
     const to = measured(after, measure);

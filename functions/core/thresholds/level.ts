@@ -7,7 +7,7 @@ export type WatchedLimit = Limit;
 export const THRESHOLDS_DEFAULT: readonly number[] = [50, 75, 90, 100];
 
 /** One step on the way to the limit, or past it. */
-export interface Level {
+export interface ThresholdLevel {
   /** `50 %`, `soft`, `overdraft`. */
   readonly name: string;
   /** The smallest amount that has reached it, whole units. */
@@ -23,7 +23,7 @@ export const OVERDRAFT = 'overdraft';
  * as higher than a percentage of the same amount, because the owner chose it. Past a limit of 0 something can be spent all
  * the same, by jobs that were not asked about.
  */
-export function levelsOf(limit: WatchedLimit): readonly Level[] {
+export function thresholdLevelsOf(limit: WatchedLimit): readonly ThresholdLevel[] {
   const { amount, mode, softAmount, overdraft } = limit;
   if (mode === 'off' || mode === 'shadow' || amount === 'unlimited') return [];
   if (!isTold(limit)) return [];

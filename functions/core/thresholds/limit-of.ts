@@ -4,7 +4,7 @@ import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { addresseeOf } from '../notify/addressee.ts';
-import type { Watched } from './watched.ts';
+import type { LimitOfSubject } from './watched.ts';
 
 /** The limit a counter counts for, with the amount in force now, and whose it is. */
 export function limitOf(
@@ -12,7 +12,7 @@ export function limitOf(
   limits: LimitSet,
   directory: Directory | undefined,
   nowMs: number,
-): Watched | undefined {
+): LimitOfSubject | undefined {
   const [kind = '', name = ''] = subject.split('/');
   const group = kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
   const on = group === undefined ? limitsOn(limits, subject) : limitsOfGroup(limits, group, nowMs);

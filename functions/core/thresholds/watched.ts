@@ -2,11 +2,11 @@ import type { CounterKey } from '../../../policies/claim.ts';
 import type { Forecast } from '../../../policies/forecast/run-out.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import type { Addressee } from '../notify/addressee.ts';
-import type { CrossingAt } from './announced.ts';
+import type { AmountCrossing } from './announced.ts';
 import type { WatchedLimit } from './level.ts';
 
 /** A limit and whose it is. */
-export interface Watched {
+export interface LimitOfSubject {
   readonly limit: WatchedLimit;
   /** What a person calls the subject: `group acme/payments`. */
   readonly subjectLabel: string;
@@ -15,7 +15,7 @@ export interface Watched {
 }
 
 /** A crossing with everything a message says about it. */
-export interface ToldCrossing extends CrossingAt, Watched {
+export interface ToldCrossing extends AmountCrossing, LimitOfSubject {
   readonly period: CountedPeriod;
   /** Only for a period that runs, while something is left. */
   readonly forecast?: Forecast;
@@ -30,7 +30,11 @@ export interface CountedPeriod {
 }
 
 /** Counters of periods that are over still move: a job is settled where it was admitted. */
-export function countedPeriod({ limit }: Watched, { period: key }: CounterKey, nowMs: number): CountedPeriod {
+export function countedPeriod(
+  { limit }: LimitOfSubject,
+  { period: key }: CounterKey,
+  nowMs: number,
+): CountedPeriod {
   const current = limitPeriod(limit, nowMs);
   if (current === undefined) return { label: key, isOver: false };
   if (current.key === key) return { label: current.label, endMs: current.endMs, isOver: false };

@@ -21,14 +21,14 @@ export interface BypassDeps {
 /** Nobody was to be asked about it: it is charged nothing, and is no bypass. */
 export type BypassOutcome = EndedOutcome | 'out_of_scope';
 
-export interface Ran {
+export interface BypassedJob {
   readonly truth: JobTruth;
   readonly end: JobEnd;
 }
 
 /** One outcome per job, same order; `undecided` also where the rules cannot be read. Jobs must differ. */
 export async function chargeBypass(
-  jobs: readonly Ran[],
+  jobs: readonly BypassedJob[],
   deps: BypassDeps,
 ): Promise<readonly BypassOutcome[]> {
   if (jobs.length === 0) return [];
@@ -41,7 +41,7 @@ export async function chargeBypass(
 }
 
 async function chargeAll(
-  jobs: readonly Ran[],
+  jobs: readonly BypassedJob[],
   { ledger, currentRules, clock, log }: BypassDeps,
 ): Promise<readonly EndedOutcome[]> {
   if (jobs.length === 0) return [];
@@ -58,7 +58,7 @@ async function chargeAll(
   return jobs.map(({ truth }) => outcomes.get(truth.jobId) ?? 'failed');
 }
 
-function askOf({ truth, end }: Ran, rules: Rules, nowMs: number, log: Log): readonly BypassAsk[] {
+function askOf({ truth, end }: BypassedJob, rules: Rules, nowMs: number, log: Log): readonly BypassAsk[] {
   const { jobId, projectId } = truth;
   try {
     const { ask, unknownGroup } = bypassAsk(truth, end, rules, nowMs);

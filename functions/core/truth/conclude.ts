@@ -1,6 +1,6 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
-import type { EndOutcome, JobEnd, JobGone, Ledger } from '../ledger/ledger.ts';
+import type { EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/ledger.ts';
 import type { ChargeBypass } from './charge-found.ts';
 import type { JobVerdict } from './verdict.ts';
 
@@ -30,12 +30,12 @@ export interface ConcludeTally {
 }
 
 /** Takes verdicts one by one and writes them when a batch is full; `flush` writes the rest. */
-export interface Concluding {
+export interface VerdictWriter {
   take(verdict: JobVerdict): Promise<void>;
   flush(): Promise<void>;
 }
 
-export function newConcluding(deps: ConcludeDeps): Concluding {
+export function createVerdictWriter(deps: ConcludeDeps): VerdictWriter {
   let batch: JobVerdict[] = [];
   const flush = async (): Promise<void> => {
     const full = batch;
@@ -68,8 +68,8 @@ async function conclude(
   { ledger, tally, chargeBypass, chargeUnknown: charge }: ConcludeDeps,
 ): Promise<boolean> {
   const ends: JobEnd[] = [];
-  const released: JobGone[] = [];
-  const expired: (JobGone & { readonly charge: 'hold' | 'nothing' })[] = [];
+  const released: GoneJob[] = [];
+  const expired: (GoneJob & { readonly charge: 'hold' | 'nothing' })[] = [];
   const postponed: { jobId: number; dueAtMs: number }[] = [];
   const unknown: JobTruth[] = [];
   for (const verdict of verdicts) {

@@ -33,7 +33,7 @@ export type FindingKind =
  */
 export type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
 
-export interface Finding {
+export interface ProofFinding {
   readonly kind: FindingKind;
   readonly remedy: Remedy;
   readonly jobId: number;
@@ -74,7 +74,7 @@ export interface ComparedJob {
 
 export interface EnforcementProof {
   readonly figures: ProofFigures;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ProofFinding[];
   /** The sweep's own, of the findings that have a remedy. */
   readonly verdicts: readonly JobVerdict[];
 }
@@ -88,7 +88,7 @@ export function enforcementProof(
   nowMs: number,
   scope?: ControllerScope,
 ): EnforcementProof {
-  const findings: Finding[] = [];
+  const findings: ProofFinding[] = [];
   const verdicts: JobVerdict[] = [];
   const figures = {
     compared: 0,
@@ -137,7 +137,7 @@ export const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolea
   failureReason !== REJECTED_BY_ROUTER &&
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
 
-function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob): Finding {
+function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob): ProofFinding {
   const jobId = record?.jobId ?? truth?.jobId ?? 0;
   const projectId = record?.facts.projectId ?? truth?.projectId;
   const projectPath = truth?.projectPath ?? record?.facts.projectPath;

@@ -17,8 +17,8 @@
 
 import type { Log } from '../environment/log.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
-import type { JobGone, Ledger } from '../ledger/ledger.ts';
-import { type BypassDeps, chargeBypass, type Ran } from './charge-bypass.ts';
+import type { GoneJob, Ledger } from '../ledger/ledger.ts';
+import { type BypassDeps, type BypassedJob, chargeBypass } from './charge-bypass.ts';
 import { type EndOfJob, endOfJob, outdoes } from './end-of-job.ts';
 import { type EndedOutcome, together } from './together.ts';
 
@@ -45,8 +45,8 @@ export async function settleTruths(
   deps: SettleDeps,
 ): Promise<readonly TruthOutcome[]> {
   const outcomes = new Map<number, TruthOutcome>();
-  const gone: JobGone[] = [];
-  const ran: Ran[] = [];
+  const gone: GoneJob[] = [];
+  const ran: BypassedJob[] = [];
   for (const { truth, what } of lastWords(truths, deps.clock.nowMs())) {
     outcomes.set(truth.jobId, what.kind === 'unclear' ? 'unclear' : 'ignored');
     if (what.kind === 'gone') gone.push({ jobId: truth.jobId, cause: what.cause });
@@ -69,14 +69,14 @@ function lastWords(truths: readonly JobTruth[], nowMs: number): readonly LastWor
     const what = endOfJob(truth, nowMs);
     const known = byJob.get(truth.jobId);
     if (known === undefined || outdoes(what, known.what)) {
-      byJob.set(truth.jobId, { truth, what, root: rootOf(truth) });
+      byJob.set(truth.jobId, { truth, what, root: truthRootOf(truth) });
     }
   }
   return [...byJob.values()].sort((a, b) => (a.root < b.root ? -1 : a.root > b.root ? 1 : 0));
 }
 
 async function release(
-  jobs: readonly JobGone[],
+  jobs: readonly GoneJob[],
   outcomes: Map<number, TruthOutcome>,
   { ledger, log }: SettleDeps,
 ): Promise<void> {
@@ -94,7 +94,7 @@ async function release(
 }
 
 async function settle(
-  jobs: readonly Ran[],
+  jobs: readonly BypassedJob[],
   outcomes: Map<number, TruthOutcome>,
   deps: SettleDeps,
 ): Promise<void> {
@@ -117,7 +117,7 @@ async function settle(
  * What jobs that share counters have in common: their top-level group, by the first part of their path. Only for putting
  * them side by side; a project without a path stands alone.
  */
-export function rootOf({ projectPath, projectId }: JobTruth): string {
+export function truthRootOf({ projectPath, projectId }: JobTruth): string {
   const slash = projectPath?.indexOf('/') ?? -1;
   return slash > 0 && projectPath !== undefined
     ? projectPath.slice(0, slash).toLowerCase()

@@ -3,14 +3,14 @@
 import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
 import { GRACE_SECONDS } from '../ledger/draft.ts';
-import type { JobEnd, JobGone, JobRecord } from '../ledger/ledger.ts';
+import type { GoneJob, JobEnd, JobRecord } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
 import { endOfJob } from './end-of-job.ts';
 
 export type Verdict =
   | { readonly do: 'settle'; readonly end: JobEnd }
-  | { readonly do: 'release'; readonly gone: JobGone }
-  | { readonly do: 'expire'; readonly gone: JobGone }
+  | { readonly do: 'release'; readonly gone: GoneJob }
+  | { readonly do: 'expire'; readonly gone: GoneJob }
   | { readonly do: 'postpone'; readonly jobId: number; readonly dueAtMs: number }
   /** Not due yet and not over: nothing to write. */
   | { readonly do: 'keep'; readonly jobId: number };

@@ -16,7 +16,7 @@ import { packs } from '../ledger/merge.ts';
 import { recordExpiresAtSeconds } from '../ledger/retention.ts';
 import { LedgerError } from '../store/ledger-error.ts';
 import { retried } from '../store/retried.ts';
-import { type Contribution, contributionOf, type Place } from './contribution.ts';
+import { type Contribution, type ContributionPlace, contributionOf } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
 import { addTo, negated } from './tally.ts';
 import { type UsageKey, usageName } from './usage.ts';
@@ -26,17 +26,17 @@ export interface ApplyDeps {
   readonly clock: Pick<LedgerClock, 'sleep'>;
   /** [0, 1) */
   readonly random: () => number;
-  readonly placeOf: (record: JobRecord) => Place;
+  readonly placeOf: (record: JobRecord) => ContributionPlace;
 }
 
-export interface Applied {
+export interface ApplyReport {
   /** What was counted by this call. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly UsageChange[];
   /** Jobs that could not be counted in time: to be delivered again. */
   readonly failedJobIds: ReadonlySet<number>;
 }
 
-export interface Change {
+export interface UsageChange {
   readonly record: JobRecord;
   readonly before: Contribution | undefined;
   readonly after: Contribution;
@@ -48,9 +48,9 @@ const PAUSE_MS_MAX = 200;
 /** Garbage collection must take the record first: without its contribution it would be counted again. */
 const AFTER_RECORD_SECONDS = 30 * 86_400;
 
-export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<Applied> {
+export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
   let left = newest(records);
-  const changes: Change[] = [];
+  const changes: UsageChange[] = [];
   const applyLeft = async (): Promise<void> => {
     left = left.length === 0 ? left : await applyOnce(left, changes, deps);
   };
@@ -74,12 +74,12 @@ function newest(records: readonly JobRecord[]): readonly JobRecord[] {
 /** @returns the records that are to be tried again. */
 async function applyOnce(
   records: readonly JobRecord[],
-  changes: Change[],
+  changes: UsageChange[],
   deps: ApplyDeps,
 ): Promise<readonly JobRecord[]> {
   const counted = await answered(() => deps.store.readContributions(records.map(({ jobId }) => jobId)));
   if (counted === undefined) return records;
-  const due = records.flatMap((record, index): Change[] => {
+  const due = records.flatMap((record, index): UsageChange[] => {
     const before = counted[index];
     if (before !== undefined && before.rev >= record.rev) return [];
     return [{ record, before, after: contributionOf(record, before, deps.placeOf) }];
@@ -112,9 +112,9 @@ interface UsageDelta {
 }
 
 /** A job evaluated anew may leave the day and the groups it was counted on. */
-function deltasOf({ before, after }: Pick<Change, 'before' | 'after'>): readonly UsageDelta[] {
+function deltasOf({ before, after }: Pick<UsageChange, 'before' | 'after'>): readonly UsageDelta[] {
   const deltas = new Map<string, UsageDelta>();
-  const put = ({ day, subjects }: Place, tally: Contribution['tally']): void => {
+  const put = ({ day, subjects }: ContributionPlace, tally: Contribution['tally']): void => {
     for (const subject of subjects) {
       const key = { subject, day };
       const name = usageName(key);
@@ -128,7 +128,7 @@ function deltasOf({ before, after }: Pick<Change, 'before' | 'after'>): readonly
   return [...deltas.values()].filter(({ sum }) => sum.size > 0);
 }
 
-function writesOf(pack: readonly Change[]): RollupWrites {
+function writesOf(pack: readonly UsageChange[]): RollupWrites {
   const usage = new Map<string, UsageDelta>();
   for (const { name, key, sum } of pack.flatMap(deltasOf)) {
     const merged = usage.get(name) ?? { name, key, sum: new Map() };

@@ -7,7 +7,7 @@ import { costMicros } from '../../../policies/prices/price.ts';
 import type { JobFacts, JobRecord } from '../ledger/ledger.ts';
 import { ranRejected, wasRejected } from '../ledger/rejected.ts';
 import { ratioBucket } from './hold-ratio.ts';
-import type { Tally } from './tally.ts';
+import type { UsageTally } from './tally.ts';
 import { RAN_REJECTED_BY_PREFIX, REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
 
 /** What of a job is in the usage items. */
@@ -20,10 +20,10 @@ export interface Contribution {
   readonly day: string;
   /** `subjectKey`s: the instance, the groups above the job, its project, its runner class. */
   readonly subjects: readonly string[];
-  readonly tally: Tally;
+  readonly tally: UsageTally;
 }
 
-export interface Place {
+export interface ContributionPlace {
   readonly day: string;
   readonly subjects: readonly string[];
 }
@@ -38,7 +38,7 @@ const RULES_MAX = 20;
 export function contributionOf(
   record: JobRecord,
   before: Contribution | undefined,
-  placeOf: (record: JobRecord) => Place,
+  placeOf: (record: JobRecord) => ContributionPlace,
 ): Contribution {
   const { day, subjects } = before?.generation === record.generation ? before : placeOf(record);
   return {
@@ -65,7 +65,7 @@ export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
  */
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>
-  ({ facts, decidedAtMs }: JobRecord): Place => ({
+  ({ facts, decidedAtMs }: JobRecord): ContributionPlace => ({
     day: periodAt('day', zone, decidedAtMs).key,
     subjects: subjectsOf(facts, directory),
   });
@@ -85,7 +85,7 @@ function subjectsOf(
   ];
 }
 
-function tallyOf(record: JobRecord): Tally {
+function tallyOf(record: JobRecord): UsageTally {
   const { state, facts, durationSeconds = 0, unchecked } = record;
   const tally = new Map<string, number>([['jobs', 1]]);
   const set = (name: string, count: number): void => {

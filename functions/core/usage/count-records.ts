@@ -1,5 +1,5 @@
 import type { JobRecord } from '../ledger/ledger.ts';
-import { type Applied, type ApplyDeps, applyRecords } from './apply-records.ts';
+import { type ApplyDeps, type ApplyReport, applyRecords } from './apply-records.ts';
 import { noteRejections } from './latest-rejections.ts';
 import { type LearnDeps, learnRuns } from './learn-runs.ts';
 import { updateTopProjects } from './top-projects.ts';
@@ -11,7 +11,10 @@ export interface CountRecordsDeps extends ApplyDeps, LearnDeps {
 }
 
 /** Records into usage, estimates, top lists and lists of rejections. Doing it twice changes nothing. */
-export async function countRecords(records: readonly JobRecord[], deps: CountRecordsDeps): Promise<Applied> {
+export async function countRecords(
+  records: readonly JobRecord[],
+  deps: CountRecordsDeps,
+): Promise<ApplyReport> {
   if (records.length > 0) await deps.knowPlaces?.(records);
   const applied = await applyRecords(records, deps);
   await learnRuns(applied.changes, deps);

@@ -38,7 +38,7 @@ import {
   usageExpiresAtSeconds,
 } from './rollup-item.ts';
 import type { LatestRejections, RollupStore, RollupWrites, TopProjects } from './rollup-store.ts';
-import type { Tally } from './tally.ts';
+import type { UsageTally } from './tally.ts';
 import type { UsageKey } from './usage.ts';
 
 /** Nobody waits for the rollup; a stream's batch has minutes. */
@@ -79,7 +79,7 @@ export class DynamoRollupStore implements RollupStore {
     return outcome === 'written' ? 'committed' : 'contended';
   }
 
-  async readUsage(keys: readonly UsageKey[]): Promise<readonly Tally[]> {
+  async readUsage(keys: readonly UsageKey[]): Promise<readonly UsageTally[]> {
     return (await this.#read(keys.map((key) => this.#keys.usage(key)))).map(decodeTally);
   }
 
@@ -112,7 +112,7 @@ export class DynamoRollupStore implements RollupStore {
     return this.#put(item, REJECTIONS_REV, latest.rev);
   }
 
-  #addUsage(usageKey: UsageKey, delta: Tally): UpdateWrite {
+  #addUsage(usageKey: UsageKey, delta: UsageTally): UpdateWrite {
     return {
       kind: 'update',
       key: this.#keys.usage(usageKey),

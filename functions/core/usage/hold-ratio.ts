@@ -1,5 +1,5 @@
 /** How well holds foretell: actual ÷ estimated duration, counted in buckets, because buckets add up and quantiles do not. */
-import type { Tally } from './tally.ts';
+import type { UsageTally } from './tally.ts';
 
 /** Upper bounds, per cent. What is above the last counts in a bucket of its own. Never reorder: the index is the name. */
 const BOUNDS_PERCENT = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 125, 150, 200, 300, 500] as const;
@@ -18,7 +18,7 @@ export function ratioBucket(actualSeconds: number, estimateSeconds: number): str
  * The upper bound, per cent, of the bucket in which this share of the jobs is reached: 100 means that this share took no
  * longer than held. Infinity above 500 %; undefined without jobs.
  */
-export function ratioPercent(counts: Tally, share: number): number | undefined {
+export function ratioPercent(counts: UsageTally, share: number): number | undefined {
   const buckets = Array.from(
     { length: BOUNDS_PERCENT.length + 1 },
     (_, index) => counts.get(`${RATIO_PREFIX}${index}`) ?? 0,

@@ -1,6 +1,6 @@
 /** Which jobs of a group, a project or the instance were rejected last: one bounded list each, of ids. */
 import type { Log } from '../environment/log.ts';
-import type { Change } from './apply-records.ts';
+import type { UsageChange } from './apply-records.ts';
 import type { LatestRejections, RollupStore } from './rollup-store.ts';
 
 /** Pages show twenty; a job that was let in later, or whose record is gone, leaves a gap. */
@@ -16,7 +16,7 @@ type Job = LatestRejections['jobs'][number];
 
 /** Puts jobs that were rejected into the lists of all they count for. Doing it twice changes nothing; nothing fails here. */
 export async function noteRejections(
-  changes: readonly Change[],
+  changes: readonly UsageChange[],
   { store, log }: RejectionsDeps,
 ): Promise<void> {
   let left = jobsBySubject(changes);
@@ -53,7 +53,7 @@ export function withRejected(list: LatestRejections, jobs: readonly Job[]): Late
   return { ...list, jobs: latest.slice(0, REJECTIONS_MAX) };
 }
 
-function jobsBySubject(changes: readonly Change[]): Map<string, readonly Job[]> {
+function jobsBySubject(changes: readonly UsageChange[]): Map<string, readonly Job[]> {
   const bySubject = new Map<string, Job[]>();
   for (const { record, after } of changes) {
     if (record.state !== 'REJECTED') continue;

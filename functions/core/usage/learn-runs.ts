@@ -1,7 +1,7 @@
 /** Settled jobs into the run histories of their projects, from which admission estimates. */
-import { type Run, withRuns } from '../../../policies/estimate/project-history.ts';
+import { type JobRun, withRuns } from '../../../policies/estimate/project-history.ts';
 import type { Log } from '../environment/log.ts';
-import type { Change } from './apply-records.ts';
+import type { UsageChange } from './apply-records.ts';
 import type { RollupStore } from './rollup-store.ts';
 
 export interface LearnDeps {
@@ -16,7 +16,7 @@ const TRIES_MAX = 3;
  * A run is learned at most once, when its settlement is first counted; one that is lost on the way is one of twenty. So
  * nothing fails here: what does not work is logged and left out.
  */
-export async function learnRuns(changes: readonly Change[], deps: LearnDeps): Promise<void> {
+export async function learnRuns(changes: readonly UsageChange[], deps: LearnDeps): Promise<void> {
   let left = runsByProject(changes);
   for (let tries = 1; tries <= TRIES_MAX && left.size > 0; tries += 1) {
     try {
@@ -31,10 +31,10 @@ export async function learnRuns(changes: readonly Change[], deps: LearnDeps): Pr
 
 /** @returns what somebody else wrote first. */
 async function learnOnce(
-  runs: ReadonlyMap<number, readonly Run[]>,
+  runs: ReadonlyMap<number, readonly JobRun[]>,
   { store, clock }: LearnDeps,
-): Promise<Map<number, readonly Run[]>> {
-  const left = new Map<number, readonly Run[]>();
+): Promise<Map<number, readonly JobRun[]>> {
+  const left = new Map<number, readonly JobRun[]>();
   const projectIds = [...runs.keys()];
   const stored = await store.readEstimates(projectIds);
   for (const [index, projectId] of projectIds.entries()) {
@@ -46,8 +46,8 @@ async function learnOnce(
   return left;
 }
 
-function runsByProject(changes: readonly Change[]): Map<number, readonly Run[]> {
-  const runs = new Map<number, readonly Run[]>();
+function runsByProject(changes: readonly UsageChange[]): Map<number, readonly JobRun[]> {
+  const runs = new Map<number, readonly JobRun[]>();
   for (const { record, before, after } of changes) {
     const { jobName, projectId, runnerClass } = record.facts;
     const seconds = record.durationSeconds ?? 0;

@@ -8,7 +8,7 @@ import { keyOf } from '../store/operation.ts';
 import { DynamoRollupStore } from './dynamo-rollup-store.ts';
 import { decodeTally, rollupKeys } from './rollup-item.ts';
 import type { RollupWrites } from './rollup-store.ts';
-import type { Tally } from './tally.ts';
+import type { UsageTally } from './tally.ts';
 import { usageName } from './usage.ts';
 
 /** `lost-before`: never applied; `lost-after`: applied, and the answer is lost. */
@@ -41,7 +41,7 @@ export class MemoryRollupStore extends DynamoRollupStore {
   }
 
   /** Everything counted, by `usageName`; what came to nothing is left out. */
-  usage(): ReadonlyMap<string, Tally> {
+  usage(): ReadonlyMap<string, UsageTally> {
     return new Map(
       this.#table.items().flatMap((item) => {
         const { pk } = keyOf(item);

@@ -1,5 +1,5 @@
 import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
-import type { Exported } from '../export/export-images.ts';
+import type { ExportResult } from '../export/export-images.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { LedgerKeys } from '../store/keys.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
@@ -18,7 +18,7 @@ export interface RollUpDeps extends CountRecordsDeps {
   readonly thresholds?: TellTransitions;
   readonly metrics?: Metrics;
   /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
-  readonly exportImages?: (event: unknown) => Promise<Exported>;
+  readonly exportImages?: (event: unknown) => Promise<ExportResult>;
 }
 
 /** Lambda's answer to a stream: it delivers again from the first of these on. */

@@ -6,7 +6,7 @@ import { escapePart, type Key, ROLLUP_SK } from '../store/keys.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
 import type { Contribution } from './contribution.ts';
 import type { LatestRejections, TopProjects } from './rollup-store.ts';
-import type { Tally } from './tally.ts';
+import type { UsageTally } from './tally.ts';
 import { isTallyName, type UsageKey } from './usage.ts';
 
 export interface RollupKeys {
@@ -75,7 +75,7 @@ export const decodeContribution = (jobId: number, item: Item): Contribution => (
   tally: new Map(JSON.parse(item.t?.S ?? '[]') as readonly (readonly [string, number])[]),
 });
 
-export const decodeTally = (item: Item | undefined): Tally =>
+export const decodeTally = (item: Item | undefined): UsageTally =>
   new Map(
     Object.entries(item ?? {}).flatMap(([name, value]) => {
       const count = isTallyName(name) ? Number(value.N) : 0;

@@ -1,6 +1,6 @@
 import type { StoredEstimates } from '../estimates/estimates-item.ts';
 import type { Contribution } from './contribution.ts';
-import type { Tally } from './tally.ts';
+import type { UsageTally } from './tally.ts';
 import type { UsageKey } from './usage.ts';
 
 /** What the rollup needs of a table. Every method throws `ledger_unavailable` where the table gives no answer. */
@@ -10,7 +10,7 @@ export interface RollupStore {
   /** All writes or none. `contended`: a job was counted by somebody else meanwhile, or the table is busy; read again. */
   commit(writes: RollupWrites): Promise<'committed' | 'contended'>;
   /** Consistent; one per key, same order. */
-  readUsage(keys: readonly UsageKey[]): Promise<readonly Tally[]>;
+  readUsage(keys: readonly UsageKey[]): Promise<readonly UsageTally[]>;
   /** One per project, same order. */
   readEstimates(projectIds: readonly number[]): Promise<readonly StoredEstimates[]>;
   /** @param estimates - with the `rev` it was read with. False: somebody else wrote first. */
@@ -33,7 +33,7 @@ export interface RollupWrites {
     readonly expiresAtSeconds?: number;
   }[];
   /** Each `delta` is added to what is there. */
-  readonly usage: readonly { readonly key: UsageKey; readonly delta: Tally }[];
+  readonly usage: readonly { readonly key: UsageKey; readonly delta: UsageTally }[];
 }
 
 /** The jobs of a subject that were rejected last; what there is to say about them is in their records. */

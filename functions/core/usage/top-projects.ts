@@ -1,6 +1,6 @@
 /** Which projects of a group, or of the instance, cost most on a day: a bounded list per day, of totals. */
 import type { Log } from '../environment/log.ts';
-import type { Change } from './apply-records.ts';
+import type { UsageChange } from './apply-records.ts';
 import type { RollupStore, TopProjects } from './rollup-store.ts';
 import { type UsageKey, usageName } from './usage.ts';
 
@@ -19,7 +19,10 @@ export interface TopDeps {
  * twice changes nothing. A project that fell off the list comes back with its next job; until then the end of the list,
  * never the totals in it, may be wrong. Nothing fails here.
  */
-export async function updateTopProjects(changes: readonly Change[], { store, log }: TopDeps): Promise<void> {
+export async function updateTopProjects(
+  changes: readonly UsageChange[],
+  { store, log }: TopDeps,
+): Promise<void> {
   let lists = listsOf(changes);
   try {
     for (let tries = 1; tries <= TRIES_MAX && lists.length > 0; tries += 1)
@@ -81,7 +84,7 @@ export function withTotals(top: TopProjects, totals: TopProjects['projects']): T
   return { ...top, projects };
 }
 
-function listsOf(changes: readonly Change[]): readonly ChangedList[] {
+function listsOf(changes: readonly UsageChange[]): readonly ChangedList[] {
   const lists = new Map<string, { readonly key: UsageKey; readonly projectIds: Set<number> }>();
   for (const { day, subjects } of changes.flatMap(({ before, after }) =>
     before ? [before, after] : [after],

@@ -1,5 +1,5 @@
 import { RATIO_PREFIX, ratioPercent } from './hold-ratio.ts';
-import type { Tally } from './tally.ts';
+import type { UsageTally } from './tally.ts';
 
 /** Names one subject's usage of one day. */
 export interface UsageKey {
@@ -48,7 +48,7 @@ export const REJECTED_BY_PREFIX = 'x:';
 export const RAN_REJECTED_BY_PREFIX = 'y:';
 export const WATCHED_BY_PREFIX = 'w:';
 
-export function usageOf(tally: Tally): Usage {
+export function usageOf(tally: UsageTally): Usage {
   const count = (name: string): number => tally.get(name) ?? 0;
   const p50 = ratioPercent(tally, 0.5);
   const p90 = ratioPercent(tally, 0.9);
@@ -72,7 +72,7 @@ export function usageOf(tally: Tally): Usage {
   };
 }
 
-const byRule = (tally: Tally, prefix: string): ReadonlyMap<string, number> =>
+const byRule = (tally: UsageTally, prefix: string): ReadonlyMap<string, number> =>
   new Map(
     [...tally].flatMap(([name, jobs]) =>
       name.startsWith(prefix) && jobs !== 0 ? [[name.slice(prefix.length), jobs] as const] : [],

@@ -11,8 +11,8 @@ import {
 import { BREAK_GLASS_PAGE } from '../../core/notify/console-links.ts';
 import type { Cursor, ToldBreakGlass } from '../cursor.ts';
 import type { Notice } from '../notice.ts';
-import { at, counted, name, saying, type Telling } from '../telling.ts';
-import type { Due, DueAsked } from './due-asked.ts';
+import { type NoticeFormat, name, noticeCount, noticeInstant, quotedWords } from '../notice-format.ts';
+import type { DueContext, DueNotices } from './due-asked.ts';
 
 /** As long as nobody has looked at what was done with it, somebody is asked to. */
 const ASKED_AGAIN_AFTER_MS = DAY_MS;
@@ -25,8 +25,8 @@ const NOTHING_TOLD: ToldBreakGlass = { used: 0, reviews: 0, atMs: 0 };
 export async function noticesOfBreakGlasses(
   told: Cursor['breakGlasses'],
   ownership: Ownership,
-  { ledger, telling }: Pick<DueAsked, 'ledger' | 'telling'>,
-): Promise<Due & Pick<Cursor, 'breakGlasses'>> {
+  { ledger, telling }: Pick<DueContext, 'ledger' | 'telling'>,
+): Promise<DueNotices & Pick<Cursor, 'breakGlasses'>> {
   const { nowMs } = telling;
   const all = ownership.limits.breakGlasses ?? [];
   // What was reviewed and is over says nothing more, unless its last jobs were not told.
@@ -61,7 +61,7 @@ export async function noticesOfBreakGlasses(
 async function usedOf(
   glasses: readonly BreakGlass[],
   nowMs: number,
-  ledger: DueAsked['ledger'],
+  ledger: DueContext['ledger'],
 ): Promise<(glass: BreakGlass) => number> {
   const keysOf = new Map(glasses.map((glass) => [glass.id, periodsOf(glass, nowMs)]));
   const keys = [...keysOf.values()].flat();
@@ -84,14 +84,14 @@ function periodsOf(glass: BreakGlass, nowMs: number): readonly CounterKey[] {
 }
 
 const perText = ({ jobs, per }: BreakGlass): string =>
-  per === 'once' ? counted(jobs, 'job') : `${counted(jobs, 'job')} per ${per}`;
+  per === 'once' ? noticeCount(jobs, 'job') : `${noticeCount(jobs, 'job')} per ${per}`;
 
 function usedNotice(
   glass: BreakGlass,
   from: number,
   to: number,
   ownership: Ownership,
-  telling: Telling,
+  telling: NoticeFormat,
 ): Notice {
   const { id, subject, untilMs, reason } = glass;
   const label = subjectLabel(subject, ownership.directory);
@@ -102,8 +102,8 @@ function usedNotice(
     subject,
     label,
     lines: [
-      `${counted(to - from, 'job')} of ${label} passed its limits through broken glass: ${to.toLocaleString('en-US')} so far, at most ${perText(glass)} until ${at(untilMs, telling)}.`,
-      `It was broken${byText(glass)}: ${saying(reason)}`,
+      `${noticeCount(to - from, 'job')} of ${label} passed its limits through broken glass: ${to.toLocaleString('en-US')} so far, at most ${perText(glass)} until ${noticeInstant(untilMs, telling)}.`,
+      `It was broken${byText(glass)}: ${quotedWords(reason)}`,
     ],
     page: BREAK_GLASS_PAGE,
     facts: { breakGlass: id, jobs: to - from, used: to, jobsMax: glass.jobs, per: glass.per },
@@ -116,7 +116,7 @@ function reviewNotices(
   used: number,
   reviews: number,
   ownership: Ownership,
-  telling: Telling,
+  telling: NoticeFormat,
 ): readonly Notice[] {
   const { id, subject, untilMs, reason } = glass;
   const label = subjectLabel(subject, ownership.directory);
@@ -129,8 +129,8 @@ function reviewNotices(
     subject,
     label,
     lines: [
-      `The break-glass of ${label} ended on ${at(untilMs, telling)} and let ${counted(used, 'job')} pass. Nobody has looked at it yet.`,
-      `It was broken${byText(glass)}: ${saying(reason)}`,
+      `The break-glass of ${label} ended on ${noticeInstant(untilMs, telling)} and let ${noticeCount(used, 'job')} pass. Nobody has looked at it yet.`,
+      `It was broken${byText(glass)}: ${quotedWords(reason)}`,
     ],
     page: BREAK_GLASS_PAGE,
     facts: { breakGlass: id, used, asked: reviews },

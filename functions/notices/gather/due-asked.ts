@@ -2,20 +2,20 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { LimitPointer } from '../../core/limits/limit-table.ts';
 import type { Cursor } from '../cursor.ts';
-import type { Known } from '../known.ts';
+import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';
-import type { Telling } from '../telling.ts';
+import type { NoticeFormat } from '../notice-format.ts';
 
-export interface DueAsked {
+export interface DueContext {
   readonly cursor: Cursor;
   readonly pointer: LimitPointer | undefined;
-  readonly known: Known;
+  readonly known: OwnershipReader;
   readonly ledger: Pick<Ledger, 'readCounters'>;
-  readonly telling: Telling;
+  readonly telling: NoticeFormat;
 }
 
 /** What one kind has to say, and when it has again; Infinity: not before the limits change. */
-export interface Due {
+export interface DueNotices {
   readonly notices: readonly Notice[];
   readonly dueAtMs: number;
 }

@@ -1,17 +1,26 @@
 import { limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
-import type { Logged } from '../../core/limits/change-log.ts';
+import type { LoggedChange } from '../../core/limits/change-log.ts';
 import type { ChangeRow, Effect, FieldValue } from '../../core/limits/changes/change-row.ts';
 import { type Addressee, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
-import { BREAK_GLASS_PAGE, historyPage, subjectPage } from '../../core/notify/console-links.ts';
+import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../../core/notify/console-links.ts';
 import type { Notice, NoticeKind } from '../notice.ts';
-import { amount, at, counted, name, saying, type Telling, whenWritten, words } from '../telling.ts';
+import {
+  type NoticeFormat,
+  name,
+  noticeAmount,
+  noticeCount,
+  noticeInstant,
+  quotedWords,
+  whenWritten,
+  words,
+} from '../notice-format.ts';
 
 /** The edit a change was part of. */
 export interface OfEdit {
   readonly edit: number;
-  readonly logged: Logged;
+  readonly logged: LoggedChange;
   readonly ownership: Ownership;
-  readonly telling: Telling;
+  readonly telling: NoticeFormat;
 }
 
 /** Fields told of one change; the history has them all. */
@@ -32,7 +41,7 @@ export function oneChange(to: Addressee, rows: readonly ChangeRow[], of: OfEdit)
     subject,
     label,
     lines: [`${headOf(rows, label, of.telling)}.`, byLine(of)],
-    page: about === 'breakglass' ? BREAK_GLASS_PAGE : subjectPage(subject),
+    page: about === 'breakglass' ? BREAK_GLASS_PAGE : subjectPagePath(subject),
     facts: {
       edit,
       about,
@@ -52,7 +61,7 @@ export function manyChanges(to: Addressee, changes: readonly (readonly ChangeRow
   const label = subjectLabel(subject, of.ownership.directory);
   const loosened = changes.filter((rows) => effectOf(rows) === 'loosens').length;
   const tightened = changes.filter((rows) => effectOf(rows) === 'tightens').length;
-  const where = subjects.length === 1 ? label : `${label} and ${counted(subjects.length - 1, 'other')}`;
+  const where = subjects.length === 1 ? label : `${label} and ${noticeCount(subjects.length - 1, 'other')}`;
   return {
     to,
     id: `edit:${of.edit}:many`,
@@ -60,10 +69,10 @@ export function manyChanges(to: Addressee, changes: readonly (readonly ChangeRow
     subject,
     label,
     lines: [
-      `${counted(changes.length, 'change')} of limits of ${where}: ${loosened} looser, ${tightened} tighter.`,
+      `${noticeCount(changes.length, 'change')} of limits of ${where}: ${loosened} looser, ${tightened} tighter.`,
       byLine(of),
     ],
-    page: subjects.length === 1 ? historyPage(subject) : '/history',
+    page: subjects.length === 1 ? historyPagePath(subject) : '/history',
     facts: {
       edit: of.edit,
       changes: changes.length,
@@ -78,7 +87,7 @@ export function manyChanges(to: Addressee, changes: readonly (readonly ChangeRow
 const NO_ROW = { about: 'document', subject: 'instance', limit: '', id: undefined } as const;
 
 const byLine = ({ logged: { actor, atMs, source, why }, telling }: OfEdit): string =>
-  `By ${name(actor)} on ${at(atMs, telling)} (${name(source)})${why.trim() === '' ? '' : `: ${saying(why)}`}`;
+  `By ${name(actor)} on ${noticeInstant(atMs, telling)} (${name(source)})${why.trim() === '' ? '' : `: ${quotedWords(why)}`}`;
 
 const factsOf = ({ logged: { actor, atMs, source, why } }: OfEdit) => ({
   by: name(actor),
@@ -116,7 +125,7 @@ const WORD: Readonly<Record<Effect, string>> = {
   neutral: 'changed',
 };
 
-function headOf(rows: readonly ChangeRow[], label: string, telling: Telling): string {
+function headOf(rows: readonly ChangeRow[], label: string, telling: NoticeFormat): string {
   const [first] = rows;
   const value = (field: string, side: 'from' | 'to'): string | undefined => {
     const row = rows.find((each) => each.field === field);
@@ -137,16 +146,16 @@ function headOf(rows: readonly ChangeRow[], label: string, telling: Telling): st
     case 'grant': {
       const what = `${value('amount', side) ?? 'An amount'} more for the ${limitName({ unit: first.unit ?? 'micros' })} of ${label}`;
       if (added)
-        return `${what} granted, from ${value('from', 'to') ?? 'now'} to ${value('until', 'to') ?? 'further notice'}: ${saying(value('reason', 'to') ?? '')}`;
+        return `${what} granted, from ${value('from', 'to') ?? 'now'} to ${value('until', 'to') ?? 'further notice'}: ${quotedWords(value('reason', 'to') ?? '')}`;
       return gone ? `Grant revoked: ${what}` : `Grant for ${label} changed${all}`;
     }
     case 'freeze':
       if (added)
-        return `Frozen: no job of ${label} starts until ${untilText(value('until', 'to'))}. ${saying(value('reason', 'to') ?? '')}`;
+        return `Frozen: no job of ${label} starts until ${untilText(value('until', 'to'))}. ${quotedWords(value('reason', 'to') ?? '')}`;
       return gone ? `Freeze of ${label} lifted` : `Freeze of ${label} changed${all}`;
     case 'breakglass':
       if (added)
-        return `Glass broken for ${label}: up to ${value('jobs', 'to') ?? '?'} jobs ${perText(value('per', 'to'))}pass its limits until ${value('until', 'to') ?? '?'}. ${saying(value('reason', 'to') ?? '')}`;
+        return `Glass broken for ${label}: up to ${value('jobs', 'to') ?? '?'} jobs ${perText(value('per', 'to'))}pass its limits until ${value('until', 'to') ?? '?'}. ${quotedWords(value('reason', 'to') ?? '')}`;
       return gone ? `Break-glass of ${label} ended` : `Break-glass of ${label} changed${all}`;
     case 'rollout':
       return `How far ${first.limit} rules go in ${label}: ${fieldsText(rows, telling)}`;
@@ -164,7 +173,7 @@ const untilText = (until: string | undefined): string =>
 const perText = (per: string | undefined): string =>
   per === undefined || per === 'once' ? '' : `per ${per} `;
 
-function fieldsText(rows: readonly ChangeRow[], telling: Telling): string {
+function fieldsText(rows: readonly ChangeRow[], telling: NoticeFormat): string {
   const shown = rows.slice(0, FIELDS_MAX).map((row) => {
     const side = (value: FieldValue): string => (value === null ? 'none' : valueText(row, value, telling));
     return `${row.field} ${side(row.from)} → ${side(row.to)}`;
@@ -174,7 +183,8 @@ function fieldsText(rows: readonly ChangeRow[], telling: Telling): string {
 }
 
 /** Numbers are whole units of the limit; a break-glass counts jobs. */
-function valueText({ unit, field }: ChangeRow, value: number | string, telling: Telling): string {
-  if (typeof value === 'number') return unit === undefined ? String(value) : amount(value, unit, telling);
+function valueText({ unit, field }: ChangeRow, value: number | string, telling: NoticeFormat): string {
+  if (typeof value === 'number')
+    return unit === undefined ? String(value) : noticeAmount(value, unit, telling);
   return field === 'from' || field === 'until' ? whenWritten(value, telling) : name(value);
 }

@@ -1,7 +1,7 @@
 /** What others changed of somebody's limits, from the change log. */
 
 import type { Log } from '../../core/environment/log.ts';
-import { type Logged, loggedOf, rowsOf } from '../../core/limits/change-log.ts';
+import { type LoggedChange, loggedChangeOf, rowsOf } from '../../core/limits/change-log.ts';
 import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
 import type { LimitPointer, LimitTable } from '../../core/limits/limit-table.ts';
 import { LimitsError } from '../../core/limits/limits-error.ts';
@@ -12,9 +12,9 @@ import {
   formerAddressee,
   type Ownership,
 } from '../../core/notify/addressee.ts';
-import type { Known } from '../known.ts';
+import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';
-import type { Telling } from '../telling.ts';
+import type { NoticeFormat } from '../notice-format.ts';
 import { manyChanges, oneChange } from './edit-notice.ts';
 
 const PAGE = 100;
@@ -31,8 +31,8 @@ export interface EditsAsked {
   readonly edit: number;
   readonly pointer: LimitPointer | undefined;
   readonly limitTable: LimitTable;
-  readonly known: Known;
-  readonly telling: Telling;
+  readonly known: OwnershipReader;
+  readonly telling: NoticeFormat;
   readonly log: Log;
 }
 
@@ -55,7 +55,7 @@ export async function noticesOfEdits(asked: EditsAsked): Promise<EditsTold> {
     const toTell = items.filter((item) => item.edit > edit).sort((a, b) => a.edit - b.edit);
     for (const item of toTell) {
       try {
-        const logged = loggedOf(item);
+        const logged = loggedChangeOf(item);
         if (logged.rows === undefined && logged.count > 0) {
           if (opened === OPENED_MAX) return { notices, edit };
           opened += 1;
@@ -82,10 +82,10 @@ interface OfOwner {
 
 function noticesOfEdit(
   edit: number,
-  logged: Logged,
+  logged: LoggedChange,
   rows: readonly ChangeRow[],
   ownership: Ownership,
-  telling: Telling,
+  telling: NoticeFormat,
 ): readonly Notice[] {
   const byOwner = new Map<string, OfOwner>();
   for (const row of rows) {
@@ -116,7 +116,7 @@ function ownersOf(row: ChangeRow, ownership: Ownership): readonly Addressee[] {
 }
 
 /** Its grant is told with the decision. */
-const isToldAsRequest = ({ about }: ChangeRow, { source }: Logged): boolean =>
+const isToldAsRequest = ({ about }: ChangeRow, { source }: LoggedChange): boolean =>
   about === 'grant' && source.startsWith('request ');
 
 /** People know what they did themselves. */

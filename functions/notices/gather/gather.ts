@@ -2,25 +2,25 @@
 import type { StoredRequest } from '../../core/limits/desk/request-items.ts';
 import type { LimitPointer } from '../../core/limits/limit-table.ts';
 import type { Cursor } from '../cursor.ts';
-import type { Known } from '../known.ts';
+import type { OwnershipReader } from '../known.ts';
 import type { Notice, ToldTally } from '../notice.ts';
+import type { NoticeFormat } from '../notice-format.ts';
 import type { NoticesDeps } from '../notices-deps.ts';
-import type { Telling } from '../telling.ts';
 import { noticesOfBreakGlasses } from './break-glasses.ts';
-import type { DueAsked } from './due-asked.ts';
+import type { DueContext } from './due-asked.ts';
 import { noticesOfEdits } from './edits.ts';
 import { noticesOfEnding } from './grants-ending.ts';
-import { type JobsTold, noticesOfRejected } from './rejected.ts';
+import { noticesOfRejected, type RejectedJobsNotices } from './rejected.ts';
 import { noticesOfRequests } from './requests.ts';
 import {
   ALL,
   daysAt,
   firstKept,
-  forgetting,
   newlyRejected,
   newlyWarned,
   openDays,
   talliesNow,
+  withoutDays,
   withTallies,
 } from './tallies.ts';
 import { noticesOfWarned } from './warned.ts';
@@ -31,8 +31,8 @@ export interface GatherAsked {
   readonly first: boolean;
   readonly pointer: LimitPointer | undefined;
   readonly requests: readonly StoredRequest[];
-  readonly known: Known;
-  readonly telling: Telling;
+  readonly known: OwnershipReader;
+  readonly telling: NoticeFormat;
   readonly deps: NoticesDeps;
 }
 
@@ -67,7 +67,7 @@ export async function gather(asked: GatherAsked): Promise<Gathered> {
 /** The counts of the whole instance say whether anybody's moved. */
 async function noticesOfJobs(
   asked: GatherAsked,
-): Promise<JobsTold & { readonly again: boolean; readonly talliesSince: string | undefined }> {
+): Promise<RejectedJobsNotices & { readonly again: boolean; readonly talliesSince: string | undefined }> {
   const { cursor, known, telling, deps } = asked;
   const { ledger, usage, policy, zone } = deps;
   const latest = daysAt(telling.nowMs, zone);
@@ -90,7 +90,7 @@ async function noticesOfJobs(
   return {
     again: moved,
     notices: [...rejected.notices, ...warned.notices],
-    tallies: forgetting(withTallies(warned.tallies, keys, new Map([[ALL, all]])), latest),
+    tallies: withoutDays(withTallies(warned.tallies, keys, new Map([[ALL, all]])), latest),
     talliesSince: cursor.talliesSince ?? firstKept(latest),
   };
 }
@@ -102,7 +102,7 @@ export interface DueTold {
 }
 
 /** The first run of a set, and those at which something in it is due, read the limits; the others read nothing. */
-export async function noticesDue(asked: DueAsked): Promise<DueTold> {
+export async function noticesDue(asked: DueContext): Promise<DueTold> {
   const { cursor, pointer, known, telling } = asked;
   const { due, ending, breakGlasses } = cursor;
   const set = pointer?.set ?? 'packed';

@@ -5,11 +5,11 @@ import { edgeText } from '../../../policies/text/edge-text.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
 import { relativeText } from '../../../policies/text/money-text.ts';
 import { addresseeOf, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
-import { subjectPage } from '../../core/notify/console-links.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Notice } from '../notice.ts';
-import { amount, saying, type Telling } from '../telling.ts';
-import { allLimits, type Due } from './due-asked.ts';
+import { type NoticeFormat, noticeAmount, quotedWords } from '../notice-format.ts';
+import { allLimits, type DueNotices } from './due-asked.ts';
 
 /** So long before its end a grant is told of; one that is shorter was told when it was given. */
 const TOLD_BEFORE_MS = DAY_MS;
@@ -17,8 +17,8 @@ const TOLD_BEFORE_MS = DAY_MS;
 export function noticesOfEnding(
   told: Cursor['ending'],
   ownership: Ownership,
-  telling: Telling,
-): Due & { readonly ending: Cursor['ending'] } {
+  telling: NoticeFormat,
+): DueNotices & { readonly ending: Cursor['ending'] } {
   const { nowMs } = telling;
   const notices: Notice[] = [];
   const ending = new Map(Object.entries(told).filter(([, untilMs]) => untilMs > nowMs));
@@ -46,13 +46,13 @@ function endingNotice(
   limit: Limit,
   grant: Grant,
   ownership: Ownership,
-  telling: Telling,
+  telling: NoticeFormat,
 ): Notice {
   const { subject, id, unit, zone } = limit;
   const label = subjectLabel(subject, ownership.directory);
-  const more = amount(grant.amount, unit, telling);
+  const more = noticeAmount(grant.amount, unit, telling);
   const afterwards =
-    limit.amount === 'unlimited' ? '' : ` It is ${amount(limit.amount, unit, telling)} without grants.`;
+    limit.amount === 'unlimited' ? '' : ` It is ${noticeAmount(limit.amount, unit, telling)} without grants.`;
   return {
     to: addresseeOf(subject, id, ownership),
     id: `grant:${key}:ending`,
@@ -61,9 +61,9 @@ function endingNotice(
     label,
     lines: [
       `A grant of ${more} for the ${limitName(limit)} of ${label} counts until ${edgeText(grant.untilMs, 'end', zone)} (${relativeText(telling.nowMs, grant.untilMs)}).${afterwards}`,
-      `It was given for ${saying(grant.reason)}`,
+      `It was given for ${quotedWords(grant.reason)}`,
     ],
-    page: subjectPage(subject),
+    page: subjectPagePath(subject),
     facts: { limit: id, amount: grant.amount, unit, until: new Date(grant.untilMs).toISOString() },
   };
 }

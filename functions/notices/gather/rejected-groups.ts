@@ -1,7 +1,7 @@
 /** Which groups had jobs rejected lately. Hints for whose counts to read: the lists are bounded, the counts are exact. */
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
-import { chainOf, type Ownership, ownAddressee } from '../../core/notify/addressee.ts';
+import { type Ownership, ownAddressee, subjectChainOf } from '../../core/notify/addressee.ts';
 import { REJECTIONS_MAX } from '../../core/usage/latest-rejections.ts';
 import type { LatestRejections, RollupStore } from '../../core/usage/rollup-store.ts';
 import { inPieces } from './tallies.ts';
@@ -48,7 +48,7 @@ async function rejectedChains(
   const records = jobs.length === 0 ? [] : await ledger.readRecords(jobs.map(({ jobId }) => jobId));
   const direct = records.flatMap((record) => {
     const group = record?.facts.groupId ?? record?.facts.rootId;
-    return group === undefined ? [] : [chainOf(`group/${group}`, directory)];
+    return group === undefined ? [] : [subjectChainOf(`group/${group}`, directory)];
   });
   if (jobs.length < REJECTIONS_MAX || directory === undefined) return direct;
   // More than the list holds: down the tree, where there were any.
@@ -60,7 +60,7 @@ async function rejectedChains(
     activeGroups.push(...active);
     level = active.flatMap((group) => childrenOf(directory, Number(group.slice('group/'.length))));
   }
-  const chains = activeGroups.map((group) => chainOf(group, directory));
+  const chains = activeGroups.map((group) => subjectChainOf(group, directory));
   // The jobs of a group with such groups below it are theirs, but for those that the list of the instance still shows.
   const above = new Set(chains.flatMap((chain) => chain.slice(1)));
   return [...direct, ...chains.filter(([group = '']) => !above.has(group))];

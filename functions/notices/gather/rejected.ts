@@ -3,12 +3,12 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { JobRecord, Ledger } from '../../core/ledger/ledger.ts';
 import { ranRejected, wasRejected } from '../../core/ledger/rejected.ts';
 import { addresseeOf, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
-import { subjectPage } from '../../core/notify/console-links.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
 import type { LatestRejections, RollupStore } from '../../core/usage/rollup-store.ts';
 import type { Cursor } from '../cursor.ts';
-import type { Known } from '../known.ts';
+import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';
-import { counted, type Telling } from '../telling.ts';
+import { type NoticeFormat, noticeCount } from '../notice-format.ts';
 import { rejectedGroups } from './rejected-groups.ts';
 import { causesOf, examplesOf } from './rejection-causes.ts';
 import { inPieces, newlyRejected, onlyRejected, type Tallies, talliesNow, withTallies } from './tallies.ts';
@@ -17,25 +17,25 @@ import { inPieces, newlyRejected, onlyRejected, type Tallies, talliesNow, withTa
 const LOOKED_AT_MAX = 20;
 const RECORDS_MAX = 400;
 
-export interface JobsAsked {
+export interface RejectedJobsContext {
   readonly cursor: Cursor;
   /** Those to look at, today first, and when the last of them begins, Unix ms. */
   readonly days: readonly string[];
   readonly sinceMs: number;
-  readonly known: Known;
+  readonly known: OwnershipReader;
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
-  readonly telling: Telling;
+  readonly telling: NoticeFormat;
 }
 
-export interface JobsTold {
+export interface RejectedJobsNotices {
   readonly notices: readonly Notice[];
   readonly tallies: Tallies;
 }
 
 /** @throws {LedgerError} */
-export async function noticesOfRejected(asked: JobsAsked): Promise<JobsTold> {
+export async function noticesOfRejected(asked: RejectedJobsContext): Promise<RejectedJobsNotices> {
   const { cursor, days, sinceMs, usage, ledger } = asked;
   const ownership = await asked.known();
   const groups = await rejectedGroups(ownership, { usage, ledger, sinceMs });
@@ -73,7 +73,7 @@ const mapped = (now: Awaited<ReturnType<typeof talliesNow>>) =>
 async function latest(
   list: LatestRejections | undefined,
   wanted: number,
-  ledger: JobsAsked['ledger'],
+  ledger: RejectedJobsContext['ledger'],
 ): Promise<readonly JobRecord[]> {
   const ids = (list?.jobs ?? []).slice(0, Math.max(0, wanted)).map(({ jobId }) => jobId);
   if (ids.length === 0) return [];
@@ -86,7 +86,7 @@ function rejectedNotice(
   jobs: number,
   looked: readonly JobRecord[],
   ownership: Ownership,
-  { cursor, days, policy, telling }: JobsAsked,
+  { cursor, days, policy, telling }: RejectedJobsContext,
 ): Notice {
   const to = addresseeOf(subject, undefined, ownership);
   const label = subjectLabel(subject, ownership.directory);
@@ -101,11 +101,11 @@ function rejectedNotice(
     subject,
     label,
     lines: [
-      `${counted(jobs, 'job')} of ${label} ${jobs === 1 ? 'was' : 'were'} rejected.`,
+      `${noticeCount(jobs, 'job')} of ${label} ${jobs === 1 ? 'was' : 'were'} rejected.`,
       ...(ran > 0 ? [`${of}${ran} ran all the same: GitLab follows no answer in dry_run`] : []),
       ...causes.map((cause) => `${of}${cause.text}: ${cause.jobs}`),
     ],
-    page: subjectPage(subject),
+    page: subjectPagePath(subject),
     examples: examplesOf(looked, ownership.directory),
     facts: {
       jobs,

@@ -1,6 +1,6 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { place } from '../../../policies/place/placement.ts';
+import { placementOf } from '../../../policies/place/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { limitNameFirst } from '../../../policies/text/limit-name.ts';
@@ -10,14 +10,14 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import {
   type Addressee,
   addresseeKey,
-  chainOf,
   FINANCE,
   type Ownership,
+  subjectChainOf,
   subjectLabel,
 } from '../../core/notify/addressee.ts';
-import { jobPage } from '../../core/notify/console-links.ts';
+import { jobPagePath } from '../../core/notify/console-links.ts';
 import type { Example } from '../notice.ts';
-import { amount, name, type Telling } from '../telling.ts';
+import { type NoticeFormat, name, noticeAmount } from '../notice-format.ts';
 
 export interface CausesFor {
   /** The group that is told of. */
@@ -25,7 +25,7 @@ export interface CausesFor {
   readonly to: Addressee;
   readonly ownership: Ownership;
   readonly policy: Policy;
-  readonly telling: Telling;
+  readonly telling: NoticeFormat;
 }
 
 export interface Cause {
@@ -58,15 +58,17 @@ function causeText(reason: Reason, rule: string, record: JobRecord, of: CausesFo
   const { directory } = of.ownership;
   const what = `${limitNameFirst(reason)} of ${subjectLabel(reason.subject, directory)}`;
   const owned =
-    addresseeKey(of.to) === addresseeKey(FINANCE) || chainOf(reason.subject, directory).includes(of.subject);
+    addresseeKey(of.to) === addresseeKey(FINANCE) ||
+    subjectChainOf(reason.subject, directory).includes(of.subject);
   const disclosure = disclosureFor(placeOf(record, of), of.policy.disclose);
-  if (owned || disclosure === 'all') return `${what}, ${amount(reason.limitAmount, reason.unit, of.telling)}`;
+  if (owned || disclosure === 'all')
+    return `${what}, ${noticeAmount(reason.limitAmount, reason.unit, of.telling)}`;
   return disclosure === 'none' ? 'A limit above it' : what;
 }
 
 function placeOf({ jobId, facts }: JobRecord, { ownership }: CausesFor) {
   const { projectId, groupId, rootId, asked } = facts;
-  return place(
+  return placementOf(
     {
       jobId,
       ...withoutAbsent({
@@ -100,6 +102,6 @@ export function examplesOf(
     const called = jobName === undefined ? `Job ${record.jobId}` : `Job ${record.jobId} "${name(jobName)}"`;
     const where = projectPath === undefined ? '' : ` in ${name(projectPath)}`;
     const again = same.length > 1 ? `, ${same.length} tries` : '';
-    return [{ text: `${called}${where}${again}`, page: jobPage(record.jobId) }];
+    return [{ text: `${called}${where}${again}`, page: jobPagePath(record.jobId) }];
   });
 }

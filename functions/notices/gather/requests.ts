@@ -15,17 +15,25 @@ import {
   type Addressee,
   addresseeKey,
   addresseeOf,
-  chainOf,
   FINANCE,
   type Ownership,
   ownAddressee,
+  subjectChainOf,
   subjectLabel,
 } from '../../core/notify/addressee.ts';
-import { REQUESTS_PAGE, subjectPage } from '../../core/notify/console-links.ts';
+import { REQUESTS_PAGE, subjectPagePath } from '../../core/notify/console-links.ts';
 import type { Cursor, ToldRequest } from '../cursor.ts';
-import type { Known } from '../known.ts';
+import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';
-import { amount, at, counted, name, saying, type Telling, whenWritten } from '../telling.ts';
+import {
+  type NoticeFormat,
+  name,
+  noticeAmount,
+  noticeCount,
+  noticeInstant,
+  quotedWords,
+  whenWritten,
+} from '../notice-format.ts';
 
 /** Whoever has not decided by then is asked again, and finance beside them. */
 const REMINDED_AFTER_MS = DAY_MS;
@@ -39,7 +47,11 @@ export interface RequestsTold {
 export async function noticesOfRequests(
   told: Cursor['requests'],
   stored: readonly StoredRequest[],
-  { known, telling, first }: { readonly known: Known; readonly telling: Telling; readonly first: boolean },
+  {
+    known,
+    telling,
+    first,
+  }: { readonly known: OwnershipReader; readonly telling: NoticeFormat; readonly first: boolean },
 ): Promise<RequestsTold> {
   const notices: Notice[] = [];
   const next: Record<string, ToldRequest> = {};
@@ -65,7 +77,7 @@ function waiting(
   request: LimitRequest,
   asked: number,
   ownership: Ownership,
-  telling: Telling,
+  telling: NoticeFormat,
 ): readonly Notice[] {
   const { id, subject, requestedAtMs, link } = request;
   const label = subjectLabel(subject, ownership.directory);
@@ -80,14 +92,14 @@ function waiting(
     label,
     lines: [
       `${askText(request, ownership, telling)}.`,
-      `Asked on ${at(requestedAtMs, telling)}; approve or decline it${asked > 1 ? ` (told ${asked} times)` : ''}.${link === undefined ? '' : ` It is about ${name(link)}`}`,
+      `Asked on ${noticeInstant(requestedAtMs, telling)}; approve or decline it${asked > 1 ? ` (told ${asked} times)` : ''}.${link === undefined ? '' : ` It is about ${name(link)}`}`,
     ],
     page: REQUESTS_PAGE,
     facts: { request: id, asked, ...factsOf(request) },
   }));
 }
 
-function decided(request: LimitRequest, ownership: Ownership, telling: Telling): Notice {
+function decided(request: LimitRequest, ownership: Ownership, telling: NoticeFormat): Notice {
   const { id, subject, limit, state, decidedBy = 'somebody', decidedAtMs = telling.nowMs, note } = request;
   return {
     to: addresseeOf(subject, limit, ownership),
@@ -97,9 +109,9 @@ function decided(request: LimitRequest, ownership: Ownership, telling: Telling):
     label: subjectLabel(subject, ownership.directory),
     lines: [
       `${state === 'approved' ? 'Approved' : 'Declined'}: ${askText(request, ownership, telling)}.`,
-      `By ${name(decidedBy)} on ${at(decidedAtMs, telling)}${note === undefined ? '' : `: ${saying(note)}`}`,
+      `By ${name(decidedBy)} on ${noticeInstant(decidedAtMs, telling)}${note === undefined ? '' : `: ${quotedWords(note)}`}`,
     ],
-    page: subjectPage(subject),
+    page: subjectPagePath(subject),
     facts: { request: id, state, decidedBy: name(decidedBy), ...factsOf(request) },
   };
 }
@@ -110,36 +122,36 @@ const factsOf = ({ limit, amount, from, until, edit, requestedBy }: LimitRequest
   requestedBy: name(requestedBy),
 });
 
-function askText(request: LimitRequest, { limits, directory }: Ownership, telling: Telling): string {
+function askText(request: LimitRequest, { limits, directory }: Ownership, telling: NoticeFormat): string {
   if (request.edit !== undefined) return editText(request, directory, telling);
   const { subject, limit: id, amount, from, until, requestedBy, reason, ticket } = request;
   const limit = limitsOn(limits, subject).find((each) => each.id === id);
   const what = limit === undefined ? `limit ${name(id)}` : limitName(limit);
   const days = `${whenWritten(from, telling)} to ${whenWritten(until, telling)}`;
-  return `${name(requestedBy)} asks for ${askedAmount(amount, limit, telling)} more for the ${what} of ${subjectLabel(subject, directory)}, ${days}: ${saying(reason)}${ticket === undefined ? '' : ` (${name(ticket)})`}`;
+  return `${name(requestedBy)} asks for ${askedAmount(amount, limit, telling)} more for the ${what} of ${subjectLabel(subject, directory)}, ${days}: ${quotedWords(reason)}${ticket === undefined ? '' : ` (${name(ticket)})`}`;
 }
 
 /** `ann asks to change money-month of acme/payments from 500.00 EUR to 900.00 EUR: "…"` */
 function editText(
   { edit, requestedBy, reason }: EditRequest,
   directory: Ownership['directory'],
-  telling: Telling,
+  telling: NoticeFormat,
 ): string {
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
   const value = (whole: ChangeRow['from']): string =>
     typeof whole === 'number' && row?.unit !== undefined
-      ? amount(whole, row.unit, telling)
+      ? noticeAmount(whole, row.unit, telling)
       : name(String(whole ?? 'nothing'));
   const what =
     row === undefined
       ? 'change limits'
       : `change ${row.field} of ${name(row.limit)} of ${subjectLabel(row.subject, directory)} from ${value(row.from)} to ${value(row.to)}`;
-  const more = edit.count > 1 ? `, with ${counted(edit.count - 1, 'more difference')}` : '';
-  return `${name(requestedBy)} asks to ${what}${more}: ${saying(reason)}`;
+  const more = edit.count > 1 ? `, with ${noticeCount(edit.count - 1, 'more difference')}` : '';
+  return `${name(requestedBy)} asks to ${what}${more}: ${quotedWords(reason)}`;
 }
 
 /** As it was written: money and minutes are written without their unit. */
-function askedAmount(amount: string | number, limit: Limit | undefined, { currency }: Telling): string {
+function askedAmount(amount: string | number, limit: Limit | undefined, { currency }: NoticeFormat): string {
   const written = name(String(amount)).replace(/^\+/, '');
   if (limit === undefined || !isSpent(limit.kind)) return written;
   if (isMoney(limit.kind)) return `${written} ${currency}`;
@@ -153,7 +165,7 @@ export function approverOf(
   nowMs: number,
 ): Addressee {
   const unit = limitsOn(ownership.limits, subject).find((limit) => limit.id === id)?.unit;
-  const above = chainOf(subject, ownership.directory).filter((group) => group !== subject);
+  const above = subjectChainOf(subject, ownership.directory).filter((group) => group !== subject);
   const holds = (group: string): boolean =>
     limitsOn(ownership.limits, group).some(
       (limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs),

@@ -1,7 +1,7 @@
 /** How many jobs were rejected, or would have been, since their owners were told. Counts are the rollup's. */
 import { periodAt } from '../../../policies/limits/period.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import type { Tally } from '../../core/usage/tally.ts';
+import type { UsageTally } from '../../core/usage/tally.ts';
 import { usageOf } from '../../core/usage/usage.ts';
 import type { Cursor } from '../cursor.ts';
 import type { ToldTally } from '../notice.ts';
@@ -68,7 +68,7 @@ export async function talliesNow(
   return now;
 }
 
-function toldOf(tally: Tally): ToldTally {
+function toldOf(tally: UsageTally): ToldTally {
   const { rejected, watchedBy } = usageOf(tally);
   return { rejected, warned: Object.fromEntries(watchedBy) };
 }
@@ -141,7 +141,7 @@ export function withTallies(
 }
 
 /** Past days keep the whole instance alone: nobody's count of them grows any more. */
-export function forgetting(tallies: Tallies, days: readonly TallyDay[]): Tallies {
+export function withoutDays(tallies: Tallies, days: readonly TallyDay[]): Tallies {
   const kept = new Set(days.slice(0, DAYS).map(({ day }) => day));
   return Object.fromEntries(
     Object.entries(tallies).flatMap(([day, told]) => {

@@ -17,10 +17,10 @@ import { limitNameFirst } from '../../../policies/text/limit-name.ts';
 import { ASKED_BY } from '../../../policies/units/unit.ts';
 import type { Counter } from '../../core/ledger/ledger.ts';
 import { addresseeOf, type Ownership, ownAddressee, subjectLabel } from '../../core/notify/addressee.ts';
-import { shadowPage } from '../../core/notify/console-links.ts';
+import { shadowPagePath } from '../../core/notify/console-links.ts';
 import type { Notice, ToldTally } from '../notice.ts';
-import { amount, counted, name, type Telling } from '../telling.ts';
-import type { JobsAsked, JobsTold } from './rejected.ts';
+import { type NoticeFormat, name, noticeAmount, noticeCount } from '../notice-format.ts';
+import type { RejectedJobsContext, RejectedJobsNotices } from './rejected.ts';
 import { newlyWarned, onlyWarned, sum, talliesNow, withTallies } from './tallies.ts';
 
 /** Subjects looked at in one run: some two hundred batches of reads. */
@@ -36,7 +36,10 @@ interface Warns {
 }
 
 /** @param moved - rules of which the whole instance has more. @throws {LedgerError} */
-export async function noticesOfWarned(moved: ReadonlySet<string>, asked: JobsAsked): Promise<JobsTold> {
+export async function noticesOfWarned(
+  moved: ReadonlySet<string>,
+  asked: RejectedJobsContext,
+): Promise<RejectedJobsNotices> {
   const { cursor, days, usage, policy, telling } = asked;
   const ownership = await asked.known();
   const warning = warningOn(ownership, policy, moved, telling.nowMs);
@@ -125,7 +128,7 @@ function rulesWarning(limit: Limit, { limits, directory }: Ownership, { rules }:
 
 async function countersOf(
   limits: readonly Limit[],
-  { ledger, telling }: JobsAsked,
+  { ledger, telling }: RejectedJobsContext,
 ): Promise<ReadonlyMap<string, Counter>> {
   const keys: readonly CounterKey[] = limits.map((limit) => counterOf(limit, telling.nowMs));
   const counters = keys.length === 0 ? [] : await ledger.readCounters(keys);
@@ -138,7 +141,7 @@ function warnedNotice(
   { limits }: Warns,
   counters: ReadonlyMap<string, Counter>,
   ownership: Ownership,
-  { cursor, days, telling }: JobsAsked,
+  { cursor, days, telling }: RejectedJobsContext,
 ): Notice {
   const label = subjectLabel(subject, ownership.directory);
   const rules = [...byRule].sort(([, a], [, b]) => b - a);
@@ -154,21 +157,25 @@ function warnedNotice(
     subject,
     label,
     lines: [
-      `${rules.length > 1 ? 'At least ' : ''}${counted(most, 'job')} of ${label} would have been rejected, were what only warns enforced. By rule: ${told.join(', ')}.`,
+      `${rules.length > 1 ? 'At least ' : ''}${noticeCount(most, 'job')} of ${label} would have been rejected, were what only warns enforced. By rule: ${told.join(', ')}.`,
       ...limits.slice(0, RULES_MAX).flatMap((limit) => figureOf(limit, counters, telling)),
     ],
-    page: shadowPage(subject),
+    page: shadowPagePath(subject),
     facts: { jobs: most, byRule: told.join(', ') },
   };
 }
 
-function figureOf(limit: Limit, counters: ReadonlyMap<string, Counter>, telling: Telling): readonly string[] {
+function figureOf(
+  limit: Limit,
+  counters: ReadonlyMap<string, Counter>,
+  telling: NoticeFormat,
+): readonly string[] {
   const counter = counters.get(counterName(counterOf(limit, telling.nowMs)));
   const inForce = limitAt(limit, telling.nowMs).amount;
   if (counter === undefined || inForce === 'unlimited') return [];
   const over = counter.committed - counter.fitted;
-  const refused = over > 0 ? `; ${amount(over, limit.unit, telling)} would not have been let in` : '';
+  const refused = over > 0 ? `; ${noticeAmount(over, limit.unit, telling)} would not have been let in` : '';
   return [
-    `${limitNameFirst(limit)}: ${amount(counter.committed, limit.unit, telling)} of ${amount(inForce, limit.unit, telling)} spent or held${refused}`,
+    `${limitNameFirst(limit)}: ${noticeAmount(counter.committed, limit.unit, telling)} of ${noticeAmount(inForce, limit.unit, telling)} spent or held${refused}`,
   ];
 }

@@ -3,7 +3,7 @@ import { quoted } from '../../text/plain-text.ts';
 import type { AdviceContext, ReasonText } from '../../text/reason-text.ts';
 import type { UserSyntax } from './user-syntax.ts';
 
-export interface ContainerUserNotAllowed {
+export interface ContainerUserReason {
   readonly code: 'CONTAINER_USER_NOT_ALLOWED';
   readonly part: 'user' | 'group';
   /** As written, e.g. `0`, `root`, `$USER_ID`; empty: none, where one must be named. */
@@ -22,7 +22,7 @@ const SERVICE_CHARACTERS_MAX = 30;
 const LINE_SERVICE_CHARACTERS_MAX = 150;
 
 /** The user or group a container runs as. */
-export const containerUserNotAllowed: ReasonText<ContainerUserNotAllowed> = {
+export const containerUserNotAllowed: ReasonText<ContainerUserReason> = {
   headline: (reason) => headline(reason),
   discreetHeadline: (reason) => headline(reason),
   line: ({ part, asked, allowed, invalid, service }) => {
@@ -39,7 +39,7 @@ export const containerUserNotAllowed: ReasonText<ContainerUserNotAllowed> = {
   faultless: false,
 };
 
-function headline({ part, asked, invalid, service }: ContainerUserNotAllowed): string {
+function headline({ part, asked, invalid, service }: ContainerUserReason): string {
   const who = service === undefined ? 'The container' : `Service ${quoted(service, SERVICE_CHARACTERS_MAX)}`;
   if (asked === '') return `${who} has to name the ${part} it runs as here.`;
   const named = `${part} ${quoted(asked, ASKED_CHARACTERS_MAX)}`;
@@ -49,7 +49,7 @@ function headline({ part, asked, invalid, service }: ContainerUserNotAllowed): s
 }
 
 function remedy(
-  { part, allowed, invalid, service, executor }: ContainerUserNotAllowed,
+  { part, allowed, invalid, service, executor }: ContainerUserReason,
   { disclosure }: AdviceContext,
 ): string {
   const user = part === 'user' ? '"user"' : 'the group in "user" (uid:gid)';
@@ -60,5 +60,5 @@ function remedy(
   return `Set ${user} ${where} to ${allowed.length === 0 ? 'anything but root (0)' : listText(allowed, 'or')}.`;
 }
 
-const serviceText = (executor: ContainerUserNotAllowed['executor']): string =>
+const serviceText = (executor: ContainerUserReason['executor']): string =>
   executor === undefined ? 'of the service' : `under "${executor}" of the service`;

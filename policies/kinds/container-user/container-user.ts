@@ -1,7 +1,7 @@
 import type { Reading } from '../../document/reading.ts';
 import { readRequired } from '../required.ts';
 import type { Check, StatelessRuleKind } from '../rule-kind.ts';
-import type { ContainerUserNotAllowed } from './container-user-text.ts';
+import type { ContainerUserReason } from './container-user-text.ts';
 import { type AskedId, type ContainerUser, readContainerUser, type UserSyntax } from './user-syntax.ts';
 
 const EXECUTORS: readonly UserSyntax[] = ['kubernetes', 'docker'];
@@ -30,7 +30,7 @@ const ROOT = '0';
  *
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#security-validation
  */
-export const containerUser: StatelessRuleKind<ContainerUserNotAllowed> = {
+export const containerUser: StatelessRuleKind<ContainerUserReason> = {
   class: 'security',
   keys: ['users', 'groups', 'executors', 'required'],
   read: readRule,
@@ -42,7 +42,7 @@ interface ContainerUsers {
   readonly dockerUser?: string;
 }
 
-function readRule(reading: Reading): Check<ContainerUserNotAllowed> {
+function readRule(reading: Reading): Check<ContainerUserReason> {
   const users = readIds(reading.at('users'), 'users');
   const groups = readIds(reading.at('groups'), 'groups');
   const executors = readExecutors(reading.at('executors'));
@@ -53,7 +53,7 @@ function readRule(reading: Reading): Check<ContainerUserNotAllowed> {
     return reasons.slice(0, REASONS_MAX);
   };
 
-  function reasonsFor(container: ContainerUsers, service: string | undefined): ContainerUserNotAllowed[] {
+  function reasonsFor(container: ContainerUsers, service: string | undefined): ContainerUserReason[] {
     return executors.flatMap((syntax) => {
       const text = syntax === 'kubernetes' ? container.kubernetesUser : container.dockerUser;
       const { user, group } = text === undefined ? NOBODY : readContainerUser(text, syntax);
@@ -78,7 +78,7 @@ function judge(
   asked: AskedId | undefined,
   allowed: AllowedIds,
   service: string | undefined,
-): ContainerUserNotAllowed | undefined {
+): ContainerUserReason | undefined {
   if (asked === undefined) return undefined;
   const { id, isVariable, invalid } = asked;
   const passes = !isVariable && !invalid && (allowed.ids.size === 0 ? id !== ROOT : allowed.ids.has(id));

@@ -4,7 +4,7 @@ import { fitted, HEADLINE_CHARACTERS_MAX, oneLine, shortened } from '../../text/
 import type { ReasonText } from '../../text/reason-text.ts';
 import { untilText } from '../../text/until-text.ts';
 
-export interface GroupFrozen {
+export interface GroupFrozenReason {
   readonly code: 'GROUP_FROZEN';
   /** What is frozen, for people: `everything`, `runner class gpu`, `group acme/payments`. */
   readonly frozenLabel: string;
@@ -21,7 +21,7 @@ const WHY_CHARACTERS_MAX = 200;
 const WHY_CHARACTERS_MIN = 15;
 
 /** Somebody decided that nothing starts for a while. */
-export const groupFrozen: ReasonText<GroupFrozen> = {
+export const groupFrozen: ReasonText<GroupFrozenReason> = {
   headline: (reason, { nowMs }) =>
     fitted(reason.frozenLabel, (label, detail) => {
       const { untilMs, zone } = reason;
@@ -47,13 +47,13 @@ export const groupFrozen: ReasonText<GroupFrozen> = {
 };
 
 /** Adds as much of the reason as fits on the first line; all of it stands further down. */
-function explained(said: string, reason: GroupFrozen): string {
+function explained(said: string, reason: GroupFrozenReason): string {
   const room = HEADLINE_CHARACTERS_MAX - said.length - '. .'.length;
   const why = whyOf(reason, Math.max(WHY_CHARACTERS_MIN, room));
   return why === '' ? `${said}.` : `${said}. ${why}.`;
 }
 
-const whyOf = ({ why }: GroupFrozen, charactersMax: number): string =>
+const whyOf = ({ why }: GroupFrozenReason, charactersMax: number): string =>
   why === undefined ? '' : cutAtEnd(oneLine(why).replace(/[.\s]+$/, ''), charactersMax);
 
 const cutAtEnd = (text: string, charactersMax: number): string =>

@@ -1,6 +1,6 @@
 import { readInstant } from '../../document/instant.ts';
 import type { Reading } from '../../document/reading.ts';
-import type { FreezeWindows, Span } from './freeze-window.ts';
+import type { FreezeSpan, FreezeWindows } from './freeze-window.ts';
 import { type WeeklyWindow, weeklySpans } from './freeze-window-weekly.ts';
 
 /** More than a year of days, each written by itself. */
@@ -27,7 +27,7 @@ export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows
 }
 
 /** A window without `until` lasts until somebody lifts it. */
-function readAbsolute(reading: Reading, zone: string): Span | undefined {
+function readAbsolute(reading: Reading, zone: string): FreezeSpan | undefined {
   if (!reading.object(['days', 'from', 'until'])) return undefined;
   const startMs = readEdge(reading.at('from'), 'start', zone);
   const until = reading.at('until');

@@ -1,7 +1,7 @@
 import { DAY_MS, dayNumber, weekday } from '../../limits/calendar.ts';
 import { clockIn } from '../../limits/zone.ts';
 import { remembered } from '../../match/remember.ts';
-import type { Span } from './freeze-window.ts';
+import type { FreezeSpan } from './freeze-window.ts';
 
 /** The same clock times on the same days of every week; at most 24 hours long. */
 export interface WeeklyWindow {
@@ -20,9 +20,9 @@ const DAYS_REMEMBERED_MAX = 200;
 export function weeklySpans(
   windows: readonly WeeklyWindow[],
   zone: string,
-): (atMs: number) => readonly Span[] {
-  const known = new Map<number, readonly Span[]>();
-  const spansOf = (day: number): readonly Span[] =>
+): (atMs: number) => readonly FreezeSpan[] {
+  const known = new Map<number, readonly FreezeSpan[]>();
+  const spansOf = (day: number): readonly FreezeSpan[] =>
     remembered(known, day, DAYS_REMEMBERED_MAX, () =>
       windows.filter(({ days }) => days.has(weekday(day))).map((each) => spanOn(each, day, zone)),
     );
@@ -34,7 +34,7 @@ export function weeklySpans(
   };
 }
 
-const spanOn = ({ fromMinute, untilMinute }: WeeklyWindow, day: number, zone: string): Span => ({
+const spanOn = ({ fromMinute, untilMinute }: WeeklyWindow, day: number, zone: string): FreezeSpan => ({
   startMs: clockInstantMs(zone, day, fromMinute),
   endMs: clockInstantMs(zone, day, untilMinute),
 });

@@ -1,15 +1,15 @@
 import { DAY_MS } from '../../limits/calendar.ts';
 
 /** Half-open, Unix ms: `endMs` is no longer in it. `Infinity`: until somebody lifts it. */
-export interface Span {
+export interface FreezeSpan {
   readonly startMs: number;
   readonly endMs: number;
 }
 
 export interface FreezeWindows {
-  readonly absolute: readonly Span[];
+  readonly absolute: readonly FreezeSpan[];
   /** Those of the weekly ones that may be open at an instant. */
-  readonly weeklyAt: (atMs: number) => readonly Span[];
+  readonly weeklyAt: (atMs: number) => readonly FreezeSpan[];
 }
 
 /** Weekly windows that leave no gap for so long have none: a change of the clocks can close one for a week, not for two. */
@@ -35,7 +35,7 @@ export function frozenUntilMs({ absolute, weeklyAt }: FreezeWindows, atMs: numbe
 }
 
 /** The last end of the windows an instant is in. */
-function latestEnd(spans: readonly Span[], atMs: number): number | undefined {
+function latestEnd(spans: readonly FreezeSpan[], atMs: number): number | undefined {
   let latest: number | undefined;
   for (const { startMs, endMs } of spans) {
     if (startMs <= atMs && atMs < endMs && (latest === undefined || endMs > latest)) latest = endMs;

@@ -4,7 +4,7 @@ import { readZone } from '../../document/parse-validity.ts';
 import { Reading } from '../../document/reading.ts';
 import type { Match } from '../../match/match.ts';
 import type { Check, KnownNames, StatelessRuleKind } from '../rule-kind.ts';
-import type { GroupFrozen } from './freeze-text.ts';
+import type { GroupFrozenReason } from './freeze-text.ts';
 import { frozenUntilMs } from './freeze-window.ts';
 import { readFreezeWindows } from './freeze-window-reading.ts';
 
@@ -12,13 +12,13 @@ import { readFreezeWindows } from './freeze-window-reading.ts';
 const WHY_CHARACTERS_MAX = 200;
 
 /** Nothing starts in what the rule matches during its windows, or, without any, as long as the rule is there. */
-export const freeze: StatelessRuleKind<GroupFrozen> = {
+export const freeze: StatelessRuleKind<GroupFrozenReason> = {
   class: 'capacity',
   keys: ['windows', 'zone', 'why'],
   read: readFreeze,
 };
 
-function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozen> {
+function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozenReason> {
   const zone = readZone(reading, names.zone) ?? names.zone;
   const windows = readFreezeWindows(reading.at('windows'), zone);
   const why = readWhy(reading.at('why'));

@@ -2,9 +2,9 @@ import type { ContainerEngine } from '../../images/container-engine.ts';
 import { oneLine, quoted, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 
-export type ImageReason = ImageNotAllowed | TagNotAllowed | PrivilegedDenied;
+export type ImageReason = ImageNotAllowedReason | ImageTagReason | PrivilegedReason;
 
-export interface ImageNotAllowed {
+export interface ImageNotAllowedReason {
   readonly code: 'IMAGE_NOT_ALLOWED';
   readonly image: string;
   /** The closest allowed patterns, at most three. */
@@ -15,7 +15,7 @@ export interface ImageNotAllowed {
   readonly service?: true;
 }
 
-export interface TagNotAllowed {
+export interface ImageTagReason {
   readonly code: 'TAG_NOT_ALLOWED';
   readonly image: string;
   /** `fixed`: another tag than `latest` (or none, which means the same). `digest`: `@sha256:…`. */
@@ -24,7 +24,7 @@ export interface TagNotAllowed {
 }
 
 /** An engine that runs containers of its own needs a privileged one. */
-export interface PrivilegedDenied {
+export interface PrivilegedReason {
   readonly code: 'PRIVILEGED_DENIED';
   readonly image: string;
   /** Absent: Docker. */
@@ -37,7 +37,7 @@ const PATTERN_CHARACTERS_MAX = 80;
 
 type NamedImage = { readonly image: string; readonly service?: true };
 
-export const imageNotAllowed: ReasonText<ImageNotAllowed> = {
+export const imageNotAllowed: ReasonText<ImageNotAllowedReason> = {
   headline: (reason) => imageHeadline(reason),
   discreetHeadline: (reason) => imageHeadline(reason),
   line: (reason) => {
@@ -62,7 +62,7 @@ export const imageNotAllowed: ReasonText<ImageNotAllowed> = {
 const imageHeadline = ({ image, service }: NamedImage): string =>
   `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)} is not allowed here.`;
 
-export const tagNotAllowed: ReasonText<TagNotAllowed> = {
+export const tagNotAllowed: ReasonText<ImageTagReason> = {
   headline: (reason) => tagHeadline(reason),
   discreetHeadline: (reason) => tagHeadline(reason),
   line: (reason) =>
@@ -78,14 +78,14 @@ export const tagNotAllowed: ReasonText<TagNotAllowed> = {
   faultless: false,
 };
 
-function tagHeadline({ image, service, wanted }: TagNotAllowed): string {
+function tagHeadline({ image, service, wanted }: ImageTagReason): string {
   const named = `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)}`;
   return wanted === 'digest'
     ? `${named} must be pinned by its digest here.`
     : `${named} needs a tag other than "latest" here.`;
 }
 
-export const privilegedDenied: ReasonText<PrivilegedDenied> = {
+export const privilegedDenied: ReasonText<PrivilegedReason> = {
   headline: (reason) => privilegedHeadline(reason),
   discreetHeadline: (reason) => privilegedHeadline(reason),
   line: ({ image, engine }) =>
@@ -114,7 +114,7 @@ const ENGINES: Readonly<
   },
 };
 
-const privilegedHeadline = ({ image, engine }: PrivilegedDenied): string =>
+const privilegedHeadline = ({ image, engine }: PrivilegedReason): string =>
   `${ENGINES[engine ?? 'docker'].what} (image ${quoted(image, 40)}) needs a privileged container: not allowed here.`;
 
 const imageText = ({ image, service }: NamedImage): string =>

@@ -1,9 +1,9 @@
 import type { Reading } from '../../document/reading.ts';
 import { IMAGE_KEYS, readImageJudge } from '../../images/image-judge.ts';
-import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from '../rule-kind.ts';
 import type { ImageReason } from './image-text.ts';
 
-const IMAGE_MISSING: readonly FieldMissing[] = [{ code: 'FIELD_MISSING', field: 'image' }];
+const IMAGE_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'image' }];
 
 /** Which image a job may run in, and what its tag must be like. Its services have a rule of their own. */
 export const image: StatelessRuleKind<ImageReason> = {

@@ -1,7 +1,7 @@
 import { oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 
-export interface OverwriteNotAllowed {
+export interface OverwriteReason {
   readonly code: 'OVERWRITE_NOT_ALLOWED';
   /** Its value is not told. */
   readonly variable: string;
@@ -13,7 +13,7 @@ export interface OverwriteNotAllowed {
 const PATTERN_CHARACTERS_MAX = 100;
 const VARIABLE_CHARACTERS_MAX = 70;
 
-export const overwriteNotAllowed: ReasonText<OverwriteNotAllowed> = {
+export const overwriteNotAllowed: ReasonText<OverwriteReason> = {
   headline: (reason) => overwriteHeadline(reason),
   discreetHeadline: (reason) => overwriteHeadline(reason),
   line: (reason) => {
@@ -47,7 +47,7 @@ export const overwriteNotAllowed: ReasonText<OverwriteNotAllowed> = {
   faultless: false,
 };
 
-function overwriteHeadline(reason: OverwriteNotAllowed): string {
+function overwriteHeadline(reason: OverwriteReason): string {
   switch (reason.why) {
     case 'off':
       return `Variable ${name(reason)} may not be set here.`;
@@ -58,5 +58,4 @@ function overwriteHeadline(reason: OverwriteNotAllowed): string {
   }
 }
 
-const name = ({ variable }: OverwriteNotAllowed): string =>
-  shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);
+const name = ({ variable }: OverwriteReason): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);

@@ -8,8 +8,8 @@ import {
 } from '../../kubernetes/overwrite-variables.ts';
 import { compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } from '../../match/regex.ts';
 import { remembering } from '../../match/remember.ts';
-import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import type { OverwriteNotAllowed } from './overwrites-text.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from '../rule-kind.ts';
+import type { OverwriteReason } from './overwrites-text.ts';
 
 /** What may be set: anything, nothing, or what the pattern matches. */
 type Setting = true | false | Regex;
@@ -17,7 +17,7 @@ type Settings = Readonly<Partial<Record<OverwriteName, Setting>>>;
 
 /** A job page with more of them helps nobody. */
 const REASONS_MAX = 10;
-const VARIABLES_MISSING: readonly FieldMissing[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
+const VARIABLES_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
 
 /**
  * What a job may overwrite of its pod: `namespace`, `service_account`, `node_selector`, `node_tolerations`,
@@ -36,14 +36,14 @@ const VARIABLES_MISSING: readonly FieldMissing[] = [{ code: 'FIELD_MISSING', fie
  *
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#overwrite-container-resources
  */
-export const overwrites: StatelessRuleKind<OverwriteNotAllowed> = {
+export const overwrites: StatelessRuleKind<OverwriteReason> = {
   class: 'security',
   keys: [...OVERWRITE_NAMES, 'anchored', 'others'],
   read: readOverwrites,
   readsVariables: true,
 };
 
-function readOverwrites(reading: Reading): Check<OverwriteNotAllowed> {
+function readOverwrites(reading: Reading): Check<OverwriteReason> {
   const anchored = reading.at('anchored');
   const isAnchored = anchored.isThere && anchored.boolean() === true;
   const others = reading.at('others');
@@ -79,8 +79,8 @@ function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean)
 function reasonsFor(
   variables: Readonly<Record<string, string>>,
   settings: Settings,
-): readonly OverwriteNotAllowed[] {
-  const reasons: OverwriteNotAllowed[] = [];
+): readonly OverwriteReason[] {
+  const reasons: OverwriteReason[] = [];
   for (const variable in variables) {
     const overwrite = overwriteVariable(variable);
     const value = variables[variable];
@@ -97,7 +97,7 @@ function reasonFor(
   value: string,
   { overwrite, isPrefix }: OverwriteVariable,
   setting: Setting | undefined,
-): OverwriteNotAllowed | undefined {
+): OverwriteReason | undefined {
   if (value === '' && !isPrefix) return undefined;
   const forms = judgedForms(value);
   if (overwrite === 'pod_labels' && forms.some(isReservedLabel))

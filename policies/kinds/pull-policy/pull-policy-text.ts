@@ -2,7 +2,7 @@ import { listText } from '../../text/list-text.ts';
 import { quoted, shortened } from '../../text/plain-text.ts';
 import type { AdviceContext, ReasonText } from '../../text/reason-text.ts';
 
-export interface PullPolicyNotAllowed {
+export interface PullPolicyReason {
   readonly code: 'PULL_POLICY_NOT_ALLOWED';
   /** Empty: none, where one must be named. */
   readonly asked: readonly string[];
@@ -13,7 +13,7 @@ export interface PullPolicyNotAllowed {
 
 const IMAGE_CHARACTERS_MAX = 200;
 
-export const pullPolicyNotAllowed: ReasonText<PullPolicyNotAllowed> = {
+export const pullPolicyNotAllowed: ReasonText<PullPolicyReason> = {
   headline: (reason) => pullPolicyHeadline(reason),
   discreetHeadline: (reason) => pullPolicyHeadline(reason),
   line: ({ asked, allowed, service }) => {
@@ -26,7 +26,7 @@ export const pullPolicyNotAllowed: ReasonText<PullPolicyNotAllowed> = {
   faultless: false,
 };
 
-function pullPolicyHeadline({ asked, service }: PullPolicyNotAllowed): string {
+function pullPolicyHeadline({ asked, service }: PullPolicyReason): string {
   const of = service === undefined ? 'of this job' : `of service ${quoted(service, 30)}`;
   if (asked.length === 0) return `A pull policy ${of} must be named here.`;
   const named = shortened(quotedList(asked), 40);
@@ -42,7 +42,7 @@ const quotedList = (entries: readonly string[]): string =>
   );
 
 function pullPolicyRemedy(
-  { asked, allowed, service }: PullPolicyNotAllowed,
+  { asked, allowed, service }: PullPolicyReason,
   { disclosure }: AdviceContext,
 ): string {
   const key = service === undefined ? '"image:pull_policy" of the job' : '"pull_policy" of the service';

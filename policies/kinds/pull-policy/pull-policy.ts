@@ -1,7 +1,7 @@
 import type { Reading } from '../../document/reading.ts';
 import { readRequired } from '../required.ts';
 import type { Check, StatelessRuleKind } from '../rule-kind.ts';
-import type { PullPolicyNotAllowed } from './pull-policy-text.ts';
+import type { PullPolicyReason } from './pull-policy-text.ts';
 
 /** GitLab's words in `image: pull_policy`. */
 const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;
@@ -18,13 +18,13 @@ const REASONS_MAX = 5;
  *
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#restrict-docker-pull-policies
  */
-export const pullPolicy: StatelessRuleKind<PullPolicyNotAllowed> = {
+export const pullPolicy: StatelessRuleKind<PullPolicyReason> = {
   class: 'security',
   keys: ['allow', 'required'],
   read: readPullPolicy,
 };
 
-function readPullPolicy(reading: Reading): Check<PullPolicyNotAllowed> {
+function readPullPolicy(reading: Reading): Check<PullPolicyReason> {
   const list = reading.at('allow');
   const allowed = list
     .list('pull policies', PULL_POLICIES.length)
@@ -34,7 +34,7 @@ function readPullPolicy(reading: Reading): Check<PullPolicyNotAllowed> {
   const known: ReadonlySet<string> = new Set(allowed);
   const required = readRequired(reading);
 
-  const refuse = (asked: readonly string[] = [], service?: string): PullPolicyNotAllowed | undefined => {
+  const refuse = (asked: readonly string[] = [], service?: string): PullPolicyReason | undefined => {
     const passes = asked.length === 0 ? !required : asked.some((each) => known.has(each));
     if (passes) return undefined;
     return {

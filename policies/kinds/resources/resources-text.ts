@@ -17,7 +17,7 @@ export interface ResourceCap {
 }
 
 /** A variable that is no Kubernetes quantity; its value is not told. */
-export interface ResourceInvalid {
+export interface InvalidResourceReason {
   readonly code: 'RESOURCE_INVALID';
   readonly variable: string;
   readonly service?: string;
@@ -76,7 +76,7 @@ function capHeadline(reason: ResourceCap, amounts: string): string {
   );
 }
 
-export const resourceInvalid: ReasonText<ResourceInvalid> = {
+export const resourceInvalid: ReasonText<InvalidResourceReason> = {
   headline: (reason) => invalidHeadline(reason),
   discreetHeadline: (reason) => invalidHeadline(reason),
   line: (reason) => `${longName(reason)}: no quantity that Kubernetes can read`,

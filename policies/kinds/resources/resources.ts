@@ -1,17 +1,17 @@
 import type { Reading } from '../../document/reading.ts';
-import { type Demand, demandOf, partsOf, type ResourceDemand } from '../../kubernetes/demand.ts';
+import { type Demand, demandOf, demandPartsOf, type ResourceDemand } from '../../kubernetes/demand.ts';
 import { type Quantity, quantityText, sumOfQuantities } from '../../kubernetes/quantity.ts';
 import { CAP_SUBJECTS, type Cap, readCaps } from '../../kubernetes/resource-caps.ts';
 import { effective, resourceVariableName, type Setting } from '../../kubernetes/resource-variables.ts';
-import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import type { ResourceCap, ResourceInvalid } from './resources-text.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from '../rule-kind.ts';
+import type { InvalidResourceReason, ResourceCap } from './resources-text.ts';
 
 /** Enough to mend a job by; a job with a hundred services could have hundreds. */
 const REASONS_MAX = 10;
 const NONE: readonly ResourceReason[] = [];
-const VARIABLES_MISSING: FieldMissing = { code: 'FIELD_MISSING', field: 'variables' };
+const VARIABLES_MISSING: FieldMissingReason = { code: 'FIELD_MISSING', field: 'variables' };
 
-type ResourceReason = ResourceCap | ResourceInvalid | FieldMissing;
+type ResourceReason = ResourceCap | InvalidResourceReason | FieldMissingReason;
 
 /** A setting and what it asks for. */
 interface Amount {
@@ -24,14 +24,14 @@ interface Amount {
  * container that asks for nothing stands in the runner's configuration and is not counted. But under a cap for a limit
  * alone (`build: {memory_limit: 16Gi}`) a job that sets no such limit lacks a field: its container may have none.
  */
-export const resources: StatelessRuleKind<ResourceCap | ResourceInvalid> = {
+export const resources: StatelessRuleKind<ResourceCap | InvalidResourceReason> = {
   class: 'security',
   keys: CAP_SUBJECTS,
   read: readResources,
   readsVariables: true,
 };
 
-function readResources(reading: Reading): Check<ResourceCap | ResourceInvalid> {
+function readResources(reading: Reading): Check<ResourceCap | InvalidResourceReason> {
   const caps = readCaps(reading);
   if (!CAP_SUBJECTS.some((subject) => reading.at(subject).isThere)) {
     reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}`);
@@ -87,7 +87,7 @@ function againstOne(setting: Setting | undefined, cap: Cap): readonly ResourceRe
 function againstSum(demand: ResourceDemand, cap: Cap): readonly ResourceReason[] {
   const parts: Amount[] = [];
   const unread: ResourceReason[] = [];
-  for (const { setting } of partsOf(demand, cap.bound)) {
+  for (const { setting } of demandPartsOf(demand, cap.bound)) {
     const { quantity } = setting;
     if (quantity === undefined) unread.push(invalid(setting));
     else parts.push({ setting, quantity });
@@ -113,7 +113,10 @@ function largestOf(parts: readonly Amount[]): Setting | undefined {
     ?.setting;
 }
 
-const invalid = (setting: Setting): ResourceInvalid => ({ code: 'RESOURCE_INVALID', ...named(setting) });
+const invalid = (setting: Setting): InvalidResourceReason => ({
+  code: 'RESOURCE_INVALID',
+  ...named(setting),
+});
 
 const tooMuch = (cap: Cap, setting: Setting, asked: Quantity): ResourceCap => ({
   code: 'RESOURCE_CAP',

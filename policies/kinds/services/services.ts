@@ -2,7 +2,7 @@ import type { Reading } from '../../document/reading.ts';
 import { IMAGE_KEYS, readImageJudge } from '../../images/image-judge.ts';
 import type { ServiceRequest } from '../../request/request.ts';
 import type { ImageReason } from '../image/image-text.ts';
-import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from '../rule-kind.ts';
 import type { ServiceLimit } from './services-text.ts';
 
 /** A request with more services is not read at all. */
@@ -30,7 +30,7 @@ function readServices(reading: Reading): Check<ImageReason | ServiceLimit> {
   if (judge === undefined && !reading.at('max').isThere)
     reading.refuse('has nothing to check; expected allow, deny, tags, max or docker_in_docker: false');
   return ({ request: { services: asked = [] } }) => {
-    const reasons: (ImageReason | ServiceLimit | FieldMissing)[] = [];
+    const reasons: (ImageReason | ServiceLimit | FieldMissingReason)[] = [];
     // First, so that it is told however many images are wrong.
     if (max !== undefined && asked.length > max)
       reasons.push({ code: 'SERVICE_LIMIT', services: asked.length, servicesMax: max });

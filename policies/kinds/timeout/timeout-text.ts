@@ -2,7 +2,7 @@ import { durationText } from '../../text/money-text.ts';
 import { oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 
-export interface TimeoutTooLong {
+export interface TimeoutReason {
   readonly code: 'TIMEOUT_TOO_LONG';
   readonly timeoutSeconds: number;
   readonly timeoutSecondsMax: number;
@@ -12,7 +12,7 @@ export interface TimeoutTooLong {
 const CLASS_CHARACTERS_MAX = 30;
 const MINUTE_SECONDS = 60;
 
-export const timeoutTooLong: ReasonText<TimeoutTooLong> = {
+export const timeoutTooLong: ReasonText<TimeoutReason> = {
   headline: ({ timeoutSeconds, timeoutSecondsMax, runnerClass }) =>
     `The timeout of this job is ${durationText(timeoutSeconds)}; runner class ${className(runnerClass)} allows ${durationText(timeoutSecondsMax, 'down')}.`,
   discreetHeadline: () => 'The timeout of this job is longer than its runner allows.',

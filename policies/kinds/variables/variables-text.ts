@@ -2,7 +2,7 @@ import { listText } from '../../text/list-text.ts';
 import { oneLine, shortened } from '../../text/plain-text.ts';
 import type { AdviceContext, ReasonText } from '../../text/reason-text.ts';
 
-export interface VariableNotAllowed {
+export interface VariableReason {
   readonly code: 'VARIABLE_NOT_ALLOWED';
   /** Its value is not told. */
   readonly variable: string;
@@ -14,7 +14,7 @@ export interface VariableNotAllowed {
 const NAME_CHARACTERS_MAX = 60;
 
 /** A variable that is not set, or not to what it may be. Its value is not told. */
-export const variableNotAllowed: ReasonText<VariableNotAllowed> = {
+export const variableNotAllowed: ReasonText<VariableReason> = {
   headline: (reason) => headline(reason),
   discreetHeadline: (reason) => headline(reason),
   line: (reason) => {
@@ -32,7 +32,7 @@ export const variableNotAllowed: ReasonText<VariableNotAllowed> = {
   faultless: false,
 };
 
-function headline(reason: VariableNotAllowed): string {
+function headline(reason: VariableReason): string {
   switch (reason.why) {
     case 'required':
       return `Variable ${name(reason)} has to be set here.`;
@@ -42,11 +42,11 @@ function headline(reason: VariableNotAllowed): string {
   }
 }
 
-function remedy(reason: VariableNotAllowed, { disclosure }: AdviceContext): string {
+function remedy(reason: VariableReason, { disclosure }: AdviceContext): string {
   const { why, allowed = [] } = reason;
   if (why === 'required') return `Set ${name(reason)} in the job, the pipeline or the CI/CD settings.`;
   if (disclosure === 'none' || allowed.length === 0) return 'Give the variable another value, or remove it.';
   return `Give the variable a value that matches ${listText(allowed, 'or')}, or remove it.`;
 }
 
-const name = ({ variable }: VariableNotAllowed): string => shortened(oneLine(variable), NAME_CHARACTERS_MAX);
+const name = ({ variable }: VariableReason): string => shortened(oneLine(variable), NAME_CHARACTERS_MAX);

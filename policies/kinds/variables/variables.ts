@@ -3,14 +3,14 @@ import { at, keysOf, type Reading } from '../../document/reading.ts';
 import type { Wildcard } from '../../match/wildcard.ts';
 import type { AdmissionRequest } from '../../request/request.ts';
 import { comparedValue } from '../../variables/compared-value.ts';
-import type { Check, FieldMissing, StatelessRuleKind } from '../rule-kind.ts';
-import type { VariableNotAllowed } from './variables-text.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from '../rule-kind.ts';
+import type { VariableReason } from './variables-text.ts';
 
 /** A job page with more of them helps nobody. */
 const REASONS_MAX = 10;
 /** As many as fit on a line. */
 const ALLOWED_TOLD_MAX = 10;
-const NOT_SENT: readonly FieldMissing[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
+const NOT_SENT: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
 
 /**
  * Which of a job's variables must be set (`require`), and to what: a value must match one of the patterns that `allow` has
@@ -19,21 +19,21 @@ const NOT_SENT: readonly FieldMissing[] = [{ code: 'FIELD_MISSING', field: 'vari
  *
  * Values are compared as the job gets them and told to nobody: neither is the pattern that denies one, which may be it.
  */
-export const variables: StatelessRuleKind<VariableNotAllowed> = {
+export const variables: StatelessRuleKind<VariableReason> = {
   class: 'security',
   keys: ['require', 'allow', 'deny'],
   read: readVariableRule,
   comparedNames,
 };
 
-type Compare = (value: string | undefined) => VariableNotAllowed | undefined;
+type Compare = (value: string | undefined) => VariableReason | undefined;
 
 interface Comparison {
   readonly variable: string;
   readonly compare: Compare;
 }
 
-function readVariableRule(reading: Reading): Check<VariableNotAllowed> {
+function readVariableRule(reading: Reading): Check<VariableReason> {
   const required = readNames(reading.at('require'));
   const allow = readValuesByName(reading.at('allow'));
   const deny = readValuesByName(reading.at('deny'));
@@ -57,8 +57,8 @@ function readNames(reading: Reading): readonly string[] {
 function reasonsFor(
   request: AdmissionRequest,
   comparisons: readonly Comparison[],
-): readonly (VariableNotAllowed | FieldMissing)[] {
-  const reasons: (VariableNotAllowed | FieldMissing)[] = [];
+): readonly (VariableReason | FieldMissingReason)[] {
+  const reasons: (VariableReason | FieldMissingReason)[] = [];
   const missing = new Set<string>();
   for (const { variable, compare } of comparisons) {
     if (reasons.length === REASONS_MAX) break;

@@ -1,4 +1,4 @@
-import type { ReasonOf } from '../../reason.ts';
+import type { CodedReason } from '../../reason.ts';
 import { fitted, oneLine, shortened } from '../plain-text.ts';
 import type { ReasonText } from '../reason-text.ts';
 
@@ -6,7 +6,7 @@ const ID_CHARACTERS_MAX = 60;
 const WHY_CHARACTERS_MAX = 200;
 
 /** Rejects nobody: for the record, the owner, and whoever reviews it. */
-export const breakGlass: ReasonText<ReasonOf<'BREAK_GLASS'>> = {
+export const breakGlass: ReasonText<CodedReason<'BREAK_GLASS'>> = {
   headline: ({ why }) =>
     fitted(why.replace(/[.\s]+$/, ''), (short) => `Admitted by break-glass, past its limits: ${short}.`),
   discreetHeadline: () => 'Admitted by break-glass.',

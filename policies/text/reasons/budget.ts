@@ -1,14 +1,14 @@
-import type { LimitFacts, ReasonOf } from '../../reason.ts';
+import type { CodedReason, LimitFacts } from '../../reason.ts';
 import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
 import { instantText } from '../instant-text.ts';
-import { duringText, labelOf, limitName, limitNameFirst, overdraftText } from '../limit-name.ts';
+import { duringText, limitLabelOf, limitName, limitNameFirst, overdraftText } from '../limit-name.ts';
 import { relativeText } from '../money-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 
-type Spent = ReasonOf<'BUDGET_EXHAUSTED'>;
+type Spent = CodedReason<'BUDGET_EXHAUSTED'>;
 
 /** Money or minutes of a period. */
 export const budgetExhausted: ReasonText<Spent> = {
@@ -25,7 +25,7 @@ export const budgetExhausted: ReasonText<Spent> = {
     const spent = `${bare(settled)} spent + ${bare(Math.max(0, committed - settled))} held`;
     const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
     const whole = amountText(limitAmount, unit, currency);
-    return `${labelOf(reason)}: ${spent} of ${whole}${duringText(reason)}${overdraftText(reason, currency)}; ${short} missing`;
+    return `${limitLabelOf(reason)}: ${spent} of ${whole}${duringText(reason)}${overdraftText(reason, currency)}; ${short} missing`;
   },
   advice,
   faultless: true,

@@ -1,13 +1,13 @@
-import type { ReasonOf } from '../../reason.ts';
+import type { CodedReason } from '../../reason.ts';
 import { unitRow } from '../../units/unit.ts';
 import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
-import { duringText, labelOf, limitName, overdraftText } from '../limit-name.ts';
+import { duringText, limitLabelOf, limitName, overdraftText } from '../limit-name.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 import { untilText } from '../until-text.ts';
 
-type Alone = ReasonOf<'EXCEEDS_LIMIT_ALONE'>;
+type Alone = CodedReason<'EXCEEDS_LIMIT_ALONE'>;
 
 /** No wait helps, because not even the empty counter has room. */
 export const exceedsLimitAlone: ReasonText<Alone> = {
@@ -16,7 +16,7 @@ export const exceedsLimitAlone: ReasonText<Alone> = {
   discreetHeadline: ({ limitAmount }) =>
     limitAmount === 0 ? 'A CI limit blocks this job.' : 'This job is larger than a CI limit allows.',
   line: (reason, currency) =>
-    `${labelOf(reason)}: ${limitName(reason)} ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}${overdraftText(reason, currency)}`,
+    `${limitLabelOf(reason)}: ${limitName(reason)} ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}${overdraftText(reason, currency)}`,
   advice: (reason, context) => {
     if (reason.limitAmount > 0)
       return [`Retrying will fail again. ${UNIT_TEXTS[reason.unit].lower} ask for a higher limit.`];
@@ -52,7 +52,7 @@ function anewText({ resetsAtMs, zone }: Alone, { disclosure, nowMs }: AdviceCont
 }
 
 /** Rejects nobody: for logs, reports and the owner. */
-export const softLimit: ReasonText<ReasonOf<'SOFT_LIMIT'>> = {
+export const softLimit: ReasonText<CodedReason<'SOFT_LIMIT'>> = {
   headline: (reason, { currency }) =>
     fitted(reason.subjectLabel, (label, detail) => {
       const [used, adds, soft] = softAmounts(reason, currency);
@@ -62,14 +62,14 @@ export const softLimit: ReasonText<ReasonOf<'SOFT_LIMIT'>> = {
   discreetHeadline: () => 'A CI limit is nearly used up. This job may run.',
   line: (reason, currency) => {
     const [used, adds, soft] = softAmounts(reason, currency);
-    return `${labelOf(reason)}: ${limitName(reason)} at ${used} + ${adds} for this job; soft limit ${soft}${duringText(reason)}`;
+    return `${limitLabelOf(reason)}: ${limitName(reason)} at ${used} + ${adds} for this job; soft limit ${soft}${duringText(reason)}`;
   },
   advice: () => ['A soft limit stops no job: it warns the owner that the limit itself is near.'],
   faultless: true,
 };
 
 const softAmounts = (
-  { committed, asked, limitAmount, unit }: ReasonOf<'SOFT_LIMIT'>,
+  { committed, asked, limitAmount, unit }: CodedReason<'SOFT_LIMIT'>,
   currency: string,
 ): readonly [used: string, adds: string, soft: string] => [
   bareAmountText(committed, unit, 'nearest'),

@@ -1,7 +1,7 @@
-import type { LimitFacts, ReasonOf } from '../../reason.ts';
+import type { CodedReason, LimitFacts } from '../../reason.ts';
 import { UNIT_TEXTS } from '../../units/unit-texts.ts';
 import { amountText, bareAmountText } from '../amount-text.ts';
-import { duringText, labelOf } from '../limit-name.ts';
+import { duringText, limitLabelOf } from '../limit-name.ts';
 import { relativeText } from '../money-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, ReasonText } from '../reason-text.ts';
@@ -14,7 +14,7 @@ const AUTOMATIC_RETRY =
 const AUTOMATIC_RETRY_WITHIN_MS = 120_000;
 
 /** Jobs at once. */
-export const concurrencyFull: ReasonText<ReasonOf<'CONCURRENCY_FULL'>> = {
+export const concurrencyFull: ReasonText<CodedReason<'CONCURRENCY_FULL'>> = {
   headline: ({ subjectLabel, limitAmount, unit }) =>
     fitted(subjectLabel, (label) =>
       limitAmount === 1
@@ -23,13 +23,13 @@ export const concurrencyFull: ReasonText<ReasonOf<'CONCURRENCY_FULL'>> = {
     ),
   discreetHeadline: () => 'Too many CI jobs are running at once: wait until one has finished.',
   line: (reason) =>
-    `${labelOf(reason)}: ${bareAmountText(reason.committed, reason.unit)} of ${bareAmountText(reason.limitAmount, reason.unit)} jobs at once`,
+    `${limitLabelOf(reason)}: ${bareAmountText(reason.committed, reason.unit)} of ${bareAmountText(reason.limitAmount, reason.unit)} jobs at once`,
   advice: () => ['A retry will work as soon as one of the running jobs has finished.', AUTOMATIC_RETRY],
   faultless: true,
 };
 
 /** CPU or memory of the jobs in flight. */
-export const capacityFull: ReasonText<ReasonOf<'CAPACITY_FULL'>> = {
+export const capacityFull: ReasonText<CodedReason<'CAPACITY_FULL'>> = {
   headline: ({ subjectLabel, committed, limitAmount, asked, unit }, { currency }) =>
     fitted(subjectLabel, (label, detail) => {
       const whole = wholeText({ limitAmount, unit }, currency);
@@ -46,7 +46,7 @@ export const capacityFull: ReasonText<ReasonOf<'CAPACITY_FULL'>> = {
     const used = bareAmountText(committed, unit, 'nearest');
     const needs = amountText(asked, unit, currency, 'up');
     const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
-    return `${labelOf(reason)}: ${used} of ${wholeText(reason, currency)} in use, this job needs ${needs}; ${short} missing`;
+    return `${limitLabelOf(reason)}: ${used} of ${wholeText(reason, currency)} in use, this job needs ${needs}; ${short} missing`;
   },
   advice: (reason) => [
     `A retry will work as soon as enough of the running jobs have finished, and sooner if this job asks for less ${resourceText(reason)}.`,
@@ -65,9 +65,9 @@ function wholeText(
   return whole.endsWith(resource) ? whole : `${whole} ${resource}`;
 }
 
-const resourceText = ({ unit }: ReasonOf<'CAPACITY_FULL'>): string => UNIT_TEXTS[unit].resource ?? 'room';
+const resourceText = ({ unit }: CodedReason<'CAPACITY_FULL'>): string => UNIT_TEXTS[unit].resource ?? 'room';
 
-type Starts = ReasonOf<'WINDOW_FULL'>;
+type Starts = CodedReason<'WINDOW_FULL'>;
 
 /** Jobs started in a fixed window. */
 export const windowFull: ReasonText<Starts> = {
@@ -81,7 +81,7 @@ export const windowFull: ReasonText<Starts> = {
   discreetHeadline: () => 'Too many CI jobs were started lately: wait until more may start.',
   line: (reason, currency) => {
     const used = bareAmountText(reason.committed, reason.unit, 'nearest');
-    return `${labelOf(reason)}: ${used} of ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`;
+    return `${limitLabelOf(reason)}: ${used} of ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`;
   },
   advice: windowAdvice,
   faultless: true,

@@ -1,4 +1,4 @@
-import type { ReasonOf } from '../../reason.ts';
+import type { CodedReason } from '../../reason.ts';
 import { variableOfField } from '../../variables/compared-value.ts';
 import { oneLine, shortened } from '../plain-text.ts';
 import type { ReasonText } from '../reason-text.ts';
@@ -32,7 +32,7 @@ const FIELD_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['kubernetesUser', 'Name a user in the job (image:kubernetes:user).'],
 ]);
 
-export const fieldMissing: ReasonText<ReasonOf<'FIELD_MISSING'>> = {
+export const fieldMissing: ReasonText<CodedReason<'FIELD_MISSING'>> = {
   headline: (reason) => fieldHeadline(reason),
   discreetHeadline: (reason) => fieldHeadline(reason),
   line: ({ field }) =>
@@ -55,7 +55,7 @@ export const fieldMissing: ReasonText<ReasonOf<'FIELD_MISSING'>> = {
   faultless: true,
 };
 
-const fieldHeadline = ({ field }: ReasonOf<'FIELD_MISSING'>): string =>
+const fieldHeadline = ({ field }: CodedReason<'FIELD_MISSING'>): string =>
   isVariable(field) || variableOfField(field) !== undefined
     ? `${fieldName(field)} of this job is not known, and a rule needs it.`
     : `GitLab did not tell the job's ${FIELD_NAMES.get(field) ?? fieldName(field)}, and a rule needs it.`;
@@ -67,7 +67,7 @@ const fieldName = (field: string): string =>
   shortened(oneLine(variableOfField(field) ?? field), FIELD_CHARACTERS_MAX);
 
 /** The cause is for the log: it names a class of our own code. */
-export const controllerError: ReasonText<ReasonOf<'CONTROLLER_ERROR'>> = {
+export const controllerError: ReasonText<CodedReason<'CONTROLLER_ERROR'>> = {
   headline: () => controllerHeadline,
   discreetHeadline: () => controllerHeadline,
   line: () => 'a rule failed, and it is set to reject jobs when it fails',

@@ -2,7 +2,7 @@ import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { RunnerController, RunnerControllers } from '../../cli/controller/runner-controllers.ts';
 
 /** What becomes of jobs when the last relay goes: nothing, or all of them fail, or nobody knows. */
-export type Armed =
+export type ArmedState =
   | { readonly kind: 'disarmed' }
   | { readonly kind: 'armed'; readonly controller: RunnerController }
   | { readonly kind: 'unknown'; readonly why: string };
@@ -14,7 +14,7 @@ export type Armed =
 export async function askWhetherArmed(
   controllers: RunnerControllers,
   controllerId: number | undefined,
-): Promise<Armed> {
+): Promise<ArmedState> {
   try {
     const all = controllerId === undefined ? await controllers.list() : [await controllers.get(controllerId)];
     const controller = all.find(({ state }) => state === 'enabled');
@@ -28,7 +28,7 @@ export async function askWhetherArmed(
 export const FORCE_FLAG = '--without-asking-gitlab';
 
 /** Why nothing is destroyed, and the one command that changes it. @param gitlabUrl `https://gitlab.example.com` */
-export function refusalText(armed: Exclude<Armed, { kind: 'disarmed' }>, gitlabUrl: string): string {
+export function refusalText(armed: Exclude<ArmedState, { kind: 'disarmed' }>, gitlabUrl: string): string {
   const disarm = (id: string): string =>
     `npx tollgate controller dry-run --gitlab ${gitlabUrl} --token-file <file> --controller ${id}`;
   if (armed.kind === 'armed') {

@@ -1,5 +1,5 @@
 import type { CdkRun } from '../cdk-cli.ts';
-import { type Armed, refusalText } from './armed.ts';
+import { type ArmedState, refusalText } from './armed.ts';
 import type { StackProtection } from './stack-protection.ts';
 
 export interface DestroyDeps {
@@ -7,7 +7,7 @@ export interface DestroyDeps {
   readonly gitlabUrl: string;
   readonly withState: boolean;
   /** Undefined: it shall not be asked. */
-  readonly askWhetherArmed: (() => Promise<Armed>) | undefined;
+  readonly askWhetherArmed: (() => Promise<ArmedState>) | undefined;
   readonly protection: StackProtection;
   /** `cdk destroy` for one stack, which asks on the terminal unless told not to. */
   readonly cdkDestroy: (stackName: string) => Promise<Pick<CdkRun, 'code'>>;

@@ -75,7 +75,7 @@ type Exact<Json> = Json extends object
   : Json;
 
 /** What was asked for. @throws {UsageError} for what is not there or cannot be meant, {Error} with the remedy for all else. */
-export async function answered<Response extends ClientResponse<unknown>>(
+export async function answeredInProcess<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response>> {
   const response = await asking;
@@ -90,5 +90,5 @@ export async function found<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response> | undefined> {
   const response = await asking;
-  return response.status === 404 ? undefined : answered(Promise.resolve(response));
+  return response.status === 404 ? undefined : answeredInProcess(Promise.resolve(response));
 }

@@ -25,9 +25,9 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import type { DeskIo } from '../../terminal/command.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { openDeskTable } from '../ledger/open-ledger.ts';
+import { openTableAccess } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
@@ -46,10 +46,10 @@ export interface BudgetTables {
   readonly close: () => Promise<void>;
 }
 
-export type OpenBudget = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<BudgetTables>;
+export type OpenBudget = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<BudgetTables>;
 
 /** What a command works with. */
-export interface Budget extends Omit<BudgetTables, 'directory'> {
+export interface BudgetContext extends Omit<BudgetTables, 'directory'> {
   /** As an administrator sees it: whoever may read the table may see all of it. */
   readonly api: ApiClient;
   /** As somebody with these rights sees it. */
@@ -73,9 +73,9 @@ const ATTEMPTS_MAX = 1;
 /** Nobody's job waits for the desk, and a laptop may be far away. */
 const TIMEOUT_MS = 15_000;
 
-/** The limits, books and groups in the table that the flags name. @throws like `openDeskLedger` */
-export const openDeskBudget: OpenBudget = async (flags, io) => {
-  const { table, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
+/** The limits, books and groups in the table that the flags name. @throws like `openLedger` */
+export const openBudget: OpenBudget = async (flags, io) => {
+  const { table, instance, description, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
   const parts = { table, instance, clock: systemClock, random: Math.random };
   return {
     limits: new DynamoLimitTable(parts),
@@ -92,8 +92,8 @@ export const openDeskBudget: OpenBudget = async (flags, io) => {
 export async function withBudget<T>(
   open: OpenBudget,
   flags: LedgerFlags & RulesFlags,
-  io: DeskIo,
-  ask: (budget: Budget) => Promise<T>,
+  io: TerminalIo,
+  ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> {
   const files = rulesFiles(flags, io);
   const policy = readPolicy(files.policy);
@@ -130,7 +130,7 @@ export async function withBudget<T>(
       clock,
     });
     const parts = { desk, read, policy, directory: async () => directory, clock };
-    const apiOf: Budget['apiOf'] = (name, rights) =>
+    const apiOf: BudgetContext['apiOf'] = (name, rights) =>
       apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
     const api = apiOf('administrator', [{ role: 'admin' }]);
     return await ask({ ...tables, api, apiOf, desk, policy, directory, packed });

@@ -1,10 +1,10 @@
 import { backtest } from '../../../functions/answers/backtest/backtest.ts';
 import type { BacktestFigures } from '../../../functions/answers/backtest/figures.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { groupFilter } from '../report/group-filter.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -36,9 +36,9 @@ export const backtestCommandOn = (open: OpenLedger): Command => ({
   run: (args, io) => runBacktest(args, io, open),
 });
 
-export const backtestCommand: Command = backtestCommandOn(openDeskLedger);
+export const backtestCommand: Command = backtestCommandOn(openLedger);
 
-async function runBacktest(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+async function runBacktest(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, {
     since: 'text',
     until: 'text',

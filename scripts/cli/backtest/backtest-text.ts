@@ -1,8 +1,8 @@
-import type { BacktestFigures, GroupRow } from '../../../functions/answers/backtest/figures.ts';
+import type { BacktestFigures, BacktestGroupRow } from '../../../functions/answers/backtest/figures.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { count, money, spanText } from '../report/shadow-words.ts';
+import { money, shadowCount, spanText } from '../report/shadow-words.ts';
 import type { ZonedSpan } from '../report/span.ts';
 
 /** What `--json` prints. */
@@ -31,21 +31,21 @@ export function notesOf(figures: BacktestFigures): readonly string[] {
   return [
     ...(unrecorded > 0
       ? [
-          `${count(unrecorded)} jobs are asked by their facts alone, without image, ref and the like: their question was not kept.`,
+          `${shadowCount(unrecorded)} jobs are asked by their facts alone, without image, ref and the like: their question was not kept.`,
         ]
       : []),
     ...(variablesLost > 0
       ? [
-          `${count(variablesLost)} jobs had variables, which are never kept: rules that read them say what they said then.`,
+          `${shadowCount(variablesLost)} jobs had variables, which are never kept: rules that read them say what they said then.`,
         ]
       : []),
     ...(unasked > 0
       ? [
-          `${count(unasked)} jobs were never asked about (unmetered, bypass): they use up limits and are not judged.`,
+          `${shadowCount(unasked)} jobs were never asked about (unmetered, bypass): they use up limits and are not judged.`,
         ]
       : []),
     ...(undecided > 0
-      ? [`${count(undecided)} jobs could not be decided: too many counters, or amounts too large.`]
+      ? [`${shadowCount(undecided)} jobs could not be decided: too many counters, or amounts too large.`]
       : []),
     ...ALWAYS_SO,
   ];
@@ -66,9 +66,9 @@ export function backtestText(
   const head = [
     paint.dim(`${spanText(result)}${of}, by ${printable(ledger)}`),
     paint.strong(
-      `${count(result.rejectedNow)} of ${count(result.jobs)} jobs would be rejected; ${count(result.rejectedThen)} were.`,
+      `${shadowCount(result.rejectedNow)} of ${shadowCount(result.jobs)} jobs would be rejected; ${shadowCount(result.rejectedThen)} were.`,
     ),
-    `${count(result.newlyRejected)} are new, ${count(result.newlyAdmitted)} would run instead.`,
+    `${shadowCount(result.newlyRejected)} are new, ${shadowCount(result.newlyAdmitted)} would run instead.`,
     `Cost ${money(result.nowMicros, currency)} instead of ${money(result.thenMicros, currency)} (${sign}${money(difference, currency)})${estimated}.`,
     ...notes.map((note) => paint.dim(note)),
   ];
@@ -79,7 +79,7 @@ export function backtestText(
   return parts.join('\n');
 }
 
-type PathOf = (row: Pick<GroupRow, 'groupId' | 'projectPath'>) => string;
+type PathOf = (row: Pick<BacktestGroupRow, 'groupId' | 'projectPath'>) => string;
 
 const right = { align: 'right' } as const;
 
@@ -93,9 +93,9 @@ function groupsText(
     .slice(0, ROWS_SHOWN)
     .map((row) => [
       pathOf(row),
-      count(row.jobs),
-      count(row.rejectedThen),
-      count(row.rejectedNow),
+      shadowCount(row.jobs),
+      shadowCount(row.rejectedThen),
+      shadowCount(row.rejectedNow),
       money(row.thenMicros, currency),
       money(row.nowMicros, currency),
     ]);
@@ -123,8 +123,8 @@ function rejectionsText(
       printable(row.rule),
       printable(row.limit ?? ''),
       row.code,
-      count(row.jobs),
-      count(row.newly),
+      shadowCount(row.jobs),
+      shadowCount(row.newly),
       row.examples.slice(0, 3).join(' '),
     ]);
   const titles = [
@@ -140,7 +140,9 @@ function rejectionsText(
 }
 
 const rest = (rows: number, paint: Paint): string =>
-  rows > ROWS_SHOWN ? paint.dim(`… and ${count(rows - ROWS_SHOWN)} rows more: --json has them all\n`) : '';
+  rows > ROWS_SHOWN
+    ? paint.dim(`… and ${shadowCount(rows - ROWS_SHOWN)} rows more: --json has them all\n`)
+    : '';
 
 const placeIn =
   (directory: Directory): PathOf =>

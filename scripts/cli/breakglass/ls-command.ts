@@ -3,7 +3,7 @@ import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { answered } from '../api/api-in-process.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
 
@@ -22,7 +22,7 @@ export const breakGlassLsCommandOn = (deps: BudgetDeps): Command => ({
   run: async (args, io) => {
     const { values } = readFlags(args, BUDGET_FLAGS);
     return withBudget(deps.open, values, io, async ({ api }) => {
-      const glasses = await answered(api.breakglass.$get());
+      const glasses = await answeredInProcess(api.breakglass.$get());
       if (values.json) io.out(`${JSON.stringify({ breakglasses: glasses })}\n`);
       else if (glasses.length === 0) io.out('No glass was broken.\n');
       else {

@@ -4,7 +4,7 @@ import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/units/un
 import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
 import { UsageError } from '../../terminal/command.ts';
 
-export interface AmountWritten {
+export interface AmountWords {
   /** As limits.yaml has it: `500.25`, `unlimited`, `+200`, `256Gi`; a share of what there is as it was written, `+20%`. */
   readonly amount: string;
   readonly unit?: LimitKind;
@@ -27,7 +27,7 @@ export function readAmountWords(
   words: readonly string[],
   currency: string,
   example = `500 ${currency}/month or 20 jobs`,
-): AmountWritten {
+): AmountWords {
   const text = words.join(' ');
   const [, before = text, perWord] = PERIOD.exec(text) ?? [];
   const [, number = before, unitWord] = UNIT.exec(before) ?? [];

@@ -4,10 +4,10 @@ import { JobSubjects } from '../../../functions/answers/backtest/job-subjects.ts
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { DeskIo } from '../../terminal/command.ts';
-import type { Budget } from '../api/open-api.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
+import type { BudgetContext } from '../api/open-api.ts';
 import { groupFilter } from '../report/group-filter.ts';
-import { count } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 import { progressOf } from '../truth/progress.ts';
 
 export const BACKTEST_DAYS = 30;
@@ -33,8 +33,8 @@ export interface Compared {
 
 export async function backtestEdit(
   { before, after, subject }: Compared,
-  { ledger, policy, directory }: Pick<Budget, 'ledger' | 'policy' | 'directory'>,
-  io: DeskIo,
+  { ledger, policy, directory }: Pick<BudgetContext, 'ledger' | 'policy' | 'directory'>,
+  io: TerminalIo,
 ): Promise<BacktestLine> {
   const untilMs = io.nowMs();
   const progress = progressOf('jobs replayed', io);
@@ -58,7 +58,7 @@ export async function backtestEdit(
 
 function countsOf(
   subject: string | undefined,
-  directory: Budget['directory'],
+  directory: BudgetContext['directory'],
 ): (record: JobRecord) => boolean {
   if (subject === undefined) return () => true;
   // Finds jobs of groups the directory does not know by their paths, too.
@@ -70,5 +70,5 @@ function countsOf(
 /** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */
 export function backtestLine({ days, jobs, wouldFail, wouldFailNow, failed }: BacktestLine): string {
   if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;
-  return `last ${days} days: ${count(wouldFail)} of ${count(jobs)} jobs would have failed; ${count(wouldFailNow)} with the limits as they are, ${count(failed)} did`;
+  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did`;
 }

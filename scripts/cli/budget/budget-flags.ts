@@ -1,8 +1,8 @@
-import type { EditedBy } from '../../../functions/core/limits/desk/outcome.ts';
+import type { EditAuthor } from '../../../functions/core/limits/desk/outcome.ts';
 import type { Rights } from '../../../functions/core/limits/desk/role.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { type OpenBudget, openDeskBudget } from '../api/open-api.ts';
+import { type OpenBudget, openBudget } from '../api/open-api.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { osUserName } from '../limits/change-flags.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
@@ -13,7 +13,7 @@ export interface BudgetDeps {
   readonly userName: () => string | undefined;
 }
 
-export const BUDGET_DEPS: BudgetDeps = { open: openDeskBudget, userName: osUserName };
+export const BUDGET_DEPS: BudgetDeps = { open: openBudget, userName: osUserName };
 
 /** Flags of every command that reads limits. */
 export const BUDGET_FLAGS = { ...RULES_FLAGS, ...LEDGER_FLAGS } as const;
@@ -79,4 +79,4 @@ export function readRights({ as }: WhoFlags, directory: Directory): Rights {
   return [{ role: 'owner', groups: [group.id] }];
 }
 
-export type WhoEdits = Omit<EditedBy, 'base'>;
+export type WhoEdits = Omit<EditAuthor, 'base'>;

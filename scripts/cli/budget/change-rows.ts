@@ -6,7 +6,7 @@ import { edgeText } from '../../../policies/text/edge-text.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
-import { count } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 
 /** A screen of them; --json has all. */
 const ROWS_SHOWN = 40;
@@ -26,14 +26,14 @@ export function changeRowsText(
       printable(row.path ?? row.subject),
       printable(row.about === 'limit' ? row.limit : `${row.about} ${row.id ?? row.limit}`),
       row.whole ?? row.field,
-      row.whole === undefined ? differenceText(row, currency) : wholeText(line, currency),
+      row.whole === undefined ? amountDifferenceText(row, currency) : wholeText(line, currency),
     ];
   });
   const more = lines.length - shown.length;
   // A single row is never cut off: until when a freeze holds stands at the end of its line.
   const only = shown.length === 1 ? (shown[0]?.join('  ') ?? '') : '';
   if (widthOf(only) > columns) return `${wrapped(only, columns, '  ')}\n`;
-  const rest = more > 0 ? paint.dim(`… and ${count(more)} more (--json lists all)\n`) : '';
+  const rest = more > 0 ? paint.dim(`… and ${shadowCount(more)} more (--json lists all)\n`) : '';
   return table([{}, {}, {}, {}, {}], shown, columns) + rest;
 }
 
@@ -64,7 +64,7 @@ function painted(line: Line, paint: Paint): string {
 }
 
 /** `7.50 EUR → 9.00 EUR` */
-export const differenceText = (row: ChangeRow, currency: string): string =>
+export const amountDifferenceText = (row: ChangeRow, currency: string): string =>
   `${valueText(row.from, row, currency)} → ${valueText(row.to, row, currency)}`;
 
 const wholeText = (line: Line, currency: string): string =>

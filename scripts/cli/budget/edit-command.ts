@@ -2,9 +2,9 @@
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { DeskIo, ExitCode } from '../../terminal/command.ts';
+import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
 import type { FlagValues } from '../../terminal/flags.ts';
-import { type Budget, withBudget } from '../api/open-api.ts';
+import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { NOTHING_LIVE } from '../limits/set-text.ts';
 import { backtestEdit } from './backtest-edit.ts';
 import {
@@ -16,7 +16,7 @@ import {
   readRights,
   type WhoEdits,
 } from './budget-flags.ts';
-import { type Telling, tellOutcome } from './tell-outcome.ts';
+import { type OutcomeFormat, tellOutcome } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
 
 /** The flags of every command that makes an edit. */
@@ -37,9 +37,9 @@ export interface EditMade {
  */
 export function editCommand(
   values: EditingFlags,
-  io: DeskIo,
+  io: TerminalIo,
   deps: BudgetDeps,
-  make: (base: EditBase, budget: Budget) => EditMade | Promise<EditMade>,
+  make: (base: EditBase, budget: BudgetContext) => EditMade | Promise<EditMade>,
 ): Promise<ExitCode> {
   const dryRun = values['dry-run'];
   const actor = readActor(values, deps);
@@ -79,7 +79,7 @@ export const NONE = 'none';
  * @param base - `--base`; absent: what is live now. @throws {Error} with the remedy where no set was ever live.
  */
 export async function editBase(
-  { desk, packed }: Pick<Budget, 'desk' | 'packed'>,
+  { desk, packed }: Pick<BudgetContext, 'desk' | 'packed'>,
   base: string | undefined,
 ): Promise<EditBase> {
   const live = await desk.live();
@@ -95,10 +95,10 @@ export async function editBase(
 export async function makeEdit(
   { edits, who, dryRun, json, subject }: EditWanted,
   { live, set, limits }: EditBase,
-  budget: Budget,
-  io: DeskIo,
+  budget: BudgetContext,
+  io: TerminalIo,
 ): Promise<ExitCode> {
-  const telling: Telling = { currency: budget.policy.currency, json, io };
+  const telling: OutcomeFormat = { currency: budget.policy.currency, json, io };
   if (!dryRun) return tellOutcome(await budget.desk.apply(edits, { ...who, base: set }), set, telling);
   if (set !== live?.pointer.set && (await budget.desk.at(set)) === undefined)
     return tellOutcome({ outcome: 'stale', live }, set, telling);

@@ -3,7 +3,7 @@ import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Command, EXIT, type ExitCode } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { answered } from '../api/api-in-process.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
@@ -48,7 +48,7 @@ export const historyCommandOn = (deps: BudgetDeps): Command => ({
           ...(before !== undefined && { before: String(before) }),
           max: String(Math.min(PAGE_MAX, max - entries.length)),
         };
-        const page = await answered(api.limits.history.$get({ query }));
+        const page = await answeredInProcess(api.limits.history.$get({ query }));
         entries.push(...page.entries);
         before = page.next;
       } while (before !== undefined && entries.length < max);

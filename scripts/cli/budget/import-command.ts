@@ -10,7 +10,7 @@ import { readRows } from '../../../functions/core/limits/csv/read-rows.ts';
 import { totalChanges, writtenTotals } from '../../../functions/core/limits/csv/totals.ts';
 import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { withBudget } from '../api/open-api.ts';
@@ -151,7 +151,7 @@ function tellGone(
   base: string | undefined,
   live: LiveLimits | undefined,
   { json }: Pick<ImportFlags, 'json'>,
-  io: DeskIo,
+  io: TerminalIo,
 ): ExitCode {
   const shown = live && setShown(live.pointer, live.change);
   if (json)

@@ -1,12 +1,12 @@
 import type { Budgets } from '../../../functions/answers/budgets/model.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
-import { answered } from '../api/api-in-process.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
-import { count } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
-import { standingJson, standingsText } from './standing-text.ts';
+import { limitStandingJson, standingsText } from './standing-text.ts';
 import { knownSubject } from './subject-word.ts';
 
 /** Two or three screens; --all and --json have the rest. */
@@ -29,7 +29,7 @@ Exit codes: 0 told, 1 the table does not answer, 3 wrong usage`;
 
 const FLAGS = { group: 'text', over: 'text', forecast: 'switch', all: 'switch', ...BUDGET_FLAGS } as const;
 
-export const lsCommandOn = (deps: BudgetDeps): Command => ({
+export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
   name: 'budget ls',
   summary: 'How do the limits stand? Used, held, left, and when they run out',
   help: HELP,
@@ -46,10 +46,12 @@ export const lsCommandOn = (deps: BudgetDeps): Command => ({
       };
       const isWhole = values.all || values.json;
       const max = String(isWhole ? PAGE_ROWS : ROWS_SHOWN);
-      let page = await answered(budget.api.budgets.$get({ query: { ...asked, max } }));
+      let page = await answeredInProcess(budget.api.budgets.$get({ query: { ...asked, max } }));
       const rows = [...page.rows];
       while (isWhole && page.next !== undefined) {
-        page = await answered(budget.api.budgets.$get({ query: { ...asked, max, cursor: page.next } }));
+        page = await answeredInProcess(
+          budget.api.budgets.$get({ query: { ...asked, max, cursor: page.next } }),
+        );
         rows.push(...page.rows);
       }
       return tell({ ...page, rows }, values, io);
@@ -57,7 +59,7 @@ export const lsCommandOn = (deps: BudgetDeps): Command => ({
   },
 });
 
-export const lsCommand: Command = lsCommandOn(BUDGET_DEPS);
+export const budgetLsCommand: Command = budgetLsCommandOn(BUDGET_DEPS);
 
 interface HowToTell {
   readonly json: boolean;
@@ -67,10 +69,10 @@ interface HowToTell {
 function tell(
   { set, currency, rows, total, forecastMax }: Budgets,
   { json, forecast }: HowToTell,
-  io: DeskIo,
+  io: TerminalIo,
 ): ExitCode {
   if (json) {
-    io.out(`${JSON.stringify({ currency, limits: rows.map(standingJson) })}\n`);
+    io.out(`${JSON.stringify({ currency, limits: rows.map(limitStandingJson) })}\n`);
     return EXIT.ok;
   }
   const paint = paintWhen(io.colours);
@@ -78,7 +80,7 @@ function tell(
   else io.out(standingsText(rows, { currency, forecast, columns: io.columns, paint }));
   const more = total - rows.length;
   const notes = [
-    ...(more > 0 ? [`… and ${count(more)} more: --all shows them`] : []),
+    ...(more > 0 ? [`… and ${shadowCount(more)} more: --all shows them`] : []),
     ...(forecast && total > forecastMax ? [`forecasts are of the ${forecastMax} fullest only`] : []),
     ...(set === undefined ? ['no set was ever published: these are those of policies/limits.yaml'] : []),
   ];

@@ -1,10 +1,10 @@
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { UsageError } from '../../terminal/command.ts';
-import type { AmountWritten } from './amount-words.ts';
+import type { AmountWords } from './amount-words.ts';
 
 /** What a command says about which limit it means. */
-export interface LimitWanted extends Pick<AmountWritten, 'unit' | 'per'> {
+export interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
   /** What whoever asks calls the subject. */
   readonly word: string;
   /** `--limit`. */

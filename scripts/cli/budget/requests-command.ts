@@ -6,10 +6,10 @@ import type {
 import { ACT_WORDS, whoMayText } from '../../../functions/core/limits/desk/rights-words.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { answered } from '../api/api-in-process.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
   BUDGET_DEPS,
@@ -20,8 +20,8 @@ import {
   readReason,
   readRights,
 } from './budget-flags.ts';
-import { differenceText } from './change-rows.ts';
-import { subjectLabel } from './subject-word.ts';
+import { amountDifferenceText } from './change-rows.ts';
+import { subjectWord } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
 
 const WHO_FLAGS = { actor: 'text', as: 'text' } as const;
@@ -47,11 +47,11 @@ export const requestsCommandOn = (deps: BudgetDeps): Command => ({
     const actor = readActor(values, deps);
     return withBudget(deps.open, values, io, async ({ apiOf, directory, policy }) => {
       const api = apiOf(actor, readRights(values, directory));
-      const found = await answered(api.requests.$get());
+      const found = await answeredInProcess(api.requests.$get());
       const requests = values.all ? found : found.filter(({ state }) => state === 'pending');
       if (values.json) io.out(`${JSON.stringify({ requests })}\n`);
       else if (requests.length === 0) io.out(values.all ? 'Nobody asked for more.\n' : 'No request waits.\n');
-      else io.out(requestsText(requests, (subject) => subjectLabel(subject, directory), policy.currency, io));
+      else io.out(requestsText(requests, (subject) => subjectWord(subject, directory), policy.currency, io));
       return EXIT.ok;
     });
   },
@@ -102,7 +102,7 @@ function tellDecided(
   id: string,
   outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>,
   json: boolean,
-  io: DeskIo,
+  io: TerminalIo,
 ): ExitCode {
   const done = outcome.outcome === 'approved' || outcome.outcome === 'declined';
   if (json) io.out(`${JSON.stringify(outcome)}\n`);
@@ -139,14 +139,14 @@ function wantedText({ amount, edit }: LimitRequest, currency: string): string {
   if (row === undefined) return `${edit.count} changes`;
   const more = edit.count > 1 ? `, ${edit.count - 1} more` : '';
   const field = row.field === 'amount' ? '' : `${row.field} `;
-  return `${field}${differenceText(row, currency)}${more}`;
+  return `${field}${amountDifferenceText(row, currency)}${more}`;
 }
 
 function requestsText(
   requests: readonly LimitRequest[],
   labelOf: (subject: string) => string,
   currency: string,
-  io: Pick<DeskIo, 'columns' | 'colours'>,
+  io: Pick<TerminalIo, 'columns' | 'colours'>,
 ): string {
   const titles = ['id', 'state', 'group', 'limit', 'amount', 'from', 'until', 'by', 'why'];
   const rows = requests.map((request) => {

@@ -6,7 +6,7 @@ import { isAtOnce } from '../../../policies/units/unit.ts';
 import { readUnits, writtenUnits } from '../../../policies/units/written.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
-import { type AmountWritten, readAmountWords } from './amount-words.ts';
+import { type AmountWords, readAmountWords } from './amount-words.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS_HELP,
@@ -80,7 +80,7 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
       throw new UsageError(`expected ${WORDS.what}, or a field such as --mode`);
     return editCommand(values, io, deps, ({ limits }, { policy, directory }) => {
       const subject = subjectOfWord(word, directory);
-      const written: Partial<AmountWritten> =
+      const written: Partial<AmountWords> =
         amountWords.length === 0 ? {} : readAmountWords(amountWords, policy.currency);
       const standing = pickLimit(subject, { ...written, word, id: values.limit }, limits);
       const unit = written.unit ?? standing?.kind;

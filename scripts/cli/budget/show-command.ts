@@ -9,13 +9,13 @@ import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { type ApiClient, answered, found } from '../api/api-in-process.ts';
-import { type Budget, withBudget } from '../api/open-api.ts';
-import { count } from '../report/shadow-words.ts';
+import { type ApiClient, answeredInProcess, found } from '../api/api-in-process.ts';
+import { type BudgetContext, withBudget } from '../api/open-api.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
-import { limitText, pathOf, standingJson, standingsText } from './standing-text.ts';
-import { knownSubject, SUBJECT_HELP, subjectLabel } from './subject-word.ts';
+import { limitStandingJson, limitText, standingPath, standingsText } from './standing-text.ts';
+import { knownSubject, SUBJECT_HELP, subjectWord } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
 
 const HELP = `tollgate budget show <group> [flags]
@@ -29,7 +29,7 @@ ${BUDGET_FLAGS_HELP}
 
 Exit codes: 0 told, 1 the table does not answer, 3 wrong usage`;
 
-export const showCommandOn = (deps: BudgetDeps): Command => ({
+export const budgetShowCommandOn = (deps: BudgetDeps): Command => ({
   name: 'budget show',
   summary: 'One group: its limits, those above it, grants, freezes and break-glasses',
   help: HELP,
@@ -39,13 +39,13 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
       const { api, directory } = budget;
       const subject = await knownSubject(words[0] ?? 'instance', budget);
       const query = { holding: subject, forecast: 'yes', max: '1000' } as const;
-      const { set, currency, rows } = await answered(api.budgets.$get({ query }));
+      const { set, currency, rows } = await answeredInProcess(api.budgets.$get({ query }));
       const { agreements, below } = await usedBy(subject, api);
-      const exceptions = await answered(api.exceptions.$get({ query: { subject } }));
-      const path = subjectLabel(subject, directory);
+      const exceptions = await answeredInProcess(api.exceptions.$get({ query: { subject } }));
+      const path = subjectWord(subject, directory);
       if (values.json) {
         const limits = rows.map((row) => ({
-          ...standingJson(row),
+          ...limitStandingJson(row),
           own: row.subject === subject,
           zone: row.zone,
           softAmount: row.softAmount ?? null,
@@ -74,7 +74,7 @@ export const showCommandOn = (deps: BudgetDeps): Command => ({
   },
 });
 
-export const showCommand: Command = showCommandOn(BUDGET_DEPS);
+export const budgetShowCommand: Command = budgetShowCommandOn(BUDGET_DEPS);
 
 function noteText(row: BudgetRow, currency: string): string {
   const { contact, costCenter, reason, id } = row;
@@ -82,7 +82,7 @@ function noteText(row: BudgetRow, currency: string): string {
     Boolean,
   );
   if (said.length === 0) return '';
-  return `${printable(`${pathOf(row)} ${id}: ${limitText(row, currency)}, ${said.join(', ')}`)}\n`;
+  return `${printable(`${standingPath(row)} ${id}: ${limitText(row, currency)}, ${said.join(', ')}`)}\n`;
 }
 
 function agreementLine(agreement: Agreement, currency: string, zone: string, paint: Paint): string {
@@ -112,9 +112,9 @@ async function usedBy(subject: string, api: ApiClient): Promise<UsedBy> {
   const [name, query] = [names.join('/'), {}];
   switch (kind) {
     case 'instance': {
-      const { agreements } = await answered(api.instance.$get({ query }));
+      const { agreements } = await answeredInProcess(api.instance.$get({ query }));
       const roots = { under: 'roots', sort: 'name', max: '25' } as const;
-      const { rows, sum } = await answered(api.groups.$get({ query: roots }));
+      const { rows, sum } = await answeredInProcess(api.groups.$get({ query: roots }));
       return { agreements, ...belowOf(rows, sum) };
     }
     case 'group': {
@@ -155,7 +155,7 @@ function groupsBelowText(
   const row = (name: string, { settledMicros, heldMicros, jobs }: UsedInMonth): readonly string[] => [
     printable(name),
     bareAmountText(settledMicros + heldMicros, 'micros', 'nearest'),
-    count(jobs),
+    shadowCount(jobs),
   ];
   const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];
   const right = { align: 'right' } as const;
@@ -170,7 +170,7 @@ function edgeWords(written: string, which: Edge, zone: string): string {
 
 function exceptionsText(
   all: readonly ExceptionRow[],
-  { directory }: Pick<Budget, 'directory'>,
+  { directory }: Pick<BudgetContext, 'directory'>,
   columns: number,
   paint: Paint,
 ): string {
@@ -180,7 +180,7 @@ function exceptionsText(
     [
       kind,
       id,
-      subjectLabel(subject, directory),
+      subjectWord(subject, directory),
       what,
       edgeWords(from, 'start', zone),
       until === '' ? 'it is lifted' : edgeWords(until, 'end', zone),

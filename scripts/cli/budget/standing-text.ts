@@ -4,16 +4,16 @@ import { dayIn } from '../../../policies/limits/zone.ts';
 import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
-import { type Column, table } from '../../terminal/table.ts';
+import { type TerminalColumn, table } from '../../terminal/table.ts';
 
 /** As a command line names it: only groups and projects by their path. */
-export const pathOf = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
+export const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
   /^(group|project)\//.test(subject) ? path : subject;
 
 /** What a row of `--json` says. Amounts are whole units. */
-export const standingJson = (row: BudgetRow): object => ({
+export const limitStandingJson = (row: BudgetRow): object => ({
   subject: row.subject,
-  path: pathOf(row),
+  path: standingPath(row),
   limit: row.id,
   kind: row.kind,
   unit: row.unit,
@@ -48,7 +48,7 @@ export function standingsText(
   }: { currency: string; forecast: boolean; columns: number; paint: Paint },
 ): string {
   const rows = shown.map((each) => cellsOf(each, currency, forecast, paint));
-  const titles: Column[] = [
+  const titles: TerminalColumn[] = [
     { title: 'group' },
     { title: 'limit', ...amounts },
     { title: 'used', ...amounts },
@@ -76,7 +76,7 @@ function cellsOf(row: BudgetRow, currency: string, withForecast: boolean, paint:
   const { unit, settled, held, left, percent, owner } = row;
   const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
   return [
-    printable(pathOf(row)),
+    printable(standingPath(row)),
     limitText(row, currency),
     bare(settled),
     bare(held),

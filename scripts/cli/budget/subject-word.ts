@@ -1,11 +1,11 @@
 import { limitsByPlace } from '../../../functions/core/limits/changes/limit-rows-between.ts';
-import { placeOf } from '../../../functions/core/limits/csv/placed-entries.ts';
+import { entryPlaceOf } from '../../../functions/core/limits/csv/placed-entries.ts';
 import { exportedLimits } from '../../../functions/core/limits/desk/desk-reads.ts';
 import { closest } from '../../../policies/document/closest.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';
-import type { Budget } from '../api/open-api.ts';
+import type { BudgetContext } from '../api/open-api.ts';
 
 /** How a subject is written on the command line, for help texts. */
 export const SUBJECT_HELP = `  <group>              a full path such as acme/payments, or GitLab's id; also instance, a project's path,
@@ -19,7 +19,7 @@ export function subjectOfWord(word: string, directory: Directory): string {
   if (/^[1-9]\d{0,14}$/.test(word)) return `group/${word}`;
   const project = directory.projectByPath.get(pathKey(word));
   if (project !== undefined) return `project/${project.id}`;
-  if (placeOf(word) !== undefined) return word;
+  if (entryPlaceOf(word) !== undefined) return word;
   const like = closest(pathKey(word), [...directory.groupByPath.keys(), ...directory.projectByPath.keys()]);
   const hint =
     like === undefined
@@ -34,7 +34,7 @@ export function subjectOfWord(word: string, directory: Directory): string {
  */
 export async function knownSubject(
   word: string,
-  { desk, directory, policy }: Pick<Budget, 'desk' | 'directory' | 'policy'>,
+  { desk, directory, policy }: Pick<BudgetContext, 'desk' | 'directory' | 'policy'>,
 ): Promise<string> {
   const subject = subjectOfWord(word, directory);
   if (limitsByPlace((await exportedLimits(desk)).limits).has(subject)) return subject;
@@ -52,7 +52,7 @@ const unknownId = (word: string, what: 'group' | 'project'): UsageError =>
   new UsageError(`"${word}": the directory knows no ${what} of this id; expected a path, or an id it has`);
 
 /** What people call a subject: the path of a group or project, else as it is written. */
-export function subjectLabel(subject: string, directory: Directory): string {
+export function subjectWord(subject: string, directory: Directory): string {
   const [kind, id] = subject.split('/');
   if (kind === 'group') return directory.groupById.get(Number(id))?.path ?? subject;
   return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;

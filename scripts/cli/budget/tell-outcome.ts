@@ -1,9 +1,9 @@
 import type { ApplyOutcome, ChangeRow } from '../../../functions/core/limits/desk/outcome.ts';
 import { ACT_WORDS, whoMayText } from '../../../functions/core/limits/desk/rights-words.ts';
-import type { Denied } from '../../../functions/core/limits/desk/role.ts';
+import type { Denial } from '../../../functions/core/limits/desk/role.ts';
 import { type DocumentProblem, problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
-import { type DeskIo, EXIT, type ExitCode } from '../../terminal/command.ts';
+import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { setShown } from '../limits/live-set.ts';
 import { setText } from '../limits/set-text.ts';
@@ -11,16 +11,20 @@ import { rollupZone } from '../rollup-zone.ts';
 import { changeRowsText } from './change-rows.ts';
 
 /** How something is told. */
-export interface Telling {
+export interface OutcomeFormat {
   readonly currency: string;
   readonly json: boolean;
-  readonly io: DeskIo;
+  readonly io: TerminalIo;
 }
 
 type Of<Outcome extends ApplyOutcome['outcome']> = Extract<ApplyOutcome, { outcome: Outcome }>;
 
 /** What became of edits. @throws {DocumentError} with every problem. */
-export function tellOutcome(outcome: ApplyOutcome, base: string | undefined, telling: Telling): ExitCode {
+export function tellOutcome(
+  outcome: ApplyOutcome,
+  base: string | undefined,
+  telling: OutcomeFormat,
+): ExitCode {
   const { json, io } = telling;
   if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(editProblemText));
   const code = outcome.outcome === 'live' || outcome.outcome === 'unchanged' ? EXIT.ok : EXIT.wouldReject;
@@ -54,7 +58,7 @@ function jsonOf(outcome: ApplyOutcome, base: string | undefined): object {
 function textOf(
   outcome: Exclude<ApplyOutcome, { outcome: 'invalid' }>,
   base: string | undefined,
-  telling: Telling,
+  telling: OutcomeFormat,
   paint: Paint,
 ): string {
   const rows = (changes: readonly ChangeRow[]): string =>
@@ -84,7 +88,7 @@ export function staleText(
   { live, mine, theirs }: Omit<Of<'stale'>, 'outcome'>,
   base: string | undefined,
   rows: (changes: readonly ChangeRow[]) => string,
-  io: Pick<DeskIo, 'colours' | 'env'>,
+  io: Pick<TerminalIo, 'colours' | 'env'>,
 ): string {
   const paint = paintWhen(io.colours);
   const head = `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n`;
@@ -104,7 +108,7 @@ export function staleText(
   ].join('');
 }
 
-const deniedText = ({ row, act, needs }: Denied): string =>
+const deniedText = ({ row, act, needs }: Denial): string =>
   `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: to ${ACT_WORDS[act]} you must be ${whoMayText(act, needs)}\n`;
 
 function approvalText(

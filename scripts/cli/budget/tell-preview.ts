@@ -6,14 +6,14 @@ import { paintWhen, printable } from '../../terminal/paint.ts';
 import { setShown } from '../limits/live-set.ts';
 import { type BacktestLine, backtestLine } from './backtest-edit.ts';
 import { changeRowsText, oversubscriptionText } from './change-rows.ts';
-import { editProblemText, staleText, type Telling } from './tell-outcome.ts';
+import { editProblemText, type OutcomeFormat, staleText } from './tell-outcome.ts';
 
 /** What edits would do. @param more - for --json. @throws {DocumentError} with every problem. */
 export function tellPreview(
   preview: Preview,
   lived: BacktestLine | undefined,
   { base, live }: { readonly base: string | undefined; readonly live: LiveLimits | undefined },
-  { currency, json, io }: Telling,
+  { currency, json, io }: OutcomeFormat,
   more: object = {},
 ): ExitCode {
   if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(editProblemText));

@@ -3,7 +3,7 @@ import { amountText } from '../../../policies/text/amount-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { count } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 
 /** What an import was made of. */
 export interface ImportFigures {
@@ -36,12 +36,12 @@ export function totalsText(
     return [
       per === undefined ? kind : `${kind} per ${per}`,
       since === undefined ? 'now' : `from ${instantText(since.atMs, since.zone)}`,
-      count(before.limits),
+      shadowCount(before.limits),
       text(before),
-      count(after.limits),
+      shadowCount(after.limits),
       text(after),
       difference === 0n ? '' : `${sign}${amountText(Number(difference), unit, currency)}`,
-      after.unlimited === 0 ? '' : count(after.unlimited),
+      after.unlimited === 0 ? '' : shadowCount(after.unlimited),
     ];
   });
   const titles = [
@@ -57,9 +57,9 @@ export function totalsText(
   const notNamed =
     unnamed.length === 0
       ? ''
-      : `${count(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}\n`;
+      : `${shadowCount(unnamed.length)} limits are not in the file and ${pruned ? paint.warn('are taken out') : 'stay (--prune takes them out)'}\n`;
   const understood = notes.slice(0, NOTES_SHOWN).map((note) => `${printable(note)}\n`);
   const more = notes.length - understood.length;
-  const rest = more > 0 ? `… and ${count(more)} more (--json lists all)\n` : '';
-  return `${count(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, told, columns, paint.dim)}\n`;
+  const rest = more > 0 ? `… and ${shadowCount(more)} more (--json lists all)\n` : '';
+  return `${shadowCount(rowsRead)} rows read\n${understood.join('')}${rest}${notNamed}${table(titles, told, columns, paint.dim)}\n`;
 }

@@ -1,5 +1,5 @@
 import { ruleJson } from '../evaluation/rule-json.ts';
-import type { Answer } from './answer.ts';
+import type { CanIAnswer } from './answer.ts';
 
 export interface AskedOf {
   readonly nowMs: number;
@@ -8,7 +8,7 @@ export interface AskedOf {
 }
 
 /** The answer for scripts. Amounts in whole units, money in micro-units. */
-export const answerJson = (answer: Answer, { nowMs, ledger, unseen }: AskedOf): object => ({
+export const answerJson = (answer: CanIAnswer, { nowMs, ledger, unseen }: AskedOf): object => ({
   verdict: answer.verdict,
   nowMs,
   counters: ledger === undefined ? 'taken as empty' : 'read',

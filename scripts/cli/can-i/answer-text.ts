@@ -5,9 +5,9 @@ import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { askText } from '../evaluation/limit-ask.ts';
 import { ruleTable } from '../evaluation/rule-table.ts';
-import { reasonText } from '../evaluation/rule-told.ts';
+import { codedReasonText } from '../evaluation/rule-text.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
-import type { Answer, AskSeen } from './answer.ts';
+import type { CanIAnswer, SeenAsk } from './answer.ts';
 
 export interface AnswerContext {
   readonly columns: number;
@@ -18,7 +18,7 @@ export interface AnswerContext {
 }
 
 /** The answer for people: yes or no first, then every rule, the limits, and the text the job page would show. */
-export function answerText(answer: Answer, context: AnswerContext): string {
+export function answerText(answer: CanIAnswer, context: AnswerContext): string {
   const { columns, paint } = context;
   const { terms } = answer;
   return [
@@ -37,7 +37,7 @@ export function answerText(answer: Answer, context: AnswerContext): string {
     .join('\n');
 }
 
-function headText({ verdict, terms }: Answer, { columns, paint, ledger }: AnswerContext): string {
+function headText({ verdict, terms }: CanIAnswer, { columns, paint, ledger }: AnswerContext): string {
   const word = verdict === 'admitted' ? paint.good('Yes') : paint.bad('No');
   const cost = amountText(terms.costMicros, 'micros', terms.currency, 'up');
   const job = `about ${cost}, ${durationText(terms.estimateSeconds)} on ${classText(terms)}, group ${printable(terms.group)}`;
@@ -48,7 +48,7 @@ function headText({ verdict, terms }: Answer, { columns, paint, ledger }: Answer
   return `${wrapped(`${word}: would be ${verdict}; ${job}.`, columns, '  ')}\n${paint.dim(wrapped(counters, columns, '  '))}\n`;
 }
 
-function limitsText({ asks, terms }: Answer, { columns, paint, ledger }: AnswerContext): string {
+function limitsText({ asks, terms }: CanIAnswer, { columns, paint, ledger }: AnswerContext): string {
   if (asks.length === 0) return '';
   const rows = asks.map((ask) => [
     `  ${ask.limit}`,
@@ -59,7 +59,7 @@ function limitsText({ asks, terms }: Answer, { columns, paint, ledger }: AnswerC
   return `${paint.strong('It asks of the limits')}\n${table([{}, {}, {}, {}], rows, columns)}`;
 }
 
-function seenText({ settled, held, left, asked, unit }: AskSeen, currency: string, paint: Paint): string {
+function seenText({ settled, held, left, asked, unit }: SeenAsk, currency: string, paint: Paint): string {
   const show = (amount: number): string => amountText(amount, unit, currency, 'nearest');
   const now = `now ${show(settled)} settled + ${show(held)} held`;
   if (left === undefined) return now;
@@ -67,11 +67,11 @@ function seenText({ settled, held, left, asked, unit }: AskSeen, currency: strin
   return left < asked ? paint.warn(text) : text;
 }
 
-function watchedText({ shadow, terms }: Answer, { columns, paint }: AnswerContext): string {
+function watchedText({ shadow, terms }: CanIAnswer, { columns, paint }: AnswerContext): string {
   const watched = shadow.filter(({ exempt }) => exempt !== true);
   if (watched.length === 0) return '';
   const lines = watched.map(({ rule, mode, reason }) =>
-    wrapped(`  ${rule} (${mode}): ${printable(reasonText(reason, terms.currency))}`, columns, '    '),
+    wrapped(`  ${rule} (${mode}): ${printable(codedReasonText(reason, terms.currency))}`, columns, '    '),
   );
   return `${paint.strong('Only watched')}\n${lines.join('\n')}\n`;
 }

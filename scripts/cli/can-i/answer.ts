@@ -19,11 +19,11 @@ import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 /** Reads counters, and nothing else: undefined where there is none yet. */
 export type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
 
-export interface Answer {
+export interface CanIAnswer {
   readonly verdict: 'admitted' | 'rejected';
   readonly terms: Terms;
   readonly results: readonly RuleResult[];
-  readonly asks: readonly AskSeen[];
+  readonly asks: readonly SeenAsk[];
   /** In mode `enforce`. */
   readonly violations: readonly Violation[];
   readonly shadow: readonly Violation[];
@@ -32,7 +32,7 @@ export interface Answer {
 }
 
 /** What it asks of a limit, and what the counter shows now. Whole units. */
-export interface AskSeen extends LimitAsk {
+export interface SeenAsk extends LimitAsk {
   readonly settled: number;
   readonly held: number;
   /** Absent without a bound. A limit that only watches shows what would count had it been enforced. */
@@ -40,12 +40,12 @@ export interface AskSeen extends LimitAsk {
 }
 
 /** What the admit function would answer now. The ledger's own weighing decides; nothing is written. */
-export async function answerOf(
+export async function answerCanI(
   request: AdmissionRequest,
   rules: EvaluationRules,
   nowMs: number,
   readCounters: ReadCounters,
-): Promise<Answer> {
+): Promise<CanIAnswer> {
   const evaluation = evaluate(request, { ...rules, nowMs });
   const { claims, terms, disclosure } = evaluation;
   const keys = claims.flatMap(({ counter, grace }) =>
@@ -95,7 +95,7 @@ const seenOf = (counter: Counter | undefined): KnownCounter => ({
   settled: counter?.settled ?? 0,
 });
 
-function askSeen(ask: LimitAsk, known: ReadonlyMap<string, KnownCounter>): AskSeen {
+function askSeen(ask: LimitAsk, known: ReadonlyMap<string, KnownCounter>): SeenAsk {
   const { committed, fitted, settled } = known.get(counterName(ask.counter)) ?? seenOf(undefined);
   const counted = ask.mode === 'enforce' ? committed : fitted;
   return {

@@ -1,11 +1,11 @@
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { PLACE_FLAGS_HELP, readNow } from '../evaluation/place-flags.ts';
 import { LEDGER_FLAGS, type LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type DeskLedger, type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type LedgerAccess, type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
-import { type Answer, answerOf } from './answer.ts';
+import { answerCanI, type CanIAnswer } from './answer.ts';
 import { answerJson } from './answer-json.ts';
 import { answerText } from './answer-text.ts';
 import { REQUEST_FLAGS, type SyntheticRequest, syntheticRequest } from './synthetic-request.ts';
@@ -54,9 +54,9 @@ export const canICommandOn = (open: OpenLedger): Command => ({
   run: (args, io) => canI(args, io, open),
 });
 
-export const canICommand: Command = canICommandOn(openDeskLedger);
+export const canICommand: Command = canICommandOn(openLedger);
 
-async function canI(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+async function canI(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, { ...REQUEST_FLAGS, ...RULES_FLAGS, ...LEDGER_FLAGS });
   const nowMs = readNow(values.now, io.nowMs);
   const asked = syntheticRequest(values, readRules(values, io), nowMs);
@@ -71,16 +71,16 @@ async function canI(args: readonly string[], io: DeskIo, open: OpenLedger): Prom
 }
 
 interface Answered {
-  readonly answer: Answer;
+  readonly answer: CanIAnswer;
   readonly ledger: string | undefined;
 }
 
 async function ask(
   { request, rules }: SyntheticRequest,
   nowMs: number,
-  books: DeskLedger | undefined,
+  books: LedgerAccess | undefined,
 ): Promise<Answered> {
-  const answer = await answerOf(request, rules, nowMs, async (keys) =>
+  const answer = await answerCanI(request, rules, nowMs, async (keys) =>
     books === undefined ? [] : books.store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS }),
   );
   return { answer, ledger: books?.description };
@@ -88,9 +88,9 @@ async function ask(
 
 async function withLedger<Result>(
   flags: LedgerFlags,
-  io: DeskIo,
+  io: TerminalIo,
   open: OpenLedger,
-  use: (books: DeskLedger | undefined) => Promise<Result>,
+  use: (books: LedgerAccess | undefined) => Promise<Result>,
 ): Promise<Result> {
   if (flags.ledger === undefined) {
     for (const flag of ['instance', 'region', 'endpoint'] as const) {

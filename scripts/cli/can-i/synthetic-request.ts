@@ -7,10 +7,10 @@ import { UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readWhole } from '../../terminal/flags.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
 import { withClass } from '../evaluation/class-override.ts';
-import { PLACE_FLAGS, readPlace } from '../evaluation/place-flags.ts';
+import { PLACE_FLAGS, readPlaceFlags } from '../evaluation/place-flags.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
-import type { DeskRules } from '../rules-flags.ts';
+import type { FileRules } from '../rules-flags.ts';
 
 export const REQUEST_FLAGS = {
   ...PLACE_FLAGS,
@@ -29,7 +29,7 @@ export const REQUEST_FLAGS = {
 /** One request made up from flags, and what it is evaluated against. */
 export interface SyntheticRequest {
   readonly request: AdmissionRequest;
-  readonly rules: EvaluationRules & DeskRules;
+  readonly rules: EvaluationRules & FileRules;
   /** Names of variables that no rule would see. */
   readonly unseen: readonly string[];
 }
@@ -42,7 +42,7 @@ const MINUTES_MAX = 527_040;
 /** @throws {UsageError} for a value that makes no sense. */
 export function syntheticRequest(
   flags: FlagValues<typeof REQUEST_FLAGS>,
-  documents: DeskRules,
+  documents: FileRules,
   nowMs: number,
 ): SyntheticRequest {
   const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
@@ -53,7 +53,7 @@ export function syntheticRequest(
   const pullPolicies = flags['pull-policy'];
   const timeoutSeconds = flags.timeout === undefined ? undefined : durationOf(flags.timeout);
   const request: AdmissionRequest = {
-    ...readPlace(flags, documents.directory),
+    ...readPlaceFlags(flags, documents.directory),
     jobId: JOB_ID,
     ...withoutAbsent({ jobName: job, environment, image }),
     ...(pullPolicies.length > 0 && { pullPolicies }),

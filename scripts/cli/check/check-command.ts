@@ -2,16 +2,22 @@ import { writeFileSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { withClass } from '../evaluation/class-override.ts';
-import { PLACE_FLAGS, PLACE_FLAGS_HELP, type Place, readNow, readPlace } from '../evaluation/place-flags.ts';
+import {
+  PLACE_FLAGS,
+  PLACE_FLAGS_HELP,
+  type RequestPlace,
+  readNow,
+  readPlaceFlags,
+} from '../evaluation/place-flags.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
-import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { checkJson } from './check-json.ts';
 import { checkText } from './check-text.ts';
 import { codeQuality } from './code-quality.ts';
@@ -64,12 +70,12 @@ Exit codes: 0 no rule rejects a job, 2 a job would be rejected, 3 wrong usage or
 
 export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
 
-async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
+async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'one folder or .gitlab-ci.yml' });
   const nowMs = readNow(values.now, io.nowMs);
   const rules = rulesFor(values.class, readRules(values, io), nowMs);
   const { file, folder } = pipelineFile(words[0], io.cwd);
-  const place = readPlace(values, rules.directory);
+  const place = readPlaceFlags(values, rules.directory);
   const pipeline = expandPipeline(file, readRun(values, place));
   const shown = relative(io.cwd, file) || basename(file);
   if (isUnread(pipeline)) throw noJobs(shown, pipeline);
@@ -106,7 +112,7 @@ async function run(args: readonly string[], io: DeskIo): Promise<ExitCode> {
   return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
 }
 
-const rulesFor = (name: string | undefined, rules: DeskRules, nowMs: number): DeskRules =>
+const rulesFor = (name: string | undefined, rules: FileRules, nowMs: number): FileRules =>
   name === undefined ? rules : { ...rules, policy: withClass(rules.policy, name, nowMs).policy };
 
 function timeoutOf(text: string | undefined): number | undefined {
@@ -134,7 +140,12 @@ function writeReport(file: string, report: readonly object[]): void {
   }
 }
 
-function aboutText(file: string, place: Place, nowMs: number, { policy, directory }: DeskRules): string {
+function aboutText(
+  file: string,
+  place: RequestPlace,
+  nowMs: number,
+  { policy, directory }: FileRules,
+): string {
   const group = directory.groupById.get(place.namespaceId ?? 0)?.path;
   const where = place.projectPath ?? (group === undefined ? undefined : `${group}, any project`);
   return [

@@ -6,7 +6,7 @@ import { ruleTable } from '../evaluation/rule-table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { conditionRows, conditionsText } from './conditions-text.ts';
 import { findingRows } from './finding-rows.ts';
-import { type Finding, rejecting, untelling, watching } from './findings.ts';
+import { type PipelineFinding, rejecting, untelling, watching } from './findings.ts';
 import type { JobCheck } from './job-check.ts';
 import { jobRows } from './job-rows.ts';
 import { countOf, type PipelineCheck } from './pipeline-check.ts';
@@ -105,12 +105,12 @@ function jobsText({ jobs, currency }: PipelineCheck, { columns, paint }: Layout)
   );
 }
 
-function findingsText(title: string, findings: readonly Finding[], layout: Layout): string {
+function findingsText(title: string, findings: readonly PipelineFinding[], layout: Layout): string {
   if (findings.length === 0) return '';
   return `${layout.paint.strong(title)}\n${findings.map((each) => findingText(each, layout)).join('')}`;
 }
 
-function findingText(finding: Finding, { columns, paint }: Layout): string {
+function findingText(finding: PipelineFinding, { columns, paint }: Layout): string {
   const { rule, mode, text, message } = finding;
   const where = mode === 'enforce' ? rule : `${rule} (${mode})`;
   const head = wrapped(`  ${where}: ${printable(text)}`, columns, '    ');

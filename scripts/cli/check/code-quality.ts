@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import type { Violation } from '../../../policies/reason.ts';
-import { reasonText } from '../evaluation/rule-told.ts';
+import { codedReasonText } from '../evaluation/rule-text.ts';
 import type { JobCheck } from './job-check.ts';
 import type { PipelineCheck } from './pipeline-check.ts';
 
@@ -44,7 +44,7 @@ function entryOf(
   currency: string,
   folder: string,
 ): CodeQualityEntry {
-  const text = reasonText(reason, currency);
+  const text = codedReasonText(reason, currency);
   const verb = mode === 'enforce' ? 'would be rejected' : `is watched (${mode})`;
   const { file, line } = job.place ?? { file: '.gitlab-ci.yml', line: 1 };
   const path = posix.join(folder, file);

@@ -15,7 +15,7 @@ export function conditionRows(checks: readonly JobCheck[]): readonly ConditionRo
       jobs.set(condition, (jobs.get(condition) ?? new Set()).add(job.definedAs));
   }
   return [...jobs]
-    .map(([condition, names]) => ({ text: conditionText(condition), jobs: [...names] }))
+    .map(([condition, names]) => ({ text: jobConditionText(condition), jobs: [...names] }))
     .sort((one, other) => other.jobs.length - one.jobs.length);
 }
 
@@ -24,7 +24,7 @@ const CONDITIONS_SHOWN = 3;
 const CHARACTERS_SHOWN = 100;
 
 /** `$DEPLOY == "yes" (--variable DEPLOY=…)`; a long list of paths by its first. */
-export function conditionText(condition: string): string {
+export function jobConditionText(condition: string): string {
   const [, kind, list] = /^(changes in|exists) (.*)$/s.exec(condition) ?? [];
   if (kind !== undefined && list !== undefined) return `${kind} ${shortList(list.split(', '))}`;
   const shown =
@@ -37,7 +37,7 @@ export function conditionText(condition: string): string {
 /** Several conditions in one sentence; a long list tells the first ones. */
 export function conditionsText(conditions: readonly string[]): string {
   const rest = conditions.length - CONDITIONS_SHOWN;
-  const shown = conditions.slice(0, CONDITIONS_SHOWN).map(conditionText).join('; ');
+  const shown = conditions.slice(0, CONDITIONS_SHOWN).map(jobConditionText).join('; ');
   return rest <= 0 ? shown : `${shown}; and ${rest} more`;
 }
 

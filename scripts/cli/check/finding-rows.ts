@@ -1,6 +1,6 @@
 import { printable, widthOf } from '../../terminal/paint.ts';
-import type { Finding } from './findings.ts';
-import { shortened } from './job-rows.ts';
+import type { PipelineFinding } from './findings.ts';
+import { shortenedName } from './job-rows.ts';
 
 /** A finding of a hundred jobs is not told better by a hundred names. */
 const ROWS_MAX = 6;
@@ -11,17 +11,20 @@ const GAP_COLUMNS = 2;
 const PLACE_COLUMNS_MIN = 20;
 
 /** Whom a finding is about, with file and line; jobs of one entry of the file are told once. */
-export function findingRows({ jobs, everyJob }: Finding, columns: number): readonly (readonly string[])[] {
+export function findingRows(
+  { jobs, everyJob }: PipelineFinding,
+  columns: number,
+): readonly (readonly string[])[] {
   if (everyJob && jobs.length > 1) return [[`${INDENT}every job`]];
   const all = entriesOf(jobs);
   const told = all.length > ROWS_MAX ? all.slice(0, ROWS_MAX - 1) : all;
   const rest = jobs.length - told.reduce((sum, { count }) => sum + count, 0);
-  const names = told.map(({ name }) => `${INDENT}${shortened(printable(name), NAME_COLUMNS_MAX)}`);
+  const names = told.map(({ name }) => `${INDENT}${shortenedName(printable(name), NAME_COLUMNS_MAX)}`);
   const room = columns - Math.max(0, ...names.map(widthOf)) - GAP_COLUMNS;
   return [
     ...told.map(({ place }, index) => [
       names[index] ?? '',
-      shortened(printable(place), Math.max(PLACE_COLUMNS_MIN, room)),
+      shortenedName(printable(place), Math.max(PLACE_COLUMNS_MIN, room)),
     ]),
     ...(rest === 0 ? [] : [[`${INDENT}and ${rest} more of ${jobs.length}`]]),
   ];
@@ -34,7 +37,7 @@ interface Entry {
   readonly count: number;
 }
 
-function entriesOf(jobs: Finding['jobs']): readonly Entry[] {
+function entriesOf(jobs: PipelineFinding['jobs']): readonly Entry[] {
   const entries = new Map<string, Entry>();
   for (const { job } of jobs) {
     const place = job.place === undefined ? '' : `${job.place.file}:${job.place.line}`;

@@ -1,11 +1,11 @@
 import type { Mode } from '../../../policies/mode.ts';
 import { needsText } from '../evaluation/missing-fields.ts';
-import { reasonText } from '../evaluation/rule-told.ts';
+import { codedReasonText } from '../evaluation/rule-text.ts';
 import { conditionsText } from './conditions-text.ts';
 import type { JobCheck } from './job-check.ts';
 
 /** One thing several jobs have in common. */
-export interface Finding {
+export interface PipelineFinding {
   readonly rule: string;
   readonly mode: Mode;
   /** Begins with the code, where there is one. */
@@ -18,28 +18,33 @@ export interface Finding {
 }
 
 /** A finding of one job. `message` is for those that reject. */
-type Told = Omit<Finding, 'jobs' | 'everyJob'>;
+type Told = Omit<PipelineFinding, 'jobs' | 'everyJob'>;
 
 /** Like findings of different jobs as one, in the order they are met. */
-export function rejecting(checks: readonly JobCheck[], currency: string): readonly Finding[] {
+export function rejecting(checks: readonly JobCheck[], currency: string): readonly PipelineFinding[] {
   return grouped(checks, ({ rejects, results }) =>
     rejects.map(({ rule, mode, reason }) => {
       const message = results.find(({ id }) => id === rule)?.message;
-      return { rule, mode, text: reasonText(reason, currency), ...(message !== undefined && { message }) };
+      return {
+        rule,
+        mode,
+        text: codedReasonText(reason, currency),
+        ...(message !== undefined && { message }),
+      };
     }),
   );
 }
 
-export function watching(checks: readonly JobCheck[], currency: string): readonly Finding[] {
+export function watching(checks: readonly JobCheck[], currency: string): readonly PipelineFinding[] {
   return grouped(checks, ({ watched }) =>
-    watched.map(({ rule, mode, reason }) => ({ rule, mode, text: reasonText(reason, currency) })),
+    watched.map(({ rule, mode, reason }) => ({ rule, mode, text: codedReasonText(reason, currency) })),
   );
 }
 
-export function untelling(checks: readonly JobCheck[], currency: string): readonly Finding[] {
+export function untelling(checks: readonly JobCheck[], currency: string): readonly PipelineFinding[] {
   return grouped(checks, ({ untold }) =>
     untold.map(({ rule, mode, needs, against, dependsOn }) => {
-      const what = against.map(({ reason }) => reasonText(reason, currency)).join('; ');
+      const what = against.map(({ reason }) => codedReasonText(reason, currency)).join('; ');
       if (dependsOn !== undefined)
         return { rule, mode, text: `${what}, depends on ${formsText(dependsOn, needs)}` };
       return {
@@ -61,7 +66,7 @@ const formsText = (conditions: readonly string[], tags: readonly string[]): stri
 function grouped(
   checks: readonly JobCheck[],
   findingsOf: (check: JobCheck) => readonly Told[],
-): readonly Finding[] {
+): readonly PipelineFinding[] {
   const byText = new Map<string, { readonly finding: Told; readonly jobs: JobCheck[] }>();
   for (const check of checks) {
     for (const finding of findingsOf(check)) {

@@ -1,9 +1,9 @@
 import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { ExpandedJob } from '../pipeline/expanded-job.ts';
-import { blaming } from '../pipeline/pipeline-error.ts';
-import { checkJob, type JobCheck, type Untold } from './job-check.ts';
-import { type RequestOptions, requestOf } from './job-request.ts';
+import { withSubject } from '../pipeline/pipeline-error.ts';
+import { checkJob, type JobCheck, type UndecidedRule } from './job-check.ts';
+import { pipelineRequestOf, type RequestOptions } from './job-request.ts';
 import { doubtsIn } from './unset-doubts.ts';
 
 /**
@@ -19,7 +19,7 @@ export function checkForms(
   const check = (form: ExpandedJob): JobCheck =>
     checkJob(
       form,
-      blaming(placeText(job), () => requestOf(form, options)),
+      withSubject(placeText(job), () => pipelineRequestOf(form, options)),
       rules,
       nowMs,
     );
@@ -53,7 +53,7 @@ export function checkForms(
     untold: [...untold, ...unique(checks.flatMap((each) => each.rejects)).map(ofSomeForms)],
   };
 
-  function ofSomeForms(violation: JobCheck['rejects'][number]): Untold {
+  function ofSomeForms(violation: JobCheck['rejects'][number]): UndecidedRule {
     const { rule, mode } = violation;
     return { rule, mode, needs: [...new Set(ofTags)], against: [violation], dependsOn: job.dependsOn ?? [] };
   }

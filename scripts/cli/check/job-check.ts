@@ -25,11 +25,11 @@ export interface JobCheck {
   /** Modes `shadow` and `warn`: recorded, the job runs. */
   readonly watched: readonly Violation[];
   /** Rules about which the file and the flags do not say enough. */
-  readonly untold: readonly Untold[];
+  readonly untold: readonly UndecidedRule[];
   readonly asks: readonly LimitAsk[];
 }
 
-export interface Untold {
+export interface UndecidedRule {
   readonly rule: string;
   readonly mode: Mode;
   /** Fields of the request, e.g. `userId` or `variables.BASE`. */
@@ -74,7 +74,7 @@ const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Viola
 /** Somebody whom the rule leaves alone might be asking. */
 const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
 
-function untoldOf(result: RuleResult, job: ExpandedJob): Untold | undefined {
+function untoldOf(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
   const against = isUnsure(result) ? certainOf(result, job) : [];
   const fields = [...result.missing, ...(against.length > 0 ? result.unproven : [])];
   const needs = new Set([

@@ -2,13 +2,13 @@ import type { VariableAllowlist } from '../../../policies/policy.ts';
 import type { AdmissionRequest, ServiceRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed-variables.ts';
-import type { Place } from '../evaluation/place-flags.ts';
+import type { RequestPlace } from '../evaluation/place-flags.ts';
 import type { ExpandedJob } from '../pipeline/expanded-job.ts';
 import type { PipelineService } from '../pipeline/pipeline-job.ts';
 import { knownExpander, type Variables } from '../pipeline/variables.ts';
 
 export interface RequestOptions {
-  readonly place: Place;
+  readonly place: RequestPlace;
   readonly variables: VariableAllowlist;
   /** `as-written` asks about `$CI_IMAGE`, as a router may. */
   readonly images: 'expanded' | 'as-written';
@@ -19,7 +19,7 @@ export interface RequestOptions {
 }
 
 /** What the router would ask about a job of a file, as far as the file and the flags tell. */
-export function requestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
+export function pipelineRequestOf(job: ExpandedJob, options: RequestOptions): AdmissionRequest {
   const { environment, pullPolicies, dockerUser, kubernetesUser } = job;
   const image = options.images === 'as-written' ? (job.imageAsWritten ?? job.image) : job.image;
   const timeoutSeconds = job.timeoutSeconds ?? options.projectTimeoutSeconds;

@@ -25,7 +25,7 @@ export function jobRows(
     const { job, terms, verdict } = first;
     const label = printable(count === 1 ? job.name : `${job.definedAs} (${count} jobs)`);
     return [
-      shortened(label, name),
+      shortenedName(label, name),
       printable(classColumn(terms)),
       amountText(terms.costMicros * count, 'micros', currency, 'up'),
       paint[verdict === 'rejected' ? 'bad' : verdict === 'ok' ? 'good' : 'warn'](verdict),
@@ -59,7 +59,7 @@ function whyOf({ job, rejects, untold, watched }: JobCheck): string {
 }
 
 /** The end tells the jobs of a matrix apart, so the middle gives way. */
-export function shortened(text: string, columns: number): string {
+export function shortenedName(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   const letters = [...text];
   const tail = Math.floor((columns - 1) / 2);

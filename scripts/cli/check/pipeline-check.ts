@@ -1,5 +1,5 @@
 import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
-import type { Place } from '../evaluation/place-flags.ts';
+import type { RequestPlace } from '../evaluation/place-flags.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import { checkForms } from './forms-check.ts';
 import type { JobCheck } from './job-check.ts';
@@ -18,7 +18,7 @@ export interface PipelineCheck {
 }
 
 export interface CheckOptions extends Pick<RequestOptions, 'images' | 'projectTimeoutSeconds'> {
-  readonly place: Place;
+  readonly place: RequestPlace;
   readonly nowMs: number;
 }
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../../terminal/command.ts';
 import { readChoice } from '../../terminal/flags.ts';
-import type { Place } from '../evaluation/place-flags.ts';
+import type { RequestPlace } from '../evaluation/place-flags.ts';
 import type { KnownRun } from '../pipeline/known-run.ts';
 import { ALIKE_EVERYWHERE } from '../pipeline/placeholders.ts';
 
@@ -24,7 +24,7 @@ export interface RunFlags {
  *
  * @throws {UsageError} for a variable or an input that is no name and value.
  */
-export function readRun(flags: RunFlags, place: Place): KnownRun {
+export function readRun(flags: RunFlags, place: RequestPlace): KnownRun {
   const { ref, refProtected, projectPath, projectId, pipelineSource, userId } = place;
   const refType = flags['ref-type'];
   const given = Object.fromEntries(flags.variable.map((text) => variableOf(text)));

@@ -1,12 +1,12 @@
 import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
-import { type Confirm, confirmOnTerminal } from '../truth/confirm.ts';
+import { type Confirmation, confirmOnTerminal } from '../truth/confirm.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { readStanding, type StandingFlags } from './read-standing.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type RunnerControllers,
 } from './runner-controllers.ts';
 import { type ControllerStanding, doubts, refusal } from './standing.ts';
-import { MEANS, standingJson, standingText } from './standing-text.ts';
+import { controllerStandingJson, MEANS, standingText } from './standing-text.ts';
 import { whichController } from './which-controller.ts';
 
 export type OpenControllers = (place: GitLabPlace) => RunnerControllers;
@@ -24,7 +24,7 @@ export interface ControllerDeps {
   /** Tests play GitLab, open a ledger of their own and answer for whoever sits there. */
   readonly controllersAt: OpenControllers;
   readonly open: OpenLedger;
-  readonly confirm: Confirm;
+  readonly confirm: Confirmation;
 }
 
 const FLAGS = { ...GITLAB_FLAGS, controller: 'text' } as const;
@@ -81,7 +81,7 @@ invalid documents`,
     const { controllers, standing } = await stand(values, io, deps);
     const refused = refusal(standing);
     if (refused !== undefined && !(refused === 'no_relay' && values['without-relay'])) {
-      if (values.json) io.out(`${JSON.stringify(standingJson(standing))}\n`);
+      if (values.json) io.out(`${JSON.stringify(controllerStandingJson(standing))}\n`);
       io.err(`${REFUSALS[refused](standing.controller.id)}\n`);
       return EXIT.wouldReject;
     }
@@ -113,8 +113,8 @@ const REFUSALS: Readonly<Record<NonNullable<ReturnType<typeof refusal>>, (id: nu
 async function agreed(
   standing: ControllerStanding,
   flags: { readonly yes: boolean; readonly json: boolean; readonly 'without-relay': boolean },
-  io: DeskIo,
-  confirm: Confirm,
+  io: TerminalIo,
+  confirm: Confirmation,
 ): Promise<boolean> {
   const open = doubts(standing, { relay: !flags['without-relay'] });
   if (flags.yes || open.length === 0) return true;
@@ -163,7 +163,7 @@ type Given = {
   readonly [Name in keyof typeof FLAGS]: string | undefined;
 };
 
-async function stand(values: Given & StandingFlags, io: DeskIo, { controllersAt, open }: ControllerDeps) {
+async function stand(values: Given & StandingFlags, io: TerminalIo, { controllersAt, open }: ControllerDeps) {
   const { controllers, controller } = await find(values, io, controllersAt);
   const place = readGitLabPlace(values, io);
   return {
@@ -172,7 +172,7 @@ async function stand(values: Given & StandingFlags, io: DeskIo, { controllersAt,
   };
 }
 
-async function find(values: Given, io: DeskIo, open: OpenControllers) {
+async function find(values: Given, io: TerminalIo, open: OpenControllers) {
   const controllers = open(readGitLabPlace(values, io));
   const id =
     values.controller === undefined
@@ -181,7 +181,7 @@ async function find(values: Given, io: DeskIo, open: OpenControllers) {
   return { controllers, controller: await whichController(controllers, id) };
 }
 
-function tell(controller: RunnerController, json: boolean, io: DeskIo): ExitCode {
+function tell(controller: RunnerController, json: boolean, io: TerminalIo): ExitCode {
   const { id, description, state } = controller;
   const named = description === '' ? '' : ` "${printable(description)}"`;
   io.out(
@@ -192,8 +192,8 @@ function tell(controller: RunnerController, json: boolean, io: DeskIo): ExitCode
   return EXIT.ok;
 }
 
-function tellStanding(standing: ControllerStanding, json: boolean, io: DeskIo): ExitCode {
-  if (json) io.out(`${JSON.stringify(standingJson(standing))}\n`);
+function tellStanding(standing: ControllerStanding, json: boolean, io: TerminalIo): ExitCode {
+  if (json) io.out(`${JSON.stringify(controllerStandingJson(standing))}\n`);
   else io.out(standingText(standing, paintWhen(io.colours), io.columns));
   return EXIT.ok;
 }
@@ -203,7 +203,7 @@ const openControllers: OpenControllers = ({ baseUrl, token }) =>
 
 const REAL: ControllerDeps = {
   controllersAt: openControllers,
-  open: openDeskLedger,
+  open: openLedger,
   confirm: confirmOnTerminal,
 };
 

@@ -1,18 +1,18 @@
 import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import { type DeskIo, UsageError } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import type { DeskLedger, OpenLedger } from '../ledger/open-ledger.ts';
+import type { LedgerAccess, OpenLedger } from '../ledger/open-ledger.ts';
 import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { armedReport } from '../report/armed-report.ts';
 import { readSpan } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import type { RulesFlags } from '../rules-flags.ts';
-import { rulesInForce } from '../rules-in-force.ts';
+import { openRulesInForce } from '../rules-in-force.ts';
 import type { GitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
-import type { ControllerStanding, Known } from './standing.ts';
+import type { ControllerStanding, ReadResult } from './standing.ts';
 
 export interface StandingFlags extends LedgerFlags, RulesFlags {
   readonly since?: string | undefined;
@@ -30,7 +30,7 @@ export interface StandingAsked {
  * GitLab's word on the scopes, and what the books say of relays and of the jobs of the last hours. What cannot be found out
  * is part of the answer; a ledger that was named and does not answer is a failure.
  */
-export async function readStanding(asked: StandingAsked, io: DeskIo): Promise<ControllerStanding> {
+export async function readStanding(asked: StandingAsked, io: TerminalIo): Promise<ControllerStanding> {
   const { controller, controllers } = asked;
   const span = readSpan(asked.flags.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
   const scopes = await askGitLab(() => controllers.scopes(controller.id));
@@ -44,7 +44,7 @@ export async function readStanding(asked: StandingAsked, io: DeskIo): Promise<Co
       ledger.relayBeats === undefined
         ? { known: false, why: `${ledger.description} has no heartbeats` }
         : { known: true, value: await ledger.relayBeats() };
-    const rules = await rulesInForce(asked.flags, ledger, io);
+    const rules = await openRulesInForce(asked.flags, ledger, io);
     const found = await ifArmed(ledger.store, { ...span, rules, counts: () => true, onJob: progress.step });
     const { directory } = rules;
     const forecast: ControllerStanding['forecast'] =
@@ -58,7 +58,7 @@ export async function readStanding(asked: StandingAsked, io: DeskIo): Promise<Co
   }
 }
 
-async function askGitLab<T>(ask: () => Promise<T>): Promise<Known<T>> {
+async function askGitLab<T>(ask: () => Promise<T>): Promise<ReadResult<T>> {
   try {
     return { known: true, value: await ask() };
   } catch (error) {
@@ -68,9 +68,12 @@ async function askGitLab<T>(ask: () => Promise<T>): Promise<Known<T>> {
 }
 
 /** Nobody needs books to look at a controller; those of another GitLab would say the wrong thing. */
-async function openBooks({ flags, place, open }: StandingAsked, io: DeskIo): Promise<Known<DeskLedger>> {
+async function openBooks(
+  { flags, place, open }: StandingAsked,
+  io: TerminalIo,
+): Promise<ReadResult<LedgerAccess>> {
   const named = flags.ledger !== undefined || flags.instance !== undefined;
-  let ledger: DeskLedger;
+  let ledger: LedgerAccess;
   try {
     ledger = await open(flags, io);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { ControllerState } from '../../../functions/core/gitlab/controller.
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { armedSentence, retrySentence } from '../report/armed-report.ts';
 import { armedRowsText } from '../report/shadow-terminal.ts';
-import { type ControllerStanding, doubts, hasScope, heard, refusal } from './standing.ts';
+import { type ControllerStanding, doubts, hasScope, heardBeats, refusal } from './standing.ts';
 
 /** What becomes of jobs in each state, while a relay answers and when none does. */
 export const MEANS: Readonly<Record<ControllerState, string>> = {
@@ -14,7 +14,7 @@ export const MEANS: Readonly<Record<ControllerState, string>> = {
 const RUNNERS_SHOWN = 10;
 
 /** What `--json` prints; what is not known is null, with the reason among `doubts`. */
-export function standingJson(standing: ControllerStanding): object {
+export function controllerStandingJson(standing: ControllerStanding): object {
   const { controller, scopes, beats, forecast } = standing;
   const { id, description, state, connected } = controller;
   return {
@@ -25,7 +25,7 @@ export function standingJson(standing: ControllerStanding): object {
     armed: state === 'enabled' && scopes.known ? hasScope(scopes.value) : state === 'enabled' ? null : false,
     scopes: scopes.known ? scopes.value : null,
     relays: beats.known ? beats.value : null,
-    relaysHeard: beats.known ? heard(standing).length : null,
+    relaysHeard: beats.known ? heardBeats(standing).length : null,
     ifArmed: forecast.known ? forecast.value : null,
     refusal: refusal(standing) ?? null,
     doubts: doubts(standing),
@@ -69,7 +69,7 @@ function relaysText(standing: ControllerStanding): string {
       : controller.connected
         ? 'its token was used within the last hour'
         : 'its token was not used within the last hour';
-  const fresh = heard(standing);
+  const fresh = heardBeats(standing);
   const [last] = beats.known ? beats.value : [];
   if (fresh.length > 0) {
     const streams = fresh.reduce((sum, { openStreams }) => sum + openStreams, 0);
@@ -81,7 +81,7 @@ function relaysText(standing: ControllerStanding): string {
 
 function schemaText(standing: ControllerStanding): string {
   const told = new Set(
-    heard(standing).flatMap(({ schema }) =>
+    heardBeats(standing).flatMap(({ schema }) =>
       schema === undefined
         ? []
         : [

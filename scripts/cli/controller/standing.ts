@@ -5,23 +5,23 @@ import type { ArmedReport } from '../report/armed-report.ts';
 import type { RunnerController } from './runner-controllers.ts';
 
 /** Something that could be asked, or why it could not be. */
-export type Known<T> =
+export type ReadResult<T> =
   | { readonly known: true; readonly value: T }
   | { readonly known: false; readonly why: string };
 
 export interface ControllerStanding {
   readonly controller: RunnerController;
-  readonly scopes: Known<ControllerScopes>;
+  readonly scopes: ReadResult<ControllerScopes>;
   /** Signs of life beside the books, newest first; none of them may be fresh. */
-  readonly beats: Known<readonly RelayBeat[]>;
+  readonly beats: ReadResult<readonly RelayBeat[]>;
   /** Made from the recorded jobs of the last hours. */
-  readonly forecast: Known<ArmedReport>;
+  readonly forecast: ReadResult<ArmedReport>;
   /** Unix ms, for the age of beats. */
   readonly nowMs: number;
 }
 
 /** Relays heard within the last two minutes: as long as the watchdog would wait. */
-export const heard = ({ beats, nowMs }: ControllerStanding): readonly RelayBeat[] =>
+export const heardBeats = ({ beats, nowMs }: ControllerStanding): readonly RelayBeat[] =>
   beats.known ? beats.value.filter(({ atMs }) => nowMs - atMs <= SILENT_MS) : [];
 
 export const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean =>
@@ -31,7 +31,7 @@ export const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean =>
 export function refusal(standing: ControllerStanding): 'no_scope' | 'no_relay' | undefined {
   const { scopes, controller, beats } = standing;
   if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
-  if (heard(standing).length > 0) return undefined;
+  if (heardBeats(standing).length > 0) return undefined;
   // A token that was used within the hour says nothing of a relay that has written that it is there, and stopped.
   const silent = beats.known && beats.value.length > 0;
   return silent || controller.connected === false ? 'no_relay' : undefined;
@@ -43,7 +43,7 @@ export function doubts(
   about: { readonly relay: boolean } = { relay: true },
 ): readonly string[] {
   const { forecast, scopes, beats, controller } = standing;
-  const fresh = heard(standing);
+  const fresh = heardBeats(standing);
   const unproven = fresh.filter(
     ({ schema }) => schema?.placeholder === true || schema?.standing !== 'proven',
   );

@@ -1,7 +1,7 @@
 /** What costs the same whether anything runs or not, a month. */
 import * as assumed from './assumptions.ts';
 import type { DeskUnits } from './desk-units.ts';
-import type { Line } from './line.ts';
+import type { CostLine } from './line.ts';
 import type { PriceName } from './prices.ts';
 import * as shape from './shape.ts';
 
@@ -9,10 +9,10 @@ const KILO = 1_000;
 const GIGA = 1_000_000_000;
 
 export function alwaysLines(
-  deployed: shape.Shape,
+  deployed: shape.DeploymentShape,
   { parameterRun, noticesRun }: Pick<DeskUnits, 'parameterRun' | 'noticesRun'>,
-): readonly Line[] {
-  const always = (label: string, quantity: number, price: PriceName): Line => ({
+): readonly CostLine[] {
+  const always = (label: string, quantity: number, price: PriceName): CostLine => ({
     part: 'always',
     label,
     quantity,
@@ -91,7 +91,7 @@ type Quantity = readonly [label: string, quantity: number, price: PriceName];
 
 /** How relays reach the router and AWS: by addresses of their own, by NAT, by endpoints. */
 function networkLines(
-  { natGateways = 0, endpoints = 0 }: shape.Shape,
+  { natGateways = 0, endpoints = 0 }: shape.DeploymentShape,
   relayHours: number,
   logGb: number,
 ): readonly Quantity[] {
@@ -123,8 +123,10 @@ const keyRequestsPerHour = (watchdog: boolean): number =>
   assumed.KEY_REQUESTS_PER_HOUR + (watchdog ? assumed.WATCHDOG_KEY_REQUESTS_PER_HOUR : 0);
 
 /** Per call. */
-export const gbSeconds = (name: shape.FunctionName, billedMs: number = assumed.BILLED_MS[name]): number =>
-  (shape.FUNCTION_MIB[name] / 1024) * (billedMs / KILO);
+export const gbSeconds = (
+  name: shape.PricedFunctionName,
+  billedMs: number = assumed.BILLED_MS[name],
+): number => (shape.FUNCTION_MIB[name] / 1024) * (billedMs / KILO);
 
 const perMinute = (units: number): number => units * shape.MINUTES_PER_MONTH;
 
@@ -141,7 +143,7 @@ export const driftMs = (gb: number): number =>
 /** What DynamoDB adds to an item that it keeps. */
 export const ITEM_OVERHEAD_BYTES = 100;
 
-const alwaysLogBytes = (deployed: shape.Shape, starts: number): number =>
+const alwaysLogBytes = (deployed: shape.DeploymentShape, starts: number): number =>
   deployed.relays * shape.MINUTES_PER_MONTH * logged(assumed.RELAY_METRIC_LINE_BYTES) +
   starts * (systemBytes(deployed) + logged(assumed.METRIC_LINE_BYTES));
 
@@ -149,16 +151,16 @@ const alwaysLogBytes = (deployed: shape.Shape, starts: number): number =>
 export const logged = (bytes: number): number => bytes + assumed.LOG_EVENT_BYTES;
 
 /** What Lambda itself writes about a call. */
-export function systemBytes({ systemLines }: shape.Shape): number {
+export function systemBytes({ systemLines }: shape.DeploymentShape): number {
   const { bytes, events } = assumed.SYSTEM_LINES_OF_CALL;
   return systemLines ? bytes + events * assumed.LOG_EVENT_BYTES : 0;
 }
 
 /** GB that lie there at any time, of so many that come every month. */
-export const logsKept = (gbPerMonth: number, { logRetentionDays }: shape.Shape): number =>
+export const logsKept = (gbPerMonth: number, { logRetentionDays }: shape.DeploymentShape): number =>
   gbPerMonth * assumed.STORED_LOG_SHARE * (logRetentionDays / shape.DAYS_PER_MONTH);
 
-export const stored = (label: string, gb: number): readonly Line[] => [
+export const stored = (label: string, gb: number): readonly CostLine[] => [
   { part: 'kept', label: `${label}, kept`, quantity: gb, price: 'tableStorage' },
   { part: 'kept', label: `${label}, backup`, quantity: gb, price: 'tableBackup' },
 ];

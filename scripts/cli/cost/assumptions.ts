@@ -1,5 +1,5 @@
 /** What no code can count. Each stands for a usual fleet; whoever knows theirs edits it here. */
-import type { FunctionName } from './shape.ts';
+import type { PricedFunctionName } from './shape.ts';
 
 /** What Lambda bills per call, warm, milliseconds. */
 export const BILLED_MS = {
@@ -22,7 +22,7 @@ export const BILLED_MS = {
   /** A page: some reads at once. */
   console: 120,
   watchdog: 150,
-} as const satisfies Readonly<Record<FunctionName, number>>;
+} as const satisfies Readonly<Record<PricedFunctionName, number>>;
 
 /** A scan of one segment in pages of 1 MB. */
 export const SCAN_MS_PER_GB = 40_000;

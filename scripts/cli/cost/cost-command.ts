@@ -1,4 +1,4 @@
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { COUNTERS_MAX } from './assumptions.ts';
@@ -84,7 +84,7 @@ export const costCommand: Command = {
   run: tellCost,
 };
 
-async function tellCost(args: readonly string[], io: DeskIo): Promise<ExitCode> {
+async function tellCost(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
   const question = readQuestion(values);
   const answer = costing(question);

@@ -1,10 +1,10 @@
 import type { Costing, CostQuestion } from './costing.ts';
-import { dollars, type Line } from './line.ts';
+import { type CostLine, dollars } from './line.ts';
 
 /** For programs: `lines[].quantity` is a month's for `always` and `desk`, one admission's for the other parts; amounts are US dollars. */
 export function costJson(costing: Costing, question: CostQuestion) {
   const { prices, always, desk, perJob, ...totals } = costing;
-  const lineJson = (line: Line) => ({
+  const lineJson = (line: CostLine) => ({
     ...line,
     unit: prices[line.price].unit,
     usd: dollars(line, prices),

@@ -1,12 +1,12 @@
 import type { Paint } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import type { Costing, CostQuestion } from './costing.ts';
-import { dollars, type Line, type Part, sum } from './line.ts';
+import { type CostLine, type CostPart, dollars, lineSum } from './line.ts';
 import type { Price, Prices } from './prices.ts';
 
 const MILLION = 1_000_000;
 
-const PARTS: readonly (readonly [Exclude<Part, 'always' | 'desk'>, string])[] = [
+const PARTS: readonly (readonly [Exclude<CostPart, 'always' | 'desk'>, string])[] = [
   ['admission', 'Asked, held, settled, told: per million jobs'],
   ['usage', 'Usage, estimates, sweep: per million jobs'],
   ['kept', 'Kept and recounted: per million jobs a month, once the first ones expire'],
@@ -15,12 +15,12 @@ const PARTS: readonly (readonly [Exclude<Part, 'always' | 'desk'>, string])[] = 
 /** For people, 80 columns: every line with quantity × price, then the sums. */
 export function costText(costing: Costing, question: CostQuestion, paint: Paint, columns: number): string {
   const { prices } = costing;
-  const block = (title: string, lines: readonly Line[], times: number): string =>
+  const block = (title: string, lines: readonly CostLine[], times: number): string =>
     `${paint.strong(title)}\n${table(
       COLUMNS,
       [
         ...lines.map((line) => rowOf({ ...line, quantity: line.quantity * times }, prices)),
-        ['', '', '', '', usd(sum(lines, prices) * times)],
+        ['', '', '', '', usd(lineSum(lines, prices) * times)],
       ],
       columns,
     )}\n`;
@@ -59,7 +59,7 @@ const COLUMNS = [{}, { align: 'right' }, {}, { align: 'right' }, { align: 'right
 /** The same in every block, so that amounts stand under each other: 77 columns. */
 const WIDTHS = { label: 32, quantity: 8, unit: 12, price: 10, amount: 7 };
 
-function rowOf(line: Line, prices: Prices): readonly string[] {
+function rowOf(line: CostLine, prices: Prices): readonly string[] {
   const price = prices[line.price];
   return [
     line.label.padEnd(WIDTHS.label),

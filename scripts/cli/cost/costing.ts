@@ -4,10 +4,10 @@ import { deskLines } from './desk-lines.ts';
 import { deskUnits } from './desk-units.ts';
 import { jobLines } from './job-lines.ts';
 import { type JobBatches, jobUnits } from './job-units.ts';
-import { type Line, sum } from './line.ts';
+import { type CostLine, lineSum } from './line.ts';
 import type { JobOutcome } from './measured-costs.ts';
 import { PRICES, type Prices, type Region } from './prices.ts';
-import type { Shape } from './shape.ts';
+import type { DeploymentShape } from './shape.ts';
 
 export interface CostQuestion extends JobBatches {
   readonly jobsPerMonth: number;
@@ -15,7 +15,7 @@ export interface CostQuestion extends JobBatches {
   /** 0 to 1. */
   readonly rejectedShare: number;
   readonly region: Region;
-  readonly shape: Shape;
+  readonly shape: DeploymentShape;
   /** Groups with a budget. */
   readonly groups: number;
   /** Groups whose limits are in Parameter Store. */
@@ -27,11 +27,11 @@ export interface CostQuestion extends JobBatches {
 export interface Costing {
   readonly prices: Prices;
   /** Quantities of a month. */
-  readonly always: readonly Line[];
+  readonly always: readonly CostLine[];
   /** Quantities of a month; none without a console. */
-  readonly desk: readonly Line[];
+  readonly desk: readonly CostLine[];
   /** Quantities per admission: rejected and admitted ones by their share. */
-  readonly perJob: readonly Line[];
+  readonly perJob: readonly CostLine[];
   /** US dollars. */
   readonly idlePerMonth: number;
   /** Visits to the console. */
@@ -53,15 +53,15 @@ const RECORDS: Readonly<Record<JobOutcome, number>> = { admitted: 2, rejected: 1
 export function costing(question: CostQuestion): Costing {
   const { jobsPerMonth, counters, rejectedShare, region, shape } = question;
   const prices: Prices = PRICES[region];
-  const linesOf = (outcome: JobOutcome): readonly Line[] =>
+  const linesOf = (outcome: JobOutcome): readonly CostLine[] =>
     jobLines({ ...jobUnits(outcome, counters, question), records: RECORDS[outcome] }, question, shape);
   const perJob = mixed(linesOf('admitted'), linesOf('rejected'), rejectedShare);
   const ofDesk = deskUnits(question);
   const always = alwaysLines(shape, ofDesk);
   const desk = shape.console ? deskLines(ofDesk.visit, question.visits, shape) : [];
-  const deskPerMonth = sum(desk, prices);
-  const idlePerMonth = sum(always, prices);
-  const each = sum(perJob, prices);
+  const deskPerMonth = lineSum(desk, prices);
+  const idlePerMonth = lineSum(always, prices);
+  const each = lineSum(perJob, prices);
   return {
     prices,
     always,
@@ -70,7 +70,7 @@ export function costing(question: CostQuestion): Costing {
     idlePerMonth,
     deskPerMonth,
     admissionsPerMillion:
-      sum(
+      lineSum(
         perJob.filter(({ part }) => part === 'admission'),
         prices,
       ) * MILLION,
@@ -80,10 +80,14 @@ export function costing(question: CostQuestion): Costing {
   };
 }
 
-const keptGbOf = (lines: readonly Line[]): number =>
+const keptGbOf = (lines: readonly CostLine[]): number =>
   lines.find(({ price }) => price === 'tableStorage')?.quantity ?? 0;
 
-const mixed = (admitted: readonly Line[], rejected: readonly Line[], share: number): readonly Line[] =>
+const mixed = (
+  admitted: readonly CostLine[],
+  rejected: readonly CostLine[],
+  share: number,
+): readonly CostLine[] =>
   admitted.map((line, index) => ({
     ...line,
     quantity: line.quantity * (1 - share) + (rejected[index]?.quantity ?? 0) * share,

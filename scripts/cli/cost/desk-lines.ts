@@ -1,14 +1,18 @@
 import * as assumed from './assumptions.ts';
 import type { VisitUnits } from './desk-units.ts';
-import type { Line } from './line.ts';
+import type { CostLine } from './line.ts';
 import type { PriceName } from './prices.ts';
-import { FUNCTION_MIB, type Shape } from './shape.ts';
+import { type DeploymentShape, FUNCTION_MIB } from './shape.ts';
 
 const GIGA = 1_000_000_000;
 
 /** What so many visits a month cost. The function's address has no price of its own. */
-export function deskLines(visit: VisitUnits, visits: number, { cdn, traces }: Shape): readonly Line[] {
-  const desk = (label: string, ofVisit: number, price: PriceName): Line => ({
+export function deskLines(
+  visit: VisitUnits,
+  visits: number,
+  { cdn, traces }: DeploymentShape,
+): readonly CostLine[] {
+  const desk = (label: string, ofVisit: number, price: PriceName): CostLine => ({
     part: 'desk',
     label,
     quantity: ofVisit * visits,

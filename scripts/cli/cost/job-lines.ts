@@ -2,9 +2,9 @@
 import * as always from './always-lines.ts';
 import * as assumed from './assumptions.ts';
 import type { JobBatches, JobUnits } from './job-units.ts';
-import type { Line, Part } from './line.ts';
+import type { CostLine, CostPart } from './line.ts';
 import type { PriceName } from './prices.ts';
-import { DAYS_PER_MONTH, type Shape } from './shape.ts';
+import { DAYS_PER_MONTH, type DeploymentShape } from './shape.ts';
 
 const GIGA = 1_000_000_000;
 
@@ -12,8 +12,8 @@ const GIGA = 1_000_000_000;
 export function jobLines(
   job: JobUnits & { readonly records: number },
   { batch, settleBatch, rollupBatch }: JobBatches,
-  deployed: Shape,
-): readonly Line[] {
+  deployed: DeploymentShape,
+): readonly CostLine[] {
   const { writeUnits: writes, readUnits: reads } = job;
   const calls = {
     admit: 1 / batch,
@@ -21,7 +21,7 @@ export function jobLines(
     'settle-stream': 1 / settleBatch,
     rollup: job.records / rollupBatch,
   } as const;
-  const lambda = (part: Part, label: string, name: keyof typeof calls): readonly Line[] => [
+  const lambda = (part: CostPart, label: string, name: keyof typeof calls): readonly CostLine[] => [
     line(part, `${label}, requests`, calls[name], 'lambdaRequest'),
     line(part, `${label}, duration`, calls[name] * always.gbSeconds(name), 'lambdaDuration'),
   ];
@@ -80,7 +80,7 @@ export function jobLines(
   ];
 }
 
-const line = (part: Part, label: string, quantity: number, price: PriceName): Line => ({
+const line = (part: CostPart, label: string, quantity: number, price: PriceName): CostLine => ({
   part,
   label,
   quantity,
@@ -88,7 +88,10 @@ const line = (part: Part, label: string, quantity: number, price: PriceName): Li
 });
 
 /** Questions, answers and the decision log, on their way through what stands between relays and the internet. */
-function networkLines(decisionGb: number, { natGateways = 0, endpoints = 0 }: Shape): readonly Line[] {
+function networkLines(
+  decisionGb: number,
+  { natGateways = 0, endpoints = 0 }: DeploymentShape,
+): readonly CostLine[] {
   const answersGb = (assumed.ROUTER_QUESTION_BYTES + assumed.ROUTER_ANSWER_BYTES) / GIGA;
   return [
     ...(natGateways > 0
@@ -105,7 +108,7 @@ const admitReads = (estimates: number, batch: number): number =>
 const sweepReads = (): number => ((assumed.DUE_ENTRY_BYTES / 4096) * assumed.JOB_MINUTES) / 2;
 
 /** The webhooks' function counts nothing by line: there are four times as many as jobs. */
-function functionLogBytes(calls: Readonly<Record<string, number>>, deployed: Shape): number {
+function functionLogBytes(calls: Readonly<Record<string, number>>, deployed: DeploymentShape): number {
   return Object.entries(calls).reduce((total, [name, count]) => {
     const own = name === 'settle' ? 0 : always.logged(assumed.METRIC_LINE_BYTES);
     return total + count * (always.systemBytes(deployed) + own);

@@ -1,19 +1,19 @@
 import type { PriceName, Prices } from './prices.ts';
 
 /** What a line belongs to. `always` costs the same with no jobs at all; `desk` by how much people look; the others are per admission. */
-export type Part = 'always' | 'desk' | 'admission' | 'usage' | 'kept';
+export type CostPart = 'always' | 'desk' | 'admission' | 'usage' | 'kept';
 
 /** quantity × unit price = amount. */
-export interface Line {
-  readonly part: Part;
+export interface CostLine {
+  readonly part: CostPart;
   readonly label: string;
   /** A month for what is always there and for the desk; per admission otherwise. */
   readonly quantity: number;
   readonly price: PriceName;
 }
 
-export const dollars = ({ quantity, price }: Line, prices: Prices): number =>
+export const dollars = ({ quantity, price }: CostLine, prices: Prices): number =>
   (quantity * prices[price].usd) / prices[price].per;
 
-export const sum = (lines: readonly Line[], prices: Prices): number =>
+export const lineSum = (lines: readonly CostLine[], prices: Prices): number =>
   lines.reduce((total, line) => total + dollars(line, prices), 0);

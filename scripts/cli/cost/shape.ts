@@ -1,7 +1,7 @@
 /** What is deployed, as far as it costs something. Sizes and schedules are those of cdk/constructs. */
 import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/counts.ts';
 
-export interface Shape {
+export interface DeploymentShape {
   readonly relays: number;
   readonly admitRoute: 'url' | 'invoke';
   readonly watchdog: boolean;
@@ -29,7 +29,7 @@ export const monitoringOf = ({
   relays,
   watchdog,
   console,
-}: Pick<Shape, 'relays' | 'watchdog' | 'console'>): MonitoringCounts =>
+}: Pick<DeploymentShape, 'relays' | 'watchdog' | 'console'>): MonitoringCounts =>
   monitoringCounts({
     relays,
     watchdog,
@@ -65,7 +65,7 @@ export const FUNCTION_MIB = {
   watchdog: 256,
 } as const;
 
-export type FunctionName = keyof typeof FUNCTION_MIB;
+export type PricedFunctionName = keyof typeof FUNCTION_MIB;
 
 /** Starts by the clock, a month. */
 export const STARTS_PER_MONTH = {
@@ -75,7 +75,7 @@ export const STARTS_PER_MONTH = {
   'ssm-limits': MINUTES_PER_MONTH / 5,
   notices: MINUTES_PER_MONTH / 15,
   watchdog: MINUTES_PER_MONTH,
-} as const satisfies Partial<Record<FunctionName, number>>;
+} as const satisfies Partial<Record<PricedFunctionName, number>>;
 
 export const HEARTBEATS_PER_MINUTE = 2;
 

@@ -1,25 +1,28 @@
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
 import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
-import type { DeskIo } from '../../terminal/command.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type DeskTable, openDeskTable } from '../ledger/open-ledger.ts';
+import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
 
 /** Somebody's directory, beside their books. */
-export interface DeskDirectory extends Pick<DeskTable, 'instance' | 'gitlabUrl'> {
+export interface DirectoryAccess extends Pick<TableAccess, 'instance' | 'gitlabUrl'> {
   readonly table: DirectoryTable;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   readonly close: () => Promise<void>;
 }
 
-export type OpenDirectory = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskDirectory>;
+export type OpenDirectory = (
+  flags: LedgerFlags,
+  io: Pick<TerminalIo, 'env' | 'root'>,
+) => Promise<DirectoryAccess>;
 
 /** A flip that the SDK repeats by itself would take its own first try for another run's. */
 const ATTEMPTS_MAX = 1;
 
-/** The directory beside the ledger that the flags name. @throws like `openDeskLedger` */
-export const openDeskDirectory: OpenDirectory = async (flags, io) => {
-  const opened = await openDeskTable(flags, io, ATTEMPTS_MAX);
+/** The directory beside the ledger that the flags name. @throws like `openLedger` */
+export const openDirectory: OpenDirectory = async (flags, io) => {
+  const opened = await openTableAccess(flags, io, ATTEMPTS_MAX);
   return { ...opened, table: new DynamoDirectoryTable(opened) };
 };
 
@@ -27,8 +30,8 @@ export const openDeskDirectory: OpenDirectory = async (flags, io) => {
 export async function withDirectory<T>(
   open: OpenDirectory,
   flags: LedgerFlags,
-  io: DeskIo,
-  ask: (directory: DeskDirectory) => Promise<T>,
+  io: TerminalIo,
+  ask: (directory: DirectoryAccess) => Promise<T>,
 ): Promise<T> {
   const directory = await open(flags, io);
   try {

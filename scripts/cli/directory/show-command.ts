@@ -14,7 +14,7 @@ import { printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenDirectory, openDeskDirectory, withDirectory } from './open-directory.ts';
+import { type OpenDirectory, openDirectory, withDirectory } from './open-directory.ts';
 
 const HELP = `tollgate directory show [<id> | <path>] [flags]
 
@@ -30,7 +30,7 @@ or path that is not known`;
 /** Nobody's job waits for the desk. */
 const TIMEOUT_MS = 15_000;
 
-export const showCommandOn = (open: OpenDirectory): Command => ({
+export const directoryShowCommandOn = (open: OpenDirectory): Command => ({
   name: 'directory show',
   summary: 'Which groups and projects does Tollgate know, and which groups are above one?',
   help: HELP,
@@ -138,4 +138,4 @@ function foundText(found: readonly Found[], columns: number): string {
   return table(titles, rows, columns);
 }
 
-export const showCommand: Command = showCommandOn(openDeskDirectory);
+export const directoryShowCommand: Command = directoryShowCommandOn(openDirectory);

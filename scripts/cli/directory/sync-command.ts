@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { type SyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
+import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
 import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import type { GitLabDirectory } from '../../../functions/core/gitlab/gitlab-directory.ts';
@@ -10,7 +10,7 @@ import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { type OpenDirectory, openDeskDirectory, withDirectory } from './open-directory.ts';
+import { type OpenDirectory, openDirectory, withDirectory } from './open-directory.ts';
 
 const HELP = `tollgate directory sync --gitlab <url> --token-file <file> [flags]
 
@@ -60,7 +60,10 @@ interface Syncing {
   readonly force: boolean;
 }
 
-async function syncToItsEnd(deps: Syncing, onRun: (report: SyncReport) => void): Promise<SyncReport> {
+async function syncToItsEnd(
+  deps: Syncing,
+  onRun: (report: DirectorySyncReport) => void,
+): Promise<DirectorySyncReport> {
   for (let runs = 1; ; runs += 1) {
     const report = await syncDirectory({ ...deps, runId: randomBytes(6).toString('base64url') });
     onRun(report);
@@ -69,15 +72,15 @@ async function syncToItsEnd(deps: Syncing, onRun: (report: SyncReport) => void):
   }
 }
 
-function exitCode(report: SyncReport): ExitCode {
+function exitCode(report: DirectorySyncReport): ExitCode {
   if (report.failure !== undefined || report.outcome === 'stale') return EXIT.failed;
   return report.groupsListing === 'refused' || report.projectsRefused > 0 ? EXIT.wouldReject : EXIT.ok;
 }
 
-const progressText = ({ calls, groups, projectsListed }: SyncReport): string =>
+const progressText = ({ calls, groups, projectsListed }: DirectorySyncReport): string =>
   `${calls} calls: ${groups} groups, ${projectsListed} projects listed`;
 
-function reportText(report: SyncReport): string {
+function reportText(report: DirectorySyncReport): string {
   const lines = [
     `Groups: ${report.groups}${report.live ? '' : ', not listed to the end yet: jobs go by the packed directory'}`,
     `Projects: ${report.projectsListed} listed in the last run, ${report.projectsChanged} changed`,
@@ -97,7 +100,7 @@ function reportText(report: SyncReport): string {
 }
 
 export const syncCommand: Command = syncCommandOn({
-  open: openDeskDirectory,
+  open: openDirectory,
   gitlabAt: ({ baseUrl, token }) =>
     createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
   clock: systemClock,

@@ -2,9 +2,9 @@ import { randomInstanceId } from '../../../relay/registration.ts';
 import { type Router, RouterStatus, STATUS } from '../../../relay/router/router.ts';
 import { remedyFor } from '../../../relay/streams/backoff.ts';
 import { PROBATION_MS } from '../../../relay/streams/gate.ts';
-import { type Finding, note, ok, problem } from './finding.ts';
+import { type DoctorFinding, note, ok, problem } from './finding.ts';
 
-export async function checkRegister(router: Router): Promise<Finding> {
+export async function checkRegister(router: Router): Promise<DoctorFinding> {
   const instanceId = randomInstanceId();
   try {
     await router.register(instanceId);

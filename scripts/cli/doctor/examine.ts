@@ -12,7 +12,7 @@ import { dumpWire, formatDump } from '../../../relay/wire/dump.ts';
 import { encodeAdmitted, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
 import { readPolicy } from '../../policy/read-documents.ts';
 import { checkRegister, waitForQuestion } from './calls.ts';
-import { type Finding, note, ok, problem, skipped } from './finding.ts';
+import { type DoctorFinding, note, ok, problem, skipped } from './finding.ts';
 import { checkNetwork } from './network.ts';
 import type { DoctorOptions } from './options.ts';
 import { checkQuestion, checkSchemaFields, checkServiceFields, checkTimeoutSource } from './question.ts';
@@ -21,7 +21,7 @@ import { checkRules } from './rules.ts';
 const POLICY = fileURLToPath(new URL('../../../policies/policy.yaml', import.meta.url));
 
 export interface Examination {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly DoctorFinding[];
   /** The question's shape, see {@link formatDump}; undefined if none came. */
   readonly shape: string | undefined;
 }
@@ -29,10 +29,10 @@ export interface Examination {
 /** Looks at one thing after the other and tells each finding at once; what depends on a failed one is left out. */
 export async function examine(
   options: DoctorOptions,
-  tell: (finding: Finding) => void,
+  tell: (finding: DoctorFinding) => void,
 ): Promise<Examination> {
-  const findings: Finding[] = [];
-  const found = (...more: readonly Finding[]): void => {
+  const findings: DoctorFinding[] = [];
+  const found = (...more: readonly DoctorFinding[]): void => {
     for (const finding of more) {
       findings.push(finding);
       tell(finding);
@@ -62,12 +62,12 @@ interface Parts {
 }
 
 /** All that needs no network, every mistake at once. */
-function readParts(options: DoctorOptions, found: (finding: Finding) => void): Parts | undefined {
+function readParts(options: DoctorOptions, found: (finding: DoctorFinding) => void): Parts | undefined {
   const { caFile, certFile, keyFile } = options;
   const tlsFiles: TlsFiles = {
     ...withoutAbsent({ caFile, certFile, keyFile }),
   };
-  const attempt = <T>(check: string, read: () => T, describe: (value: T) => Finding): T | undefined => {
+  const attempt = <T>(check: string, read: () => T, describe: (value: T) => DoctorFinding): T | undefined => {
     try {
       const value = read();
       const finding = describe(value);
@@ -106,7 +106,7 @@ function readParts(options: DoctorOptions, found: (finding: Finding) => void): P
   return { target, token: token.source, schema, policy, tlsFiles, tls };
 }
 
-function describeTarget(target: RouterTarget, allowPlaintext: boolean): Finding {
+function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFinding {
   const loopback = /^(localhost|127\..*|::1)$/.test(target.host);
   if (target.secure || loopback) return ok('router', `${target.url}, port ${target.port}`);
   const detail = `${target.url} sends the token and the jobs unencrypted`;
@@ -116,7 +116,7 @@ function describeTarget(target: RouterTarget, allowPlaintext: boolean): Finding 
 }
 
 /** Two machines that name the same hash have the same descriptors. */
-function describeSchema(schema: WireSchema): Finding {
+function describeSchema(schema: WireSchema): DoctorFinding {
   const detail = `${schemaTitle(schema)}, ${schema.admitJobPath}`;
   return schema.placeholder
     ? note('schema', detail, 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto')
@@ -131,7 +131,7 @@ function readToken(file: string): { readonly source: TokenSource; readonly looks
 async function speak(
   options: DoctorOptions,
   { target, token, schema, tlsFiles }: Parts,
-  found: (...findings: readonly Finding[]) => void,
+  found: (...findings: readonly DoctorFinding[]) => void,
 ): Promise<string | undefined> {
   const router = createRouter({
     target,

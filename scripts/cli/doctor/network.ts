@@ -3,12 +3,15 @@ import { connect as connectTls } from 'node:tls';
 import { getProxyForUrl } from 'proxy-from-env';
 import type { RouterTarget } from '../../../relay/router/target.ts';
 import type { TlsMaterial } from '../../../relay/router/tls.ts';
-import { type Finding, note, ok, problem } from './finding.ts';
+import { type DoctorFinding, note, ok, problem } from './finding.ts';
 
 const CONNECT_MS_MAX = 5_000;
 
 /** TCP and TLS by themselves, so that a firewall, a wrong name and a wrong certificate are told apart. */
-export async function checkNetwork(target: RouterTarget, tls: TlsMaterial): Promise<readonly Finding[]> {
+export async function checkNetwork(
+  target: RouterTarget,
+  tls: TlsMaterial,
+): Promise<readonly DoctorFinding[]> {
   const proxy = target.tunnel ? getProxyForUrl(target.url.replace(/^ws/, 'http')) : '';
   if (proxy !== '') {
     return [note('network', `through the proxy ${new URL(proxy).host} (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)`)];
@@ -18,10 +21,10 @@ export async function checkNetwork(target: RouterTarget, tls: TlsMaterial): Prom
   return [tcp, await checkTls(target, tls)];
 }
 
-function checkTcp({ host, port }: RouterTarget): Promise<Finding> {
+function checkTcp({ host, port }: RouterTarget): Promise<DoctorFinding> {
   return new Promise((resolve) => {
     const socket = connectTcp({ host, port, timeout: CONNECT_MS_MAX });
-    const done = (finding: Finding): void => {
+    const done = (finding: DoctorFinding): void => {
       socket.destroy();
       resolve(finding);
     };
@@ -50,7 +53,7 @@ const REMEDY: Readonly<Record<string, string>> = {
     'nothing listens there; check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs',
 };
 
-function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<Finding> {
+function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<DoctorFinding> {
   return new Promise((resolve) => {
     const socket = connectTls({
       host,
@@ -60,7 +63,7 @@ function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<Findi
       ALPNProtocols: ['h2', 'http/1.1'],
       timeout: CONNECT_MS_MAX,
     });
-    const done = (finding: Finding): void => {
+    const done = (finding: DoctorFinding): void => {
       socket.destroy();
       resolve(finding);
     };

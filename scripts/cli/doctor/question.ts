@@ -5,7 +5,7 @@ import { describeAliases } from '../../../relay/translate/describe.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { explain } from '../../../relay/wire/explain.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
-import { type Finding, note, ok, problem } from './finding.ts';
+import { type DoctorFinding, note, ok, problem } from './finding.ts';
 import { serviceFields } from './service-fields.ts';
 
 const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
@@ -13,7 +13,7 @@ const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, 
 const IMAGE = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/i;
 
 /** Before any question: fields this schema can never fill. */
-export function checkSchemaFields(schema: WireSchema): Finding {
+export function checkSchemaFields(schema: WireSchema): DoctorFinding {
   const never = describeAliases(schema.question, { trustVariables: false }).filter((source) => source.never);
   if (never.length === 0)
     return ok('fields', 'every field of an admission request has a source in the schema');
@@ -24,7 +24,7 @@ export function checkSchemaFields(schema: WireSchema): Finding {
 }
 
 /** Before any question: a job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
-export function checkTimeoutSource(schema: WireSchema): Finding {
+export function checkTimeoutSource(schema: WireSchema): DoctorFinding {
   const source = describeAliases(schema.question, { trustVariables: false }).find(
     ({ field }) => field === 'timeoutSeconds',
   );
@@ -37,13 +37,13 @@ export function checkTimeoutSource(schema: WireSchema): Finding {
     : ok('timeout', 'has a source in the schema');
 }
 
-const checkTimeout = (request: AdmissionRequest): Finding =>
+const checkTimeout = (request: AdmissionRequest): DoctorFinding =>
   sentTimeoutSeconds(request) === undefined
     ? problem('timeout', 'none came: the job is taken to have the timeout of the policy', SYNC)
     : ok('timeout', 'came');
 
 /** Before any question: where the fields of a job's services come from. */
-export function checkServiceFields(schema: WireSchema): Finding {
+export function checkServiceFields(schema: WireSchema): DoctorFinding {
   const fields = serviceFields(schema.question);
   if (fields.length === 0) return note('services', 'the schema has no services; rules on them never fire');
   const known = fields.flatMap(({ field, path }) => (path === undefined ? [] : [`${field} from ${path}`]));
@@ -53,7 +53,7 @@ export function checkServiceFields(schema: WireSchema): Finding {
     : note('services', `${known.join(', ')}; no source for ${never.join(', ')}`);
 }
 
-export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly Finding[] {
+export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly DoctorFinding[] {
   const explained = checkExplained(schema, bytes);
   const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false })(
     bytes,
@@ -68,7 +68,7 @@ export function checkQuestion(schema: WireSchema, bytes: Uint8Array): readonly F
   ];
 }
 
-function checkExplained(schema: WireSchema, bytes: Uint8Array): Finding[] {
+function checkExplained(schema: WireSchema, bytes: Uint8Array): DoctorFinding[] {
   try {
     const { unknown, contradicted, knownBytes, totalBytes } = explain(schema.question, bytes);
     const percent = totalBytes === 0 ? 0 : Math.round((knownBytes / totalBytes) * 100);
@@ -81,19 +81,19 @@ function checkExplained(schema: WireSchema, bytes: Uint8Array): Finding[] {
   }
 }
 
-const checkJobId = ({ jobId }: AdmissionRequest): Finding =>
+const checkJobId = ({ jobId }: AdmissionRequest): DoctorFinding =>
   jobId > 0
     ? ok('job id', 'a positive number')
     : problem('job id', 'not positive, so another field is read in its place', SYNC);
 
-function checkImage({ image }: AdmissionRequest): Finding {
+function checkImage({ image }: AdmissionRequest): DoctorFinding {
   if (image === undefined) return note('image', 'none came; was the job without an image?');
   return IMAGE.test(image)
     ? ok('image', 'looks like an image')
     : problem('image', 'does not look like an image, so another field is read in its place', SYNC);
 }
 
-function checkPresence(request: AdmissionRequest, schema: WireSchema): Finding {
+function checkPresence(request: AdmissionRequest, schema: WireSchema): DoctorFinding {
   const fields = describeAliases(schema.question, { trustVariables: false }).map((source) => source.field);
   const ofServices = cameWithServices(request, schema);
   const came = [...fields.filter((field) => request[field] !== undefined), ...ofServices.came];

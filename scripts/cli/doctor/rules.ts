@@ -5,22 +5,22 @@ import { checkedJobOf } from '../../../policies/job.ts';
 import { statelessRuleKind } from '../../../policies/kinds/kinds.ts';
 import { missingFields } from '../../../policies/match/match.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { OnMissing, Rule } from '../../../policies/rule.ts';
+import type { MissingFieldPolicy, Rule } from '../../../policies/rule.ts';
 import { readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { describeAliases } from '../../../relay/translate/describe.ts';
 
-import { type Finding, note, ok, problem } from './finding.ts';
+import { type DoctorFinding, note, ok, problem } from './finding.ts';
 import { serviceFields } from './service-fields.ts';
 
 /** What becomes of every job such a rule is about. */
-const WITHOUT_IT: Readonly<Record<OnMissing, string>> = {
+const WITHOUT_IT: Readonly<Record<MissingFieldPolicy, string>> = {
   admit: 'never rejects',
   skip: 'never applies',
   reject: 'rejects every job it may be about',
 };
 
 /** Before any question: a job of which nothing is known shows every field a rule asks for. */
-export function checkRules(policy: Policy, question: DescMessage, nowMs: number): readonly Finding[] {
+export function checkRules(policy: Policy, question: DescMessage, nowMs: number): readonly DoctorFinding[] {
   const sources = describeAliases(question, { trustVariables: false });
   const never = new Set<string>(sources.filter((source) => source.never).map(({ field }) => field));
   if (serviceFields(question).length === 0) never.add('services');

@@ -2,7 +2,7 @@
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import type { ServiceRequest } from '../../../policies/request/request.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/translate/container-paths.ts';
-import { isText, isTexts } from '../../../relay/translate/value-reader.ts';
+import { isTextField, isTexts } from '../../../relay/translate/value-reader.ts';
 import { findVariables, resolvePath } from '../../../relay/translate/variables.ts';
 
 export interface ServiceField {
@@ -13,11 +13,11 @@ export interface ServiceField {
 
 const PATHS: readonly (readonly [keyof ServiceRequest, readonly string[], (field: DescField) => boolean])[] =
   [
-    ['name', ['name', 'image'], isText],
-    ['alias', ['alias'], isText],
+    ['name', ['name', 'image'], isTextField],
+    ['alias', ['alias'], isTextField],
     ['pullPolicies', PULL_POLICY, isTexts],
-    ['dockerUser', DOCKER_USER, isText],
-    ['kubernetesUser', KUBERNETES_USER, isText],
+    ['dockerUser', DOCKER_USER, isTextField],
+    ['kubernetesUser', KUBERNETES_USER, isTextField],
   ];
 
 /** Every field of a service with its path; empty where the schema has no services. */

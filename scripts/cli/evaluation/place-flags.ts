@@ -37,7 +37,7 @@ export interface PlaceFlags {
   readonly user?: string | undefined;
 }
 
-export type Place = Pick<
+export type RequestPlace = Pick<
   AdmissionRequest,
   | 'projectId'
   | 'projectPath'
@@ -52,7 +52,7 @@ export type Place = Pick<
 const ID_MAX = 999_999_999_999_999;
 
 /** @throws {UsageError} for a project or group that is not in the directory, and flags that contradict each other. */
-export function readPlace(flags: PlaceFlags, directory: Directory): Place {
+export function readPlaceFlags(flags: PlaceFlags, directory: Directory): RequestPlace {
   if (flags.protected && flags.unprotected)
     throw new UsageError('--protected and --unprotected: expected one of them');
   const { ref, source, user } = flags;
@@ -74,7 +74,7 @@ export function readNow(text: string | undefined, nowMs: () => number): number {
   throw new UsageError(`--now "${text}": expected a day or a time with its offset, e.g. 2026-12-31T18:00Z`);
 }
 
-function whereabouts({ project, group }: PlaceFlags, directory: Directory): Place {
+function whereabouts({ project, group }: PlaceFlags, directory: Directory): RequestPlace {
   if (project !== undefined && group !== undefined)
     throw new UsageError('--project and --group: expected one of them, a project names its group');
   if (project !== undefined) return projectPlace(project, directory);
@@ -84,7 +84,7 @@ function whereabouts({ project, group }: PlaceFlags, directory: Directory): Plac
   return groupPlace(found, directory);
 }
 
-function projectPlace(project: string, directory: Directory): Place {
+function projectPlace(project: string, directory: Directory): RequestPlace {
   const known = isId(project)
     ? directory.projectById.get(Number(project))
     : directory.projectByPath.get(pathKey(project));
@@ -106,7 +106,7 @@ function projectPlace(project: string, directory: Directory): Place {
 const groupOf = (group: string, directory: Directory): { readonly id: number } | undefined =>
   isId(group) ? directory.groupById.get(Number(group)) : directory.groupByPath.get(pathKey(group));
 
-function groupPlace({ id }: { readonly id: number }, directory: Directory): Place {
+function groupPlace({ id }: { readonly id: number }, directory: Directory): RequestPlace {
   const rootNamespaceId = directory.chainById.get(id)?.[0]?.id;
   return { namespaceId: id, ...(rootNamespaceId !== undefined && { rootNamespaceId }) };
 }

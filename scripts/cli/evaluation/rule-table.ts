@@ -1,7 +1,7 @@
 import type { RuleResult } from '../../../functions/answers/job/rule-results.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { ruleTold } from './rule-told.ts';
+import { ruleTextOf } from './rule-text.ts';
 
 /** Every rule with its mode, what became of it and why; a rule with more to say takes more lines. */
 export function ruleTable(
@@ -11,7 +11,7 @@ export function ruleTable(
   paint: Paint,
 ): string {
   const rows = results.flatMap((result) => {
-    const { word, tone, why } = ruleTold(result, currency);
+    const { word, tone, why } = ruleTextOf(result, currency);
     const [first = '', ...more] = why.map(printable);
     return [
       [result.id, result.kind, result.mode, paint[tone](word), first],

@@ -1,17 +1,17 @@
 import { askAgain } from '../../../functions/answers/job/asked-again.ts';
 import { countersFor } from '../../../functions/answers/job/counters-read.ts';
-import { type ExplainWith, explanationOf } from '../../../functions/answers/job/explanation.ts';
+import { type ExplanationContext, explanationOf } from '../../../functions/answers/job/explanation.ts';
 import { type JobReference, parseJobReference } from '../../../functions/answers/job/job-reference.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
-import { rulesInForce } from '../rules-in-force.ts';
+import { openRulesInForce } from '../rules-in-force.ts';
 import { explanationText } from './explanation-text.ts';
 
 /** Far from the table and just signed in, the first read may take a while. */
@@ -40,9 +40,9 @@ export const explainCommandOn = (open: OpenLedger): Command => ({
   run: (args, io) => explain(args, io, open),
 });
 
-export const explainCommand: Command = explainCommandOn(openDeskLedger);
+export const explainCommand: Command = explainCommandOn(openLedger);
 
-async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+async function explain(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values, words } = readFlags(
     args,
     { ...LEDGER_FLAGS, ...RULES_FLAGS },
@@ -64,13 +64,13 @@ async function explain(args: readonly string[], io: DeskIo, open: OpenLedger): P
       else io.err(`${unknown}\n`);
       return EXIT.invalid;
     }
-    const rules = { ...(await rulesInForce(values, ledger, io)), estimator: timeoutEstimator };
+    const rules = { ...(await openRulesInForce(values, ledger, io)), estimator: timeoutEstimator };
     const nowMs = io.nowMs();
     const again = askAgain(record, rules, nowMs);
     const counters = await countersFor(record, again, (keys) =>
       ledger.store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS }),
     );
-    const using: ExplainWith = { rules, again, nowMs, counters };
+    const using: ExplanationContext = { rules, again, nowMs, counters };
     const explanation = explanationOf(record, using);
     if (values.json) io.out(`${JSON.stringify(explanation)}\n`);
     else io.out(explanationText(explanation, rollupZone(io), paintWhen(io.colours), io.columns));

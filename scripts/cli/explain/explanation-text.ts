@@ -1,4 +1,4 @@
-import type { VerdictNow } from '../../../functions/answers/job/asked-again.ts';
+import type { CurrentVerdict } from '../../../functions/answers/job/asked-again.ts';
 import type { CounterLine } from '../../../functions/answers/job/counters-then-and-now.ts';
 import type { ExplainedRule, Explanation, PricedTerms } from '../../../functions/answers/job/explanation.ts';
 import type { RuleOutcome } from '../../../functions/answers/job/rule-results.ts';
@@ -93,7 +93,7 @@ const versionText = (then: string, now: string | undefined): string =>
     ? `${then}${now === undefined ? '' : ', the same as now'}`
     : `${then} then, ${now} now`;
 
-function nowText({ outcome, violations, shadow }: VerdictNow, paint: Paint): string {
+function nowText({ outcome, violations, shadow }: CurrentVerdict, paint: Paint): string {
   const rejecting = [...new Set(violations.map(({ rule }) => rule))].join(', ');
   const watching = [...new Set(shadow.filter(({ exempt }) => !exempt).map(({ rule }) => rule))].join(', ');
   const verdict =

@@ -1,11 +1,11 @@
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { printable } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openToRepair } from '../ledger/open-ledger.ts';
-import { count } from '../report/shadow-words.ts';
-import { type Confirm, confirmOnTerminal } from '../truth/confirm.ts';
-import { type Forgotten, forgetUser } from './forget-user.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+import { type Confirmation, confirmOnTerminal } from '../truth/confirm.ts';
+import { type ForgetReport, forgetUser } from './forget-user.ts';
 
 const HELP = `tollgate forget user <id> [flags]
 
@@ -27,7 +27,7 @@ Exit codes: 0 done, 1 the ledger does not answer or records changed meanwhile (r
 export interface ForgetUserDeps {
   /** Tests open ledgers of their own. */
   readonly open: OpenLedger;
-  readonly confirm: Confirm;
+  readonly confirm: Confirmation;
 }
 
 export const forgetUserCommandOn = (deps: ForgetUserDeps): Command => ({
@@ -46,7 +46,7 @@ const FLAGS = { 'dry-run': 'switch', yes: 'switch', ...LEDGER_FLAGS } as const;
 
 async function forget(
   args: readonly string[],
-  io: DeskIo,
+  io: TerminalIo,
   { open, confirm }: ForgetUserDeps,
 ): Promise<ExitCode> {
   const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'the id of a user' });
@@ -99,18 +99,18 @@ function readUserId(word: string | undefined): number {
   );
 }
 
-const isNothing = ({ records, sessions, stays: { liveJobs, counters } }: Forgotten): boolean =>
+const isNothing = ({ records, sessions, stays: { liveJobs, counters } }: ForgetReport): boolean =>
   records + sessions + liveJobs + counters.length === 0;
 
-function textOf(userId: number, dryRun: boolean, forgotten: Forgotten): string {
+function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
   if (isNothing(forgotten)) return `Nothing is kept about user ${userId}.\n`;
   const { records, sessions, left, stays } = forgotten;
   const [taken, ended] = dryRun ? ['would be taken', 'would be ended'] : ['was taken', 'were ended'];
   return [
-    `The id of user ${userId} ${taken} out of ${count(records)} job records; ${count(sessions)} sign-ins ${ended}.`,
-    ...(left > 0 ? [`${count(left)} records changed meanwhile: run it again.`] : []),
+    `The id of user ${userId} ${taken} out of ${shadowCount(records)} job records; ${shadowCount(sessions)} sign-ins ${ended}.`,
+    ...(left > 0 ? [`${shadowCount(left)} records changed meanwhile: run it again.`] : []),
     ...(stays.liveJobs > 0
-      ? [`${count(stays.liveJobs)} jobs are not over: run it again when they are.`]
+      ? [`${shadowCount(stays.liveJobs)} jobs are not over: run it again when they are.`]
       : []),
     ...(stays.counters.length > 0
       ? [

@@ -17,7 +17,7 @@ export interface ForgetDeps {
 }
 
 /** What was changed, or would be. */
-export interface Forgotten {
+export interface ForgetReport {
   /** Records of jobs that named the user, by id or pseudonym. */
   readonly records: number;
   /** Sign-ins that were ended. */
@@ -40,7 +40,7 @@ const AT_ONCE = 10;
 const COUNTERS_TOLD_MAX = 1_000;
 
 /** It may be cut short and repeated: what is done is not done again. @throws {LedgerError} `ledger_unavailable` */
-export async function forgetUser(userId: number, deps: ForgetDeps): Promise<Forgotten> {
+export async function forgetUser(userId: number, deps: ForgetDeps): Promise<ForgetReport> {
   const { store, keys, dryRun, nowMs } = deps;
   const counters = new Set<string>();
   const sum = { records: 0, left: 0, liveJobs: 0 };

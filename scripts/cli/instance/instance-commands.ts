@@ -1,10 +1,10 @@
 import { instantText } from '../../../policies/text/instant-text.ts';
 /** Which GitLabs a table has books of. A program that is told another name refuses to work on it; these commands decide. */
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { table as tableText } from '../../terminal/table.ts';
 import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
-import { type DeskRegister, openRegister } from '../ledger/open-ledger.ts';
+import { openRegister, type RegisterAccess } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { forgetInstance } from './forget-instance.ts';
 
@@ -43,7 +43,7 @@ ${FLAGS_HELP}`;
 /** As `gitlab.instance` of the settings. */
 const HOST = /^[\w.-]{1,253}$/;
 
-type Act = (opened: DeskRegister, host: string, io: DeskIo) => Promise<void>;
+type Act = (opened: RegisterAccess, host: string, io: TerminalIo) => Promise<void>;
 
 const command = (
   { name, summary, help }: Pick<Command, 'name' | 'summary' | 'help'>,
@@ -69,7 +69,7 @@ const command = (
   },
 });
 
-export const lsCommandOn = (open: OpenRegister): Command =>
+export const instanceLsCommandOn = (open: OpenRegister): Command =>
   command(
     { name: 'instance ls', summary: 'Of which GitLabs does this table have books?', help: LS_HELP },
     false,
@@ -130,6 +130,6 @@ export const forgetCommandOn = (open: OpenRegister, forget: typeof forgetInstanc
     },
   );
 
-export const lsCommand: Command = lsCommandOn(openRegister);
+export const instanceLsCommand: Command = instanceLsCommandOn(openRegister);
 export const addCommand: Command = addCommandOn(openRegister);
 export const forgetCommand: Command = forgetCommandOn(openRegister, forgetInstance);

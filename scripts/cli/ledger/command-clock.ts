@@ -1,5 +1,5 @@
 import { isAlive, ledgerNowMs, readLedgerClock } from '../../local/ledger-clock.ts';
-import type { Command, DeskIo } from '../../terminal/command.ts';
+import type { Command, TerminalIo } from '../../terminal/command.ts';
 import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
 
 /**
@@ -11,7 +11,7 @@ import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
 export function commandClock(
   { help }: Pick<Command, 'help'>,
   args: readonly string[],
-  io: Pick<DeskIo, 'nowMs' | 'root'>,
+  io: Pick<TerminalIo, 'nowMs' | 'root'>,
 ): () => number {
   const ledger = flagIn(args, 'ledger');
   const isLocal = ledger === undefined ? help.includes(LEDGER_FLAGS_HELP) : ledger === 'local';

@@ -1,6 +1,6 @@
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type DeskIo, UsageError } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 
 /** Put into a command's flags by `...LEDGER_FLAGS`. */
 export const LEDGER_FLAGS = { ledger: 'text', instance: 'text', region: 'text', endpoint: 'text' } as const;
@@ -33,7 +33,7 @@ export type LedgerPlace =
 const TABLE_NAME = /^[\w.-]{3,255}$/;
 
 /** @throws {UsageError} naming the flag, the value and what would be right. */
-export function ledgerPlace(flags: LedgerFlags, io: Pick<DeskIo, 'env'>): LedgerPlace {
+export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): LedgerPlace {
   const { ledger = 'local', region, endpoint } = flags;
   if (flags.instance?.includes('#') || flags.instance?.includes('/'))
     throw new UsageError(`--instance "${flags.instance}": expected a host, e.g. gitlab.example.com`);

@@ -19,18 +19,18 @@ import {
 } from '../../../functions/core/signin/dynamo-user-sessions.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
-import type { InstanceTable, Table } from '../../../functions/core/store/operation.ts';
+import type { InstanceTable, ItemTable } from '../../../functions/core/store/operation.ts';
 import { type RelayBeat, readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
 import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
-import type { DeskIo } from '../../terminal/command.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
 import { whichInstance } from './which-instance.ts';
 
 /** Somebody's books. */
-export interface DeskLedger {
+export interface LedgerAccess {
   readonly store: LedgerStore;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
@@ -59,7 +59,7 @@ export interface NamesOfUsers {
   readonly sessions: UserSessions;
 }
 
-export type OpenLedger = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskLedger>;
+export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
 
 /** What `npm start` calls its table. */
 const LOCAL_TABLE = 'tollgate-local';
@@ -85,7 +85,7 @@ const TO_REPAIR: Purpose = { right: (store) => store, attemptsMax: 1, repairs: t
  *
  * @throws {UsageError} for flags that make no sense, {Error} with the remedy when there is no such ledger here.
  */
-export const openDeskLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
+export const openLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io);
 
 /** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
 export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
@@ -93,9 +93,9 @@ export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags,
 async function openFor(
   { right, attemptsMax, repairs }: Purpose,
   flags: LedgerFlags,
-  io: Pick<DeskIo, 'env' | 'root'>,
-): Promise<DeskLedger> {
-  const { table, ...opened } = await openDeskTable(flags, io, attemptsMax);
+  io: Pick<TerminalIo, 'env' | 'root'>,
+): Promise<LedgerAccess> {
+  const { table, ...opened } = await openTableAccess(flags, io, attemptsMax);
   const parts = { table, instance: opened.instance, clock: systemClock, random: Math.random };
   const store = new DynamoStore(parts);
   return {
@@ -114,20 +114,20 @@ async function openFor(
 }
 
 /** The table that somebody's books are in. */
-export interface DeskTable
+export interface TableAccess
   extends Omit<
-    DeskLedger,
+    LedgerAccess,
     'store' | 'periods' | 'names' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'
   > {
-  readonly table: Table;
+  readonly table: ItemTable;
 }
 
 /** @param attemptsMax - how often the SDK may try; 1 for writes that are repeated by whoever makes them. */
-export async function openDeskTable(
+export async function openTableAccess(
   flags: LedgerFlags,
-  io: Pick<DeskIo, 'env' | 'root'>,
+  io: Pick<TerminalIo, 'env' | 'root'>,
   attemptsMax: number,
-): Promise<DeskTable> {
+): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
   const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, attemptsMax);
   try {
@@ -138,18 +138,18 @@ export async function openDeskTable(
   }
 }
 
-type OpenTable = Omit<DeskTable, 'instance' | 'gitlabUrl'>;
+type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
 /** Tells whose books a table has, whoever asks: for the commands that put that right. */
-export interface DeskRegister extends Pick<DeskLedger, 'description' | 'close'> {
+export interface RegisterAccess extends Pick<LedgerAccess, 'description' | 'close'> {
   readonly register: InstanceRegister;
   readonly table: Pick<InstanceTable, 'table'>;
 }
 
 export async function openRegister(
   flags: LedgerFlags,
-  io: Pick<DeskIo, 'env' | 'root'>,
-): Promise<DeskRegister> {
+  io: Pick<TerminalIo, 'env' | 'root'>,
+): Promise<RegisterAccess> {
   const place = ledgerPlace(flags, io);
   const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
   const { description, close } = opened;
@@ -157,7 +157,7 @@ export async function openRegister(
 }
 
 /** Gives a table the name that its keys begin with: as it was told, or as the table remembers it. */
-async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): Promise<DeskTable> {
+async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): Promise<TableAccess> {
   const known = await dynamoInstanceRegister(opened).list();
   const { instance, gitlabUrl } = whichInstance({ told, known, kind, where: opened.description });
   const description = kind === 'local' ? `${opened.description}, for ${instance}` : opened.description;

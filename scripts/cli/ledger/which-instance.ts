@@ -3,7 +3,7 @@ import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags, LedgerPlace } from './ledger-flags.ts';
-import type { DeskLedger } from './open-ledger.ts';
+import type { LedgerAccess } from './open-ledger.ts';
 
 export interface InstanceAsked {
   /** As the flag or the environment says it. */
@@ -55,7 +55,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  */
 export function checkSameGitLab(
   baseUrl: string,
-  { instance, gitlabUrl, description }: Pick<DeskLedger, 'instance' | 'gitlabUrl' | 'description'>,
+  { instance, gitlabUrl, description }: Pick<LedgerAccess, 'instance' | 'gitlabUrl' | 'description'>,
   flags: Pick<LedgerFlags, 'instance'>,
 ): void {
   const { hostname } = new URL(baseUrl);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
-import type { ApplyOutcome, EditedBy } from '../../../functions/core/limits/desk/outcome.ts';
+import type { ApplyOutcome, EditAuthor } from '../../../functions/core/limits/desk/outcome.ts';
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -19,7 +19,7 @@ export interface AskWith {
 /** Undefined: one person alone may publish it, and nothing was written. @throws {LimitsError} */
 export async function askSomebody(
   document: unknown,
-  by: Omit<EditedBy, 'rights'>,
+  by: Omit<EditAuthor, 'rights'>,
   { table, policy, directory, nowMs }: AskWith,
 ): Promise<ApplyOutcome | undefined> {
   const desk = createLimitsDesk({

@@ -1,13 +1,13 @@
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { readLimits } from '../../../functions/core/limits/publish-limits.ts';
+import { readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { DeskIo } from '../../terminal/command.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
 import { printable } from '../../terminal/paint.ts';
 import { table as rows } from '../../terminal/table.ts';
-import type { Change } from '../policy/diff/change.ts';
+import type { PolicyChange } from '../policy/diff/change.ts';
 import { limitChanges } from '../policy/diff/diff-limits.ts';
 
 /** More than a screen of them helps nobody; --json has all. */
@@ -25,13 +25,16 @@ export async function changesSince(
   live: LimitPointer | undefined,
   limits: LimitSet,
   { table, policy, directory, nowMs }: ComparedWith,
-): Promise<readonly Change[] | undefined> {
+): Promise<readonly PolicyChange[] | undefined> {
   if (live === undefined) return undefined;
-  const before = parseLimits((await readLimits(live.set, table)).document, live.set, policy);
+  const before = parseLimits((await readLimitSet(live.set, table)).document, live.set, policy);
   return before.ok ? limitChanges({ from: before.value, to: limits, directory, nowMs }) : undefined;
 }
 
-export function changesText(changes: readonly Change[] | undefined, io: Pick<DeskIo, 'columns'>): string {
+export function changesText(
+  changes: readonly PolicyChange[] | undefined,
+  io: Pick<TerminalIo, 'columns'>,
+): string {
   if (changes === undefined) return 'No set is live that these could be compared with.\n';
   if (changes.length === 0) return 'No limit differs from the live set.\n';
   const shown = changes

@@ -8,8 +8,8 @@ import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
-import { readLive, setShown } from './live-set.ts';
-import { directoryOf, type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
+import { readLiveSet, setShown } from './live-set.ts';
+import { limitsDirectoryOf, type OpenLimits, openLimits, withOpenLimits } from './open-limits.ts';
 import { NOTHING_LIVE, setText } from './set-text.ts';
 
 /** The documents that limits are checked against. */
@@ -28,7 +28,7 @@ ${LEDGER_FLAGS_HELP}
 
 Exit codes: 0 they fit, or no set was ever published, 1 the table does not answer, 3 they do not, or wrong usage`;
 
-export const checkCommandOn = (open: OpenLimits): Command => ({
+export const limitsCheckCommandOn = (open: OpenLimits): Command => ({
   name: 'limits check',
   summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
   help: HELP,
@@ -36,9 +36,9 @@ export const checkCommandOn = (open: OpenLimits): Command => ({
     const { values } = readFlags(args, { ...AGAINST_FLAGS, ...LEDGER_FLAGS });
     const files = rulesFiles(values, io);
     const policy = readPolicy(files.policy);
-    const { live, directory } = await withLimits(open, values, io, async (limits) => ({
-      live: await readLive(limits.table),
-      directory: await directoryOf(limits, values, io),
+    const { live, directory } = await withOpenLimits(open, values, io, async (limits) => ({
+      live: await readLiveSet(limits.table),
+      directory: await limitsDirectoryOf(limits, values, io),
     }));
     if (live === undefined) {
       io.out(values.json ? `${JSON.stringify({ live: null })}\n` : `${NOTHING_LIVE}\n`);
@@ -60,4 +60,4 @@ export const checkCommandOn = (open: OpenLimits): Command => ({
   },
 });
 
-export const checkCommand: Command = checkCommandOn(openDeskLimits);
+export const limitsCheckCommand: Command = limitsCheckCommandOn(openLimits);

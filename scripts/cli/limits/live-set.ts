@@ -1,6 +1,6 @@
 import type { LimitChange, LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { readChange, readLimits } from '../../../functions/core/limits/publish-limits.ts';
+import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -14,9 +14,9 @@ export const livePointer = (table: LimitTable): Promise<LimitPointer | undefined
   table.getPointer({ timeoutMs: TIMEOUT_MS });
 
 /** Undefined: no set was ever live. @throws {LimitsError} */
-export async function readLive(table: LimitTable): Promise<LiveSet | undefined> {
+export async function readLiveSet(table: LimitTable): Promise<LiveSet | undefined> {
   const pointer = await livePointer(table);
-  return pointer && { pointer, ...(await readLimits(pointer.set, table)) };
+  return pointer && { pointer, ...(await readLimitSet(pointer.set, table)) };
 }
 
 /** A set that is or was live. */
@@ -32,11 +32,11 @@ export async function readKept(set: string, table: LimitTable): Promise<KeptSet>
     throw new Error(
       `there is no set "${set}": replaced sets are kept for 90 days; "limits sets" lists those there are`,
     );
-  return { set, ...(await readLimits(set, table)) };
+  return { set, ...(await readLimitSet(set, table)) };
 }
 
 /** One set of the history. */
-export interface SetShown {
+export interface SetView {
   readonly set: string;
   readonly edit: number;
   /** ISO 8601. */
@@ -48,9 +48,9 @@ export interface SetShown {
 }
 
 /** The live set and those it was an edit of, newest first; older ones are gone some time after they were replaced. */
-export async function readHistory(table: LimitTable, countMax: number): Promise<readonly SetShown[]> {
+export async function readSetHistory(table: LimitTable, countMax: number): Promise<readonly SetView[]> {
   const pointer = await livePointer(table);
-  const shown: SetShown[] = [];
+  const shown: SetView[] = [];
   let set = pointer?.set;
   let edit = pointer?.edit ?? 0;
   while (set !== undefined && shown.length < countMax) {
@@ -66,7 +66,7 @@ export async function readHistory(table: LimitTable, countMax: number): Promise<
 export const setShown = (
   { set, edit }: Pick<LimitPointer, 'set' | 'edit'>,
   { atMs, actor, why, source, base }: LimitChange,
-): SetShown => ({
+): SetView => ({
   set,
   edit,
   at: new Date(atMs).toISOString(),

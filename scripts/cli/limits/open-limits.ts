@@ -6,13 +6,13 @@ import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-ta
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { readDirectory } from '../../policy/read-documents.ts';
-import type { DeskIo } from '../../terminal/command.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { openDeskTable } from '../ledger/open-ledger.ts';
+import { openTableAccess } from '../ledger/open-ledger.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
 /** Somebody's limit sets. */
-export interface DeskLimits {
+export interface LimitsAccess {
   readonly table: LimitTable;
   /** The groups they are about; absent: only files know them. */
   readonly directory?: DirectoryTable;
@@ -21,14 +21,14 @@ export interface DeskLimits {
   readonly close: () => Promise<void>;
 }
 
-export type OpenLimits = (flags: LedgerFlags, io: Pick<DeskIo, 'env' | 'root'>) => Promise<DeskLimits>;
+export type OpenLimits = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LimitsAccess>;
 
 /** A flip that the SDK repeats by itself could take its own first try for somebody else's. */
 const ATTEMPTS_MAX = 1;
 
-/** The limits beside the ledger that the flags name. @throws like `openDeskLedger` */
-export const openDeskLimits: OpenLimits = async (flags, io) => {
-  const { table, instance, description, close } = await openDeskTable(flags, io, ATTEMPTS_MAX);
+/** The limits beside the ledger that the flags name. @throws like `openLedger` */
+export const openLimits: OpenLimits = async (flags, io) => {
+  const { table, instance, description, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
   const parts = { table, instance, clock: systemClock, random: Math.random };
   return {
     table: new DynamoLimitTable(parts),
@@ -47,10 +47,10 @@ const TIMEOUT_MS = 15_000;
  *
  * @throws {DocumentError} {DirectoryError}
  */
-export async function directoryOf(
-  { directory: table }: Pick<DeskLimits, 'directory'>,
+export async function limitsDirectoryOf(
+  { directory: table }: Pick<LimitsAccess, 'directory'>,
   flags: RulesFlags,
-  io: Pick<DeskIo, 'cwd' | 'root'>,
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
 ): Promise<Directory> {
   const synced = flags.directory === undefined ? table : undefined;
   const whole = synced && (await readWholeDirectory(synced, { timeoutMs: TIMEOUT_MS }));
@@ -58,11 +58,11 @@ export async function directoryOf(
 }
 
 /** Opens, asks, and closes whatever comes of it. */
-export async function withLimits<T>(
+export async function withOpenLimits<T>(
   open: OpenLimits,
   flags: LedgerFlags,
-  io: DeskIo,
-  ask: (limits: DeskLimits) => Promise<T>,
+  io: TerminalIo,
+  ask: (limits: LimitsAccess) => Promise<T>,
 ): Promise<T> {
   const limits = await open(flags, io);
   try {

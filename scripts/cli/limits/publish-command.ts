@@ -4,7 +4,7 @@ import { type PublishOutcome, publishLimits } from '../../../functions/core/limi
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { tellOutcome } from '../budget/tell-outcome.ts';
@@ -16,8 +16,8 @@ import { baseInFile } from './base-in-file.ts';
 import { osUserName, whoAndWhy } from './change-flags.ts';
 import { changesSince, changesText } from './changes.ts';
 import { AGAINST_FLAGS, AGAINST_FLAGS_HELP } from './check-command.ts';
-import { livePointer, readHistory, type SetShown, setShown } from './live-set.ts';
-import { directoryOf, type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
+import { livePointer, readSetHistory, type SetView, setShown } from './live-set.ts';
+import { limitsDirectoryOf, type OpenLimits, openLimits, withOpenLimits } from './open-limits.ts';
 import { setText } from './set-text.ts';
 
 /** `--base` for the first set. */
@@ -55,11 +55,11 @@ export const publishCommandOn = (deps: PublishDeps): Command => ({
   run: (args, io) => publish(args, io, deps),
 });
 
-export const publishCommand: Command = publishCommandOn({ open: openDeskLimits, userName: osUserName });
+export const publishCommand: Command = publishCommandOn({ open: openLimits, userName: osUserName });
 
 async function publish(
   args: readonly string[],
-  io: DeskIo,
+  io: TerminalIo,
   { open, userName }: PublishDeps,
 ): Promise<ExitCode> {
   const { values, words } = readFlags(
@@ -83,9 +83,9 @@ async function publish(
   const file = resolve(io.cwd, word);
   const yaml = readYaml(file);
 
-  return withLimits(open, values, io, async (opened) => {
+  return withOpenLimits(open, values, io, async (opened) => {
     const { table, description } = opened;
-    const directory = await directoryOf(opened, values, io);
+    const directory = await limitsDirectoryOf(opened, values, io);
     const limits = limitsIn(yaml, policy, directory).model;
     const lockout = values.force ? [] : selfLockout(policy, limits, directory, io.nowMs());
     if (lockout.length > 0)
@@ -137,9 +137,9 @@ async function tellStale(
   { live }: Extract<PublishOutcome, { outcome: 'stale' }>,
   table: LimitTable,
   json: boolean,
-  io: DeskIo,
+  io: TerminalIo,
 ): Promise<ExitCode> {
-  const [shown] = await readHistory(table, 1);
+  const [shown] = await readSetHistory(table, 1);
   if (json) io.out(`${JSON.stringify({ outcome: 'stale', base: base ?? null, live: shown ?? null })}\n`);
   else io.err(staleText(base, live, shown, io));
   return EXIT.wouldReject;
@@ -148,8 +148,8 @@ async function tellStale(
 function staleText(
   base: string | undefined,
   live: LimitPointer | undefined,
-  shown: SetShown | undefined,
-  io: DeskIo,
+  shown: SetView | undefined,
+  io: TerminalIo,
 ): string {
   const mine = base === undefined ? 'a first set' : `an edit of set ${base}`;
   if (live === undefined || shown === undefined)

@@ -1,9 +1,9 @@
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import type { SetShown } from './live-set.ts';
+import type { SetView } from './live-set.ts';
 
 /** Three lines about one set. @param zone - in which times are told */
-export function setText({ set, edit, at, actor, why, source }: SetShown, zone: string, paint: Paint): string {
+export function setText({ set, edit, at, actor, why, source }: SetView, zone: string, paint: Paint): string {
   return [
     `set    ${paint.strong(set)}, edit ${edit}`,
     `since  ${instantText(Date.parse(at), zone)}`,

@@ -3,8 +3,8 @@ import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { readHistory } from './live-set.ts';
-import { type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
+import { readSetHistory } from './live-set.ts';
+import { type OpenLimits, openLimits, withOpenLimits } from './open-limits.ts';
 import { NOTHING_LIVE } from './set-text.ts';
 
 const COUNT = 20;
@@ -29,7 +29,7 @@ export const setsCommandOn = (open: OpenLimits): Command => ({
   run: async (args, io) => {
     const { values } = readFlags(args, { count: 'text', ...LEDGER_FLAGS });
     const count = values.count === undefined ? COUNT : readWhole('count', values.count, 1, COUNT_MAX);
-    const sets = await withLimits(open, values, io, (limits) => readHistory(limits.table, count));
+    const sets = await withOpenLimits(open, values, io, (limits) => readSetHistory(limits.table, count));
     if (values.json) io.out(`${JSON.stringify({ sets })}\n`);
     else if (sets.length === 0) io.out(`${NOTHING_LIVE}\n`);
     else {
@@ -46,4 +46,4 @@ export const setsCommandOn = (open: OpenLimits): Command => ({
   },
 });
 
-export const setsCommand: Command = setsCommandOn(openDeskLimits);
+export const setsCommand: Command = setsCommandOn(openLimits);

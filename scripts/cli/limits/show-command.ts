@@ -1,13 +1,13 @@
 import { instantText } from '../../../policies/text/instant-text.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { baseLine } from './base-in-file.ts';
 import { limitsYaml } from './limits-yaml.ts';
-import { type KeptSet, type LiveSet, readKept, readLive, setShown } from './live-set.ts';
-import { type OpenLimits, openDeskLimits, withLimits } from './open-limits.ts';
+import { type KeptSet, type LiveSet, readKept, readLiveSet, setShown } from './live-set.ts';
+import { type OpenLimits, openLimits, withOpenLimits } from './open-limits.ts';
 import { NOTHING_LIVE, setText } from './set-text.ts';
 
 const HELP = `tollgate limits show [flags]
@@ -24,7 +24,7 @@ ${LEDGER_FLAGS_HELP}
 Exit codes: 0 told, 1 the table does not answer, --document where no set was ever published, or a --set
 that is not kept, 3 wrong usage`;
 
-export const showCommandOn = (open: OpenLimits): Command => ({
+export const limitsShowCommandOn = (open: OpenLimits): Command => ({
   name: 'limits show',
   summary: 'Which limits are live? Who made them so, when and why; or the document itself',
   help: HELP,
@@ -35,43 +35,43 @@ export const showCommandOn = (open: OpenLimits): Command => ({
     const { set } = values;
     if (set !== undefined) {
       if (!values.document && !values.json) throw new UsageError('--set: needs --document or --json');
-      const kept = await withLimits(open, values, io, ({ table }) => readKept(set, table));
+      const kept = await withOpenLimits(open, values, io, ({ table }) => readKept(set, table));
       return values.json ? tellKeptJson(kept, io) : tellKept(kept, io);
     }
-    const live = await withLimits(open, values, io, ({ table }) => readLive(table));
+    const live = await withOpenLimits(open, values, io, ({ table }) => readLiveSet(table));
     if (values.json) return tellJson(live, io);
     return values.document ? tellDocument(live, io) : tell(live, io);
   },
 });
 
-export const showCommand: Command = showCommandOn(openDeskLimits);
+export const limitsShowCommand: Command = limitsShowCommandOn(openLimits);
 
-function tellJson(live: LiveSet | undefined, io: DeskIo): ExitCode {
+function tellJson(live: LiveSet | undefined, io: TerminalIo): ExitCode {
   const shown = live && { ...setShown(live.pointer, live.change), document: live.document };
   io.out(`${JSON.stringify({ live: shown ?? null })}\n`);
   return EXIT.ok;
 }
 
-function tellDocument(live: LiveSet | undefined, io: DeskIo): ExitCode {
+function tellDocument(live: LiveSet | undefined, io: TerminalIo): ExitCode {
   if (live === undefined) throw new Error(NOTHING_LIVE);
   const { set, edit } = live.pointer;
   io.out(`${baseLine(set, edit)}${limitsYaml(live.document)}`);
   return EXIT.ok;
 }
 
-function tellKept({ set, change, document }: KeptSet, io: DeskIo): ExitCode {
+function tellKept({ set, change, document }: KeptSet, io: TerminalIo): ExitCode {
   const since = `of ${instantText(change.atMs, rollupZone(io))}`;
   io.out(`# Set ${set} ${since}. Publish it, and what was done since is undone\n${limitsYaml(document)}`);
   return EXIT.ok;
 }
 
-function tellKeptJson({ set, change, document }: KeptSet, io: DeskIo): ExitCode {
+function tellKeptJson({ set, change, document }: KeptSet, io: TerminalIo): ExitCode {
   const { atMs, ...told } = change;
   io.out(`${JSON.stringify({ kept: { set, at: new Date(atMs).toISOString(), ...told, document } })}\n`);
   return EXIT.ok;
 }
 
-function tell(live: LiveSet | undefined, io: DeskIo): ExitCode {
+function tell(live: LiveSet | undefined, io: TerminalIo): ExitCode {
   if (live === undefined) io.out(`${NOTHING_LIVE}\n`);
   else io.out(setText(setShown(live.pointer, live.change), rollupZone(io), paintWhen(io.colours)));
   return EXIT.ok;

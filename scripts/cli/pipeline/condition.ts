@@ -1,7 +1,7 @@
 import { compileRegex } from '../../../policies/match/regex.ts';
 import type { World } from './explore.ts';
 import type { Expression, Operator } from './expression.ts';
-import type { FindKnown } from './known-run.ts';
+import type { KnownLookup } from './known-run.ts';
 
 /** A variable as it is written, `$NAME`; `isSet`: it has some value. */
 interface Unknown {
@@ -16,7 +16,7 @@ type Value = string | boolean | null | Unknown;
  * Whether an expression of `rules:if` holds, by Ruby's idea of truth as GitLab has it: an empty text is true on the left
  * of `&&`, and false as the whole. What cannot be told is asked of the world.
  */
-export function conditionHolds(condition: Expression, lookUp: FindKnown, world: World): boolean {
+export function conditionHolds(condition: Expression, lookUp: KnownLookup, world: World): boolean {
   return isPresent(evaluate(condition));
 
   function evaluate(expression: Expression): Value {

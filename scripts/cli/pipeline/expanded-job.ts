@@ -15,7 +15,7 @@ export interface ExpandedJob extends PipelineJob {
 }
 
 /** A job that `rules:`, `only:` or `except:` leave out for certain. */
-export interface JobLeftOut {
+export interface LeftOutJob {
   readonly name: string;
   /** The name it is written under. */
   readonly definedAs: string;

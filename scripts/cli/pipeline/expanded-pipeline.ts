@@ -1,10 +1,10 @@
-import type { ExpandedJob, JobLeftOut } from './expanded-job.ts';
+import type { ExpandedJob, LeftOutJob } from './expanded-job.ts';
 
 /** What the files of a pipeline come to. */
 export interface ExpandedPipeline {
   /** In the order of the stages, and within a stage in that of the files. Those that certainly do not run are missing. */
   readonly jobs: readonly ExpandedJob[];
-  readonly leftOut: readonly JobLeftOut[];
+  readonly leftOut: readonly LeftOutJob[];
   /** Whether there is a pipeline at all, by `workflow:rules`; `depends`: on the conditions of `workflowDependsOn`. */
   readonly isCreated: 'yes' | 'no' | 'depends';
   readonly workflowDependsOn: readonly string[];

@@ -16,7 +16,7 @@ export interface WorldOutcome<T> {
   readonly assumed: ReadonlyMap<string, boolean>;
 }
 
-export interface Explored<T> {
+export interface Exploration<T> {
   /** At least one; the first is where every condition holds that was asked about. */
   readonly outcomes: readonly WorldOutcome<T>[];
   /** There are more ways than were looked at. */
@@ -30,7 +30,7 @@ export interface Explored<T> {
  * @param visit - asks the same questions whenever it gets the same answers.
  * @param around - a world in which all of this happens: what it has settled is settled here.
  */
-export function explore<T>(visit: (world: World) => T, max: number, around?: World): Explored<T> {
+export function explore<T>(visit: (world: World) => T, max: number, around?: World): Exploration<T> {
   const outcomes: WorldOutcome<T>[] = [];
   let script: readonly boolean[] | undefined = [];
   while (script !== undefined && outcomes.length < max) {

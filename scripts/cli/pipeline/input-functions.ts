@@ -1,4 +1,4 @@
-import type { FindKnown } from './known-run.ts';
+import type { KnownLookup } from './known-run.ts';
 import { knownValuesIn } from './rules.ts';
 import { expandKnown } from './variables.ts';
 
@@ -13,14 +13,14 @@ const NAMES = "expand_vars, truncate(from, length), posix_escape, split('separat
  *
  * @see https://docs.gitlab.com/ci/inputs/#specify-functions-to-manipulate-input-values
  */
-export function inputFunction(call: string, value: unknown, lookUp: FindKnown, refuse: Refuse): unknown {
+export function inputFunction(call: string, value: unknown, lookUp: KnownLookup, refuse: Refuse): unknown {
   const apply = functionOf(call, lookUp, refuse);
   return typeof value === 'string'
     ? apply(value)
     : refuse(`${call} takes a text, not ${JSON.stringify(value)}`);
 }
 
-function functionOf(call: string, lookUp: FindKnown, refuse: Refuse): (text: string) => unknown {
+function functionOf(call: string, lookUp: KnownLookup, refuse: Refuse): (text: string) => unknown {
   if (call === 'expand_vars') return (text) => expandedOnce(text, lookUp);
   if (call === 'posix_escape') return posixEscaped;
   const [, from, length] = /^truncate\(\s*(\d+)\s*,\s*(\d+)\s*\)?$/.exec(call) ?? [];
@@ -39,7 +39,7 @@ function functionOf(call: string, lookUp: FindKnown, refuse: Refuse): (text: str
 }
 
 /** References in the values stay. */
-function expandedOnce(text: string, lookUp: FindKnown): string {
+function expandedOnce(text: string, lookUp: KnownLookup): string {
   const known = knownValuesIn(text, lookUp);
   return expandKnown(text, known, new Set(Object.keys(known)));
 }

@@ -10,7 +10,7 @@ export interface RuledInput {
 }
 
 /** The other inputs of the file, as far as they are settled when an input is worked out. */
-export interface InputsAround {
+export interface OtherInputs {
   /** Whether the file declares it. */
   isDeclared(name: string): boolean;
   /** Whether its value is there: given, or declared above. */
@@ -27,7 +27,7 @@ export type Refuse = (what: string) => never;
  *
  * @see https://docs.gitlab.com/ci/inputs/
  */
-export function ruledInput(spec: YamlMap, around: InputsAround, refuse: Refuse): RuledInput {
+export function ruledInput(spec: YamlMap, around: OtherInputs, refuse: Refuse): RuledInput {
   for (const key of ['default', 'options'])
     if (spec[key] !== undefined) return refuse(`has both rules and ${key}`);
   const rules: readonly unknown[] = Array.isArray(spec.rules)
@@ -44,7 +44,7 @@ export function ruledInput(spec: YamlMap, around: InputsAround, refuse: Refuse):
   };
 }
 
-function inputConditionHolds(text: string, around: InputsAround, refuse: Refuse): boolean {
+function inputConditionHolds(text: string, around: OtherInputs, refuse: Refuse): boolean {
   const expression = parseExpression(text);
   if (expression === undefined)
     return refuse(`has the rule "${text}", which is no expression GitLab understands`);
@@ -59,7 +59,7 @@ function inputConditionHolds(text: string, around: InputsAround, refuse: Refuse)
 }
 
 /** The expression with values in the place of inputs. */
-function withInputs(expression: Expression, around: InputsAround, refuse: Refuse): Expression {
+function withInputs(expression: Expression, around: OtherInputs, refuse: Refuse): Expression {
   switch (expression.kind) {
     case 'input':
       return { kind: 'constant', value: comparable(expression.name, around, refuse) };
@@ -76,7 +76,7 @@ function withInputs(expression: Expression, around: InputsAround, refuse: Refuse
   }
 }
 
-function comparable(name: string, around: InputsAround, refuse: Refuse): string | boolean | null {
+function comparable(name: string, around: OtherInputs, refuse: Refuse): string | boolean | null {
   if (!around.isDeclared(name)) return refuse(`has a rule that names no input "${name}" of this file`);
   if (!around.isSettled(name))
     return refuse(`has a rule about the input "${name}", which is declared below it; declare that one first`);

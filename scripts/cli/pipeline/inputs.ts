@@ -1,5 +1,5 @@
 import { compileRegex } from '../../../policies/match/regex.ts';
-import { type InputsAround, ruledInput } from './input-rules.ts';
+import { type OtherInputs, ruledInput } from './input-rules.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
@@ -53,7 +53,7 @@ export function inputValues(header: YamlMap | undefined, given: InputArguments, 
   /** The declaration, with what its rules make of it. */
   function writtenFor(name: string, written: YamlMap): YamlMap {
     if (written.rules === undefined || written.rules === null) return written;
-    const around: InputsAround = {
+    const around: OtherInputs = {
       isDeclared: (other) => Object.hasOwn(declared, other),
       isSettled: (other) => settled.has(other) || saidOf(other, given) !== undefined,
       valueOf: (other) => {

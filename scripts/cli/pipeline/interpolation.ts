@@ -1,6 +1,6 @@
 import { inputFunction } from './input-functions.ts';
 import type { InputValues } from './inputs.ts';
-import type { FindKnown } from './known-run.ts';
+import type { KnownLookup } from './known-run.ts';
 import { PipelineError } from './pipeline-error.ts';
 
 /** GitLab's own bounds. */
@@ -19,7 +19,7 @@ const BLOCK = /\$\[\[[^\S\n]*(\S[^\n]{0,1000}?)[^\S\n]*\]\]/g;
  * GitLab has;
  * `too_large` for a text that grows past GitLab's size of a file.
  */
-export function interpolate(text: string, inputs: InputValues, lookUp: FindKnown, file: string): string {
+export function interpolate(text: string, inputs: InputValues, lookUp: KnownLookup, file: string): string {
   let blocks = 0;
   let characters = text.length;
   return text.replaceAll(BLOCK, (block: string, inside: string) => {

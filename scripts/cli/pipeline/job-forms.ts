@@ -1,11 +1,11 @@
 import { environmentOf } from './environment.ts';
 import type { ExpandedJob } from './expanded-job.ts';
 import type { FilePlace } from './includes.ts';
-import { type Inherited, jobVariablesOf, type RuledVariables, readJob, stageOf } from './job.ts';
-import type { FindKnown } from './known-run.ts';
+import { type InheritedDefaults, jobVariablesOf, type RuledVariables, readJob, stageOf } from './job.ts';
+import type { KnownLookup } from './known-run.ts';
 import { onlyExceptLets } from './only-except.ts';
 import { expandParallel, type ParallelJob } from './parallel.ts';
-import { blaming } from './pipeline-error.ts';
+import { withSubject } from './pipeline-error.ts';
 import { possibleOutcomes } from './possible-outcomes.ts';
 import type { Circumstances } from './rules.ts';
 import type { Variables } from './variables.ts';
@@ -32,7 +32,7 @@ export interface JobEntry {
 
 /** What all jobs of one world share. */
 export interface JobSurroundings {
-  readonly inherited: Inherited;
+  readonly inherited: InheritedDefaults;
   readonly given: RuledVariables['given'];
   readonly hasWorkflowRules: boolean;
   readonly about: Circumstances;
@@ -47,7 +47,7 @@ export function formsOf(written: JobEntry, around: JobSurroundings): readonly Jo
   const { about, inherited, given } = around;
   const { budget } = about;
   return expandParallel(name, entry.parallel, about.problems).map((parallel) =>
-    blaming(name, () => formsOfCell(parallel)),
+    withSubject(name, () => formsOfCell(parallel)),
   );
 
   function formsOfCell(parallel: ParallelJob): JobForms {
@@ -86,7 +86,7 @@ function jobLookUp(
   { name }: ParallelJob,
   entry: YamlMap,
   about: Circumstances,
-): FindKnown {
+): KnownLookup {
   const own = new Map([
     ['CI_JOB_NAME', name],
     ['CI_JOB_STAGE', stageOf(entry)],

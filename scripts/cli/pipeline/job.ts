@@ -6,7 +6,7 @@ import { unsetNotes } from './unset-variables.ts';
 import {
   expandVariables,
   rawNames,
-  readVariables,
+  readPipelineVariables,
   runnerVariablesOf,
   unsetNames,
   type Variables,
@@ -14,7 +14,7 @@ import {
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 /** What jobs inherit from the top of the file. */
-export interface Inherited {
+export interface InheritedDefaults {
   readonly defaults: YamlMap;
   readonly variables: Variables;
   /** Names of those with `expand: false`. */
@@ -38,7 +38,7 @@ export function readJob(
   name: string,
   entry: YamlMap,
   parallel: ParallelJob,
-  inherited: Inherited,
+  inherited: InheritedDefaults,
   ruled: RuledVariables,
   problems: string[],
 ): PipelineJob {
@@ -105,12 +105,12 @@ export const stageOf = (entry: YamlMap): string => (typeof entry.stage === 'stri
 export function jobVariablesOf(
   entry: YamlMap,
   parallel: ParallelJob,
-  inherited: Inherited,
+  inherited: InheritedDefaults,
   { ofRules, given }: RuledVariables,
 ): Variables {
   return {
     ...inheritedVariables(entry, inherited.variables),
-    ...readVariables(entry.variables),
+    ...readPipelineVariables(entry.variables),
     ...parallel.variables,
     ...ofRules,
     ...given,
@@ -121,10 +121,10 @@ export function jobVariablesOf(
 function rawVariablesOf(
   entry: YamlMap,
   parallel: ParallelJob,
-  inherited: Inherited,
+  inherited: InheritedDefaults,
   { ofRules, given }: RuledVariables,
 ): readonly string[] {
-  const own = readVariables(entry.variables);
+  const own = readPipelineVariables(entry.variables);
   const ofFile = Object.keys(inheritedVariables(entry, inherited.variables));
   const raw = [
     ...ofFile.filter((name) => inherited.raw.has(name) && !Object.hasOwn(own, name)),
@@ -157,7 +157,8 @@ function readService(value: unknown, resolve: (text: string) => string): Pipelin
   const name = nameOf(value);
   if (name === undefined) return [];
   const alias = isMap(value) && typeof value.alias === 'string' ? value.alias : undefined;
-  const variables = isMap(value) && isMap(value.variables) ? readVariables(value.variables) : undefined;
+  const variables =
+    isMap(value) && isMap(value.variables) ? readPipelineVariables(value.variables) : undefined;
   return [
     {
       name: resolve(name) || name,

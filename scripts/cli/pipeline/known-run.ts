@@ -26,7 +26,7 @@ export interface KnownRun {
 /** A variable's value, `null` where it is not set; `set`: it has some value; `unknown`: not even that is known. */
 export type KnownVariable = { readonly value: string | null } | 'set' | 'unknown';
 
-export type FindKnown = (name: string) => KnownVariable;
+export type KnownLookup = (name: string) => KnownVariable;
 
 const NOT_SET: KnownVariable = { value: null };
 
@@ -55,7 +55,7 @@ const MERGE_REQUEST_SET =
  *
  * @see https://docs.gitlab.com/ci/variables/predefined_variables/
  */
-export function runVariables(run: KnownRun): FindKnown {
+export function runVariables(run: KnownRun): KnownLookup {
   const values = new Map<string, string | null>([
     ['CI', 'true'],
     ['GITLAB_CI', 'true'],

@@ -1,6 +1,6 @@
-import type { ExpandedJob, JobLeftOut } from './expanded-job.ts';
+import type { ExpandedJob, LeftOutJob } from './expanded-job.ts';
 import type { ExpandedPipeline } from './expanded-pipeline.ts';
-import type { Explored, WorldOutcome } from './explore.ts';
+import type { Exploration, WorldOutcome } from './explore.ts';
 import type { FilePlace } from './includes.ts';
 import type { PipelineWorld } from './pipeline-world.ts';
 
@@ -20,13 +20,13 @@ interface JobAnywhere {
 
 /** What the files come to, whichever of the worlds is the real one. Where not all were looked at, nothing is certain. */
 export function mergeWorlds(
-  { outcomes, isCut }: Explored<PipelineWorld>,
+  { outcomes, isCut }: Exploration<PipelineWorld>,
   problems: string[],
 ): Omit<ExpandedPipeline, 'problems' | 'warnings'> {
   const created = outcomes.filter(({ value }) => value.isCreated !== 'no');
   const asked = [...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()]))];
   const jobs: ExpandedJob[] = [];
-  const leftOut: JobLeftOut[] = [];
+  const leftOut: LeftOutJob[] = [];
   for (const job of jobsAnywhere(created).values()) {
     const [form, ...otherForms] = job.forms.values();
     const { name, definedAs, place } = job;

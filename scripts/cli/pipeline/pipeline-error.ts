@@ -23,7 +23,7 @@ export class PipelineError extends Error {
  *
  * @throws {PipelineError} what `make` throws, with the subject.
  */
-export function blaming<T>(subject: string, make: () => T): T {
+export function withSubject<T>(subject: string, make: () => T): T {
   return rethrowing(make, (error) =>
     error.subject === undefined ? new PipelineError(error.code, error.message, subject) : error,
   );
@@ -35,7 +35,7 @@ export function blaming<T>(subject: string, make: () => T): T {
  * @param placeOf - `file:line`; `undefined` for what is no key of the top level.
  * @throws {PipelineError} what `make` throws, with the place in front.
  */
-export function locating<T>(placeOf: (subject: string) => string | undefined, make: () => T): T {
+export function withPlace<T>(placeOf: (subject: string) => string | undefined, make: () => T): T {
   return rethrowing(make, (error) => {
     const place = error.subject === undefined ? undefined : placeOf(error.subject);
     return place === undefined ? error : new PipelineError(error.code, error.message, place);

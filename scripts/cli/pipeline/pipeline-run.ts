@@ -1,5 +1,5 @@
 /** A project as the directory knows it. */
-export interface Project {
+export interface PipelineProject {
   readonly id: number;
   /** `group/subgroup/project`. */
   readonly path: string;
@@ -11,7 +11,7 @@ export interface Project {
 
 /** One pipeline of one project: what its jobs have in common. */
 export interface PipelineRun {
-  readonly project: Project;
+  readonly project: PipelineProject;
   readonly pipelineId: number;
   readonly source: string;
   readonly ref: string;
@@ -32,7 +32,11 @@ const SOURCES = [
   'web',
 ] as const;
 
-export function newPipelineRun(project: Project, pipelineId: number, random: () => number): PipelineRun {
+export function newPipelineRun(
+  project: PipelineProject,
+  pipelineId: number,
+  random: () => number,
+): PipelineRun {
   const source = pick(SOURCES, random);
   const onMain = source === 'schedule' || random() < 0.4;
   return {

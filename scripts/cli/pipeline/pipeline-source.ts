@@ -1,8 +1,8 @@
 import { type InputArguments, inputValues } from './inputs.ts';
 import { interpolate } from './interpolation.ts';
-import type { FindKnown } from './known-run.ts';
+import type { KnownLookup } from './known-run.ts';
 import { isMap } from './yaml-map.ts';
-import { parseYaml, type ReadingNotes, type YamlSource } from './yaml-source.ts';
+import { parseYamlSource, type ReadingNotes, type YamlSource } from './yaml-source.ts';
 
 /** What parts a file into documents; the first may be a header that declares inputs. */
 const DIVIDER = /^---(?:[^\S\n][^\n]*)?(?:\n|$)/m;
@@ -11,7 +11,7 @@ const DIVIDER = /^---(?:[^\S\n][^\n]*)?(?:\n|$)/m;
 export type ReadSource = (text: string, file: string, given: InputArguments) => YamlSource;
 
 /** Reads each file once for the same inputs, however many worlds have it. */
-export function sourceReader(lookUp: FindKnown, notes: ReadingNotes): ReadSource {
+export function sourceReader(lookUp: KnownLookup, notes: ReadingNotes): ReadSource {
   const read = new Map<string, YamlSource>();
   return (text, file, given) => {
     const key = JSON.stringify([file, given]);
@@ -33,15 +33,16 @@ function readPipelineFile(
   text: string,
   file: string,
   given: InputArguments,
-  lookUp: FindKnown,
+  lookUp: KnownLookup,
   notes: ReadingNotes,
 ): YamlSource {
   const [first, second] = documentsOf(text);
-  const header = first === undefined ? undefined : parseYaml(first.text, file, notes, first.linesBefore);
+  const header =
+    first === undefined ? undefined : parseYamlSource(first.text, file, notes, first.linesBefore);
   const isHeader = second !== undefined && header !== undefined && isMap(header.map.spec);
   const values = inputValues(isHeader ? header.map : undefined, given, file);
   if (!isHeader || second === undefined) return header ?? { map: {}, lines: new Map() };
-  return parseYaml(interpolate(second.text, values, lookUp, file), file, notes, second.linesBefore);
+  return parseYamlSource(interpolate(second.text, values, lookUp, file), file, notes, second.linesBefore);
 }
 
 interface DocumentText {

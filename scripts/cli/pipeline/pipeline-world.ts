@@ -2,17 +2,17 @@ import type { World } from './explore.ts';
 import type { ReadExpression } from './expression.ts';
 import { resolveExtends } from './extends.ts';
 import { type FilePlace, type LoadedConfig, loadConfig } from './includes.ts';
-import type { Inherited } from './job.ts';
+import type { InheritedDefaults } from './job.ts';
 import { formsOf, type JobForms, type JobSurroundings } from './job-forms.ts';
-import { type FindKnown, givenValues, type KnownRun, knownPredefined } from './known-run.ts';
-import { locating } from './pipeline-error.ts';
+import { givenValues, type KnownLookup, type KnownRun, knownPredefined } from './known-run.ts';
+import { withPlace } from './pipeline-error.ts';
 import type { ReadSource } from './pipeline-source.ts';
 import { PLACEHOLDERS } from './placeholders.ts';
 import { possibleOutcomes } from './possible-outcomes.ts';
 import { resolveReferences } from './references.ts';
 import type { RepositoryFiles } from './repository-files.ts';
 import type { Circumstances, RulesOutcome } from './rules.ts';
-import { rawNames, readVariables, type Variables } from './variables.ts';
+import { rawNames, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 import type { ReadingNotes } from './yaml-source.ts';
 
@@ -34,7 +34,7 @@ export interface PipelineFiles {
   readonly repository: RepositoryFiles;
   readonly run: KnownRun;
   /** GitLab's own variables of the run, and those that were given. */
-  readonly lookUp: FindKnown;
+  readonly lookUp: KnownLookup;
   readonly readSource: ReadSource;
   readonly expressions: ReadExpression;
   readonly notes: ReadingNotes;
@@ -78,7 +78,7 @@ export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
     const place = loaded.places.get(name);
     return place && `${place.file}:${place.line}`;
   };
-  return locating(placeOf, () => jobsIn(loaded, world, files, about));
+  return withPlace(placeOf, () => jobsIn(loaded, world, files, about));
 }
 
 function jobsIn(
@@ -89,7 +89,7 @@ function jobsIn(
 ): PipelineWorld {
   const config = resolveReferences(resolveExtends(loaded.config, problems, budget), problems, budget);
   const given = givenValues(run);
-  const ofFile = { ...readVariables(config.variables), ...given };
+  const ofFile = { ...readPipelineVariables(config.variables), ...given };
   const workflow = isMap(config.workflow) ? config.workflow : {};
   const possible = possibleOutcomes(workflow.rules, 'workflow', withVariables(about, ofFile));
   const created = possible.outcomes.filter(({ isNever }) => !isNever);
@@ -136,7 +136,12 @@ function oneOf(created: readonly RulesOutcome[], world: World): RulesOutcome | u
   );
 }
 
-function inheritedFrom(config: YamlMap, ofFile: Variables, ofWorkflow: Variables, run: KnownRun): Inherited {
+function inheritedFrom(
+  config: YamlMap,
+  ofFile: Variables,
+  ofWorkflow: Variables,
+  run: KnownRun,
+): InheritedDefaults {
   const known: Record<string, string> = { ...(run.standIns ?? PLACEHOLDERS) };
   const notSet = new Set<string>();
   for (const [name, value] of Object.entries(knownPredefined(run))) {
@@ -157,7 +162,7 @@ function inheritedFrom(config: YamlMap, ofFile: Variables, ofWorkflow: Variables
 
 /** The workflow's rules see the variables of the file before GitLab's own. */
 function withVariables(about: Circumstances, variables: Variables): Circumstances {
-  const lookUp: FindKnown = (name) => {
+  const lookUp: KnownLookup = (name) => {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     return value === undefined ? about.lookUp(name) : { value };
   };

@@ -1,6 +1,6 @@
 import { explore, type World } from './explore.ts';
 import { type Circumstances, flattenedRules, outcomeOf, type RulesOutcome, ruleHolds } from './rules.ts';
-import { readVariables } from './variables.ts';
+import { readPipelineVariables } from './variables.ts';
 import { isMap } from './yaml-map.ts';
 
 /** The ways a list of rules may end, by what nobody can tell from here. */
@@ -42,7 +42,7 @@ export function possibleOutcomes(
     if (!mayEnd || !isMap(rule)) continue;
     const answers = may((within) => ruleHolds(rule, place, within));
     if (answers.includes(true))
-      outcomes.push({ isNever: rule.when === 'never', variables: readVariables(rule.variables) });
+      outcomes.push({ isNever: rule.when === 'never', variables: readPipelineVariables(rule.variables) });
     mayEnd = answers.includes(false);
   }
   if (mayEnd) outcomes.push(NEVER);

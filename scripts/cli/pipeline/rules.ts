@@ -1,16 +1,16 @@
 import { conditionHolds } from './condition.ts';
 import type { World } from './explore.ts';
 import type { ReadExpression } from './expression.ts';
-import type { FindKnown, KnownRun } from './known-run.ts';
+import type { KnownLookup, KnownRun } from './known-run.ts';
 import type { RepositoryFiles } from './repository-files.ts';
-import { expandKnown, readVariables, type Variables } from './variables.ts';
+import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 /** What conditions are judged by. */
 export interface Circumstances {
   readonly run: KnownRun;
-  readonly lookUp: FindKnown;
+  readonly lookUp: KnownLookup;
   readonly world: World;
   readonly files: RepositoryFiles;
   readonly expressions: ReadExpression;
@@ -39,7 +39,7 @@ export function outcomeOf(rules: unknown, place: string, about: Circumstances): 
     if (!isMap(rule)) {
       about.problems.push(`${place}: a rule must be a mapping; ${JSON.stringify(rule)} is passed over`);
     } else if (ruleHolds(rule, place, about)) {
-      return { isNever: rule.when === 'never', variables: readVariables(rule.variables) };
+      return { isNever: rule.when === 'never', variables: readPipelineVariables(rule.variables) };
     }
   }
   return NEVER;
@@ -109,7 +109,7 @@ function pathsOf(clause: unknown): readonly string[] {
 }
 
 /** The values of the names in a text, as far as they are known. */
-export function knownValuesIn(text: string, lookUp: FindKnown): Variables {
+export function knownValuesIn(text: string, lookUp: KnownLookup): Variables {
   const values: Record<string, string> = {};
   for (const [, name = ''] of text.matchAll(/[$%]\{?(\w+)/g)) {
     const found = lookUp(name);

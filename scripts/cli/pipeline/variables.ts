@@ -11,7 +11,7 @@ export type Variables = Readonly<Record<string, string>>;
 export const VALUE_CHARACTERS_MAX = 16_384;
 
 /** Variables of a `variables:` key: plain values, or mappings with a `value` and a description. */
-export function readVariables(value: unknown): Variables {
+export function readPipelineVariables(value: unknown): Variables {
   if (!isMap(value)) return {};
   const variables: Record<string, string> = {};
   for (const [key, entry] of Object.entries(value)) {

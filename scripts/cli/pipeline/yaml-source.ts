@@ -34,7 +34,12 @@ const EMPTY: YamlSource = { map: {}, lines: new Map() };
  * @param linesBefore - how many lines of the file stand before it.
  * @throws {PipelineError} for text that is too deep or stands for too many values.
  */
-export function parseYaml(text: string, file: string, notes: ReadingNotes, linesBefore = 0): YamlSource {
+export function parseYamlSource(
+  text: string,
+  file: string,
+  notes: ReadingNotes,
+  linesBefore = 0,
+): YamlSource {
   const { problems, warnings, budget } = notes;
   const lineCounter = new LineCounter();
   budget.spend(text.length / CHARACTERS_PER_VALUE, file);

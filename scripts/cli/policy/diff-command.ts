@@ -1,6 +1,6 @@
 import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/compare-rules.ts';
 import type { BacktestRules } from '../../../functions/answers/backtest/question.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -10,9 +10,9 @@ import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { progressOf } from '../truth/progress.ts';
-import type { Change, Effect } from './diff/change.ts';
+import type { PolicyChange, PolicyEffect } from './diff/change.ts';
 import { betweenFiles, sinceBase } from './diff/diffed-documents.ts';
-import { type JumpBetween, jumpText } from './diff/price-jumps-between.ts';
+import { jumpText, type LaterPriceJump } from './diff/price-jumps-between.ts';
 import { recordedText } from './diff/recorded-text.ts';
 
 /** @param open - tests open a ledger of their own. */
@@ -46,10 +46,10 @@ Exit codes: 0 compared, 2 a price jumps, or with --exit-code there is a differen
 
 /** Nothing of a ledger is loaded unless `--since` is given. */
 export const diffCommand: Command = diffCommandOn(async (...asked) =>
-  (await import('../ledger/open-ledger.ts')).openDeskLedger(...asked),
+  (await import('../ledger/open-ledger.ts')).openLedger(...asked),
 );
 
-async function diff(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+async function diff(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values, words } = readFlags(
     args,
     { base: 'text', since: 'text', ...LEDGER_FLAGS, ...RULES_FLAGS, force: 'switch', 'exit-code': 'switch' },
@@ -76,7 +76,7 @@ async function askAgain(
   since: string,
   flags: LedgerFlags,
   [from, to]: readonly [BacktestRules, BacktestRules],
-  io: DeskIo,
+  io: TerminalIo,
   open: OpenLedger,
 ): Promise<{ readonly recorded: ComparedRules; readonly ledger: string }> {
   const span = readSpan(since, undefined, io.nowMs(), rollupZone(io));
@@ -91,9 +91,9 @@ async function askAgain(
   }
 }
 
-const EFFECTS: readonly Effect[] = ['tightens', 'loosens', 'unclear', 'neutral'];
+const EFFECTS: readonly PolicyEffect[] = ['tightens', 'loosens', 'unclear', 'neutral'];
 
-function tell(changes: readonly Change[], io: DeskIo): void {
+function tell(changes: readonly PolicyChange[], io: TerminalIo): void {
   if (changes.length === 0) {
     io.out('no difference\n');
     return;
@@ -112,12 +112,12 @@ function tell(changes: readonly Change[], io: DeskIo): void {
   io.out(`${table([{}, {}, {}], rows, io.columns)}\n${changed}: ${counts.join(', ')}\n`);
 }
 
-function tellJumps(jumps: readonly JumpBetween[], io: DeskIo): void {
+function tellJumps(jumps: readonly LaterPriceJump[], io: TerminalIo): void {
   for (const jump of jumps)
     io.err(`${printable(jumpText(jump))}: correct it, write allow_jump: true there, or say --force\n`);
 }
 
-function painted(effect: Effect, paint: Paint): string {
+function painted(effect: PolicyEffect, paint: Paint): string {
   switch (effect) {
     case 'tightens':
       return paint.warn(effect);

@@ -5,7 +5,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import {
   DocumentError,
-  type Located,
+  type LocatedDocument,
   locateLimits,
   locatePolicy,
   readDirectory,
@@ -14,8 +14,8 @@ import { readYaml } from '../../policy/yaml-document.ts';
 import type { RulesFiles } from '../rules-flags.ts';
 
 export interface Documents {
-  readonly policy: Located<Policy>;
-  readonly limits: Located<LimitSet>;
+  readonly policy: LocatedDocument<Policy>;
+  readonly limits: LocatedDocument<LimitSet>;
   readonly directory: Directory;
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type DeskIo, UsageError } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 
 const FIXTURE_NAME = /\.test\.ya?ml$/;
 
@@ -9,7 +9,10 @@ const FIXTURE_NAME = /\.test\.ya?ml$/;
  *
  * @throws {UsageError} if there is no such file, or none at all.
  */
-export function fixtureFiles(words: readonly string[], io: Pick<DeskIo, 'cwd' | 'root'>): readonly string[] {
+export function fixtureFiles(
+  words: readonly string[],
+  io: Pick<TerminalIo, 'cwd' | 'root'>,
+): readonly string[] {
   const named = words.map((word) => resolve(io.cwd, word));
   const files = (named.length === 0 ? [`${io.root}policies`] : named).flatMap(filesAt);
   if (files.length === 0)

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DocumentError } from '../../policy/yaml-document.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
@@ -56,7 +56,7 @@ Exit codes: 0 all as expected, 2 a test failed or too little coverage, 3 an inva
   run: test,
 };
 
-async function test(args: readonly string[], io: DeskIo): Promise<ExitCode> {
+async function test(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   const { values, words } = readFlags(
     args,
     { ...RULES_FLAGS, 'coverage-min': 'text', junit: 'text' },
@@ -81,7 +81,7 @@ type Documents = {
 };
 
 /** @throws {DocumentError} with the problems of all files, before anything runs. */
-function readAll(files: readonly string[], flags: Documents, io: DeskIo): readonly Fixture[] {
+function readAll(files: readonly string[], flags: Documents, io: TerminalIo): readonly Fixture[] {
   const reader = new BaseDocumentReader();
   const given = rulesFiles(flags, io);
   const absolute = {

@@ -1,5 +1,5 @@
 import { selfLockout } from '../../../policies/self-lockout.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -45,7 +45,7 @@ Exit codes: 0 valid (warnings do not count), 3 invalid, or a policy that would l
   run: async (args, io) => validate(args, io),
 };
 
-function validate(args: readonly string[], io: DeskIo): ExitCode {
+function validate(args: readonly string[], io: TerminalIo): ExitCode {
   const { values } = readFlags(args, { ...RULES_FLAGS, force: 'switch' });
   const documents = readDocuments(rulesFiles(values, io));
   const nowMs = io.nowMs();
@@ -71,7 +71,7 @@ function validate(args: readonly string[], io: DeskIo): ExitCode {
   return valid ? EXIT.ok : EXIT.invalid;
 }
 
-function tell(result: ValidateJson, { policy }: Documents, io: DeskIo): void {
+function tell(result: ValidateJson, { policy }: Documents, io: TerminalIo): void {
   const paint = paintWhen(io.colours);
   const { rules } = result.policy;
   for (const text of result.warnings) io.err(`${paint.warn('warning')} ${text}\n`);
@@ -96,7 +96,7 @@ binds_platform from the rule, change the limit, or correct platform.job if it do
 --force if it is meant.
 `;
 
-function ruleTable(rules: readonly RuleSummary[], io: DeskIo, paint: Paint): string {
+function ruleTable(rules: readonly RuleSummary[], io: TerminalIo, paint: Paint): string {
   if (rules.length === 0) return '';
   const rows = rules
     .slice(0, RULES_SHOWN_MAX)

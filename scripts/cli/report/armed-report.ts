@@ -1,9 +1,9 @@
-import { jobUrl } from '../../../functions/answers/job/job-url.ts';
+import { reportJobUrl } from '../../../functions/answers/job/job-url.ts';
 import type { ArmedForecast, ArmedRow } from '../../../functions/answers/shadow/if-armed.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { labelOf, type ReportJob, type ReportWith } from './shadow-report.ts';
-import { jobOf } from './shadow-row.ts';
-import { count, shareText } from './shadow-words.ts';
+import { type ReportContext, type ReportJob, reportLabelOf } from './shadow-report.ts';
+import { reportJobOf } from './shadow-row.ts';
+import { shadowCount, shareText } from './shadow-words.ts';
 
 /** What an enabled controller would have done, with everything a reader needs beside it. */
 export interface ArmedReport extends Omit<ArmedForecast, 'rows'> {
@@ -19,20 +19,20 @@ export interface ArmedReportRow extends Omit<ArmedRow, 'projectPath' | 'examples
 
 export const armedReport = (
   { rows, ...totals }: ArmedForecast,
-  using: Pick<ReportWith, 'directory' | 'gitlabUrl'>,
+  using: Pick<ReportContext, 'directory' | 'gitlabUrl'>,
 ): ArmedReport => ({ ...totals, rows: rows.map((row) => rowOf(row, using)) });
 
-function rowOf(row: ArmedRow, { directory, gitlabUrl }: Pick<ReportWith, 'directory' | 'gitlabUrl'>) {
+function rowOf(row: ArmedRow, { directory, gitlabUrl }: Pick<ReportContext, 'directory' | 'gitlabUrl'>) {
   const { projectPath, examples, ...rest } = row;
   const path = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return {
     ...rest,
     ...(rest.limit !== undefined && { limit: limitLabel(rest.limit, directory) }),
-    root: labelOf(rest.rootId, path?.split('/')[0], directory),
-    group: labelOf(rest.groupId, path, directory),
+    root: reportLabelOf(rest.rootId, path?.split('/')[0], directory),
+    group: reportLabelOf(rest.groupId, path, directory),
     examples: examples.map((record) => {
-      const job = jobOf(record);
-      const url = jobUrl(gitlabUrl, job, directory);
+      const job = reportJobOf(record);
+      const url = reportJobUrl(gitlabUrl, job, directory);
       return { ...job, ...(url !== undefined && { url }) };
     }),
   };
@@ -49,8 +49,10 @@ function limitLabel(limit: string, directory: Directory): string {
 export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedForecast, 'rows'>): string {
   const share = jobs === 0 || wouldFail === 0 ? '' : ` (${shareText(wouldFail / jobs)})`;
   const again =
-    repeats === 0 ? '' : `; ${count(repeats)} of them ${repeats === 1 ? 'is' : 'are'} a job tried again`;
-  return `If armed now: ${count(wouldFail)} of ${count(jobs)} jobs would have failed${share}${again}, by the rules and limits of now.`;
+    repeats === 0
+      ? ''
+      : `; ${shadowCount(repeats)} of them ${repeats === 1 ? 'is' : 'are'} a job tried again`;
+  return `If armed now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed${share}${again}, by the rules and limits of now.`;
 }
 
 /** What a recorded run cannot show; nothing where nothing would fail. */

@@ -6,14 +6,14 @@ import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { type Why, whyKey, whyOf } from './shadow-row.ts';
+import { type RejectionCause, whyKey, whyOf } from './shadow-row.ts';
 
 /** A job that a counter of everything that ran would have refused. */
 export interface NaiveRefusal {
   /** As the caller numbered it. */
   readonly job: number;
   /** Why, after the counter's own violations at that time; absent: none of them was recorded. */
-  readonly why?: Why;
+  readonly why?: RejectionCause;
 }
 
 /** Some 300 bytes each while they are replayed: with more the naive count is left out rather than the machine filled. */
@@ -47,7 +47,7 @@ interface BoundSeen {
   readonly atMs: number;
   readonly jobId: number;
   readonly bound: number;
-  readonly why: Why;
+  readonly why: RejectionCause;
 }
 
 interface CounterLife {
@@ -64,7 +64,7 @@ interface CounterLife {
  */
 export class NaiveReplay {
   readonly #counters = new Map<string, CounterLife>();
-  readonly #whys = new Map<string, Why>();
+  readonly #whys = new Map<string, RejectionCause>();
   readonly #limits: LimitSet | undefined;
   readonly #directory: Directory | undefined;
   readonly #claimsMax: number;
@@ -128,7 +128,7 @@ export class NaiveReplay {
   }
 
   /** One object for all that is the same. */
-  #known(why: Why): Why {
+  #known(why: RejectionCause): RejectionCause {
     const key = whyKey(why);
     const known = this.#whys.get(key) ?? why;
     this.#whys.set(key, known);

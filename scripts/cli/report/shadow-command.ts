@@ -3,14 +3,14 @@ import { resolve } from 'node:path';
 import { type ArmedForecast, ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type DeskLedger, type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type LedgerAccess, type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { type DeskRules, RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
-import { rulesInForce } from '../rules-in-force.ts';
+import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { openRulesInForce } from '../rules-in-force.ts';
 import { progressOf } from '../truth/progress.ts';
 import { type GroupFilter, groupFilter } from './group-filter.ts';
 import { shadowCsv } from './shadow-csv.ts';
@@ -19,8 +19,8 @@ import { shadowHtml } from './shadow-html.ts';
 import { type ShadowReport, shadowReport } from './shadow-report.ts';
 import { ShadowSimulation } from './shadow-simulation.ts';
 import { shadowTerminal } from './shadow-terminal.ts';
-import { count } from './shadow-words.ts';
-import { readSpan, SPAN_HELP, type Span } from './span.ts';
+import { shadowCount } from './shadow-words.ts';
+import { type ReportSpan, readSpan, SPAN_HELP } from './span.ts';
 
 const HELP = `tollgate report shadow [flags]
 
@@ -64,7 +64,7 @@ export const shadowReportCommandOn = (open: OpenLedger): Command => ({
   run: (args, io) => reportShadow(args, io, open),
 });
 
-export const shadowReportCommand: Command = shadowReportCommandOn(openDeskLedger);
+export const shadowReportCommand: Command = shadowReportCommandOn(openLedger);
 
 const FLAGS = {
   since: 'text',
@@ -77,7 +77,7 @@ const FLAGS = {
   ...RULES_FLAGS,
 } as const;
 
-async function reportShadow(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+async function reportShadow(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
   const format = formatOf(values.format, values.json);
   const span = readSpan(values.since ?? '14d', values.until, io.nowMs(), rollupZone(io));
@@ -85,7 +85,7 @@ async function reportShadow(args: readonly string[], io: DeskIo, open: OpenLedge
   const ledger = await open(values, io);
   let report: ShadowReport;
   try {
-    const rules = await rulesInForce(values, ledger, io);
+    const rules = await openRulesInForce(values, ledger, io);
     const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
     const figures = await simulate(ledger.store, span, group, rules, io);
     group?.check();
@@ -110,10 +110,10 @@ async function reportShadow(args: readonly string[], io: DeskIo, open: OpenLedge
 
 async function simulate(
   store: LedgerStore,
-  span: Span,
+  span: ReportSpan,
   group: GroupFilter | undefined,
-  { policy, limits, directory }: DeskRules,
-  io: DeskIo,
+  { policy, limits, directory }: FileRules,
+  io: TerminalIo,
 ): Promise<ShadowFigures> {
   const passing = new Set(policy.rules.filter(({ onMissing }) => onMissing === 'admit').map(({ id }) => id));
   const simulation = new ShadowSimulation({
@@ -129,7 +129,7 @@ async function simulate(
     if (item.kind !== 'record') continue;
     simulation.add(item.record);
     records += 1;
-    if (io.progress && records % PROGRESS_RECORDS === 0) io.err(`\r${count(records)} jobs read`);
+    if (io.progress && records % PROGRESS_RECORDS === 0) io.err(`\r${shadowCount(records)} jobs read`);
   }
   if (io.progress && records >= PROGRESS_RECORDS) io.err('\r\u001b[K');
   return simulation.figures();
@@ -137,10 +137,10 @@ async function simulate(
 
 async function forecast(
   store: LedgerStore,
-  span: Span,
+  span: ReportSpan,
   group: GroupFilter | undefined,
-  rules: DeskRules,
-  io: DeskIo,
+  rules: FileRules,
+  io: TerminalIo,
 ): Promise<ArmedForecast> {
   const progress = progressOf('jobs replayed', io);
   try {
@@ -159,7 +159,7 @@ async function deliver(
   report: ShadowReport,
   format: Format,
   out: string | undefined,
-  io: DeskIo,
+  io: TerminalIo,
 ): Promise<void> {
   const toFile = out !== undefined;
   const text = render(report, format, toFile, io);
@@ -171,7 +171,7 @@ async function deliver(
   io.err(`${file} written\n`);
 }
 
-function render(report: ShadowReport, format: Format, toFile: boolean, io: DeskIo): string {
+function render(report: ShadowReport, format: Format, toFile: boolean, io: TerminalIo): string {
   switch (format) {
     case 'terminal':
       return shadowTerminal(
@@ -204,5 +204,5 @@ function readGitlabUrl(text: string | undefined): string | undefined {
 }
 
 /** The GitLab that `npm start` plays has no pages. */
-const urlOf = ({ instance, gitlabUrl }: DeskLedger): string | undefined =>
+const urlOf = ({ instance, gitlabUrl }: LedgerAccess): string | undefined =>
   instance === PLAYED_GITLAB ? undefined : (gitlabUrl ?? `https://${instance}`);

@@ -23,11 +23,11 @@ export interface ShadowFigures {
   /** Jobs that lacked a field, before rules whose `on_missing` lets them pass. */
   readonly missingPassed: number;
   /** Most jobs first. */
-  readonly rows: readonly ShadowRow[];
+  readonly rows: readonly ShadowFigureRow[];
 }
 
 /** Jobs of one group that one rule would have rejected for one reason. A job may be in several rows. */
-export interface ShadowRow {
+export interface ShadowFigureRow {
   readonly rootId?: number;
   readonly groupId?: number;
   /** Path of a project in that group, for a label where the directory has none. */

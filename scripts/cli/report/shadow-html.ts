@@ -5,10 +5,10 @@ import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
 import { SHADOW_STYLE } from './shadow-style.ts';
 import {
   apartSentence,
-  count,
   money,
   naiveSentence,
   rejectedSentences,
+  shadowCount,
   spanText,
   verdictSentence,
 } from './shadow-words.ts';
@@ -59,8 +59,8 @@ function armedTableHtml({ rows }: ArmedReport): string {
       cell('rule', row.rule),
       cell('limit', row.limit ?? ''),
       cell('code', row.code),
-      number('would fail', count(row.jobs)),
-      number('tried again', count(row.repeats)),
+      number('would fail', shadowCount(row.jobs)),
+      number('tried again', shadowCount(row.repeats)),
     ];
     return `<tr>${cells.join('')}</tr>`;
   });
@@ -79,8 +79,8 @@ function tableHtml({ rows, currency }: ShadowReport): string {
       cell('rule', row.rule),
       cell('mode', row.mode ?? ''),
       cell('code', row.code),
-      number('would fail', count(row.jobs)),
-      number('naive', row.naive === undefined ? '–' : count(row.naive)),
+      number('would fail', shadowCount(row.jobs)),
+      number('naive', row.naive === undefined ? '–' : shadowCount(row.naive)),
       number('cost', money(row.costMicros, currency)),
     ];
     return `<tr>${cells.join('')}</tr>`;
@@ -104,8 +104,8 @@ function jobsHtml(
   const shown = row.examples.length;
   const of =
     shown < row.jobs
-      ? `the latest ${shown} of ${count(row.jobs)} jobs`
-      : `${count(row.jobs)} ${row.jobs === 1 ? 'job' : 'jobs'}`;
+      ? `the latest ${shown} of ${shadowCount(row.jobs)} jobs`
+      : `${shadowCount(row.jobs)} ${row.jobs === 1 ? 'job' : 'jobs'}`;
   return `<details>
 <summary>${escaped(`${row.group}: ${row.rule}`)} <code>${escaped(row.code)}</code>, ${of}</summary>
 <ul>

@@ -1,8 +1,8 @@
-import { jobUrl } from '../../../functions/answers/job/job-url.ts';
+import { reportJobUrl } from '../../../functions/answers/job/job-url.ts';
 import type { ArmedForecast } from '../../../functions/answers/shadow/if-armed.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type ArmedReport, armedReport } from './armed-report.ts';
-import type { ShadowFigures, ShadowJob, ShadowRow } from './shadow-figures.ts';
+import type { ShadowFigureRow, ShadowFigures, ShadowJob } from './shadow-figures.ts';
 import type { ZonedSpan } from './span.ts';
 
 /** The figures with everything a reader needs beside them. What `--json` prints. */
@@ -21,7 +21,7 @@ export interface ShadowReport extends ZonedSpan {
   readonly notes: readonly string[];
 }
 
-export interface ReportRow extends Omit<ShadowRow, 'projectPath' | 'examples'> {
+export interface ReportRow extends Omit<ShadowFigureRow, 'projectPath' | 'examples'> {
   /** Paths where the directory or a project's path tells them, else ids. */
   readonly root: string;
   readonly group: string;
@@ -33,7 +33,7 @@ export interface ReportJob extends ShadowJob {
   readonly url?: string;
 }
 
-export interface ReportWith extends ZonedSpan {
+export interface ReportContext extends ZonedSpan {
   readonly ledger: string;
   readonly group?: string;
   readonly currency: string;
@@ -44,7 +44,7 @@ export interface ReportWith extends ZonedSpan {
   readonly notes: readonly string[];
 }
 
-export function shadowReport(figures: ShadowFigures, using: ReportWith): ShadowReport {
+export function shadowReport(figures: ShadowFigures, using: ReportContext): ShadowReport {
   const { sinceMs, untilMs, zone, ledger, group, currency, directory, gitlabUrl, armed, notes } = using;
   const { rows, ...totals } = figures;
   return {
@@ -64,19 +64,23 @@ export function shadowReport(figures: ShadowFigures, using: ReportWith): ShadowR
 const NAIVE_LEFT_OUT =
   'The naive count is left out: the ledger holds too many jobs to replay its counters here.';
 
-function reportRow(row: ShadowRow, directory: Directory, gitlabUrl: string | undefined): ReportRow {
+function reportRow(row: ShadowFigureRow, directory: Directory, gitlabUrl: string | undefined): ReportRow {
   const { projectPath, examples, ...rest } = row;
   const path = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return {
     ...rest,
-    root: labelOf(row.rootId, path?.split('/')[0], directory),
-    group: labelOf(row.groupId, path, directory),
+    root: reportLabelOf(row.rootId, path?.split('/')[0], directory),
+    group: reportLabelOf(row.groupId, path, directory),
     examples: examples.map((job) => {
-      const url = jobUrl(gitlabUrl, job, directory);
+      const url = reportJobUrl(gitlabUrl, job, directory);
       return { ...job, ...(url !== undefined && { url }) };
     }),
   };
 }
 
-export const labelOf = (id: number | undefined, path: string | undefined, directory: Directory): string =>
+export const reportLabelOf = (
+  id: number | undefined,
+  path: string | undefined,
+  directory: Directory,
+): string =>
   (id === undefined ? undefined : directory.groupById.get(id)?.path) || path || String(id ?? 'unknown');

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { ShadowJob, ShadowRow } from './shadow-figures.ts';
+import type { ShadowFigureRow, ShadowJob } from './shadow-figures.ts';
 
 /** Jobs shown per row: enough to look into, and a report stays a page. */
 export const EXAMPLES_MAX = 50;
@@ -12,14 +12,14 @@ export interface GroupOfJob {
 }
 
 /** What had something against a job. */
-export interface Why {
+export interface RejectionCause {
   readonly rule: string;
   readonly class?: Violation['class'];
   readonly mode?: Violation['mode'];
   readonly code: string;
 }
 
-export const whyOf = ({ rule, class: ruleClass, mode, reason }: Violation): Why => ({
+export const whyOf = ({ rule, class: ruleClass, mode, reason }: Violation): RejectionCause => ({
   rule,
   class: ruleClass,
   mode,
@@ -27,15 +27,16 @@ export const whyOf = ({ rule, class: ruleClass, mode, reason }: Violation): Why 
 });
 
 /** Stands for violations a record had no room for. */
-export const NOT_RECORDED: Why = { rule: '(not recorded)', code: '-' };
+export const NOT_RECORDED: RejectionCause = { rule: '(not recorded)', code: '-' };
 /** Stands for all rows beyond the number that is kept apart. */
-export const FURTHER_ROWS: Why = { rule: '(further rows)', code: '-' };
+export const FURTHER_ROWS: RejectionCause = { rule: '(further rows)', code: '-' };
 
-export const whyKey = (why: Why): string => [why.rule, why.class ?? '', why.mode ?? '', why.code].join('\n');
+export const whyKey = (why: RejectionCause): string =>
+  [why.rule, why.class ?? '', why.mode ?? '', why.code].join('\n');
 
 /** One row being counted. What it ends with does not depend on the order jobs come in. */
 export class RowTally {
-  readonly #why: Why;
+  readonly #why: RejectionCause;
   #group: GroupOfJob;
   #jobs = 0;
   #costMicros = 0;
@@ -44,7 +45,7 @@ export class RowTally {
   readonly #naive = new Set<number>();
   #examples: ShadowJob[] = [];
 
-  constructor(group: GroupOfJob, why: Why) {
+  constructor(group: GroupOfJob, why: RejectionCause) {
     this.#group = group;
     this.#why = why;
   }
@@ -63,7 +64,7 @@ export class RowTally {
     this.#costMicros += costMicros;
     this.#firstAtMs = Math.min(this.#firstAtMs, decidedAtMs);
     this.#lastAtMs = Math.max(this.#lastAtMs, decidedAtMs);
-    this.#examples.push(jobOf(record, costMicros));
+    this.#examples.push(reportJobOf(record, costMicros));
     if (this.#examples.length >= 2 * EXAMPLES_MAX) this.#examples = latest(this.#examples);
   }
 
@@ -71,7 +72,7 @@ export class RowTally {
     this.#naive.add(job);
   }
 
-  figures(naiveCounted: boolean): ShadowRow {
+  figures(naiveCounted: boolean): ShadowFigureRow {
     return {
       ...this.#group,
       ...this.#why,
@@ -85,7 +86,7 @@ export class RowTally {
 }
 
 /** What of a job a report shows. @param costMicros - what it cost, or is estimated to. */
-export function jobOf(
+export function reportJobOf(
   { jobId, decidedAtMs, facts }: JobRecord,
   costMicros: number = facts.costMicros,
 ): ShadowJob {

@@ -5,13 +5,13 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { isLetInByGrace, isOnCounter, NaiveReplay } from './naive-replay.ts';
-import type { ShadowFigures, ShadowRow } from './shadow-figures.ts';
+import type { ShadowFigureRow, ShadowFigures } from './shadow-figures.ts';
 import {
   FURTHER_ROWS,
   type GroupOfJob,
   NOT_RECORDED,
+  type RejectionCause,
   RowTally,
-  type Why,
   whyKey,
   whyOf,
 } from './shadow-row.ts';
@@ -110,13 +110,13 @@ export class ShadowSimulation {
     if (unnamed) this.#countNaive(job, NOT_RECORDED);
   }
 
-  #countNaive(job: number, why: Why): void {
+  #countNaive(job: number, why: RejectionCause): void {
     if (this.#groups[job] === undefined) return;
     this.#naive.add(job);
     this.#row(job, why).countNaive(job);
   }
 
-  #row(job: number, why: Why): RowTally {
+  #row(job: number, why: RejectionCause): RowTally {
     const group = this.#groups[job] ?? {};
     const key = `${group.rootId ?? ''}/${group.groupId ?? ''}\n${whyKey(why)}`;
     const existing = this.#rows.get(key);
@@ -146,7 +146,7 @@ export class ShadowSimulation {
     const refusals = this.#replay.refusals();
     for (const { job, why = NOT_RECORDED } of refusals ?? []) this.#countNaive(job, why);
     const counted = refusals !== undefined;
-    const rows = [...this.#rows.values()].map((row): ShadowRow => row.figures(counted));
+    const rows = [...this.#rows.values()].map((row): ShadowFigureRow => row.figures(counted));
     return {
       ...this.#counts,
       ...(counted && { naive: this.#naive.size }),
@@ -155,10 +155,10 @@ export class ShadowSimulation {
   }
 }
 
-const byWeight = (a: ShadowRow, b: ShadowRow): number =>
+const byWeight = (a: ShadowFigureRow, b: ShadowFigureRow): number =>
   b.jobs - a.jobs || (b.naive ?? 0) - (a.naive ?? 0) || (nameOf(a) < nameOf(b) ? -1 : 1);
 
-const nameOf = ({ rootId = 0, groupId = 0, rule, code }: ShadowRow): string =>
+const nameOf = ({ rootId = 0, groupId = 0, rule, code }: ShadowFigureRow): string =>
   `${rootId}/${groupId}/${rule}/${code}`;
 
 const groupOf = ({ facts: { rootId, groupId, projectPath } }: JobRecord): GroupOfJob => ({

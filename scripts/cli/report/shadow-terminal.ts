@@ -5,10 +5,10 @@ import { type ArmedReport, armedSentence, retrySentence } from './armed-report.t
 import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
 import {
   apartSentence,
-  count,
   money,
   naiveSentence,
   rejectedSentences,
+  shadowCount,
   spanText,
   verdictSentence,
 } from './shadow-words.ts';
@@ -57,8 +57,8 @@ export function armedRowsText({ rows }: ArmedReport, paint: Paint, columns: numb
         printable(row.group),
         printable(row.rule),
         printable(row.limit ?? ''),
-        count(row.jobs),
-        count(row.repeats),
+        shadowCount(row.jobs),
+        shadowCount(row.repeats),
         row.code,
         row.examples.slice(0, JOBS_SHOWN).map(shortJob).join(' '),
       ]),
@@ -90,8 +90,8 @@ function rowsText({ rows, currency }: ShadowReport, paint: Paint, columns: numbe
         row.group,
         row.rule,
         row.mode ?? '',
-        count(row.jobs),
-        row.naive === undefined ? '' : count(row.naive),
+        shadowCount(row.jobs),
+        row.naive === undefined ? '' : shadowCount(row.naive),
         money(row.costMicros, currency),
         row.code,
       ]),
@@ -109,7 +109,7 @@ function jobsText(rows: readonly ReportRow[], zone: string, paint: Paint, column
     .filter(({ examples }) => examples.length > 0)
     .map((row) => {
       const shown = row.examples.slice(0, JOBS_SHOWN);
-      const title = `${row.group}: ${row.rule} [${row.code}]${shown.length < row.jobs ? `, the latest ${shown.length} of ${count(row.jobs)}` : ''}`;
+      const title = `${row.group}: ${row.rule} [${row.code}]${shown.length < row.jobs ? `, the latest ${shown.length} of ${shadowCount(row.jobs)}` : ''}`;
       const jobs = shown.map((job) => [
         `  ${instantText(job.decidedAtMs, zone)}`,
         job.jobName ?? '',

@@ -4,7 +4,7 @@ import type { ShadowReport } from './shadow-report.ts';
 import type { ZonedSpan } from './span.ts';
 
 /** `9,102` */
-export const count = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+export const shadowCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
 export const money = (micros: number, currency: string): string =>
   `${moneyText(micros, 'nearest')} ${currency}`;
@@ -18,12 +18,12 @@ export function verdictSentence({ totals, currency }: ShadowReport): string {
   const { jobs, wouldFail, costMicros } = totals;
   const share = jobs === 0 || wouldFail === 0 ? '' : ` (${shareText(wouldFail / jobs)})`;
   const cost = wouldFail === 0 ? '' : `, ${money(costMicros, currency)} of work`;
-  return `${count(wouldFail)} of ${count(jobs)} jobs would have failed by what only watches${share}${cost}`;
+  return `${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed by what only watches${share}${cost}`;
 }
 
 export function naiveSentence({ totals }: ShadowReport): string | undefined {
   if (totals.naive === undefined) return undefined;
-  return `Counted naively it is ${count(totals.naive)}: there every job that ran uses up its limits, also one that would have failed.`;
+  return `Counted naively it is ${shadowCount(totals.naive)}: there every job that ran uses up its limits, also one that would have failed.`;
 }
 
 /** What was enforced, and whether GitLab followed. */
@@ -33,7 +33,7 @@ export function rejectedSentences({ totals }: ShadowReport): readonly string[] {
   return [
     ...(ranRejected > 0
       ? [
-          `${count(ranRejected)} ${ranRejected === 1 ? 'job' : 'jobs'} ran although rejected: the controller was in dry_run and GitLab followed no answer, or they passed it by.`,
+          `${shadowCount(ranRejected)} ${ranRejected === 1 ? 'job' : 'jobs'} ran although rejected: the controller was in dry_run and GitLab followed no answer, or they passed it by.`,
         ]
       : []),
     ...(failed > 0
@@ -44,15 +44,15 @@ export function rejectedSentences({ totals }: ShadowReport): readonly string[] {
   ];
 }
 
-const jobsText = (jobs: number): string => (jobs === 1 ? '1 job was' : `${count(jobs)} jobs were`);
+const jobsText = (jobs: number): string => (jobs === 1 ? '1 job was' : `${shadowCount(jobs)} jobs were`);
 
 /** What is in neither count. */
 export function apartSentence({ totals }: ShadowReport): string | undefined {
   const parts = [
-    totals.unasked > 0 ? `${count(totals.unasked)} never asked about (bypass)` : undefined,
-    totals.exempt > 0 ? `${count(totals.exempt)} exempt from a rule` : undefined,
-    totals.softLimit > 0 ? `${count(totals.softLimit)} past a soft limit` : undefined,
-    totals.missingPassed > 0 ? `${count(totals.missingPassed)} let pass without a field` : undefined,
+    totals.unasked > 0 ? `${shadowCount(totals.unasked)} never asked about (bypass)` : undefined,
+    totals.exempt > 0 ? `${shadowCount(totals.exempt)} exempt from a rule` : undefined,
+    totals.softLimit > 0 ? `${shadowCount(totals.softLimit)} past a soft limit` : undefined,
+    totals.missingPassed > 0 ? `${shadowCount(totals.missingPassed)} let pass without a field` : undefined,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : `Counted apart: ${parts.join(', ')}.`;
 }

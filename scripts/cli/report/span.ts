@@ -3,13 +3,13 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 /** Half-open: the instant `untilMs` is not part of it. Unix ms. */
-export interface Span {
+export interface ReportSpan {
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
 /** A span as somebody asked for it. */
-export interface ZonedSpan extends Span {
+export interface ZonedSpan extends ReportSpan {
   /** IANA zone in which its days were meant and its edges are told. */
   readonly zone: string;
 }

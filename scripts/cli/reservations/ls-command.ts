@@ -3,13 +3,13 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { durationText } from '../../../policies/text/money-text.ts';
-import { type Command, type DeskIo, EXIT } from '../../terminal/command.ts';
+import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
-import { count, money } from '../report/shadow-words.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
+import { money, shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 
@@ -65,7 +65,7 @@ export const reservationsCommandOn = (open: OpenLedger): Command => ({
   },
 });
 
-export const reservationsCommand: Command = reservationsCommandOn(openDeskLedger);
+export const reservationsCommand: Command = reservationsCommandOn(openLedger);
 
 interface HeldJob {
   readonly jobId: number;
@@ -103,7 +103,7 @@ function heldText(
   currency: string,
   stale: boolean,
   cut: boolean,
-  io: Pick<DeskIo, 'columns' | 'colours' | 'env'>,
+  io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
 ): string {
   if (jobs.length === 0) return stale ? 'No job is past its due time.\n' : 'No job holds anything.\n';
   const paint = paintWhen(io.colours);
@@ -129,5 +129,5 @@ function heldText(
   );
   const sum = jobs.reduce((total, { heldMicros }) => total + heldMicros, 0);
   const more = cut ? ', and perhaps more: --count' : '';
-  return `${table(titles, rows, io.columns, paint.dim)}${count(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
+  return `${table(titles, rows, io.columns, paint.dim)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
 }

@@ -1,14 +1,14 @@
 import { dynamoRestore } from '../../../functions/core/export/dynamo-restore.ts';
 import type { ExportedKind } from '../../../functions/core/export/exported-image.ts';
 import { type RestoreReport, restoreLines } from '../../../functions/core/export/restore-lines.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type DeskTable, openDeskTable } from '../ledger/open-ledger.ts';
-import { count } from '../report/shadow-words.ts';
+import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { type Confirm, confirmOnTerminal } from '../truth/confirm.ts';
+import { type Confirmation, confirmOnTerminal } from '../truth/confirm.ts';
 import { exportedLines } from './exported-files.ts';
 
 const HELP = `tollgate restore <folder> [flags]
@@ -30,8 +30,8 @@ Exit codes: 0 read back, 1 the table does not answer or a file is broken, 2 line
 
 export interface RestoreCommandDeps {
   /** Tests open tables of their own. */
-  readonly open: (...args: Parameters<typeof openDeskTable>) => Promise<DeskTable>;
-  readonly confirm: Confirm;
+  readonly open: (...args: Parameters<typeof openTableAccess>) => Promise<TableAccess>;
+  readonly confirm: Confirmation;
 }
 
 /** Nobody's job waits for it. */
@@ -44,9 +44,12 @@ export const restoreCommandOn = (deps: RestoreCommandDeps): Command => ({
   run: (args, io) => restore(args, io, deps),
 });
 
-export const restoreCommand: Command = restoreCommandOn({ open: openDeskTable, confirm: confirmOnTerminal });
+export const restoreCommand: Command = restoreCommandOn({
+  open: openTableAccess,
+  confirm: confirmOnTerminal,
+});
 
-async function restore(args: readonly string[], io: DeskIo, deps: RestoreCommandDeps): Promise<ExitCode> {
+async function restore(args: readonly string[], io: TerminalIo, deps: RestoreCommandDeps): Promise<ExitCode> {
   const flags = { since: 'text', until: 'text', yes: 'switch', ...LEDGER_FLAGS } as const;
   const { values, words } = readFlags(args, flags, { max: 1, what: 'one folder' });
   const [folder] = words;
@@ -91,11 +94,11 @@ const WORDS: Readonly<Record<ExportedKind, string>> = {
 
 function textOf({ restored, kept, leftOut, passedOver }: RestoreReport): string {
   const kinds = Object.entries(WORDS) as [ExportedKind, string][];
-  const lines = kinds.map(([kind, words]) => `${count(restored[kind])} ${words} read back`);
-  const newer = `${count(passedOver)} lines passed over: of another GitLab, of a newer Tollgate, or none of an export`;
+  const lines = kinds.map(([kind, words]) => `${shadowCount(restored[kind])} ${words} read back`);
+  const newer = `${shadowCount(passedOver)} lines passed over: of another GitLab, of a newer Tollgate, or none of an export`;
   return `${lines.join('\n')}
-${count(kept)} were there already
-${count(leftOut)} left out: of another time, or expired
+${shadowCount(kept)} were there already
+${shadowCount(leftOut)} left out: of another time, or expired
 ${passedOver === 0 ? '' : `${newer}\n`}Now "tollgate rebuild --repair" and "tollgate rebuild --usage" make counters and usage follow.
 `;
 }

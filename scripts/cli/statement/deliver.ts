@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type DeskIo, UsageError } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 
 /** To the terminal, or into a file. @throws {UsageError} if the file cannot be written. */
-export async function deliver(text: string, out: string | undefined, io: DeskIo): Promise<void> {
+export async function deliver(text: string, out: string | undefined, io: TerminalIo): Promise<void> {
   if (out === undefined) return io.out(text);
   const file = resolve(io.cwd, out);
   await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {

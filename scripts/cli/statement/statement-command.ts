@@ -1,11 +1,11 @@
 import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { statementOf, statementPlan } from '../../../functions/answers/statement/statement.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
@@ -48,7 +48,7 @@ export const statementCommandOn = (open: OpenLedger): Command => ({
   run: (args, io) => tellStatement(args, io, open),
 });
 
-export const statementCommand: Command = statementCommandOn(openDeskLedger);
+export const statementCommand: Command = statementCommandOn(openLedger);
 
 const FLAGS = {
   month: 'text',
@@ -63,7 +63,7 @@ const FLAGS = {
   ...RULES_FLAGS,
 } as const;
 
-async function tellStatement(args: readonly string[], io: DeskIo, open: OpenLedger): Promise<ExitCode> {
+async function tellStatement(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
   const { month, format, json } = values;
   if (month === undefined) throw new UsageError('--month is missing: expected a month like 2026-10');
@@ -116,7 +116,7 @@ function rendered(
   statement: Statement,
   format: (typeof FORMATS)[number],
   toFile: boolean,
-  io: DeskIo,
+  io: TerminalIo,
 ): string {
   switch (format) {
     case 'terminal':

@@ -2,8 +2,8 @@ import type { Statement, StatementLine } from '../../../functions/answers/statem
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { durationText } from '../../../policies/text/money-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
-import { type Column, table } from '../../terminal/table.ts';
-import { count, money } from '../report/shadow-words.ts';
+import { type TerminalColumn, table } from '../../terminal/table.ts';
+import { money, shadowCount } from '../report/shadow-words.ts';
 
 /** Some screens: the CSV has all. */
 const ROWS_SHOWN = 60;
@@ -13,7 +13,7 @@ export function statementTerminal(statement: Statement, paint: Paint, columns: n
   const lines = [
     paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
     paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
-    `${count(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
+    `${shadowCount(totals.jobs)} jobs, ${durationText(totals.seconds, 'up')}.`,
     ...(totals.correctedMicros === 0 && totals.lateMicros === 0
       ? []
       : [
@@ -23,7 +23,7 @@ export function statementTerminal(statement: Statement, paint: Paint, columns: n
       ? []
       : [
           paint.warn(
-            `${count(totals.openJobs)} jobs are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
+            `${shadowCount(totals.openJobs)} jobs are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
           ),
         ]),
     ...controls.map(({ counter, shownMicros, settledMicros }) =>
@@ -44,7 +44,7 @@ export function statementTerminal(statement: Statement, paint: Paint, columns: n
 function rowsText({ lines, currency, by }: Statement, paint: Paint, columns: number): string {
   if (lines.length === 0) return '';
   const right = { align: 'right' } as const;
-  const titles: Column[] = [
+  const titles: TerminalColumn[] = [
     { title: 'day' },
     { title: 'class' },
     { title: by === 'job' ? 'job' : 'jobs', ...right },
@@ -58,14 +58,15 @@ function rowsText({ lines, currency, by }: Statement, paint: Paint, columns: num
     .map((line) => [
       line.day,
       printable(line.runnerClass),
-      line.job === undefined ? count(line.jobs) : String(line.job.id),
+      line.job === undefined ? shadowCount(line.jobs) : String(line.job.id),
       String(line.seconds),
       money(line.micros, currency),
       markOf(line),
       printable(line.projectPath ?? line.groupPath ?? String(line.projectId ?? 'unknown')),
     ]);
   const more = lines.length - ROWS_SHOWN;
-  const rest = more > 0 ? paint.dim(`… and ${count(more)} lines more: --format csv has them all\n`) : '';
+  const rest =
+    more > 0 ? paint.dim(`… and ${shadowCount(more)} lines more: --format csv has them all\n`) : '';
   return table(titles, rows, columns, paint.dim) + rest;
 }
 

@@ -19,7 +19,7 @@ export interface ActOptions {
 }
 
 /** What `--json` prints as `acted`. */
-export interface Acted {
+export interface ActReport {
   readonly tally: ConcludeTally;
   readonly left: { readonly bypass: number; readonly expiry: number; readonly tooMany: number };
 }
@@ -28,7 +28,7 @@ export interface Acted {
 export const ACT_MAX = 10_000;
 
 /** The ledger decides what is still true: what somebody else ended meanwhile stays as it is. */
-export async function actOn(verdicts: readonly JobVerdict[], options: ActOptions): Promise<Acted> {
+export async function actOn(verdicts: readonly JobVerdict[], options: ActOptions): Promise<ActReport> {
   const { store, clock, rules, chargeUnknown, seesAllJobs } = options;
   const bypass = rules === undefined ? verdicts.filter((verdict) => verdict.do === 'charge') : [];
   const expiry = seesAllJobs ? [] : verdicts.filter((verdict) => verdict.do === 'expire');
@@ -59,5 +59,5 @@ export async function actOn(verdicts: readonly JobVerdict[], options: ActOptions
   return { tally, left: { bypass: bypass.length, expiry: expiry.length, tooMany } };
 }
 
-export const isComplete = ({ tally, left }: Acted): boolean =>
+export const isComplete = ({ tally, left }: ActReport): boolean =>
   tally.undecided + left.bypass + left.expiry + left.tooMany === 0;

@@ -16,7 +16,7 @@ export interface WantedJob {
   readonly projectId: number | undefined;
 }
 
-export interface GitLabSays {
+export interface GitLabTruths {
   /** Keyed by job id; `undefined` for one that GitLab does not know. */
   readonly truths: ReadonlyMap<number, JobTruth | undefined>;
   /** Wanted jobs GitLab could not be asked about: their project is not known, or there were too many. */
@@ -46,7 +46,7 @@ export async function askGitLab(
   wanted: readonly WantedJob[],
   gitlab: GitLab,
   options: AskOptions,
-): Promise<GitLabSays> {
+): Promise<GitLabTruths> {
   const truths = new Map<number, JobTruth | undefined>();
   const runners = await listJobs(truths, gitlab, options);
   const missing = wanted.filter(({ jobId }) => !truths.has(jobId));
@@ -61,7 +61,7 @@ async function listJobs(
   truths: Map<number, JobTruth | undefined>,
   gitlab: GitLab,
   options: AskOptions,
-): Promise<GitLabSays['runners']> {
+): Promise<GitLabTruths['runners']> {
   const runnerIds: number[] = [];
   let page: string | undefined;
   try {

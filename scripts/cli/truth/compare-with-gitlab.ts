@@ -10,7 +10,7 @@ import {
   unadmittedShare,
 } from '../../../functions/core/truth/enforcement-proof.ts';
 import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
-import { askGitLab, type GitLabSays } from './ask-gitlab.ts';
+import { askGitLab, type GitLabTruths } from './ask-gitlab.ts';
 
 export interface CompareOptions {
   /** Unix ms: live jobs, and those that were decided or ended since. */
@@ -30,10 +30,10 @@ export interface Comparison extends Pick<EnforcementProof, 'figures' | 'findings
   /** Share of the jobs that ran; absent where the runners' jobs could not be listed in full. */
   readonly unadmittedShare?: number;
   readonly unasked: number;
-  readonly runners: GitLabSays['runners'];
+  readonly runners: GitLabTruths['runners'];
 }
 
-export interface Compared {
+export interface HoldComparison {
   readonly comparison: Comparison;
   /** What the sweep would do about the findings. */
   readonly verdicts: readonly JobVerdict[];
@@ -49,7 +49,7 @@ export async function compareWithGitLab(
   store: LedgerStore,
   gitlab: GitLab,
   options: CompareOptions,
-): Promise<Compared> {
+): Promise<HoldComparison> {
   const records = await recentRecords(store, options.sinceMs);
   const wanted = [...records.values()].map(({ jobId, facts }) => ({ jobId, projectId: facts.projectId }));
   const says = await askGitLab(wanted, gitlab, options);

@@ -1,9 +1,9 @@
-import type { Finding, FindingKind } from '../../../functions/core/truth/enforcement-proof.ts';
+import type { FindingKind, ProofFinding } from '../../../functions/core/truth/enforcement-proof.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { count } from '../report/shadow-words.ts';
-import type { Acted } from './act-on-verdicts.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+import type { ActReport } from './act-on-verdicts.ts';
 import type { Comparison } from './compare-with-gitlab.ts';
 
 /** A screen or two; --json has all. */
@@ -29,20 +29,23 @@ export function proofText(comparison: Comparison, zone: string, paint: Paint): s
     unadmittedShare === undefined ? '' : `, ${(unadmittedShare * 100).toFixed(unadmitted === 0 ? 0 : 2)} %`;
   const notes = [
     figures.outOfScope > 0
-      ? `${count(figures.outOfScope)} jobs ran on runners out of the controller's scope: GitLab asks nobody about them.`
+      ? `${shadowCount(figures.outOfScope)} jobs ran on runners out of the controller's scope: GitLab asks nobody about them.`
       : undefined,
     unasked > 0
-      ? `${count(unasked)} jobs were not compared: their project is not known, or there were too many (--max).`
+      ? `${shadowCount(unasked)} jobs were not compared: their project is not known, or there were too many (--max).`
       : undefined,
     RUNNER_NOTES[runners],
   ];
   return [
-    paint.dim(`${count(compared)} jobs compared with GitLab, since ${instantText(sinceMs, zone)}`),
-    judged(rejectedRan, `${count(rejected - rejectedRan)} of ${count(rejected)} rejected jobs did not run.`),
-    `${count(admittedRan)} of ${count(admitted)} admitted jobs have run or run.`,
+    paint.dim(`${shadowCount(compared)} jobs compared with GitLab, since ${instantText(sinceMs, zone)}`),
+    judged(
+      rejectedRan,
+      `${shadowCount(rejected - rejectedRan)} of ${shadowCount(rejected)} rejected jobs did not run.`,
+    ),
+    `${shadowCount(admittedRan)} of ${shadowCount(admitted)} admitted jobs have run or run.`,
     judged(
       unadmitted,
-      `${count(unadmitted)} of ${count(ran)} jobs ran without an admission${share}; of ${count(unseen)} there is no record.`,
+      `${shadowCount(unadmitted)} of ${shadowCount(ran)} jobs ran without an admission${share}; of ${shadowCount(unseen)} there is no record.`,
     ),
     ...notes.filter((note) => note !== undefined).map(paint.warn),
   ]
@@ -57,7 +60,7 @@ const RUNNER_NOTES: Readonly<Record<Comparison['runners'], string | undefined>> 
     "The token may not list runners (it takes an administrator's): jobs nobody asked about are not seen.",
 };
 
-export function findingsText(findings: readonly Finding[], paint: Paint, columns: number): string {
+export function findingsText(findings: readonly ProofFinding[], paint: Paint, columns: number): string {
   if (findings.length === 0) return paint.good('No differences.\n');
   const rows = findings
     .slice(0, ROWS_SHOWN)
@@ -80,10 +83,10 @@ export function findingsText(findings: readonly Finding[], paint: Paint, columns
     paint.dim,
   );
   const more = findings.length - ROWS_SHOWN;
-  return more > 0 ? `${text}${paint.dim(`… and ${count(more)} more: --json has them all`)}\n` : text;
+  return more > 0 ? `${text}${paint.dim(`… and ${shadowCount(more)} more: --json has them all`)}\n` : text;
 }
 
-export function actedText({ tally, left }: Acted, paint: Paint): string {
+export function actReportText({ tally, left }: ActReport, paint: Paint): string {
   const { settled, corrected, released, expired, bypass, unchanged, undecided } = tally;
   const done = [
     [settled, 'settled'],
@@ -93,16 +96,16 @@ export function actedText({ tally, left }: Acted, paint: Paint): string {
     [bypass, 'charged as bypass'],
     [unchanged, 'done by somebody else meanwhile'],
   ] as const;
-  const told = done.filter(([jobs]) => jobs > 0).map(([jobs, what]) => `${count(jobs)} ${what}`);
+  const told = done.filter(([jobs]) => jobs > 0).map(([jobs, what]) => `${shadowCount(jobs)} ${what}`);
   const notes = [
-    undecided > 0 ? `${count(undecided)} could not be written: run it again.` : undefined,
+    undecided > 0 ? `${shadowCount(undecided)} could not be written: run it again.` : undefined,
     left.bypass > 0
-      ? `${count(left.bypass)} jobs without a record are left to the sweep, which charges them by the limits of now; --charge-bypass charges them by --policy, --limits and --directory.`
+      ? `${shadowCount(left.bypass)} jobs without a record are left to the sweep, which charges them by the limits of now; --charge-bypass charges them by --policy, --limits and --directory.`
       : undefined,
     left.expiry > 0
-      ? `${count(left.expiry)} holds of jobs GitLab does not know stay: the token may not list runners, so it may not see these jobs either.`
+      ? `${shadowCount(left.expiry)} holds of jobs GitLab does not know stay: the token may not list runners, so it may not see these jobs either.`
       : undefined,
-    left.tooMany > 0 ? `${count(left.tooMany)} more were not touched: run it again.` : undefined,
+    left.tooMany > 0 ? `${shadowCount(left.tooMany)} more were not touched: run it again.` : undefined,
   ];
   return [
     paint.good(told.length === 0 ? 'Nothing was written.' : `${told.join(', ')}.`),
@@ -112,7 +115,7 @@ export function actedText({ tally, left }: Acted, paint: Paint): string {
     .join('');
 }
 
-const durations = ({ chargedSeconds, ranSeconds }: Finding): string =>
+const durations = ({ chargedSeconds, ranSeconds }: ProofFinding): string =>
   chargedSeconds === undefined && ranSeconds === undefined
     ? ''
     : `${chargedSeconds ?? '–'} → ${ranSeconds ?? '–'}`;

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 
 /** Undefined: there is nobody to ask. */
-export type Confirm = (question: string) => Promise<boolean | undefined>;
+export type Confirmation = (question: string) => Promise<boolean | undefined>;
 
 /** Asks on the terminal; anything but `yes` is no. */
-export const confirmOnTerminal: Confirm = async (question) => {
+export const confirmOnTerminal: Confirmation = async (question) => {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -2,7 +2,7 @@ import type { CounterAmounts, Drift, RebuildReport } from '../../../functions/co
 import { counterName } from '../../../policies/claim.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
-import { count } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 
 /** Lines on the screen; `--json` has them all. */
 const UNPROVEN_MAX = 50;
@@ -18,17 +18,17 @@ export function rebuildText(result: RebuildResult, paint: Paint, columns: number
   const verdict =
     passedOver > 0
       ? paint.bad(
-          `${count(passedOver)} items were written by a newer Tollgate: nothing can be said about drift.`,
+          `${shadowCount(passedOver)} items were written by a newer Tollgate: nothing can be said about drift.`,
         )
       : drift.length === 0
         ? paint.good('No drift.')
         : repaired === drift.length
-          ? paint.good(`${count(repaired)} counters drifted and are repaired.`)
+          ? paint.good(`${shadowCount(repaired)} counters drifted and are repaired.`)
           : repaired > 0
             ? paint.bad(
-                `${count(drift.length)} counters drifted, ${count(repaired)} are repaired: somebody wrote the others meanwhile. Run it again.`,
+                `${shadowCount(drift.length)} counters drifted, ${shadowCount(repaired)} are repaired: somebody wrote the others meanwhile. Run it again.`,
               )
-            : paint.bad(`${count(drift.length)} counters drift.`);
+            : paint.bad(`${shadowCount(drift.length)} counters drift.`);
   return `${verdict}\n${driftText(result, paint, columns)}${unprovenText(result, paint, columns)}`;
 }
 
@@ -38,7 +38,7 @@ export function driftText(
   columns: number,
 ): string {
   const counted = paint.dim(
-    `${count(counters)} counters of ${ledger}, counted from ${count(records)} job records\n`,
+    `${shadowCount(counters)} counters of ${ledger}, counted from ${shadowCount(records)} job records\n`,
   );
   if (drift.length === 0) return counted;
   const right = { align: 'right' } as const;
@@ -60,8 +60,9 @@ const NEWER = 'What a newer Tollgate wrote may count in them: run the newer one.
 function unprovenText({ unproven, passedOver }: RebuildResult, paint: Paint, columns: number): string {
   if (unproven.length === 0) return '';
   const listed = unproven.slice(0, UNPROVEN_MAX).map(({ key }) => [printable(counterName(key))]);
-  const more = unproven.length > UNPROVEN_MAX ? `… and ${count(unproven.length - UNPROVEN_MAX)} more\n` : '';
-  return `\n${paint.bad(`${count(unproven.length)} counters are left as they are.`)} ${passedOver > 0 ? NEWER : EXPIRED}
+  const more =
+    unproven.length > UNPROVEN_MAX ? `… and ${shadowCount(unproven.length - UNPROVEN_MAX)} more\n` : '';
+  return `\n${paint.bad(`${shadowCount(unproven.length)} counters are left as they are.`)} ${passedOver > 0 ? NEWER : EXPIRED}
 ${table([{ title: 'counter' }], listed, columns, paint.dim)}${more}`;
 }
 
@@ -90,4 +91,4 @@ const partsOf = ({ committed, fitted, settled, unchecked }: CounterAmounts) =>
     ['bypass', unchecked.bypass],
   ] as const;
 
-const whole = (amount: number): string => `${amount < 0 ? '-' : ''}${count(Math.abs(amount))}`;
+const whole = (amount: number): string => `${amount < 0 ? '-' : ''}${shadowCount(Math.abs(amount))}`;

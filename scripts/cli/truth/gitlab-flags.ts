@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type DeskIo, UsageError } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 
 /** Put into a command's flags by `...GITLAB_FLAGS`. */
 export const GITLAB_FLAGS = { gitlab: 'text', 'token-file': 'text' } as const;
@@ -17,7 +17,7 @@ export interface GitLabPlace {
 /** @throws {UsageError} naming the flag; never the token. */
 export function readGitLabPlace(
   flags: { readonly gitlab?: string | undefined; readonly 'token-file'?: string | undefined },
-  io: Pick<DeskIo, 'cwd'>,
+  io: Pick<TerminalIo, 'cwd'>,
 ): GitLabPlace {
   const { gitlab, 'token-file': file } = flags;
   if (gitlab === undefined)
@@ -32,7 +32,7 @@ export function readGitLabPlace(
   return { baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''), token: readToken(file, io) };
 }
 
-function readToken(file: string, io: Pick<DeskIo, 'cwd'>): string {
+function readToken(file: string, io: Pick<TerminalIo, 'cwd'>): string {
   let text: string;
   try {
     text = readFileSync(resolve(io.cwd, file), 'utf8').trim();

@@ -1,6 +1,6 @@
 import type { LedgerStore, StoredItem } from '../../../functions/core/ledger/store.ts';
-import type { DeskIo } from '../../terminal/command.ts';
-import { count } from '../report/shadow-words.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 
 /** Every so many steps the line is renewed. */
 const EVERY = 1_000;
@@ -12,12 +12,12 @@ export interface Progress {
 }
 
 /** One line on the terminal that counts up; nothing where nobody watches. */
-export function progressOf(what: string, io: Pick<DeskIo, 'err' | 'progress'>): Progress {
+export function progressOf(what: string, io: Pick<TerminalIo, 'err' | 'progress'>): Progress {
   let steps = 0;
   return {
     step: () => {
       steps += 1;
-      if (io.progress && steps % EVERY === 0) io.err(`\r${count(steps)} ${what}`);
+      if (io.progress && steps % EVERY === 0) io.err(`\r${shadowCount(steps)} ${what}`);
     },
     done: () => {
       if (io.progress && steps >= EVERY) io.err('\r\u001b[K');

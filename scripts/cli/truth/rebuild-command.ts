@@ -1,12 +1,12 @@
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { RebuildReport } from '../../../functions/core/ledger/ledger.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger, openToRepair } from '../ledger/open-ledger.ts';
-import { type Confirm, confirmOnTerminal } from './confirm.ts';
+import { type OpenLedger, openLedger, openToRepair } from '../ledger/open-ledger.ts';
+import { type Confirmation, confirmOnTerminal } from './confirm.ts';
 import { driftText, type RebuildResult, rebuildText } from './drift-text.ts';
 import { progressOf, watched } from './progress.ts';
 import { rebuildAllUsage } from './rebuild-usage.ts';
@@ -33,7 +33,7 @@ export interface RebuildDeps {
   readonly open: OpenLedger;
   /** The same ledger with the right to write. */
   readonly openToRepair: OpenLedger;
-  readonly confirm: Confirm;
+  readonly confirm: Confirmation;
 }
 
 export const rebuildCommandOn = (deps: RebuildDeps): Command => ({
@@ -44,12 +44,12 @@ export const rebuildCommandOn = (deps: RebuildDeps): Command => ({
 });
 
 export const rebuildCommand: Command = rebuildCommandOn({
-  open: openDeskLedger,
+  open: openLedger,
   openToRepair,
   confirm: confirmOnTerminal,
 });
 
-async function rebuild(args: readonly string[], io: DeskIo, deps: RebuildDeps): Promise<ExitCode> {
+async function rebuild(args: readonly string[], io: TerminalIo, deps: RebuildDeps): Promise<ExitCode> {
   const { values } = readFlags(args, {
     repair: 'switch',
     yes: 'switch',
@@ -84,7 +84,7 @@ async function recount(
   open: OpenLedger,
   repair: boolean,
   flags: LedgerFlags,
-  io: DeskIo,
+  io: TerminalIo,
 ): Promise<RebuildResult> {
   const opened = await open(flags, io);
   const progress = progressOf('items counted', io);
@@ -100,7 +100,7 @@ async function recount(
   }
 }
 
-function tell(result: RebuildResult, json: boolean, io: DeskIo): ExitCode {
+function tell(result: RebuildResult, json: boolean, io: TerminalIo): ExitCode {
   if (json) io.out(`${JSON.stringify(result)}\n`);
   else io.out(rebuildText(result, paintWhen(io.colours), io.columns));
   return result.drift.length > result.repaired || result.passedOver > 0 ? EXIT.wouldReject : EXIT.ok;

@@ -6,10 +6,10 @@ import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/rebuild-usage.ts';
 import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
 import { isZone } from '../../../policies/limits/zone.ts';
-import { type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';
-import { count } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 import { progressOf, watched } from './progress.ts';
 
 export interface UsageFlags extends LedgerFlags {
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 15_000;
 export async function rebuildAllUsage(
   openToRepair: OpenLedger,
   flags: UsageFlags,
-  io: DeskIo,
+  io: TerminalIo,
 ): Promise<ExitCode> {
   const zone = flags.zone ?? (io.env[ENV_ROLLUP_ZONE] || 'UTC');
   if (!isZone(zone)) throw new UsageError(`--zone "${zone}": expected a time zone like Europe/Berlin or UTC`);
@@ -50,9 +50,11 @@ export async function rebuildAllUsage(
 
 function textOf({ records, changed, failed, passedOver }: UsageRebuild): string {
   const mended =
-    changed === 0 ? 'Nothing was missing.' : `${count(changed)} jobs were missing and are counted now.`;
-  const left = failed === 0 ? '' : `${count(failed)} could not be counted: run it again.\n`;
+    changed === 0 ? 'Nothing was missing.' : `${shadowCount(changed)} jobs were missing and are counted now.`;
+  const left = failed === 0 ? '' : `${shadowCount(failed)} could not be counted: run it again.\n`;
   const newer =
-    passedOver === 0 ? '' : `${count(passedOver)} items were written by a newer Tollgate and passed over.\n`;
-  return `${mended}\n${count(records)} job records looked at\n${left}${newer}`;
+    passedOver === 0
+      ? ''
+      : `${shadowCount(passedOver)} items were written by a newer Tollgate and passed over.\n`;
+  return `${mended}\n${shadowCount(records)} job records looked at\n${left}${newer}`;
 }

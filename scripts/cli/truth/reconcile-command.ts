@@ -2,20 +2,20 @@ import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import type { GitLab } from '../../../functions/core/gitlab/gitlab.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { type Command, type DeskIo, EXIT, type ExitCode, UsageError } from '../../terminal/command.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { type OpenLedger, openDeskLedger, openToRepair } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openLedger, openToRepair } from '../ledger/open-ledger.ts';
 import { checkSameGitLab } from '../ledger/which-instance.ts';
-import { count } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
-import { ACT_MAX, type Acted, actOn, isComplete } from './act-on-verdicts.ts';
-import { type Compared, compareWithGitLab } from './compare-with-gitlab.ts';
-import { actedText, findingsText, proofText } from './comparison-text.ts';
-import { type Confirm, confirmOnTerminal } from './confirm.ts';
+import { ACT_MAX, type ActReport, actOn, isComplete } from './act-on-verdicts.ts';
+import { compareWithGitLab, type HoldComparison } from './compare-with-gitlab.ts';
+import { actReportText, findingsText, proofText } from './comparison-text.ts';
+import { type Confirmation, confirmOnTerminal } from './confirm.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from './gitlab-flags.ts';
 import { progressOf, watched } from './progress.ts';
 
@@ -32,7 +32,7 @@ const RECONCILE_HELP = `tollgate reconcile --gitlab <url> --token-file <file> [f
 
 Do the books agree with GitLab? Compares live jobs and those that ended lately, lists every difference with what the
 sweep would do about it, and proves the enforcement like tollgate proof. Then it asks, and does what the sweep would do:
-settles, corrects, releases and expires, at most ${count(ACT_MAX)} jobs. The sweep of every minute needs no help; this is
+settles, corrects, releases and expires, at most ${shadowCount(ACT_MAX)} jobs. The sweep of every minute needs no help; this is
 for a longer time than it looks back, or where it does not run.
 
   --dry-run            writes nothing
@@ -60,7 +60,7 @@ export interface ReconcileDeps {
   /** The same ledger with the right to write. */
   readonly openToRepair: OpenLedger;
   readonly gitlabAt: (place: GitLabPlace) => Promise<GitLab>;
-  readonly confirm: Confirm;
+  readonly confirm: Confirmation;
   readonly clock: LedgerClock;
 }
 
@@ -71,7 +71,7 @@ export const reconcileCommandOn = (deps: ReconcileDeps): Command => ({
   run: (args, io) => reconcile(args, io, deps),
 });
 
-async function reconcile(args: readonly string[], io: DeskIo, deps: ReconcileDeps): Promise<ExitCode> {
+async function reconcile(args: readonly string[], io: TerminalIo, deps: ReconcileDeps): Promise<ExitCode> {
   const { values } = readFlags(args, RECONCILE_FLAGS);
   if (values['dry-run'] && values.yes)
     throw new UsageError('--yes: there is nothing to agree to with --dry-run');
@@ -86,9 +86,9 @@ async function reconcile(args: readonly string[], io: DeskIo, deps: ReconcileDep
     io.out(
       `${proofText(comparison, rollupZone(io), paint)}\n${findingsText(differences, paint, io.columns)}`,
     );
-  const tell = (acted: Acted | undefined): void => {
+  const tell = (acted: ActReport | undefined): void => {
     if (values.json) io.out(`${JSON.stringify({ ...comparison, ...(acted !== undefined && { acted }) })}\n`);
-    else if (acted !== undefined) io.out(`\n${actedText(acted, paint)}`);
+    else if (acted !== undefined) io.out(`\n${actReportText(acted, paint)}`);
   };
   if (values['dry-run'] || verdicts.length === 0) {
     tell(undefined);
@@ -155,9 +155,9 @@ type Values = ReturnType<typeof readFlags<typeof FLAGS>>['values'];
 
 async function compare(
   values: Values,
-  io: DeskIo,
+  io: TerminalIo,
   { open, gitlabAt, clock }: ReconcileDeps,
-): Promise<Compared> {
+): Promise<HoldComparison> {
   const place = readGitLabPlace(values, io);
   const { sinceMs } = readSpan(values.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
   const askedMax = values.max === undefined ? 5_000 : readWhole('max', values.max, 0, ASKED_MAX);
@@ -182,7 +182,7 @@ async function compare(
 }
 
 const REAL: ReconcileDeps = {
-  open: openDeskLedger,
+  open: openLedger,
   openToRepair,
   confirm: confirmOnTerminal,
   gitlabAt: async ({ baseUrl, token }) => {

@@ -3,7 +3,7 @@ import type { HookFaultShares, LocalGitLabFaults } from './faults.ts';
 import { type HookMessage, uuidFrom } from './hook-request.ts';
 
 /** Takes one delivery over whatever way; resolves with whether the answer was a 2xx. */
-export type SendHook = (message: HookMessage, sentAtMs: number, signal: AbortSignal) => Promise<boolean>;
+export type HookTransport = (message: HookMessage, sentAtMs: number, signal: AbortSignal) => Promise<boolean>;
 
 /** Sums over all deliveries, repeats included. */
 export interface HookCounters {
@@ -22,7 +22,7 @@ export interface HookCounters {
 }
 
 export interface HookSenderParts {
-  readonly send: SendHook;
+  readonly send: HookTransport;
   readonly faults: LocalGitLabFaults;
   /** What delays and outages are counted on. */
   readonly clock: WallClock;

@@ -5,7 +5,7 @@ import { ControllerBook, type LocalController } from './controller-routes.ts';
 import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
 import { jobHookBody } from './hook-body.ts';
 import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
-import { type HookCounters, HookSender, type SendHook } from './hook-sender.ts';
+import { type HookCounters, HookSender, type HookTransport } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
 import { type RestCounters, restApp } from './rest-app.ts';
@@ -185,7 +185,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
 }
 
 /** Undefined: nobody wants to hear of jobs. */
-function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): SendHook | undefined {
+function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): HookTransport | undefined {
   const { receive, hookUrl, deliver = fetch } = options;
   if (receive !== undefined) {
     return async ({ body, webhookId }) => {
@@ -202,7 +202,7 @@ function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): SendHook 
   };
 }
 
-const nowhere: SendHook = async () => true;
+const nowhere: HookTransport = async () => true;
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => {

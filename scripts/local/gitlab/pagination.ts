@@ -3,13 +3,13 @@ const PER_PAGE = 20;
 const PER_PAGE_MAX = 100;
 
 /** One page, and the headers that tell of the others. */
-export interface Page<Entry> {
+export interface RestPage<Entry> {
   readonly entries: readonly Entry[];
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Pages by number: they shift when an entry comes or goes in between, as GitLab's do. */
-export function numberedPage<Entry>(all: readonly Entry[], url: URL): Page<Entry> {
+export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<Entry> {
   const perPage = perPageOf(url);
   const page = Math.max(1, Math.trunc(Number(url.searchParams.get('page'))) || 1);
   const pages = Math.max(1, Math.ceil(all.length / perPage));
@@ -29,7 +29,7 @@ export function numberedPage<Entry>(all: readonly Entry[], url: URL): Page<Entry
 }
 
 /** Pages by the last id seen: nothing shifts. `Link` is the only header. */
-export function keysetPage(ascending: readonly number[], url: URL): Page<number> {
+export function keysetPage(ascending: readonly number[], url: URL): RestPage<number> {
   const perPage = perPageOf(url);
   const before = readCursor(url.searchParams.get('cursor'));
   const older = before === undefined ? ascending.length : countBelow(ascending, before);

@@ -39,7 +39,7 @@ export interface PlayedGitLabOptions {
 
 export const newSigningToken = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-export function playGitLab({
+export function playGitLabSignIn({
   clock,
   seed,
   hookUrl,

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import { AdmitStream, type StreamSurroundings } from './admit-stream.ts';
-import type { CallRefusal, Controller, Controllers } from './controllers.ts';
+import type { CallRefusal, Controllers, RegisteredController } from './controllers.ts';
 import type { RouterCounters } from './counters.ts';
 import { instanceIdReader, type Registrations } from './registrations.ts';
 
@@ -21,7 +21,7 @@ export interface ServiceParts {
   /** True: response headers go out when the call is accepted; false: with the question, as grpc-go does. */
   readonly headersAtOnce: boolean;
   readonly serverOptions: Readonly<Record<string, number>>;
-  onStream(controller: Controller, stream: AdmitStream): void;
+  onStream(controller: RegisteredController, stream: AdmitStream): void;
   onRegistered(): void;
 }
 
@@ -81,7 +81,7 @@ export function admitService(parts: ServiceParts): Server {
   }
 }
 
-const isRefusal = (found: Controller | CallRefusal): found is CallRefusal => 'code' in found;
+const isRefusal = (found: RegisteredController | CallRefusal): found is CallRefusal => 'code' in found;
 
 const asError = (refusal: CallRefusal): ServerErrorResponse =>
   Object.assign(new Error(refusal.details), refusal);

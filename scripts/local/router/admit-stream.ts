@@ -2,7 +2,7 @@ import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { STATUS } from '../../../relay/router/router.ts';
 import type { RouterClock } from '../clock/clock.ts';
 import type { ControllerAnswer } from './answer.ts';
-import type { Violation } from './counters.ts';
+import type { ProtocolViolation } from './counters.ts';
 import type { CutMeans, Faults } from './faults.ts';
 
 /** How an asked stream ended for the job. `lost`: nobody can use the answer any more. */
@@ -21,7 +21,7 @@ export interface StreamSurroundings {
   readAnswer(bytes: Uint8Array): ControllerAnswer;
   /** Resets the TCP connection under a call. */
   resetConnectionOf(peer: string): void;
-  onViolation(violation: Violation): void;
+  onViolation(violation: ProtocolViolation): void;
   onAged(): void;
   /** The stream can no longer be asked. */
   onGone(stream: AdmitStream): void;

@@ -1,4 +1,4 @@
-export interface Condition {
+export interface AwaitedCondition {
   /** Names what was waited for, in the error. */
   readonly what?: string;
   /** Real time, so that a test that hangs says why. @default 10_000 */
@@ -8,14 +8,14 @@ export interface Condition {
 const TIMEOUT_MS = 10_000;
 
 /** Waiting for something to become true, without sleeping: whoever changes something calls `look`. */
-export class Conditions {
+export class ConditionWaiters {
   readonly #pending = new Set<() => void>();
 
   look(): void {
     for (const check of this.#pending) check();
   }
 
-  until(holds: () => boolean, condition: Condition = {}): Promise<void> {
+  until(holds: () => boolean, condition: AwaitedCondition = {}): Promise<void> {
     if (holds()) return Promise.resolve();
     const { what = 'the condition', timeoutMs = TIMEOUT_MS } = condition;
     return new Promise((resolve, reject) => {

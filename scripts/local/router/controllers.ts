@@ -3,7 +3,7 @@ import type { ControllerState } from '../../../functions/core/gitlab/controller-
 import { STATUS } from '../../../relay/router/router.ts';
 
 /** A runner controller as an administrator would have made it. One that has no scope in GitLab is `disabled` here. */
-export interface Controller {
+export interface RegisteredController {
   readonly id: number;
   /** Active tokens; GitLab allows several, which is how a token is changed without a gap. */
   readonly tokens: readonly string[];
@@ -18,9 +18,9 @@ export interface CallRefusal {
 
 /** The controllers of one instance, changeable at run time. */
 export class Controllers {
-  readonly #byId = new Map<number, Controller>();
+  readonly #byId = new Map<number, RegisteredController>();
 
-  constructor(controllers: readonly Controller[]) {
+  constructor(controllers: readonly RegisteredController[]) {
     for (const controller of controllers) {
       if (this.#byId.has(controller.id))
         throw new Error(`controller ${controller.id} is listed twice; give each its own id`);
@@ -29,7 +29,7 @@ export class Controllers {
   }
 
   /** In the order they are asked. */
-  applicable(): Controller[] {
+  applicable(): RegisteredController[] {
     return [...this.#byId.values()].filter((controller) => controller.state !== 'disabled');
   }
 
@@ -38,7 +38,7 @@ export class Controllers {
   }
 
   /** New tokens replace the old ones at once, as GitLab's rotation does; open streams live on. */
-  change(id: number, change: Partial<Omit<Controller, 'id'>>): void {
+  change(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void {
     const controller = this.#byId.get(id);
     if (controller === undefined)
       throw new Error(`no controller ${id}; the router has ${this.ids().join(', ')}`);
@@ -46,7 +46,7 @@ export class Controllers {
   }
 
   /** The controller that calls, or why it is refused. A disabled controller may still connect. */
-  identify(metadata: Metadata): Controller | CallRefusal {
+  identify(metadata: Metadata): RegisteredController | CallRefusal {
     if (metadata.get('gitlab-agent-type')[0] !== 'runnerc') {
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
     }

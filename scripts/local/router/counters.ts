@@ -21,14 +21,14 @@ export interface RouterCounters {
     upgrades: number;
     upgradesWithToken: number;
   };
-  readonly violations: Record<Violation, number>;
+  readonly violations: Record<ProtocolViolation, number>;
 }
 
 export type AskResult = 'admitted' | 'rejected' | 'failed';
 export type JobResult = AskResult | 'disabled';
 
 /** What a controller must not do on its stream or its tunnel. */
-export type Violation =
+export type ProtocolViolation =
   /** Not exactly one arm, an empty or overlong reason, or bytes that do not parse. */
   | 'invalid_answer'
   | 'answer_before_question'

@@ -12,7 +12,7 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0: any free port, kept for later starts. */
   readonly port: number;
-  readonly tls: TlsFiles | undefined;
+  readonly tls: ListenerTlsFiles | undefined;
   /** Puts a tap before every connection so that it can stall; costs throughput. */
   readonly stallable: boolean;
   readonly counters: RouterCounters;
@@ -20,7 +20,7 @@ export interface ListenerOptions {
 }
 
 /** PEM texts. */
-export interface TlsFiles {
+export interface ListenerTlsFiles {
   readonly key: string;
   readonly cert: string;
 }

@@ -12,8 +12,8 @@ import { type AdmissionResult, admitJob } from './admission.ts';
 import { admitService } from './admit-service.ts';
 import type { AdmitStream, StreamSurroundings } from './admit-stream.ts';
 import { answerReader } from './answer.ts';
-import { type Condition, Conditions } from './conditions.ts';
-import { type Controller, Controllers } from './controllers.ts';
+import { type AwaitedCondition, ConditionWaiters } from './conditions.ts';
+import { Controllers, type RegisteredController } from './controllers.ts';
 import { newCounters, type RouterCounters } from './counters.ts';
 import { Faults } from './faults.ts';
 import { grpcListener, type Listener, wsListener } from './listeners.ts';
@@ -53,9 +53,9 @@ export interface LocalRouter {
   waitingJobs(): number;
   connections(): number;
   /** Resolves when `holds` is true, looked at after every change; rejects in plain words after `timeoutMs`. */
-  until(holds: () => boolean, condition?: Condition): Promise<void>;
+  until(holds: () => boolean, condition?: AwaitedCondition): Promise<void>;
 
-  changeController(id: number, change: Partial<Omit<Controller, 'id'>>): void;
+  changeController(id: number, change: Partial<Omit<RegisteredController, 'id'>>): void;
   /** Ends every waiting stream with OK, as a drain does. */
   endWaitingStreams(): void;
   /** TCP RST on every connection; the number of them. */
@@ -80,7 +80,7 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   const faults = new Faults();
   const registrations = new Registrations();
   const controllers = new Controllers(options.controllers);
-  const conditions = new Conditions();
+  const conditions = new ConditionWaiters();
   const pools = new Map(
     controllers
       .ids()

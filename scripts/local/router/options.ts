@@ -1,12 +1,12 @@
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import type { RouterClock } from '../clock/clock.ts';
-import type { Controller } from './controllers.ts';
-import type { TlsFiles } from './listeners.ts';
+import type { RegisteredController } from './controllers.ts';
+import type { ListenerTlsFiles } from './listeners.ts';
 
 export interface LocalRouterOptions {
   /** @default the built-in descriptors */
   readonly schema?: WireSchema;
-  readonly controllers: readonly Controller[];
+  readonly controllers: readonly RegisteredController[];
   /** @default '127.0.0.1' */
   readonly host?: string;
   /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */
@@ -14,7 +14,7 @@ export interface LocalRouterOptions {
   /** Port of the WebSocket listener, likewise. @default 0 */
   readonly wsPort?: number | 'off';
   /** Makes both listeners speak TLS. */
-  readonly tls?: TlsFiles;
+  readonly tls?: ListenerTlsFiles;
   /** How long a job waits for an idle stream. @default 20_000, GitLab's last known number */
   readonly findTimeoutMs?: number;
   /** How long a job waits for its answer. @default 10_000; GitLab's number is not public */

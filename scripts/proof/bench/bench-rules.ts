@@ -1,7 +1,7 @@
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -9,7 +9,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 const BUDGET = 900_000_000;
 
 /** A root group, a subgroup and a project each; ids of the n-th root. */
-export const place = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
+export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
 
 /**
  * Three counters per job (root budget, group budget, jobs at once in the project), wide enough that nothing is
@@ -38,7 +38,7 @@ export function benchRules(roots: number, moreRules: readonly unknown[] = [], ro
       'bench',
     ),
   );
-  const places = Array.from({ length: roots }, (_, index) => place(index));
+  const places = Array.from({ length: roots }, (_, index) => benchPlace(index));
   const limits = valid(
     parseLimits(
       {
@@ -63,7 +63,7 @@ export function benchRules(roots: number, moreRules: readonly unknown[] = [], ro
 
 /** A question as the relay translates it, for a job of the n-th root. */
 export function benchRequest(jobId: number, root: number): AdmissionRequest {
-  const { root: rootNamespaceId, group: namespaceId, project: projectId } = place(root);
+  const { root: rootNamespaceId, group: namespaceId, project: projectId } = benchPlace(root);
   return {
     jobId,
     jobName: 'integration test: [postgres]',
@@ -79,7 +79,7 @@ export function benchRequest(jobId: number, root: number): AdmissionRequest {
   };
 }
 
-function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   if (parsed.ok) return parsed.value;
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }

@@ -90,7 +90,7 @@ export function renderTable(figures: readonly Figure[]): string {
 }
 
 /** Noise is no excuse: a regression may hide in it, and whoever cannot measure has not shown anything. */
-export const failed = (figure: Figure): boolean => !reached(figure);
+export const isFailedFigure = (figure: Figure): boolean => !reached(figure);
 
 const verdict = (figure: Figure): string =>
   `${reached(figure) ? 'ok' : 'MISSED'}${figure.noisy ? ' (noisy)' : ''}`;

@@ -11,7 +11,7 @@ import { questionEncoder } from '../../local/router/question.ts';
 const JOB: MessageObject = { id: 7, job_info: { id: 7, project_id: 42 }, image: { name: '$A'.repeat(20) } };
 const KILOBYTE = 'x'.repeat(1_000);
 
-export function hostileQuestions(desc: DescMessage): Readonly<Record<string, Uint8Array>> {
+export function hostileQuestionBytes(desc: DescMessage): Readonly<Record<string, Uint8Array>> {
   const encode = questionEncoder(desc, true);
   const job = encode(JOB);
   const full = (unit: Uint8Array | ((index: number) => Uint8Array)): Uint8Array => filled(job, unit);

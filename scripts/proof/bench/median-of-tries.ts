@@ -1,4 +1,4 @@
-import { type Figure, failed, median } from './figure.ts';
+import { type Figure, isFailedFigure, median } from './figure.ts';
 
 /** Odd, so that the middle one is one that was measured. */
 const TRIES = 3;
@@ -12,7 +12,7 @@ export async function medianOfTries(
   onAgain: (time: number, of: number) => void,
 ): Promise<readonly Figure[]> {
   const tries = [await measure()];
-  if (!tries.flat().some((figure) => figure.kind === 'ratio' && failed(figure))) return tries.flat();
+  if (!tries.flat().some((figure) => figure.kind === 'ratio' && isFailedFigure(figure))) return tries.flat();
   while (tries.length < TRIES) {
     onAgain(tries.length + 1, TRIES);
     tries.push(await measure());

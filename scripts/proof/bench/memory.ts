@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdmissionsRequest } from '../../../functions/core/contract/admissions.ts';
-import { systemClock } from '../../../relay/clock.ts';
+import { systemRelayClock } from '../../../relay/clock.ts';
 import { createRelay } from '../../../relay/relay.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { benchRouter } from './bench-router.ts';
@@ -75,7 +75,7 @@ function relayWithoutLedger(url: string) {
     fallback: 'admit',
     schemaTrust: 'given',
     observe: () => {},
-    clock: { ...systemClock, after: (delayMs, run) => systemClock.after(delayMs / HASTE, run) },
+    clock: { ...systemRelayClock, after: (delayMs, run) => systemRelayClock.after(delayMs / HASTE, run) },
     poolSizes: { start: STREAMS, max: STREAMS, openMax: 256 },
   });
 }

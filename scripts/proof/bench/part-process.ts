@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { startBenchProcess, tellParent } from './bench-process.ts';
 import type { Figure } from './figure.ts';
-import { PARTS } from './parts.ts';
+import { BENCH_PARTS } from './parts.ts';
 
 /** Measures a part in a fresh process. @throws {Error} if the part fails; it has printed why. */
 export async function measurePart(name: string): Promise<readonly Figure[]> {
@@ -18,7 +18,7 @@ export async function measurePart(name: string): Promise<readonly Figure[]> {
 
 if (import.meta.main) {
   process.on('disconnect', () => process.exit(1));
-  const measure = PARTS[process.argv[2] ?? ''];
+  const measure = BENCH_PARTS[process.argv[2] ?? ''];
   if (measure === undefined) throw new TypeError(`no part "${process.argv[2]}"`);
   tellParent(await measure());
 }

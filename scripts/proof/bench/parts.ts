@@ -4,7 +4,7 @@ import type { Figure } from './figure.ts';
  * The parts of the bench, loaded only by the process that measures them: what another part brings along would be in
  * the same heap.
  */
-export const PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   contention: async () => (await import('./contention.ts')).contentionFigures(),
   settlement: async () => (await import('./settlement.ts')).settlementFigures(),
   reading: async () => (await import('./reading.ts')).readingFigures(),

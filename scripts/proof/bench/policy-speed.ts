@@ -1,6 +1,6 @@
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { benchRequest, benchRules, place } from './bench-rules.ts';
+import { benchPlace, benchRequest, benchRules } from './bench-rules.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';
 import { benchQuestion } from './router-process.ts';
 
@@ -33,7 +33,7 @@ const KINDS: readonly ((at: number) => object)[] = [
   (at) => ({ kind: 'overwrites', namespace: `^ci-${at}-.*`, service_account: '^ci-.*' }),
   () => ({ kind: 'container-user', users: ['1000', '65534'] }),
   () => ({ kind: 'timeout', max: '4h' }),
-  () => ({ kind: 'runner-access', runner_classes: ['medium'], allow: [{ groups: [place(0).root] }] }),
+  () => ({ kind: 'runner-access', runner_classes: ['medium'], allow: [{ groups: [benchPlace(0).root] }] }),
   () => ({ kind: 'freeze', windows: [{ from: '2030-12-20', until: '2030-12-27' }] }),
   (at) => ({ kind: 'variables', require: ['COST_CENTER'], allow: { COST_CENTER: [`${at}-*`, '47*'] } }),
 ];
@@ -60,7 +60,7 @@ const asking = (): Partial<AdmissionRequest> => ({
 const ruleAt = (at: number, root: number): object => ({
   id: `rule-${at}`,
   mode: 'enforce',
-  match: { groups: [place(root).root] },
+  match: { groups: [benchPlace(root).root] },
   ...KINDS[at % KINDS.length]?.(at),
 });
 

@@ -3,7 +3,7 @@ import { threadCpuMs } from '../../../relay/wire/reading-budget.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { questionEncoder } from '../../local/router/question.ts';
 import { type Figure, median, ratioOfRounds, type Spread, spreadOf } from './figure.ts';
-import { hostileQuestions } from './hostile-questions.ts';
+import { hostileQuestionBytes } from './hostile-questions.ts';
 import { benchQuestion } from './router-process.ts';
 import { compileTwoPasses } from './two-passes.ts';
 
@@ -36,7 +36,7 @@ export async function readingFigures(): Promise<readonly Figure[]> {
     async () => noted(twoPasses, before),
   );
 
-  const corpus = Object.entries(hostileQuestions(question));
+  const corpus = Object.entries(hostileQuestionBytes(question));
   for (const [, bytes] of corpus) onePass(bytes);
   const worst = Array.from({ length: ROUNDS }, () => worstOf(corpus, onePass));
   const worstRatio = spreadOf(worst.map(({ micros }, round) => micros / (own[round] ?? Number.NaN)));

@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { startLocalRouter } from '../../local/router/local-router.ts';
 import { obeyParent, startBenchProcess, tellParent } from './bench-process.ts';
-import { place } from './bench-rules.ts';
+import { benchPlace } from './bench-rules.ts';
 
 /** The controllers of the bench's router, by id: two, so that both sides of a comparison can stay connected. */
 export const BENCH_TOKENS = { 1: 'glrct-bench-1', 2: 'glrct-bench-2' } as const;
@@ -59,10 +59,10 @@ export const benchQuestion = (jobId: number) => ({
     name: `integration test: [postgres, ${jobId % 8}]`,
     stage: 'test',
     pipeline_id: 8_000_000 + Math.floor(jobId / 50),
-    project_id: place(0).project,
+    project_id: benchPlace(0).project,
     project_full_path: 'acme/payments/ledger',
-    namespace_id: place(0).group,
-    root_namespace_id: place(0).root,
+    namespace_id: benchPlace(0).group,
+    root_namespace_id: benchPlace(0).root,
     user_id: 7,
     tags: ['linux', 'docker', 'medium'],
   },

@@ -1,6 +1,6 @@
 /** One side of a comparison in a process of its own, so that its CPU time is its own and so is its garbage. */
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../../relay/clock.ts';
+import { systemRelayClock } from '../../../relay/clock.ts';
 import { createStreamPool } from '../../../relay/streams/pool.ts';
 import { encodeAdmitted, loadSchema } from '../../../relay/wire/schema.ts';
 import { startBareClient } from './bare-client.ts';
@@ -41,7 +41,7 @@ const START: Readonly<Record<SideKind, (url: string, token: string) => void>> = 
       router,
       answer: async () => ({ answer: { outcome: 'admitted' }, delivered: () => {} }),
       encode: { admitted: () => admitted, rejected: () => admitted },
-      clock: systemClock,
+      clock: systemRelayClock,
       random: Math.random,
       observe: () => {},
       sizes: { start: STREAMS, max: STREAMS * 2, openMax: 1024 },

@@ -2,7 +2,7 @@
 
 import type { JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import type { EndOutcome, JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
@@ -82,7 +82,7 @@ async function sweepOnce(options: {
         runners: () => answer(() => ({ runnerIds: Array.from({ length: RUNNERS }, (_, index) => index) })),
       },
       ledger: table,
-      marks: dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
+      marks: dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
       chargeBypass: async () => [],
       memory: newSweepMemory(),
       clock,

@@ -11,7 +11,7 @@ import {
 } from '../../../relay/translate/translator.ts';
 import { WIRE_NAMES, type WireForm, wireFormOf } from '../../../relay/wire/wire-form.ts';
 
-export type TwoPassRead = (
+export type TwoPassReader = (
   bytes: Uint8Array,
 ) =>
   | (Translation & { readonly unknown: readonly string[] })
@@ -20,7 +20,7 @@ export type TwoPassRead = (
 const FIELDS_MAX = 32;
 const DEPTH_MAX = 100;
 
-export function compileTwoPasses(desc: DescMessage, options: TranslatorOptions): TwoPassRead {
+export function compileTwoPasses(desc: DescMessage, options: TranslatorOptions): TwoPassReader {
   const translate = compileTranslator(desc, options);
   return (bytes) => {
     try {

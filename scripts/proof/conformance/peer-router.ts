@@ -21,15 +21,15 @@ export interface Load {
   readonly firstJobId: number;
   readonly sameJob?: boolean;
   readonly shapes?: readonly string[];
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly PeerVerdict[];
   readonly schema?: 'first' | 'moved' | 'retyped';
 }
 
 /** What the rules of the run say of a job; `pass`: admitted although the rules would reject it, if they could be asked. */
-export type Verdict = 'admit' | 'image' | 'blocked' | 'pass';
+export type PeerVerdict = 'admit' | 'image' | 'blocked' | 'pass';
 
 /** What came of a load. */
-export interface Tally {
+export interface LoadTally {
   readonly outcomes: Readonly<Record<string, number>>;
   readonly wrong: number;
   readonly samples: readonly string[];
@@ -42,7 +42,7 @@ export interface PeerRouter {
   readonly url: string;
   readonly descriptors: string;
   readonly authority: string | undefined;
-  ask(load: Load): Promise<Tally>;
+  ask(load: Load): Promise<LoadTally>;
   /** Ends loads without a count, after the questions under way. */
   stop(): Promise<void>;
   /** Whether so many streams waited within the time. */
@@ -54,7 +54,7 @@ export interface PeerRouter {
 }
 
 /** Over how many projects jobs are spread; their ids begin with 2001. */
-export const PROJECTS = 8;
+export const PEER_PROJECTS = 8;
 const WAIT_MS = 30_000;
 
 /** Starts the program and resolves when it listens. `folder` takes its descriptors and its certificate. */
@@ -83,7 +83,7 @@ export async function startPeer(
     url: `${transport}://${address}`,
     descriptors,
     authority,
-    ask: async (load) => (await act({ do: 'ask', ...commandOf(load) })) as Tally,
+    ask: async (load) => (await act({ do: 'ask', ...commandOf(load) })) as LoadTally,
     stop: async () => void (await act({ do: 'stop' })),
     waits: async (streams, withinMs = WAIT_MS) =>
       (await act({ do: 'wait', streams, within_ms: withinMs })) === true,
@@ -100,7 +100,7 @@ const commandOf = (load: Load): object => ({
   per_second: load.perSecond ?? 0,
   first: load.firstJobId,
   same: load.sameJob ?? false,
-  projects: PROJECTS,
+  projects: PEER_PROJECTS,
   shapes: load.shapes ?? ['plain'],
   verdicts: load.verdicts,
   schema: load.schema ?? 'first',

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdmitServer } from '../../local/admit-server.ts';
-import { type PeerOptions, type PeerRouter, startPeer, type Tally } from './peer-router.ts';
-import { type RelayProcess, type RelaySettings, startRelay } from './relay-process.ts';
+import { type LoadTally, type PeerOptions, type PeerRouter, startPeer } from './peer-router.ts';
+import { type ConformanceRelaySettings, type RelayProcess, startRelay } from './relay-process.ts';
 import { packedForRelay } from './rules.ts';
 
 /** What a phase needs from outside: the peer's program and the service that decides. */
@@ -13,7 +13,7 @@ export interface Ground {
 }
 
 /** One promise and what came of it. */
-export interface Check {
+export interface PhaseCheck {
   readonly what: string;
   readonly holds: boolean;
   readonly got: string;
@@ -35,7 +35,7 @@ export const TOKEN = 'glrct-peer-not-a-secret';
 
 /** Where one phase takes place; ends everything that was started in it. */
 export class Scene {
-  readonly checks: Check[] = [];
+  readonly checks: PhaseCheck[] = [];
   readonly tokenFile: string;
   asked = 0;
   lost = 0;
@@ -68,7 +68,7 @@ export class Scene {
 
   async relay(
     router: PeerRouter,
-    more: Pick<RelaySettings, 'deadlineMs' | 'heapMb'> = {},
+    more: Pick<ConformanceRelaySettings, 'deadlineMs' | 'heapMb'> = {},
   ): Promise<RelayProcess> {
     const relay = await startRelay({
       router,
@@ -91,7 +91,7 @@ export class Scene {
   }
 
   /** Every question has an answer, and the right one. */
-  expectRight(what: string, tally: Tally): void {
+  expectRight(what: string, tally: LoadTally): void {
     const { asked, lost } = questionsOf(tally);
     this.asked += asked;
     this.lost += lost;
@@ -113,12 +113,12 @@ export class Scene {
   }
 }
 
-export function questionsOf({ outcomes }: Tally): { readonly asked: number; readonly lost: number } {
+export function questionsOf({ outcomes }: LoadTally): { readonly asked: number; readonly lost: number } {
   const asked = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   return { asked, lost: asked - (outcomes.admitted ?? 0) - (outcomes.rejected ?? 0) };
 }
 
-function lostText({ outcomes }: Tally, lost: number): string {
+function lostText({ outcomes }: LoadTally, lost: number): string {
   const kinds = Object.entries(outcomes).filter(([kind]) => kind !== 'admitted' && kind !== 'rejected');
   return lost === 0 ? '0' : `${lost} (${kinds.map(([kind, count]) => `${kind} ${count}`).join(', ')})`;
 }

@@ -5,13 +5,13 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as names from '../../../relay/names.ts';
-import { freePort } from '../../local/free-port.ts';
+import { loopbackPort } from '../../local/free-port.ts';
 import type { PeerRouter } from './peer-router.ts';
 import { until } from './until.ts';
 
 const MAIN = fileURLToPath(new URL('../../../relay/main.ts', import.meta.url));
 
-export interface RelaySettings {
+export interface ConformanceRelaySettings {
   readonly router: PeerRouter;
   readonly admitUrl: string;
   /** `{policy, directory}` as the build packs it. */
@@ -64,8 +64,8 @@ const LINES_KEPT = 30;
 const CONNECT_MS_MAX = 30_000;
 
 /** Starts `relay/main.ts` as a container would and resolves when it says it has. */
-export async function startRelay(settings: RelaySettings): Promise<RelayProcess> {
-  const healthPort = await freePort();
+export async function startRelay(settings: ConformanceRelaySettings): Promise<RelayProcess> {
+  const healthPort = await loopbackPort();
   const child = spawn(process.execPath, [...heapFlag(settings.heapMb), MAIN], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environmentOf(settings, healthPort),
@@ -106,7 +106,7 @@ export async function startRelay(settings: RelaySettings): Promise<RelayProcess>
 const heapFlag = (heapMb: number | undefined): readonly string[] =>
   heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
 
-function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.ProcessEnv {
+function environmentOf(settings: ConformanceRelaySettings, healthPort: number): NodeJS.ProcessEnv {
   const { router } = settings;
   return {
     PATH: process.env.PATH,
@@ -119,7 +119,7 @@ function environmentOf(settings: RelaySettings, healthPort: number): NodeJS.Proc
     [names.ENV_ADMIT_URL]: settings.admitUrl,
     [names.ENV_DEADLINE_MS]: String(settings.deadlineMs ?? 10_000),
     [names.ENV_HEALTH_PORT]: String(healthPort),
-    [names.ENV_DEPLOYMENT]: 'conformance',
+    [names.ENV_RELAY_DEPLOYMENT]: 'conformance',
     ...(router.authority !== undefined && { [names.ENV_CA_FILE]: router.authority }),
   };
 }

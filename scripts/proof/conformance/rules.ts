@@ -2,14 +2,14 @@ import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { PROJECTS } from './peer-router.ts';
+import { PEER_PROJECTS } from './peer-router.ts';
 
 const ROOTS = 4;
 /** The project with a limit of 0: `blockedProject` in `question.go`. */
 const BLOCKED_PROJECT = 1999;
-const projects = [BLOCKED_PROJECT, ...Array.from({ length: PROJECTS }, (_, index) => 2001 + index)];
+const projects = [BLOCKED_PROJECT, ...Array.from({ length: PEER_PROJECTS }, (_, index) => 2001 + index)];
 const rootOf = (project: number): number => 100 + (project % ROOTS);
 
 const POLICY = {
@@ -51,7 +51,7 @@ export function conformanceRules(): Rules {
 export const packedForRelay = (): string =>
   JSON.stringify({ policy: { version: 'conformance', document: POLICY }, directory: DIRECTORY });
 
-function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   if (parsed.ok) return parsed.value;
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }

@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { type AdmitServer, serveAdmit } from '../../local/admit-server.ts';
-import { type Check, type Phase, Scene } from './phase.ts';
+import { type Phase, type PhaseCheck, Scene } from './phase.ts';
 import { ageing, crowded, halfOpen, outage, reset, slowEnds, streamLimit } from './phases/connections.ts';
 import { drains } from './phases/drains.ts';
 import { everyDay, newToken, unproven } from './phases/every-day.ts';
@@ -16,7 +16,7 @@ export interface PhaseResult {
   readonly seconds: number;
   readonly asked: number;
   readonly lost: number;
-  readonly checks: readonly Check[];
+  readonly checks: readonly PhaseCheck[];
   /** What the relays wrote last, where something does not hold. */
   readonly lastLines: readonly string[];
 }

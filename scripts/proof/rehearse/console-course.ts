@@ -3,12 +3,12 @@ import { ENV_GITLAB_URL } from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
 import * as deployed from './deployed.ts';
-import { CLIENT_ID, CONSOLE_URL } from './emulated-cdk.ts';
-import { functionUrlEvent } from './function-url-event.ts';
+import { REHEARSAL_CLIENT_ID, REHEARSAL_CONSOLE_URL } from './emulated-cdk.ts';
+import { documentedUrlEvent } from './function-url-event.ts';
 import type { HostedBundle } from './hosted-bundle.ts';
 import { expectEqual, type Step } from './step.ts';
 
-type Place = deployed.Place;
+type Place = deployed.RehearsalPlace;
 
 const BROWSER = { accept: 'text/html' };
 
@@ -16,7 +16,10 @@ export const CONSOLE_COURSE: readonly Step<Place>[] = [
   {
     name: 'the deployed console is there, shows strangers nothing, and sends them to GitLab to sign in',
     run: async (place) => {
-      const gitlab = await startSignInGitLab({ redirectUrl: `${CONSOLE_URL}/signin/callback`, users: [] });
+      const gitlab = await startSignInGitLab({
+        redirectUrl: `${REHEARSAL_CONSOLE_URL}/signin/callback`,
+        users: [],
+      });
       const console = await deployed.startDeployed(place, 'console', { [ENV_GITLAB_URL]: gitlab.url });
       try {
         expectEqual('/healthz', (await get(console, '/healthz')).status, 200);
@@ -28,8 +31,12 @@ export const CONSOLE_COURSE: readonly Step<Place>[] = [
         expectEqual('/signin', signIn.status, 302);
         const { origin, pathname, searchParams } = new URL(signIn.location ?? '');
         expectEqual('the way to sign in', `${origin}${pathname}`, `${gitlab.url}/oauth/authorize`);
-        expectEqual('the application', searchParams.get('client_id'), CLIENT_ID);
-        expectEqual('the way back', searchParams.get('redirect_uri'), `${CONSOLE_URL}/signin/callback`);
+        expectEqual('the application', searchParams.get('client_id'), REHEARSAL_CLIENT_ID);
+        expectEqual(
+          'the way back',
+          searchParams.get('redirect_uri'),
+          `${REHEARSAL_CONSOLE_URL}/signin/callback`,
+        );
         return `console at ${deployed.outputsOf(place, deployed.SERVICE_STACK).ConsoleUrl}`;
       } finally {
         await console.close();
@@ -40,7 +47,7 @@ export const CONSOLE_COURSE: readonly Step<Place>[] = [
 ];
 
 async function get(console: HostedBundle, path: string) {
-  const answer = await console.invoke(functionUrlEvent({ path, method: 'GET', headers: BROWSER }));
+  const answer = await console.invoke(documentedUrlEvent({ path, method: 'GET', headers: BROWSER }));
   if (!isRecord(answer)) throw new Error(`${path} answered ${JSON.stringify(answer)}`);
   const location = isRecord(answer.headers) ? answer.headers.location : undefined;
   return { status: answer.statusCode, location: typeof location === 'string' ? location : undefined };

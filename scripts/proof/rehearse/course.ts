@@ -8,14 +8,14 @@ import * as deployed from './deployed.ts';
 import { connection, dynamo, NOTE, noteIn, ssm, tableFacts, tableOf } from './deployed-table.ts';
 import { cdk, cdkMust, deploy, deployArgs } from './emulated-cdk.ts';
 import { rehearseFailedCreation } from './failed-creation.ts';
-import { functionUrlEvent } from './function-url-event.ts';
+import { documentedUrlEvent } from './function-url-event.ts';
 import { LIMITS_COURSE } from './limits-course.ts';
 import { destroyWhile } from './rehearsed-destroy.ts';
 import { RELAY_COURSE, ROUTER_TOKEN } from './relay-course.ts';
 import { signedDelivery } from './signed-delivery.ts';
 import { expectEqual, type Step } from './step.ts';
 
-type Place = deployed.Place;
+type Place = deployed.RehearsalPlace;
 
 const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of this rehearsal only').toString('base64')}`;
 const SECRETS = {
@@ -39,8 +39,8 @@ export const COURSE: readonly Step<Place>[] = [
   {
     name: 'cdk bootstrap prepares the account',
     run: async (place) => {
-      await cdkMust(place, 'bootstrap', `aws://${deployed.ACCOUNT}/${deployed.REGION}`);
-      return `${deployed.ACCOUNT} ${deployed.REGION}`;
+      await cdkMust(place, 'bootstrap', `aws://${deployed.REHEARSAL_ACCOUNT}/${deployed.REHEARSAL_REGION}`);
+      return `${deployed.REHEARSAL_ACCOUNT} ${deployed.REHEARSAL_REGION}`;
     },
   },
   {
@@ -72,7 +72,7 @@ export const COURSE: readonly Step<Place>[] = [
     run: async (place) => {
       const client = ssm(place);
       for (const [name, Value] of Object.entries(SECRETS)) {
-        const secret = { Name: `/tollgate/${deployed.STAGE}/${name}`, WithDecryption: true };
+        const secret = { Name: `/tollgate/${deployed.REHEARSAL_STAGE}/${name}`, WithDecryption: true };
         await client.send(new PutParameterCommand({ ...secret, Value, Type: 'SecureString' }));
         const { Parameter } = await client.send(new GetParameterCommand(secret));
         expectEqual(secret.Name, [Parameter?.Type, Parameter?.Value], ['SecureString', Value]);
@@ -95,7 +95,7 @@ export const COURSE: readonly Step<Place>[] = [
       const admit = await deployed.startDeployed(place, 'admit');
       try {
         const body = JSON.stringify({ requests: [QUESTION], remainingMs: 10_000 });
-        const answer = await admit.invoke(functionUrlEvent({ path: ADMISSIONS_PATH, body }));
+        const answer = await admit.invoke(documentedUrlEvent({ path: ADMISSIONS_PATH, body }));
         const { decisions } = answered(answer, 200);
         const [decision] = Array.isArray(decisions) ? decisions : [];
         expectEqual('the decision', isRecord(decision) ? decision.outcome : answer, 'admitted');

@@ -2,14 +2,14 @@ import { DescribeTableCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/c
 import { SSMClient } from '@aws-sdk/client-ssm';
 import * as deployed from './deployed.ts';
 
-type Place = deployed.Place;
+type Place = deployed.RehearsalPlace;
 
 /** An item of nobody's that every change must leave alone. */
 export const NOTE = { pk: { S: 'rehearsal@note' }, sk: { S: 'note' } };
 
 export const connection = ({ emulator }: Place) => ({
   endpoint: emulator.endpoint,
-  region: deployed.REGION,
+  region: deployed.REHEARSAL_REGION,
   credentials: { accessKeyId: 'rehearsal', secretAccessKey: 'rehearsal' },
 });
 export const dynamo = (place: Place): DynamoDBClient => new DynamoDBClient(connection(place));

@@ -5,15 +5,15 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import type { Emulator } from './emulator.ts';
 import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
 
-export const ACCOUNT = '123456789012';
-export const REGION = 'us-east-1';
-export const STAGE = 'prod';
-export const STATE_STACK = `Tollgate-${STAGE}-State`;
-export const SERVICE_STACK = `Tollgate-${STAGE}-Service`;
+export const REHEARSAL_ACCOUNT = '123456789012';
+export const REHEARSAL_REGION = 'us-east-1';
+export const REHEARSAL_STAGE = 'prod';
+export const STATE_STACK = `Tollgate-${REHEARSAL_STAGE}-State`;
+export const SERVICE_STACK = `Tollgate-${REHEARSAL_STAGE}-Service`;
 const CALL_MS_MAX = 15_000;
 
 /** Where everything stands during a rehearsal. */
-export interface Place {
+export interface RehearsalPlace {
   readonly emulator: Emulator;
   /** Folder of its own below the project's, so that packages are found from it. */
   readonly folder: string;
@@ -30,16 +30,21 @@ export const awsEnvFor = (endpoint: string, home: string): Readonly<Record<strin
   PATH: process.env.PATH ?? '',
   HOME: home,
   AWS_ENDPOINT_URL: endpoint,
-  AWS_REGION: REGION,
-  AWS_DEFAULT_REGION: REGION,
+  AWS_REGION: REHEARSAL_REGION,
+  AWS_DEFAULT_REGION: REHEARSAL_REGION,
   AWS_ACCESS_KEY_ID: 'rehearsal',
   AWS_SECRET_ACCESS_KEY: 'rehearsal',
   AWS_EC2_METADATA_DISABLED: 'true',
 });
 
 /** A call for which no SDK client is installed; the emulator reads the service from the signature and checks none. */
-async function call(place: Place, service: string, path: string, init: RequestInit = {}): Promise<Response> {
-  const scope = `${ACCOUNT}/20260101/${REGION}/${service}/aws4_request`;
+async function call(
+  place: RehearsalPlace,
+  service: string,
+  path: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  const scope = `${REHEARSAL_ACCOUNT}/20260101/${REHEARSAL_REGION}/${service}/aws4_request`;
   const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
   const headers = { ...Object.fromEntries(new Headers(init.headers)), authorization };
   return fetch(`${place.emulator.endpoint}${path}`, {
@@ -50,27 +55,27 @@ async function call(place: Place, service: string, path: string, init: RequestIn
 }
 
 /** Outputs by name, as the last `cdk deploy --outputs-file` wrote them. */
-export function outputsOf(place: Place, stack: string): Readonly<Record<string, string>> {
+export function outputsOf(place: RehearsalPlace, stack: string): Readonly<Record<string, string>> {
   const all: unknown = JSON.parse(readFileSync(join(place.folder, 'outputs.json'), 'utf8'));
   const outputs = isRecord(all) ? all[stack] : undefined;
   if (!isRecord(outputs)) throw new Error(`${stack} has no outputs`);
   return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, String(value)]));
 }
 
-export async function stackExists(place: Place, stack: string): Promise<boolean> {
+export async function stackExists(place: RehearsalPlace, stack: string): Promise<boolean> {
   const body = new URLSearchParams({ Action: 'DescribeStacks', Version: '2010-05-15', StackName: stack });
   const response = await call(place, 'cloudformation', '/', { method: 'POST', body });
   return response.ok && !(await response.text()).includes('DELETE_COMPLETE');
 }
 
-export async function functionExists(place: Place, name: string): Promise<boolean> {
+export async function functionExists(place: RehearsalPlace, name: string): Promise<boolean> {
   return (await call(place, 'lambda', `/2015-03-31/functions/${functionName(name)}`)).ok;
 }
 
-const functionName = (name: string): string => `tollgate-${STAGE}-${name}`;
+const functionName = (name: string): string => `tollgate-${REHEARSAL_STAGE}-${name}`;
 
 /** What the stack's own environment says to a function. */
-async function environmentOf(place: Place, name: string): Promise<Readonly<Record<string, string>>> {
+async function environmentOf(place: RehearsalPlace, name: string): Promise<Readonly<Record<string, string>>> {
   const response = await call(place, 'lambda', `/2015-03-31/functions/${functionName(name)}/configuration`);
   const answer: unknown = await response.json();
   const environment =
@@ -81,7 +86,7 @@ async function environmentOf(place: Place, name: string): Promise<Readonly<Recor
 }
 
 /** Key of a function's code in the bucket of assets, as the deployed template has it. */
-function codeKeyOf(place: Place, name: string): string {
+function codeKeyOf(place: RehearsalPlace, name: string): string {
   const file = join(place.folder, 'cdk.out', `${SERVICE_STACK}.template.json`);
   const template: unknown = JSON.parse(readFileSync(file, 'utf8'));
   const resources =
@@ -99,7 +104,7 @@ function codeKeyOf(place: Place, name: string): string {
  * the path of its rules is another, since nothing here is unpacked to /var/task, and what `instead` says.
  */
 export async function startDeployed(
-  place: Place,
+  place: RehearsalPlace,
   name: string,
   instead: Readonly<Record<string, string>> = {},
 ): Promise<HostedBundle> {
@@ -113,9 +118,13 @@ export async function startDeployed(
 }
 
 /** @returns its folder; a function that is started again has one already. */
-async function unpackedCode(place: Place, name: string): Promise<string> {
+async function unpackedCode(place: RehearsalPlace, name: string): Promise<string> {
   const key = codeKeyOf(place, name);
-  const response = await call(place, 's3', `/cdk-hnb659fds-assets-${ACCOUNT}-${REGION}/${key}`);
+  const response = await call(
+    place,
+    's3',
+    `/cdk-hnb659fds-assets-${REHEARSAL_ACCOUNT}-${REHEARSAL_REGION}/${key}`,
+  );
   if (!response.ok) throw new Error(`the code of ${name} is not in the bucket (HTTP ${response.status})`);
   const folder = join(place.folder, 'functions', name);
   mkdirSync(folder, { recursive: true });
@@ -128,7 +137,7 @@ async function unpackedCode(place: Place, name: string): Promise<string> {
   return folder;
 }
 
-async function ecs(place: Place, action: string, input: object): Promise<Record<string, unknown>> {
+async function ecs(place: RehearsalPlace, action: string, input: object): Promise<Record<string, unknown>> {
   const headers = {
     'content-type': 'application/x-amz-json-1.1',
     'x-amz-target': `AmazonEC2ContainerServiceV20141113.${action}`,
@@ -140,7 +149,7 @@ async function ecs(place: Place, action: string, input: object): Promise<Record<
 
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
-async function relayServiceOf(place: Place): Promise<Record<string, unknown> | undefined> {
+async function relayServiceOf(place: RehearsalPlace): Promise<Record<string, unknown> | undefined> {
   const cluster = first((await ecs(place, 'ListClusters', {})).clusterArns);
   const services = [first((await ecs(place, 'ListServices', { cluster })).serviceArns)];
   const service = first((await ecs(place, 'DescribeServices', { cluster, services })).services);
@@ -148,13 +157,13 @@ async function relayServiceOf(place: Place): Promise<Record<string, unknown> | u
 }
 
 /** How many relays the service wants. */
-export async function relaysWanted(place: Place): Promise<number | undefined> {
+export async function relaysWanted(place: RehearsalPlace): Promise<number | undefined> {
   const service = await relayServiceOf(place);
   return service && Number(service.desiredCount);
 }
 
 /** What the service's task says to a relay. */
-export async function relayEnvironmentOf(place: Place): Promise<Readonly<Record<string, string>>> {
+export async function relayEnvironmentOf(place: RehearsalPlace): Promise<Readonly<Record<string, string>>> {
   const { taskDefinition } = (await relayServiceOf(place)) ?? {};
   const described = (await ecs(place, 'DescribeTaskDefinition', { taskDefinition })).taskDefinition;
   const container = first(isRecord(described) ? described.containerDefinitions : undefined);

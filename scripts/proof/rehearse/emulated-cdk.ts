@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { type CdkRun, runCdk } from '../../build/cdk-cli.ts';
-import type { Place } from './deployed.ts';
+import type { RehearsalPlace } from './deployed.ts';
 
 /** Where browsers would reach the console. */
-export const CONSOLE_URL = 'https://budget.example.com';
-export const CLIENT_ID = '2f0a5d7c';
+export const REHEARSAL_CONSOLE_URL = 'https://budget.example.com';
+export const REHEARSAL_CLIENT_ID = '2f0a5d7c';
 const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
 const SETTINGS = [
   `relayImage=${IMAGE}`,
-  `consoleUrl=${CONSOLE_URL}`,
-  `consoleClientId=${CLIENT_ID}`,
+  `consoleUrl=${REHEARSAL_CONSOLE_URL}`,
+  `consoleClientId=${REHEARSAL_CLIENT_ID}`,
   'consoleAdminGroupId=123',
   'consoleFinanceGroupId=124',
 ];
@@ -17,7 +17,7 @@ const SETTINGS = [
 const CDK_MS_MAX = 240_000;
 
 /** One call of the command line against the emulator, whatever comes of it. */
-export async function cdk(place: Place, ...args: readonly string[]): Promise<CdkRun> {
+export async function cdk(place: RehearsalPlace, ...args: readonly string[]): Promise<CdkRun> {
   const out = join(place.folder, 'cdk.out');
   // What is destroyed is what was deployed: there is nothing to synthesize.
   const [verb] = args;
@@ -33,7 +33,7 @@ export async function cdk(place: Place, ...args: readonly string[]): Promise<Cdk
 }
 
 /** @throws {Error} with what it said, when it fails or breaks the emulator. */
-export async function cdkMust(place: Place, ...args: readonly string[]): Promise<string> {
+export async function cdkMust(place: RehearsalPlace, ...args: readonly string[]): Promise<string> {
   const { code, text } = await cdk(place, ...args);
   const crashes = place.emulator.crashes();
   if (code !== 0 || crashes.length > 0)
@@ -44,11 +44,11 @@ export async function cdkMust(place: Place, ...args: readonly string[]): Promise
 const tail = (text: string): readonly string[] => text.trim().split('\n').slice(-15);
 
 /** Arguments of `cdk deploy` for both stacks. */
-export const deployArgs = (place: Place): readonly string[] => [
+export const deployArgs = (place: RehearsalPlace): readonly string[] => [
   ...['deploy', '--all', '--method=direct', '--require-approval', 'never'],
   ...['--outputs-file', join(place.folder, 'outputs.json')],
 ];
 
 /** `cdk deploy` of both stacks. */
-export const deploy = (place: Place, ...settings: readonly string[]): Promise<string> =>
+export const deploy = (place: RehearsalPlace, ...settings: readonly string[]): Promise<string> =>
   cdkMust(place, ...deployArgs(place), ...settings);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../local/free-port.ts';
+import { loopbackPort } from '../../local/free-port.ts';
 
 export interface Emulator {
   /** `http://localhost:41234`; by this name it finds templates in its own buckets. */
@@ -27,7 +27,7 @@ const CRASHES_MAX = 20;
  * @param failingFile - while it is there, the creation of the stack that it names fails.
  */
 export async function startEmulator(python: string, failingFile: string): Promise<Emulator> {
-  const port = await freePort();
+  const port = await loopbackPort();
   const child = spawn(python, [SCRIPT, String(port), failingFile], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, PYTHONUNBUFFERED: '1' },

@@ -6,7 +6,7 @@ import { deployments } from '../../../cdk/tollgate.config.ts';
 import { preflight } from '../../build/deploy/preflight.ts';
 import { stackStatus } from '../../build/deploy/stack-state.ts';
 import { stackProtection } from '../../build/destroy/stack-protection.ts';
-import { type Place, REGION, SERVICE_STACK } from './deployed.ts';
+import { REHEARSAL_REGION, type RehearsalPlace, SERVICE_STACK } from './deployed.ts';
 import { cdk } from './emulated-cdk.ts';
 import { expectEqual } from './step.ts';
 
@@ -14,10 +14,10 @@ import { expectEqual } from './step.ts';
 export const failingFile = (folder: string): string => join(folder, 'failing-stack');
 
 /** CloudFormation of the emulator, which checks no signature. */
-export const cloudFormationOf = ({ emulator }: Pick<Place, 'emulator'>) => ({
+export const cloudFormationOf = ({ emulator }: Pick<RehearsalPlace, 'emulator'>) => ({
   endpoint: emulator.endpoint,
   signedFetch: (url: string, init: RequestInit): Promise<Response> => {
-    const scope = `rehearsal/20260101/${REGION}/cloudformation/aws4_request`;
+    const scope = `rehearsal/20260101/${REHEARSAL_REGION}/cloudformation/aws4_request`;
     const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=none`;
     return fetch(url, {
       ...init,
@@ -27,7 +27,10 @@ export const cloudFormationOf = ({ emulator }: Pick<Place, 'emulator'>) => ({
 });
 
 /** @param deployArgs - of `cdk deploy` for both stacks. */
-export async function rehearseFailedCreation(place: Place, deployArgs: readonly string[]): Promise<string> {
+export async function rehearseFailedCreation(
+  place: RehearsalPlace,
+  deployArgs: readonly string[],
+): Promise<string> {
   const cloudFormation = cloudFormationOf(place);
   const status = stackStatus(cloudFormation);
   writeFileSync(failingFile(place.folder), SERVICE_STACK);

@@ -9,7 +9,7 @@ export interface UrlEventOptions {
 }
 
 /** An event as a Function URL makes it, with all the fields that AWS documents; an answer has `statusCode` and `body`. */
-export function functionUrlEvent(options: UrlEventOptions): Record<string, unknown> {
+export function documentedUrlEvent(options: UrlEventOptions): Record<string, unknown> {
   const { path, method = 'POST', headers = {}, body, base64 = false } = options;
   const host = 'abcdefghijklmnopqrstuvwxyz012345.lambda-url.eu-central-1.on.aws';
   return {

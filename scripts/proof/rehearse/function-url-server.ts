@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isRecord } from '../../../policies/document/reading.ts';
-import { functionUrlEvent } from './function-url-event.ts';
+import { documentedUrlEvent } from './function-url-event.ts';
 import type { HostedBundle } from './hosted-bundle.ts';
 
 export interface FunctionUrlServer {
@@ -38,7 +38,7 @@ async function answerOf(bundle: HostedBundle, request: IncomingMessage) {
   let body = '';
   for await (const chunk of request) body += chunk;
   const { url: path = '/', method = 'POST' } = request;
-  const answer = await bundle.invoke(functionUrlEvent({ path, method, body }));
+  const answer = await bundle.invoke(documentedUrlEvent({ path, method, body }));
   if (!isRecord(answer)) throw new Error('the function answered no HTTP');
   return { status: Number(answer.statusCode), body: String(answer.body ?? '') };
 }

@@ -8,9 +8,9 @@ import { ssm, tableOf } from './deployed-table.ts';
 import { expectEqual, type Step } from './step.ts';
 import { tollgate } from './tollgate-cli.ts';
 
-type Place = deployed.Place;
+type Place = deployed.RehearsalPlace;
 
-const NAME = `/tollgate/${deployed.STAGE}/limits/101`;
+const NAME = `/tollgate/${deployed.REHEARSAL_STAGE}/limits/101`;
 const ID = 'by-parameter';
 const OTHER_ID = 'by-command';
 const AMOUNT = '1200';

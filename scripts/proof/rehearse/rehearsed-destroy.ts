@@ -7,7 +7,7 @@ import * as deployed from './deployed.ts';
 import { cdk } from './emulated-cdk.ts';
 import { cloudFormationOf } from './failed-creation.ts';
 
-type Place = deployed.Place;
+type Place = deployed.RehearsalPlace;
 
 /** `npm run destroy` with a GitLab that says this about its one controller. */
 export async function destroyWhile(place: Place, state: string, withState: boolean) {
@@ -21,7 +21,7 @@ export async function destroyWhile(place: Place, state: string, withState: boole
     clock: systemClock,
   });
   const code = await destroy({
-    stage: deployed.STAGE,
+    stage: deployed.REHEARSAL_STAGE,
     gitlabUrl: 'https://gitlab.example.com',
     withState,
     askWhetherArmed: () => askWhetherArmed(controllers, 7),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { freePort } from '../../local/free-port.ts';
+import { loopbackPort } from '../../local/free-port.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
 import * as deployed from './deployed.ts';
 import { serveFunctionUrl } from './function-url-server.ts';
@@ -27,7 +27,7 @@ const PROJECTS = [
 ];
 const FIRST_JOB = 5_000;
 
-export const RELAY_COURSE: readonly Step<deployed.Place>[] = [
+export const RELAY_COURSE: readonly Step<deployed.RehearsalPlace>[] = [
   {
     name: 'the deployed relay answers a router that speaks by the deployment’s descriptors',
     run: async (place) => {
@@ -45,13 +45,13 @@ export const RELAY_COURSE: readonly Step<deployed.Place>[] = [
         ...told,
         // It is killed at the end and leaves its socket's folder there.
         TMPDIR: place.folder,
-        [names.ENV_SSM_ENDPOINT]: place.emulator.endpoint,
+        [names.ENV_AWS_SSM_ENDPOINT]: place.emulator.endpoint,
         [names.ENV_PROTO_FILE]: descriptors,
         [names.ENV_POLICY_FILE]: join(RELAY_BUNDLE, 'rules.json'),
         [names.ENV_ROUTER_URL]: router.wsUrl ?? '',
         [names.ENV_ADMIT_URL]: url.url,
         [names.ENV_DEADLINE_MS]: '10000',
-        [names.ENV_HEALTH_PORT]: String(await freePort()),
+        [names.ENV_HEALTH_PORT]: String(await loopbackPort()),
       });
       try {
         await Promise.race([

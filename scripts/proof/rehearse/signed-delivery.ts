@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { WEBHOOK_PATH } from '../../../functions/names.ts';
-import { functionUrlEvent } from './function-url-event.ts';
+import { documentedUrlEvent } from './function-url-event.ts';
 
 export interface EndedJob {
   readonly jobId: number;
@@ -29,5 +29,5 @@ export function signedDelivery(secret: string, { jobId, projectId }: EndedJob): 
     'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
     'webhook-signature': new Webhook(secret).sign('rehearsal-1', at, body),
   };
-  return functionUrlEvent({ path: WEBHOOK_PATH, headers, body, base64: true });
+  return documentedUrlEvent({ path: WEBHOOK_PATH, headers, body, base64: true });
 }

@@ -10,13 +10,13 @@ export interface StepResult {
 export interface Step<Context> {
   /** What is proven when it passes. */
   readonly name: string;
-  /** @returns what was seen. Throws where it is not as it should be, {@link NotPossible} where it cannot be tried here. */
+  /** @returns what was seen. Throws where it is not as it should be, {@link NotPossibleError} where it cannot be tried here. */
   readonly run: (context: Context) => Promise<string>;
 }
 
 /** This machine or this clone lacks what the step needs; nothing is wrong. */
-export class NotPossible extends Error {
-  override readonly name = 'NotPossible';
+export class NotPossibleError extends Error {
+  override readonly name = 'NotPossibleError';
 }
 
 /** One after the other; after a failure the rest would only repeat it. */
@@ -31,7 +31,7 @@ export async function runSteps<Context>(
     const { outcome, detail } = await run(context).then(
       (seen) => ({ outcome: 'passed', detail: seen }) as const,
       (error: unknown) => ({
-        outcome: error instanceof NotPossible ? ('not_possible' as const) : ('failed' as const),
+        outcome: error instanceof NotPossibleError ? ('not_possible' as const) : ('failed' as const),
         detail: error instanceof Error ? error.message : String(error),
       }),
     );

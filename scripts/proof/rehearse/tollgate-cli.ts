@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
-import type { Place } from './deployed.ts';
+import type { RehearsalPlace } from './deployed.ts';
 
 const CLI = fileURLToPath(new URL('../../tollgate.mjs', import.meta.url));
 const MS_MAX = 60_000;
 /** What is deployed here is told this name by its settings. */
-export const INSTANCE = 'gitlab.example.com';
+export const REHEARSAL_INSTANCE = 'gitlab.example.com';
 
 /** `npx tollgate …` as somebody with rights on the account runs it. @throws {Error} with what it said, when it fails. */
-export async function tollgate(place: Place, ...args: readonly string[]): Promise<string> {
+export async function tollgate(place: RehearsalPlace, ...args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [CLI, ...args], {
-    env: { ...place.awsEnv, [ENV_GITLAB_INSTANCE]: INSTANCE, NO_COLOR: '1' },
+    env: { ...place.awsEnv, [ENV_GITLAB_INSTANCE]: REHEARSAL_INSTANCE, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: MS_MAX,
   });

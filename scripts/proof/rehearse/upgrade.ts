@@ -14,9 +14,9 @@ import { truthText } from '../../../functions/core/truth/truth-text.ts';
 import * as names from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { ensureTable, javaAvailable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
-import { functionUrlEvent } from './function-url-event.ts';
+import { documentedUrlEvent } from './function-url-event.ts';
 import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
-import { expectEqual, NotPossible } from './step.ts';
+import { expectEqual, NotPossibleError } from './step.ts';
 
 export interface UpgradeOptions {
   readonly root: string;
@@ -45,10 +45,10 @@ interface Version {
  * settles. That is an upgrade that is half way through, and one that is taken back.
  *
  * @returns what was seen.
- * @throws {NotPossible} without Java, or where git does not have the older version, as in a shallow clone.
+ * @throws {NotPossibleError} without Java, or where git does not have the older version, as in a shallow clone.
  */
 export async function rehearseUpgrade({ root, folder, since }: UpgradeOptions): Promise<string> {
-  if (!javaAvailable()) throw new NotPossible('it needs DynamoDB Local, and there is no Java here');
+  if (!javaAvailable()) throw new NotPossibleError('it needs DynamoDB Local, and there is no Java here');
   const ref = since ?? olderRef(root);
   const old = await unpacked(ref, root, folder);
   const database = await startDynamoDbLocal();
@@ -107,7 +107,7 @@ async function ask({ admit }: Version, jobId: number): Promise<string> {
   const place = { projectId: 1003, namespaceId: 102, rootNamespaceId: 100 };
   const requests = [{ jobId, ...place, image: 'golang:1.26', timeoutSeconds: 600 }];
   const body = JSON.stringify({ requests, remainingMs: 20_000 });
-  const answer = await admit.invoke(functionUrlEvent({ path: ADMISSIONS_PATH, body }));
+  const answer = await admit.invoke(documentedUrlEvent({ path: ADMISSIONS_PATH, body }));
   const parsed: unknown = isRecord(answer) ? JSON.parse(String(answer.body)) : undefined;
   const [decision]: unknown[] = isRecord(parsed) && Array.isArray(parsed.decisions) ? parsed.decisions : [];
   return isRecord(decision) ? `${decision.outcome} ${decision.decisionId}` : JSON.stringify(answer);
@@ -151,7 +151,7 @@ const git = (root: string, ...args: readonly string[]): string | undefined => {
 function olderRef(root: string): string {
   const ref = git(root, 'describe', '--tags', '--abbrev=0') ?? git(root, 'rev-parse', '--short', 'HEAD~1');
   if (ref === undefined)
-    throw new NotPossible(
+    throw new NotPossibleError(
       'git has no older version here (a shallow clone?); fetch one, or say --since <ref>',
     );
   return ref;
@@ -160,7 +160,7 @@ function olderRef(root: string): string {
 /** Bundles of that version, built by its own script from a copy of its own; packages are those of now. */
 async function unpacked(ref: string, root: string, folder: string): Promise<string> {
   if (git(root, 'rev-parse', '--verify', '--quiet', `${ref}^{commit}`) === undefined)
-    throw new NotPossible(`git does not have ${ref} here (a shallow clone?)`);
+    throw new NotPossibleError(`git does not have ${ref} here (a shallow clone?)`);
   const old = join(folder, 'older');
   mkdirSync(old);
   const run = promisify(execFile);
@@ -168,7 +168,7 @@ async function unpacked(ref: string, root: string, folder: string): Promise<stri
   await run('git', ['-C', root, 'archive', '--output', tar, ref]);
   await run('tar', ['-xf', tar, '-C', old]);
   const program = BUNDLE_PROGRAMS.map((path) => join(old, path)).find((path) => existsSync(path));
-  if (program === undefined) throw new NotPossible(`${ref} has none of ${BUNDLE_PROGRAMS.join(', ')}`);
+  if (program === undefined) throw new NotPossibleError(`${ref} has none of ${BUNDLE_PROGRAMS.join(', ')}`);
   await run(process.execPath, [program, ...FUNCTIONS], {
     cwd: old,
     timeout: BUNDLE_MS_MAX,
@@ -185,7 +185,7 @@ async function startFrom(
   const bundle = name.replace('/', '-');
   const built = join(from, 'dist', bundle);
   if (!existsSync(join(built, 'handler.mjs')))
-    throw new NotPossible(`${built} was not built: that version has no ${name}`);
+    throw new NotPossibleError(`${built} was not built: that version has no ${name}`);
   const own = join(folder, `${from === join(folder, 'older') ? 'older' : 'newer'}-${bundle}`);
   cpSync(built, own, { recursive: true });
   return hostBundle({

@@ -1,13 +1,13 @@
 /** Two relays that ask the admit function in batches, die once each, and answer by the fallback when it does not. */
 
 import type { DecideDeps } from '../../../functions/core/admission/decide-deps.ts';
-import { judge } from '../../../functions/core/admission/judge.ts';
+import { judgeRequests } from '../../../functions/core/admission/judge.ts';
 import { recordUnmetered } from '../../../functions/core/admission/record-unmetered.ts';
 import type { UnmeteredAnswer } from '../../../functions/core/contract/admissions.ts';
 import type { HoldOutcome } from '../../../functions/core/ledger/ledger.ts';
 import type { HandClock } from '../../local/clock/hand-clock.ts';
 import type { PlannedJob } from './draw-jobs.ts';
-import type { InForce } from './in-force.ts';
+import type { EditionInForce } from './in-force.ts';
 import { questionOf } from './question.ts';
 import { RELAY_KILLS } from './workload.ts';
 
@@ -15,7 +15,7 @@ export interface AdmissionsDeps {
   /** The admit function behind each relay: they share the table and nothing else. */
   readonly functions: readonly [DecideDeps, DecideDeps];
   readonly clock: HandClock;
-  readonly inForce: InForce;
+  readonly inForce: EditionInForce;
   readonly random: () => number;
   readonly watch: AdmissionsWatch;
 }
@@ -54,7 +54,7 @@ export function twoRelays({ functions, clock, inForce, random, watch }: Admissio
     const answered = watch.asking(jobs);
     const requests = jobs.map((job) => questionOf(job, inForce.now.tree));
     const deps = relay === 0 ? functions[0] : functions[1];
-    const judged = await judge(requests, clock.monotonicMs() + DEADLINE_MS, deps);
+    const judged = await judgeRequests(requests, clock.monotonicMs() + DEADLINE_MS, deps);
     const outcomes = judged.map(({ outcome }) => outcome);
     answered(outcomes);
     return outcomes;

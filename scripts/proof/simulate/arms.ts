@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { EstimateName } from './estimators.ts';
 import type { MonthResult } from './month.ts';
-import type { Shape } from './workload.ts';
+import type { WorkloadShape } from './workload.ts';
 
 export interface ArmInput {
-  readonly shape: Shape;
+  readonly shape: WorkloadShape;
   readonly estimate: EstimateName;
 }
 
@@ -21,7 +21,7 @@ const HEAP_MB = 4_096;
 
 /** @param onDay - told how many simulated days an arm has behind it. @throws what a thread threw. */
 export const runArms = (
-  shape: Shape,
+  shape: WorkloadShape,
   estimates: readonly EstimateName[],
   onDay: (estimate: EstimateName, day: number) => void,
 ): Promise<readonly MonthResult[]> =>

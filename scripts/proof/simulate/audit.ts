@@ -4,7 +4,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { type DatedEdition, highestBounds } from './draw-editions.ts';
 import type { ExpectedBooks } from './expected/books.ts';
 import type { CountedUnit } from './expected/edition.ts';
-import type { Run, SimulatedGitLab } from './simulated-gitlab.ts';
+import type { SimulatedGitLab, SimulatedRun } from './simulated-gitlab.ts';
 import { usedBy } from './true-cost.ts';
 import type { WatchedStore } from './watched-store.ts';
 
@@ -118,7 +118,7 @@ export async function audit(of: AuditOf): Promise<Audit> {
 }
 
 /** What ran is settled, what never ran is not, and what never was let go on is rejected. */
-function hasRightState({ state }: JobRecord, run: Run | undefined): boolean {
+function hasRightState({ state }: JobRecord, run: SimulatedRun | undefined): boolean {
   if (run === undefined) return state === 'REJECTED';
   switch (run.job.fate) {
     case 'runs':

@@ -2,11 +2,11 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { between } from '../../local/workload/draws.ts';
-import type { Place } from './draw-groups.ts';
+import type { DrawnGroup } from './draw-groups.ts';
 import { firstLimits, wholeCents } from './draw-limits.ts';
 import type { Workload } from './draw-workload.ts';
 import type { Edition, WrittenGrant, WrittenLimit } from './expected/edition.ts';
-import { EDIT_SHARE, EXEMPT, MONTH_START_MS, OUTAGE, PRICES, TABLE_SILENT } from './workload.ts';
+import { EDIT_SHARE, EXEMPT, MONTH_START_MS, OUTAGE, SIMULATED_PRICES, TABLE_SILENT } from './workload.ts';
 
 /** In force from its instant until the next one's. */
 export interface DatedEdition {
@@ -25,7 +25,8 @@ const HOUR_MS = 3_600_000;
 export function drawEditions(workload: Workload): readonly DatedEdition[] {
   const { places, shape } = workload;
   const random = seededRandom(shape.seed + 8);
-  const byLevel = (wanted: number): readonly Place[] => places.groups.filter(({ level }) => level === wanted);
+  const byLevel = (wanted: number): readonly DrawnGroup[] =>
+    places.groups.filter(({ level }) => level === wanted);
   const [roots, middles, leaves] = [byLevel(1), byLevel(2), byLevel(3)];
   const limits = firstLimits(workload);
   const first: Edition = {
@@ -33,7 +34,7 @@ export function drawEditions(workload: Workload): readonly DatedEdition[] {
     grants: some(middles, EDIT_SHARE.middleGrant.share, random).flatMap(({ id }) =>
       grantOn(`group/${id}`, limits, random),
     ),
-    prices: PRICES,
+    prices: SIMULATED_PRICES,
     exemptions: some(leaves, EXEMPT.share, random).map(({ id }) => ({
       groupId: id,
       jobName: EXEMPT.jobName,
@@ -157,7 +158,7 @@ const withMode = (subject: string, id: string, mode: WrittenLimit['mode'], rando
   change: edited(subject, id, (limit) => ({ ...limit, mode })),
 });
 
-function moved({ id, parentId }: Place, parents: readonly Place[], random: () => number): Change {
+function moved({ id, parentId }: DrawnGroup, parents: readonly DrawnGroup[], random: () => number): Change {
   const others = parents.filter((parent) => parent.id !== parentId);
   const target = others[Math.floor(random() * others.length)];
   const change = (before: Edition): Edition =>

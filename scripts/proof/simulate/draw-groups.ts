@@ -2,16 +2,16 @@
 
 import { logNormal } from '../../local/workload/draws.ts';
 import { STAGES } from '../../local/workload/job-kinds.ts';
-import { PROJECT_SIGMA, PROJECT_WEIGHT_POWER, type Shape } from './workload.ts';
+import { PROJECT_SIGMA, PROJECT_WEIGHT_POWER, type WorkloadShape } from './workload.ts';
 
-export interface Place {
+export interface DrawnGroup {
   readonly id: number;
   readonly path: string;
   readonly level: 1 | 2 | 3;
   readonly parentId?: number;
 }
 
-export interface Project {
+export interface DrawnProject {
   readonly id: number;
   readonly path: string;
   /** Its groups, root first. */
@@ -22,14 +22,14 @@ export interface Project {
   readonly medianSeconds: ReadonlyMap<string, number>;
 }
 
-export interface Places {
-  readonly groups: readonly Place[];
-  readonly projects: readonly Project[];
+export interface DrawnPlaces {
+  readonly groups: readonly DrawnGroup[];
+  readonly projects: readonly DrawnProject[];
 }
 
-export function drawGroups(shape: Shape, random: () => number): Places {
+export function drawGroups(shape: WorkloadShape, random: () => number): DrawnPlaces {
   const [roots, middles, leaves] = shape.groupsByLevel;
-  const level1 = times(roots, (index): Place => ({ id: 100 + index, path: `root${index}`, level: 1 }));
+  const level1 = times(roots, (index): DrawnGroup => ({ id: 100 + index, path: `root${index}`, level: 1 }));
   const level2 = times(middles, (index) => below(level1, index, 1_000 + index, 'team', 2));
   const level3 = times(leaves, (index) => below(level2, index, 10_000 + index, 'unit', 3));
   const parentOf = new Map([...level2, ...level3].map((group) => [group.id, group.parentId ?? 0]));
@@ -37,7 +37,7 @@ export function drawGroups(shape: Shape, random: () => number): Places {
   const weights = times(shape.projects, (index) => (index + 1) ** PROJECT_WEIGHT_POWER);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let until = 0;
-  const projects = weights.map((weight, index): Project => {
+  const projects = weights.map((weight, index): DrawnProject => {
     const leaf = level3[index % leaves];
     if (leaf === undefined) throw new RangeError('a month needs groups of level 3');
     const middle = parentOf.get(leaf.id) ?? 0;
@@ -56,7 +56,13 @@ export function drawGroups(shape: Shape, random: () => number): Places {
   return { groups: [...level1, ...level2, ...level3], projects };
 }
 
-function below(parents: readonly Place[], index: number, id: number, word: string, level: 2 | 3): Place {
+function below(
+  parents: readonly DrawnGroup[],
+  index: number,
+  id: number,
+  word: string,
+  level: 2 | 3,
+): DrawnGroup {
   const parent = parents[index % parents.length];
   if (parent === undefined) throw new RangeError(`a month needs groups of level ${level - 1}`);
   return { id, path: `${parent.path}/${word}${index}`, level, parentId: parent.id };

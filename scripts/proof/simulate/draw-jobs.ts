@@ -8,7 +8,7 @@ import {
   STAGES,
   WEEKDAY_WEIGHTS,
 } from '../../local/workload/job-kinds.ts';
-import type { Places, Project } from './draw-groups.ts';
+import type { DrawnPlaces, DrawnProject } from './draw-groups.ts';
 import {
   ASKED_AGAIN_MS,
   DELAY_MS,
@@ -17,9 +17,9 @@ import {
   MONTH_START_MS,
   OUTAGE,
   QUEUE_MS,
-  type Shape,
   TABLE_SILENT,
   TROUBLE,
+  type WorkloadShape,
 } from './workload.ts';
 
 /** What becomes of a job if it may run. All of it is drawn before anybody asks. */
@@ -46,7 +46,11 @@ const HOUR_MS = 3_600_000;
 /** 1 November 2026 is a Sunday; `WEEKDAY_WEIGHTS` begins on Monday. */
 const FIRST_WEEKDAY = 6;
 
-export function drawJobs(shape: Shape, places: Places, random: () => number): readonly PlannedJob[] {
+export function drawJobs(
+  shape: WorkloadShape,
+  places: DrawnPlaces,
+  random: () => number,
+): readonly PlannedJob[] {
   const hours = hourEnds();
   const jobs: PlannedJob[] = [];
   for (let pipelineId = 1; jobs.length < shape.jobs; pipelineId += 1) {
@@ -78,7 +82,7 @@ function startOf(hours: readonly number[], random: () => number): number {
   return MONTH_START_MS + hour * HOUR_MS + random() * HOUR_MS;
 }
 
-const projectAt = (projects: readonly Project[], share: number): number =>
+const projectAt = (projects: readonly DrawnProject[], share: number): number =>
   firstAbove(projects.length, share, (index) => projects[index]?.weightUntil ?? 1);
 
 /** The first index whose end is above the share; ends rise. */
@@ -95,7 +99,7 @@ function firstAbove(count: number, share: number, endOf: (index: number) => numb
 
 interface Pipeline {
   readonly pipelineId: number;
-  readonly project: Project;
+  readonly project: DrawnProject;
   readonly index: number;
   readonly startMs: number;
   readonly random: () => number;

@@ -1,7 +1,7 @@
 /** The limits that are in force when the month begins, by what the jobs of each group and project would use. */
 import { seededRandom } from '../../local/seeded-random.ts';
 import { between } from '../../local/workload/draws.ts';
-import type { Place } from './draw-groups.ts';
+import type { DrawnGroup } from './draw-groups.ts';
 import type { Workload } from './draw-workload.ts';
 import type { WrittenLimit } from './expected/edition.ts';
 import { trueMicros } from './true-cost.ts';
@@ -62,7 +62,11 @@ function demandOf({ places, jobs }: Pick<Workload, 'places' | 'jobs'>): (subject
   return (subject) => sums.get(subject) ?? { micros: 0, seconds: 0, jobs: 0 };
 }
 
-function groupLimits({ id, level }: Place, demand: Demand, random: () => number): readonly WrittenLimit[] {
+function groupLimits(
+  { id, level }: DrawnGroup,
+  demand: Demand,
+  random: () => number,
+): readonly WrittenLimit[] {
   const subject = `group/${id}`;
   const { least, most } = BUDGET_SHARE[level === 1 ? 'root' : level === 2 ? 'middle' : 'leaf'];
   const month = { ...money(subject, demand.micros * between(least, most, random)), zone: ZONE };

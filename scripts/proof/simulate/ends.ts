@@ -3,7 +3,7 @@ import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
 import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
@@ -13,7 +13,7 @@ import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import type { SimulatedGitLab } from './simulated-gitlab.ts';
 
-export interface Ends {
+export interface SimulatedEnds {
   /** Words of GitLab's about jobs. Returns those the table did not take: they come again. */
   tell(truths: readonly JobTruth[]): Promise<readonly JobTruth[]>;
   /** Every minute. */
@@ -46,7 +46,7 @@ export interface EndsDeps {
   readonly currentRules: () => Promise<Rules>;
 }
 
-export function ledgerEnds({ ledger, gitlab, clock, currentRules }: EndsDeps): Ends {
+export function ledgerEnds({ ledger, gitlab, clock, currentRules }: EndsDeps): SimulatedEnds {
   const counts: Record<string, number> = {};
   const sweeps: SweepTotals = {
     runs: 0,
@@ -68,7 +68,7 @@ export function ledgerEnds({ ledger, gitlab, clock, currentRules }: EndsDeps): E
   const deps = {
     gitlab,
     ledger,
-    marks: dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
+    marks: dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     chargeBypass: settle,
     memory: newSweepMemory(),
     clock,

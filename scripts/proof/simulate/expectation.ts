@@ -1,12 +1,12 @@
 /** The expectation of a month: what every question, decision, end, counter and line of usage should be, beside what it is. */
 import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { ExpectedBooks } from './expected/books.ts';
-import { type EstimateBy, RunEstimates } from './expected/run-estimates.ts';
+import { type EstimateBasis, RunEstimates } from './expected/run-estimates.ts';
 import { ExpectedAnswers } from './expected-answers.ts';
 import { ExpectedRecords } from './expected-records.ts';
 import { Findings } from './findings.ts';
-import type { InForce } from './in-force.ts';
-import type { Run } from './simulated-gitlab.ts';
+import type { EditionInForce } from './in-force.ts';
+import type { SimulatedRun } from './simulated-gitlab.ts';
 import { ESTIMATE_DEFAULT_SECONDS } from './workload.ts';
 
 export interface Expectation {
@@ -17,10 +17,10 @@ export interface Expectation {
 }
 
 export interface ExpectationDeps {
-  readonly estimate: EstimateBy;
-  readonly inForce: InForce;
+  readonly estimate: EstimateBasis;
+  readonly inForce: EditionInForce;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
-  readonly runOf: (jobId: number) => Run | undefined;
+  readonly runOf: (jobId: number) => SimulatedRun | undefined;
 }
 
 export function expectationOf({ estimate, inForce, clock, runOf }: ExpectationDeps): Expectation {

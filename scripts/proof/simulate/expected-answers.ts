@@ -5,9 +5,9 @@ import type { PlannedJob } from './draw-jobs.ts';
 import type { AskedJob, ExpectedAsk } from './expected/asked-claims.ts';
 import { type ExpectedBooks, type ExpectedJob, stands } from './expected/books.ts';
 import type { RunEstimates } from './expected/run-estimates.ts';
-import { neverFits, verdictOn } from './expected/verdict.ts';
+import { expectedVerdictOn, neverFits } from './expected/verdict.ts';
 import type { Findings } from './findings.ts';
-import type { InForce } from './in-force.ts';
+import type { EditionInForce } from './in-force.ts';
 import { askedJobOf } from './question.ts';
 
 export interface ExpectedAnswer {
@@ -21,7 +21,7 @@ export interface ExpectedAnswer {
 export interface ExpectedAnswersDeps {
   readonly books: ExpectedBooks;
   readonly estimates: RunEstimates;
-  readonly inForce: InForce;
+  readonly inForce: EditionInForce;
   readonly findings: Findings;
 }
 
@@ -42,7 +42,7 @@ export class ExpectedAnswers {
       const known = books.jobs.get(job.jobId);
       if (known !== undefined && stands(known, atMs)) return { job, decision: known, isRepeated: true };
       const ask = this.askOf(job, atMs);
-      const { refusedBy, fitted } = verdictOn(ask.claims, (counter) => {
+      const { refusedBy, fitted } = expectedVerdictOn(ask.claims, (counter) => {
         const { committed, fitted: before } = books.shows(counter);
         const more = taken.get(counter);
         return more === undefined

@@ -6,23 +6,23 @@ import {
   type ExpectedBooks,
   type ExpectedJob,
   type ExpectedState,
+  type ExpectedUncheckedCause,
   endedAs,
   stands,
-  type UncheckedBy,
 } from './expected/books.ts';
 import type { RunEstimates } from './expected/run-estimates.ts';
 import { type CounterSums, NO_SUMS, neverFits } from './expected/verdict.ts';
 import type { ExpectedAnswers } from './expected-answers.ts';
 import type { Findings } from './findings.ts';
 import { otherClaims, otherFacts, otherSums } from './otherwise.ts';
-import type { Run } from './simulated-gitlab.ts';
+import type { SimulatedRun } from './simulated-gitlab.ts';
 import { trueSeconds } from './true-cost.ts';
 
 export interface ExpectedRecordsDeps {
   readonly books: ExpectedBooks;
   readonly answers: ExpectedAnswers;
   readonly estimates: RunEstimates;
-  readonly runOf: (jobId: number) => Run | undefined;
+  readonly runOf: (jobId: number) => SimulatedRun | undefined;
   readonly findings: Findings;
   readonly clock: { nowMs(): number };
 }
@@ -32,14 +32,14 @@ const FOUND_WITHIN_MS = 8 * 3_600_000;
 
 export class ExpectedRecords {
   readonly #deps: ExpectedRecordsDeps;
-  readonly #fallback = new Map<number, { readonly run: Pick<Run, 'job'>; readonly atMs: number }>();
+  readonly #fallback = new Map<number, { readonly run: Pick<SimulatedRun, 'job'>; readonly atMs: number }>();
 
   constructor(deps: ExpectedRecordsDeps) {
     this.#deps = deps;
   }
 
   /** The fallback let a job go on at this instant, and will post it. */
-  letGoOn(job: Run['job'], atMs: number): void {
+  letGoOn(job: SimulatedRun['job'], atMs: number): void {
     this.#fallback.set(job.jobId, { run: { job }, atMs });
   }
 
@@ -57,7 +57,7 @@ export class ExpectedRecords {
   }
 
   /** After the last sweep: nothing that ran is in no record. */
-  over(runs: Iterable<Run>): void {
+  over(runs: Iterable<SimulatedRun>): void {
     const { books, findings, clock } = this.#deps;
     for (const { job, endsAtMs } of runs) {
       if (books.jobs.has(job.jobId) || endsAtMs + FOUND_WITHIN_MS > clock.nowMs()) continue;
@@ -126,7 +126,7 @@ export class ExpectedRecords {
     return { job: this.#unchecked(gone.run.job, gone.atMs, 'unmetered') };
   }
 
-  #unchecked(job: Run['job'], atMs: number, uncheckedBy: UncheckedBy): ExpectedJob {
+  #unchecked(job: SimulatedRun['job'], atMs: number, uncheckedBy: ExpectedUncheckedCause): ExpectedJob {
     const { answers, books } = this.#deps;
     const ask = answers.askOf(job, atMs);
     const held = ask.claims.map(({ amount }) => amount);
@@ -168,7 +168,7 @@ interface Stepped<Job> {
   readonly otherwise?: string;
 }
 
-const END_OF: Readonly<Record<Run['job']['fate'], Exclude<ExpectedState, 'HELD' | 'REJECTED'>>> = {
+const END_OF: Readonly<Record<SimulatedRun['job']['fate'], Exclude<ExpectedState, 'HELD' | 'REJECTED'>>> = {
   runs: 'SETTLED',
   bypass: 'SETTLED',
   routerFailure: 'RELEASED',

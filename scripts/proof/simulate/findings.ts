@@ -9,10 +9,12 @@ export const COMPARED = {
   usage: 'usage of a subject and day, by the rollup',
 } as const;
 
-export type Compared = keyof typeof COMPARED;
+export type ComparedFigure = keyof typeof COMPARED;
 
 export interface Comparisons {
-  readonly counts: Readonly<Record<Compared, { readonly compared: number; readonly otherwise: number }>>;
+  readonly counts: Readonly<
+    Record<ComparedFigure, { readonly compared: number; readonly otherwise: number }>
+  >;
   /** The first few, in words. */
   readonly examples: readonly string[];
 }
@@ -30,7 +32,7 @@ export class Findings {
   readonly #examples: string[] = [];
 
   /** @param otherwise - what is wrong; absent: nothing is. */
-  compared(what: Compared, otherwise: string | undefined): void {
+  compared(what: ComparedFigure, otherwise: string | undefined): void {
     const count = this.#counts[what];
     count.compared += 1;
     if (otherwise === undefined) return;

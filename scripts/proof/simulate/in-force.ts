@@ -2,7 +2,7 @@
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
 import type { Estimator } from '../../../policies/estimate.ts';
 import type { DatedEdition } from './draw-editions.ts';
-import type { Places } from './draw-groups.ts';
+import type { DrawnPlaces } from './draw-groups.ts';
 import { AskedClaims } from './expected/asked-claims.ts';
 import { monthRules } from './month-rules.ts';
 import { Tree } from './tree.ts';
@@ -17,12 +17,12 @@ export interface Current {
 
 export interface InForceDeps {
   readonly editions: readonly DatedEdition[];
-  readonly places: Places;
+  readonly places: DrawnPlaces;
   readonly estimator: Estimator;
   readonly clock: { nowMs(): number };
 }
 
-export class InForce {
+export class EditionInForce {
   readonly #deps: InForceDeps;
   #position = -1;
   #current: Current | undefined;

@@ -1,5 +1,5 @@
 /** What must hold after the last sweep of every month, whatever was lost on the way. */
-import { COMPARED, type Compared } from './findings.ts';
+import { COMPARED, type ComparedFigure } from './findings.ts';
 import type { MonthResult } from './month.ts';
 
 export interface Invariant {
@@ -16,7 +16,7 @@ const WRONGLY_TAKEN_MS_MAX = 3 * 60_000;
 export function invariantsOf({ audit, relays, slots, comparisons }: MonthResult): readonly Invariant[] {
   return [
     ...Object.entries(COMPARED).map(([what, name]) =>
-      zero(`other than expected: ${name}`, comparisons.counts[what as Compared].otherwise),
+      zero(`other than expected: ${name}`, comparisons.counts[what as ComparedFigure].otherwise),
     ),
     {
       name: 'charged, micro-units of settled jobs',

@@ -6,9 +6,9 @@ import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import type { HandClock } from '../../local/clock/hand-clock.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { type Admissions, type AdmissionsWatch, twoRelays } from './admissions.ts';
-import { type Ends, ledgerEnds } from './ends.ts';
+import { ledgerEnds, type SimulatedEnds } from './ends.ts';
 import type { ExpectedAnswers } from './expected-answers.ts';
-import type { InForce } from './in-force.ts';
+import type { EditionInForce } from './in-force.ts';
 import type { Parts } from './parts.ts';
 import type { SimulatedGitLab } from './simulated-gitlab.ts';
 import type { WatchedStore } from './watched-store.ts';
@@ -18,7 +18,7 @@ export interface MonthProcessesDeps {
   readonly parts: Parts;
   readonly store: WatchedStore;
   readonly clock: HandClock;
-  readonly inForce: InForce;
+  readonly inForce: EditionInForce;
   readonly gitlab: SimulatedGitLab;
   readonly answers: ExpectedAnswers;
   readonly letGoOn: AdmissionsWatch['letGoOn'];
@@ -26,7 +26,7 @@ export interface MonthProcessesDeps {
 
 export interface MonthProcesses {
   readonly relays: Admissions;
-  readonly ends: Ends;
+  readonly ends: SimulatedEnds;
   /** One more process. */
   readonly newLedger: () => Ledger;
 }

@@ -2,7 +2,7 @@
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import type { CountedUnit, Edition, WrittenLimit } from './expected/edition.ts';
 import type { Tree } from './tree.ts';
@@ -96,7 +96,7 @@ const instant = (atMs: number): string => `${new Date(atMs).toISOString().slice(
 const decimal = (micros: number): string =>
   `${Math.floor(micros / MICROS)}.${String(micros % MICROS).padStart(6, '0')}`;
 
-function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   if (parsed.ok) return parsed.value;
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }

@@ -13,13 +13,13 @@ import { usageOf } from '../../../functions/core/usage/usage.ts';
 import type { ExpectedJob } from './expected/books.ts';
 import { type UsageLine, usageLines } from './expected/usage-lines.ts';
 import type { Findings } from './findings.ts';
-import type { InForce } from './in-force.ts';
+import type { EditionInForce } from './in-force.ts';
 import { STREAM, ZONE } from './workload.ts';
 
 export interface MonthStreamDeps {
   readonly instance: string;
   readonly keys: LedgerKeys;
-  readonly inForce: InForce;
+  readonly inForce: EditionInForce;
   readonly clock: LedgerClock;
   /** [0, 1) */
   readonly random: () => number;

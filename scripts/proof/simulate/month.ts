@@ -16,15 +16,15 @@ import type { SweepTotals } from './ends.ts';
 import { type EstimateName, learnerOf } from './estimators.ts';
 import { expectationOf } from './expectation.ts';
 import type { Comparisons } from './findings.ts';
-import { InForce } from './in-force.ts';
+import { EditionInForce } from './in-force.ts';
 import { monthProcesses } from './month-processes.ts';
 import { MonthStream } from './month-stream.ts';
 import { type Parts, PRODUCT } from './parts.ts';
 import { PerfectKnowledge } from './perfect-knowledge.ts';
-import { batchesOf, type Question, Questions } from './questions.ts';
-import { isAway, type Run, SimulatedGitLab } from './simulated-gitlab.ts';
+import { questionBatchesOf, type SimulatedQuestion, SimulatedQuestions } from './questions.ts';
+import { isAway, SimulatedGitLab, type SimulatedRun } from './simulated-gitlab.ts';
 import { type SlotTimes, SlotWatch } from './slot-times.ts';
-import { INSTANCE, type TableKind, WatchedStore } from './watched-store.ts';
+import { SIMULATED_INSTANCE, type TableKind, WatchedStore } from './watched-store.ts';
 import { MONTH_DAYS, MONTH_START_MS } from './workload.ts';
 
 export interface MonthResult {
@@ -87,15 +87,15 @@ export async function simulateMonth({
   const clock = handClock(MONTH_START_MS);
   const learner = learnerOf(estimate);
   const editions = drawEditions(workload);
-  const inForce = new InForce({ editions, places, estimator: learner.estimator, clock });
+  const inForce = new EditionInForce({ editions, places, estimator: learner.estimator, clock });
   const gitlab = new SimulatedGitLab(() => inForce.now.tree, clock);
-  const runOf = (jobId: number): Run | undefined => gitlab.runs.get(jobId);
+  const runOf = (jobId: number): SimulatedRun | undefined => gitlab.runs.get(jobId);
   const slots = new SlotWatch(runOf);
   const expectation = expectationOf({ estimate, inForce, clock, runOf });
   const { findings } = expectation;
   const stream = new MonthStream({
-    instance: INSTANCE,
-    keys: ledgerKeys(INSTANCE),
+    instance: SIMULATED_INSTANCE,
+    keys: ledgerKeys(SIMULATED_INSTANCE),
     inForce,
     clock,
     random: seededRandom(shape.seed + 9),
@@ -124,7 +124,7 @@ export async function simulateMonth({
   });
   const perfect = new PerfectKnowledge(inForce);
   const course = new CourseOfGroup(workload, editions, store);
-  const questions = new Questions(jobs);
+  const questions = new SimulatedQuestions(jobs);
   const events = new Agenda<JobTruth>();
   const result = { admitted: 0, rejected: 0, askedAgain: 0, budget: 0, slots: 0 };
 
@@ -134,10 +134,10 @@ export async function simulateMonth({
     sendEvents(run, gitlab, events);
   }
 
-  async function ask(arriving: readonly Question[]): Promise<void> {
+  async function ask(arriving: readonly SimulatedQuestion[]): Promise<void> {
     const heard = new Set(arriving.filter(({ isHeard }) => isHeard).map(({ job }) => job));
     result.askedAgain += arriving.length - heard.size;
-    for (const batch of batchesOf(arriving, inForce.now.tree)) {
+    for (const batch of questionBatchesOf(arriving, inForce.now.tree)) {
       for (const { job, outcome } of await relays.ask(batch)) {
         if (!heard.has(job)) continue;
         if (outcome.outcome !== 'rejected') {
@@ -214,7 +214,7 @@ export async function simulateMonth({
 const STREAM_WINDOW_MS = 5_000;
 
 /** Lost for good where GitLab is away when it ends or when it would be delivered. */
-function sendEvents(run: Run, gitlab: SimulatedGitLab, events: Agenda<JobTruth>): void {
+function sendEvents(run: SimulatedRun, gitlab: SimulatedGitLab, events: Agenda<JobTruth>): void {
   const { job, endsAtMs } = run;
   const deliver = (delayMs: number, truth: JobTruth | undefined): void => {
     const lost = isAway(endsAtMs) || isAway(endsAtMs + delayMs);

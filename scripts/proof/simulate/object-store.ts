@@ -22,7 +22,7 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 /** A token is asked about again within the same call, so the last few are enough. */
 const TOKENS_MAX = 1_000;
 
-export class ObjectStore implements Omit<LedgerStore, 'due'> {
+export class ObjectLedgerStore implements Omit<LedgerStore, 'due'> {
   readonly #options: MemoryStoreOptions;
   readonly #records = new Map<number, JobRecord>();
   readonly #counters = new Map<string, Counter>();

@@ -1,23 +1,23 @@
 /** Who would have fitted, had everybody known how long every job takes and when it ends. */
 import type { PlannedJob } from './draw-jobs.ts';
 import type { ExpectedClaim } from './expected/asked-claims.ts';
-import type { InForce } from './in-force.ts';
+import type { EditionInForce } from './in-force.ts';
 import { askedJobOf } from './question.ts';
-import type { Run } from './simulated-gitlab.ts';
+import type { SimulatedRun } from './simulated-gitlab.ts';
 import { trueSeconds } from './true-cost.ts';
 
 export class PerfectKnowledge {
-  readonly #inForce: InForce;
+  readonly #inForce: EditionInForce;
   /** What jobs that were let go on will have used in the end. */
   readonly #used = new Map<string, number>();
   /** When the jobs in flight end, by counter. */
   readonly #ends = new Map<string, readonly number[]>();
 
-  constructor(inForce: InForce) {
+  constructor(inForce: EditionInForce) {
     this.#inForce = inForce;
   }
 
-  started(run: Run, nowMs: number): void {
+  started(run: SimulatedRun, nowMs: number): void {
     const isCharged = run.job.fate === 'runs' || run.job.fate === 'bypass';
     for (const { counter, unit, amount } of this.#claims(run.job, nowMs)) {
       if (unit === 'jobs') this.#ends.set(counter, [...this.#inFlight(counter, nowMs), run.endsAtMs]);

@@ -3,16 +3,16 @@ import { Agenda } from './agenda.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Tree } from './tree.ts';
 
-export interface Question {
+export interface SimulatedQuestion {
   readonly job: PlannedJob;
   readonly atMs: number;
   /** GitLab hears the answer. */
   readonly isHeard: boolean;
 }
 
-export class Questions {
+export class SimulatedQuestions {
   readonly #jobs: readonly PlannedJob[];
-  readonly #again = new Agenda<Question>();
+  readonly #again = new Agenda<SimulatedQuestion>();
   #position = 0;
 
   /** @param jobs - in the order of their first questions. */
@@ -25,8 +25,8 @@ export class Questions {
   }
 
   /** Those before this time. */
-  takeBefore(untilMs: number): readonly Question[] {
-    const first: Question[] = [];
+  takeBefore(untilMs: number): readonly SimulatedQuestion[] {
+    const first: SimulatedQuestion[] = [];
     for (;;) {
       const job = this.#jobs[this.#position];
       if (job === undefined || job.askedAtMs >= untilMs) break;
@@ -44,7 +44,10 @@ export class Questions {
 const BATCH_JOBS_MAX = 96;
 
 /** One batch per root group, at most 96 jobs each. */
-export function batchesOf(questions: readonly Question[], tree: Tree): readonly PlannedJob[][] {
+export function questionBatchesOf(
+  questions: readonly SimulatedQuestion[],
+  tree: Tree,
+): readonly PlannedJob[][] {
   const byRoot = new Map<number, PlannedJob[]>();
   for (const { job } of questions) {
     const root = tree.placeOf(job).groupIds[0] ?? 0;

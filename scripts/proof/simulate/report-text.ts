@@ -1,6 +1,6 @@
 /** The month in a table for people: one column per way of estimating, then what must hold. */
 import { CAUSES } from './audit.ts';
-import { COMPARED, type Compared } from './findings.ts';
+import { COMPARED, type ComparedFigure } from './findings.ts';
 import { chargedPerTrue, invariantsOf } from './invariants.ts';
 import type { MonthResult } from './month.ts';
 
@@ -76,7 +76,7 @@ function comparedText(months: readonly MonthResult[]): readonly string[] {
   const rows = Object.entries(COMPARED).map(([what, name]) => [
     `  ${name}`,
     ...months.map(({ comparisons }) => {
-      const { compared, otherwise } = comparisons.counts[what as Compared];
+      const { compared, otherwise } = comparisons.counts[what as ComparedFigure];
       return compared === 0 ? '-' : `${otherwise} of ${compared}`;
     }),
   ]);

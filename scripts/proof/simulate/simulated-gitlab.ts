@@ -19,7 +19,7 @@ export const runnerIdOf = ({ kind, jobId }: Pick<PlannedJob, 'kind' | 'jobId'>):
   1 + RUNNER_CLASSES.indexOf(kind.runnerClass) * RUNNERS_PER_CLASS + (jobId % RUNNERS_PER_CLASS);
 
 /** A job that GitLab let go on: admitted, or never asked about. */
-export interface Run {
+export interface SimulatedRun {
   readonly job: PlannedJob;
   readonly startsAtMs: number;
   readonly endsAtMs: number;
@@ -28,7 +28,7 @@ export interface Run {
 export const isAway = (atMs: number): boolean => atMs >= OUTAGE.fromMs && atMs < OUTAGE.untilMs;
 
 export class SimulatedGitLab implements GitLab {
-  readonly runs = new Map<number, Run>();
+  readonly runs = new Map<number, SimulatedRun>();
   calls = 0;
   readonly #tree: () => Tree;
   readonly #clock: { nowMs(): number };
@@ -47,10 +47,10 @@ export class SimulatedGitLab implements GitLab {
   }
 
   /** The router lets the job go on at this moment. */
-  start(job: PlannedJob, atMs: number): Run {
+  start(job: PlannedJob, atMs: number): SimulatedRun {
     const startsAtMs = atMs + job.queueMs;
     const ran = job.fate !== 'routerFailure' && job.fate !== 'canceledBeforeStart';
-    const run: Run = {
+    const run: SimulatedRun = {
       job,
       startsAtMs,
       endsAtMs: startsAtMs + (ran ? Math.round(job.durationSeconds * 1000) : 0),
@@ -68,7 +68,7 @@ export class SimulatedGitLab implements GitLab {
   }
 
   /** What GitLab says of a run at a time; undefined: the project is gone, and its jobs with it. */
-  truth({ job, startsAtMs, endsAtMs }: Run, atMs: number): JobTruth | undefined {
+  truth({ job, startsAtMs, endsAtMs }: SimulatedRun, atMs: number): JobTruth | undefined {
     const project = this.#tree().placeOf(job);
     const known = {
       jobId: job.jobId,
@@ -162,7 +162,7 @@ export class SimulatedGitLab implements GitLab {
 }
 
 interface Listed {
-  readonly run: Run;
+  readonly run: SimulatedRun;
   said: JobTruth | undefined;
   /** It will never be another. */
   final: boolean;

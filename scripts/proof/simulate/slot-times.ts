@@ -1,7 +1,7 @@
 /** How long holds, and with them slots, stayed taken after their job was over. */
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { isLive } from '../../../functions/core/ledger/settle.ts';
-import type { Run } from './simulated-gitlab.ts';
+import type { SimulatedRun } from './simulated-gitlab.ts';
 import { OUTAGE, TABLE_SILENT } from './workload.ts';
 
 export interface SlotTimes {
@@ -19,14 +19,14 @@ export interface SlotTimes {
 }
 
 export class SlotWatch {
-  readonly #run: (jobId: number) => Run | undefined;
+  readonly #run: (jobId: number) => SimulatedRun | undefined;
   readonly #liveSinceMs = new Map<number, number>();
   readonly #timesMs: number[] = [];
   #maxMs = 0;
   #maxWhileSilentMs = 0;
   #maxForgottenMs = 0;
 
-  constructor(run: (jobId: number) => Run | undefined) {
+  constructor(run: (jobId: number) => SimulatedRun | undefined) {
     this.#run = run;
   }
 

@@ -1,7 +1,7 @@
 /** Where every project stands under one edition: groups move, and everything below them moves along. */
-import type { Places } from './draw-groups.ts';
+import type { DrawnPlaces } from './draw-groups.ts';
 import type { PlannedJob } from './draw-jobs.ts';
-import { chainOf, type Edition } from './expected/edition.ts';
+import { type Edition, groupChainOf } from './expected/edition.ts';
 
 export interface ProjectPlace {
   readonly id: number;
@@ -15,10 +15,10 @@ export class Tree {
   /** Every group, parents before what is below them. */
   readonly groups: readonly { readonly id: number; readonly parentId?: number; readonly path: string }[];
 
-  constructor({ groups, projects }: Places, parentOf: Edition['parentOf']) {
+  constructor({ groups, projects }: DrawnPlaces, parentOf: Edition['parentOf']) {
     const names = new Map(groups.map(({ id, path }) => [id, lastPart(path)]));
     const pathOf = (id: number): string =>
-      chainOf(id, parentOf)
+      groupChainOf(id, parentOf)
         .map((each) => names.get(each) ?? '')
         .join('/');
     this.groups = groups.map(({ id }) => {
@@ -28,7 +28,7 @@ export class Tree {
     this.#projects = projects.map(({ id, path, groupIds: [, , leaf] }) => ({
       id,
       path: `${pathOf(leaf)}/${lastPart(path)}`,
-      groupIds: chainOf(leaf, parentOf),
+      groupIds: groupChainOf(leaf, parentOf),
     }));
   }
 

@@ -2,13 +2,13 @@
 
 import type { PlannedJob } from './draw-jobs.ts';
 import { type CountedUnit, costOf, priceAt } from './expected/edition.ts';
-import { PRICES } from './workload.ts';
+import { SIMULATED_PRICES } from './workload.ts';
 
 /** At the prices of an instant. Begun seconds count, and begun micro-units. */
 export const trueMicros = (
   { kind, durationSeconds }: Pick<PlannedJob, 'kind' | 'durationSeconds'>,
   atMs: number,
-): number => costOf(durationSeconds, priceAt(PRICES, atMs).rates[kind.runnerClass] ?? 0);
+): number => costOf(durationSeconds, priceAt(SIMULATED_PRICES, atMs).rates[kind.runnerClass] ?? 0);
 
 export const trueSeconds = ({ durationSeconds }: Pick<PlannedJob, 'durationSeconds'>): number =>
   Math.ceil(durationSeconds);

@@ -18,7 +18,7 @@ import type {
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { type CounterSums, NO_SUMS } from './expected/verdict.ts';
-import { ObjectStore } from './object-store.ts';
+import { ObjectLedgerStore } from './object-store.ts';
 import { TABLE_FAULTS, TABLE_SILENT } from './workload.ts';
 
 export interface WatchedStoreOptions {
@@ -32,7 +32,7 @@ export interface WatchedStoreOptions {
   readonly table: TableKind;
 }
 
-export const INSTANCE = 'gitlab.example.com';
+export const SIMULATED_INSTANCE = 'gitlab.example.com';
 /** More than are in flight at the busiest hour. */
 const RECENT_MAX = 20_000;
 
@@ -50,12 +50,12 @@ export class WatchedStore implements LedgerStore {
   readonly #onRecord: (record: JobRecord) => void;
   readonly #onCommit: (writes: readonly Write[]) => void;
 
-  readonly #table: MemoryStore | ObjectStore;
-  readonly #keys = ledgerKeys(INSTANCE);
+  readonly #table: MemoryStore | ObjectLedgerStore;
+  readonly #keys = ledgerKeys(SIMULATED_INSTANCE);
 
   constructor({ clock, random, onRecord, onCommit, table }: WatchedStoreOptions) {
     const options: MemoryStoreOptions = {
-      instance: INSTANCE,
+      instance: SIMULATED_INSTANCE,
       clock,
       fault: (operation) => {
         const fault = faultAt(operation, clock.nowMs(), random);
@@ -64,7 +64,7 @@ export class WatchedStore implements LedgerStore {
       },
       onCommit: (writes) => this.#watch(writes),
     };
-    this.#table = table === 'memory' ? new MemoryStore(options) : new ObjectStore(options);
+    this.#table = table === 'memory' ? new MemoryStore(options) : new ObjectLedgerStore(options);
     this.#clock = clock;
     this.#onRecord = onRecord;
     this.#onCommit = onCommit;

@@ -29,7 +29,7 @@ export const SHAPE = {
   projects: 400,
 } as const;
 
-export interface Shape {
+export interface WorkloadShape {
   readonly seed: number;
   readonly jobs: number;
   readonly groupsByLevel: readonly [roots: number, middle: number, leaves: number];
@@ -42,7 +42,7 @@ export const PROJECT_WEIGHT_POWER = -0.7;
 export const PROJECT_SIGMA = 0.6;
 
 /** Micro-units a minute. Prices change twice, while many jobs run. */
-export const PRICES: readonly PriceVersion[] = [
+export const SIMULATED_PRICES: readonly PriceVersion[] = [
   { version: '2026-11', fromMs: MONTH_START_MS, rates: { small: 12_500, medium: 25_000, large: 60_000 } },
   { version: '2026-11-16', fromMs: at(16, 10), rates: { small: 13_700, medium: 31_300, large: 52_000 } },
   { version: '2026-11-23', fromMs: at(23, 14), rates: { small: 11_900, medium: 27_000, large: 64_007 } },
@@ -144,7 +144,7 @@ export const WORKING_DAYS = 21;
 export const WORKING_HOURS_A_DAY = 10;
 
 /** The same month for a test: some groups, some jobs. */
-export const smallShape = (seed: number, jobs: number): Shape => ({
+export const smallShape = (seed: number, jobs: number): WorkloadShape => ({
   seed,
   jobs,
   groupsByLevel: [2, 4, 8],

@@ -11,7 +11,7 @@ import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { INLINE_URL, inlineFetch } from '../../local/inline.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
-import { benchRules, place } from '../bench/bench-rules.ts';
+import { benchPlace, benchRules } from '../bench/bench-rules.ts';
 
 const TOKEN = 'glrct-way-not-a-secret';
 const SECONDS_MAX = 3_600;
@@ -68,7 +68,7 @@ export async function startAsking(budget: number): Promise<Asking> {
 
 /** As GitLab's router sends it. */
 function questionOf(jobId: number) {
-  const { root, group, project } = place(0);
+  const { root, group, project } = benchPlace(0);
   return {
     id: jobId,
     job_info: {

@@ -13,7 +13,7 @@ import type { SignInEnv, User } from '../../../functions/core/signin/user.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
-import { benchRules, place } from '../bench/bench-rules.ts';
+import { benchPlace, benchRules } from '../bench/bench-rules.ts';
 
 const INSTANCE = 'way.example.com';
 const FINANCE: User = {
@@ -37,7 +37,7 @@ export async function startEditing(): Promise<EditOnce> {
     random: Math.random,
   });
   const ledger = createLedger({ store: new MemoryStore({ instance: INSTANCE }) });
-  const { root } = place(0);
+  const { root } = benchPlace(0);
   let ids = 0;
   const desk = createLimitsDesk({
     table: limitTable,

@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { expect } from 'vitest';
 import { BacktestAnswerSchema } from '../../../functions/answers/backtest/model.ts';
 import { BreakGlassStateSchema } from '../../../functions/answers/breakglass/model.ts';
-import type { ConsoleRead } from '../../../functions/answers/contract.ts';
+import type { ConsoleReader } from '../../../functions/answers/contract.ts';
 import { HistoryPageSchema, LogEntrySchema } from '../../../functions/answers/history/model.ts';
 import { ExplainedSchema } from '../../../functions/answers/job/model.ts';
 import { MeSchema } from '../../../functions/answers/me/model.ts';
@@ -24,7 +24,7 @@ function hold(schema: z.ZodType, answer: unknown): void {
   expect(schema.parse(json)).toEqual(json);
 }
 
-const MODELS: { readonly [Name in keyof ConsoleRead]?: z.ZodType } = {
+const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   me: MeSchema,
   overview: OverviewSchema,
   subject: SubjectViewSchema,
@@ -50,9 +50,9 @@ const ELSEWISE: ReadonlySet<unknown> = new Set([
 type Method = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** The same readers. */
-export function describedRead(read: ConsoleRead): ConsoleRead {
+export function describedRead(read: ConsoleReader): ConsoleReader {
   const checked = Object.entries(MODELS).map(([name, schema]) => {
-    const method = read[name as keyof ConsoleRead] as Method;
+    const method = read[name as keyof ConsoleReader] as Method;
     const holding: Method = async (...args) => {
       const answer = await method(...args);
       const { outcome } = (answer ?? {}) as { readonly outcome?: string };

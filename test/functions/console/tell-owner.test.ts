@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { tellOwnerBy } from '../../../functions/console/tell-owner.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { MemoryNotify, type Notify, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, type Notifier, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 
 const report = {
@@ -14,14 +14,14 @@ const report = {
   contact: 'payments@example.com',
 };
 
-function house(notify: Notify = new MemoryNotify()) {
+function house(notify: Notifier = new MemoryNotifier()) {
   const clock = manualClock();
   const ledger = createLedger({ store: new MemoryStore({ instance: 'gitlab.example.com', clock }), clock });
   return { clock, tell: tellOwnerBy({ notify, ledger, origin: 'https://budget.example.com' }) };
 }
 
 test('an owner gets one report per group and hour, and whoever presses again is told so', async () => {
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   const { tell, clock } = house(notify);
   expect(await tell(report)).toBe('sent');
   expect(await tell({ ...report, path: 'acme/renamed' })).toBe('told-before');
@@ -37,14 +37,14 @@ test('an owner gets one report per group and hour, and whoever presses again is 
 });
 
 test('two who press at once send one', async () => {
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   const { tell } = house(notify);
   expect((await Promise.all([tell(report), tell(report)])).toSorted()).toEqual(['sent', 'told-before']);
   expect(notify.sent).toHaveLength(1);
 });
 
 test('one that was not taken does not count', async () => {
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   let down = true;
   const { tell, clock } = house({
     send: async (message) => {

@@ -3,7 +3,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { usageOf } from '../../../functions/core/usage/usage.ts';
 import { mendUsage } from '../../../functions/drift/mend-usage.ts';
-import { recentRecords } from '../../../functions/drift/records-to-check.ts';
+import { collectRecentRecords } from '../../../functions/drift/records-to-check.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
 import { Feed, INSTANCE, rollupBench } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
@@ -29,14 +29,14 @@ test('usage that the stream lost is counted by the night, once, and what it deli
   expect(await seconds()).toBe(60);
 
   for (const changed of [1, 0]) {
-    const recent = recentRecords(table, clock.nowMs() - 86_400_000);
+    const recent = collectRecentRecords(table, clock.nowMs() - 86_400_000);
     await createLedger({ store: recent.store, clock }).rebuild({ repair: false, mark: true });
     const found = { records: recent.records(), leftOut: recent.leftOut() };
     expect(await mendUsage(found, deps)).toEqual({ records: 2, changed, failed: 0, passedOver: 0 });
     expect(await seconds()).toBe(120);
   }
   clock.advance(10 * 86_400_000);
-  const later = recentRecords(table, clock.nowMs() - 86_400_000);
+  const later = collectRecentRecords(table, clock.nowMs() - 86_400_000);
   await createLedger({ store: later.store, clock }).rebuild({ repair: false });
   expect(later.records()).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/notify.ts';
 import { readNoticesConfig } from '../../../functions/notices/config.ts';
-import { digest, NOTICES_PER_MESSAGE_MAX } from '../../../functions/notices/digest.ts';
+import { NOTICES_PER_MESSAGE_MAX, noticeDigest } from '../../../functions/notices/digest.ts';
 import type { Notice, NoticeKind } from '../../../functions/notices/notice.ts';
-import { name, words } from '../../../functions/notices/telling.ts';
+import { name, words } from '../../../functions/notices/notice-format.ts';
 
 const to = { owner: 'payments-leads', root: 100 };
 const aNotice = (kind: NoticeKind, over: Partial<Notice> = {}): Notice => ({
@@ -17,7 +17,7 @@ const aNotice = (kind: NoticeKind, over: Partial<Notice> = {}): Notice => ({
   facts: { jobs: 3 },
   ...over,
 });
-const told = (notices: readonly Notice[], consoleUrl?: string) => digest(to, notices, { consoleUrl });
+const told = (notices: readonly Notice[], consoleUrl?: string) => noticeDigest(to, notices, { consoleUrl });
 
 test('what waits for the owner comes first, whatever happened first', () => {
   const { text, subject, attributes } = told([

@@ -1,6 +1,6 @@
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
-import { MemoryNotify } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../functions/core/notify/notify.ts';
 import type { Cursor, CursorStore, StoredCursor } from '../../../functions/notices/cursor.ts';
 import type { NoticesDeps } from '../../../functions/notices/notices-deps.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
@@ -69,7 +69,7 @@ export async function noticesHouse({ limits = OWNED, rules, ...over }: NoticesHo
   // One person may do what these tests do: nobody is told of requests by the way.
   const approval = { abovePercent: 1_000_000_000 };
   const house = consoleHouse({ approval, ...(rules !== undefined && { policy: rules }) });
-  const notify = over.notify instanceof MemoryNotify ? over.notify : new MemoryNotify();
+  const notify = over.notify instanceof MemoryNotifier ? over.notify : new MemoryNotifier();
   const cursors = memoryCursors();
   const deps: NoticesDeps = {
     cursors,

@@ -4,7 +4,7 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { Message, Notify } from '../../../functions/core/notify/notify.ts';
+import type { Message, Notifier } from '../../../functions/core/notify/notify.ts';
 import { snsNotify } from '../../../functions/core/notify/sns-notify.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
@@ -179,7 +179,7 @@ test('a run that dies after the topic took its message sends it once more, under
   await edit(OWNED);
   await sendNotices(deps);
   await edit([lower]);
-  const dying: Notify = {
+  const dying: Notifier = {
     send: async (message: Message) => {
       await deps.notify.send(message);
       throw new Error('out of time');

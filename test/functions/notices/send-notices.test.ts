@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MemoryNotify, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { NOTICES_PER_MESSAGE_MAX } from '../../../functions/notices/digest.ts';
 import { MESSAGES_MAX } from '../../../functions/notices/send-notices.ts';
 import { aJob } from '../console/house.ts';
@@ -36,7 +36,7 @@ describe('where nothing happened', () => {
     await house.ask([aJob(1, { runnerTags: ['large'] })]);
     const { notify, ...late } = await noticesHouse({ limits: [] });
     expect(notify.sent).toEqual([]);
-    const notices = new MemoryNotify();
+    const notices = new MemoryNotifier();
     const other = { ...house.deps, cursors: memoryCursors(), notify: notices };
     await late.runWith(other);
     expect(notices.sent.map(readMessage).flatMap((each) => each.notices.map(({ kind }) => kind))).toEqual([
@@ -428,7 +428,7 @@ describe('jobs', () => {
 });
 
 describe('at least once, and once where nothing crashes', () => {
-  const three = async (notify: MemoryNotify) => {
+  const three = async (notify: MemoryNotifier) => {
     const house = await noticesHouse({ notify });
     await house.edit([lower, { kind: 'set', subject: 'group/100', limit: 'money-month', amount: 800 }]);
     await house.edit([{ kind: 'set', subject: 'group/200', limit: 'money-month', amount: 90 }]);
@@ -436,11 +436,11 @@ describe('at least once, and once where nothing crashes', () => {
   };
 
   test('a topic that stops taking messages is told the rest by the next run, and nothing twice', async () => {
-    const notify = new MemoryNotify();
+    const notify = new MemoryNotifier();
     const house = await three(notify);
     let taken = 0;
     const flaky = {
-      send: async (message: Parameters<MemoryNotify['send']>[0]) => {
+      send: async (message: Parameters<MemoryNotifier['send']>[0]) => {
         if (taken === 1) throw new NotifyError('notify_unavailable', 'no');
         taken += 1;
         await notify.send(message);
@@ -457,7 +457,7 @@ describe('at least once, and once where nothing crashes', () => {
   });
 
   test('a crash between the messages and the cursor repeats them under the same ids', async () => {
-    const notify = new MemoryNotify();
+    const notify = new MemoryNotifier();
     const house = await three(notify);
     const cursors = { ...house.deps.cursors, write: () => Promise.reject(new Error('crashed')) };
     await expect(house.runWith({ ...house.deps, cursors })).rejects.toThrow('crashed');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryNotify, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { aJob } from '../console/house.ts';
 import { noticesHouse, readMessage } from './house.ts';
 
@@ -30,7 +30,7 @@ const crash = fc.record({ does: fc.constant('crash' as const) });
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 
 async function play(steps: readonly (Step | { readonly does: 'crash' })[]) {
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   const house = await noticesHouse({ limits: FULL, notify });
   const due = { edits: [] as string[], jobs: { 100: 0, 101: 0, 200: 0 } as Record<number, number>, asked: 0 };
   let edits = 1;
@@ -79,7 +79,7 @@ async function play(steps: readonly (Step | { readonly does: 'crash' })[]) {
         break;
       case 'topic ends': {
         let left = each.after;
-        const send = async (message: Parameters<MemoryNotify['send']>[0]): Promise<void> => {
+        const send = async (message: Parameters<MemoryNotifier['send']>[0]): Promise<void> => {
           if (left === 0) throw new NotifyError('notify_unavailable', 'no');
           left -= 1;
           await notify.send(message);

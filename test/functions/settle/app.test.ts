@@ -6,7 +6,7 @@ import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/mem
 import type { InboxItem } from '../../../functions/core/ledger/store.ts';
 import { parseTruthText } from '../../../functions/core/truth/truth-text.ts';
 import { createSettleApp, type SettleAppDeps } from '../../../functions/settle/app.ts';
-import { BODY_BYTES_MAX, JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
+import { HOOK_BODY_BYTES_MAX, JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
 import { NOVEMBER_21_MS } from '../../support/ledger/test-clock.ts';
 
 const TOKEN = `whsec_${Buffer.from('the token of this year, 32 bytes').toString('base64')}`;
@@ -220,9 +220,9 @@ test('a body over 1 MB is refused before anything else, one of 1 MB is not', asy
     const bare = event({ pad: '' });
     return event({ pad: 'x'.repeat(bytes - bare.length) });
   };
-  const fits = padded(BODY_BYTES_MAX);
+  const fits = padded(HOOK_BODY_BYTES_MAX);
   expect(await post(fits, signed(fits))).toEqual(RECEIVED);
-  const over = padded(BODY_BYTES_MAX + 1);
+  const over = padded(HOOK_BODY_BYTES_MAX + 1);
   expect(await post(over, signed(over, { id: 'msg-2' }))).toEqual({
     status: 413,
     said: { outcome: 'too_large' },

@@ -5,7 +5,7 @@ import { editDocument } from '../../../functions/core/limits/desk/edit-document.
 import type { LogEntry } from '../../../functions/core/limits/desk/history.ts';
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
-import type { ApplyOutcome, ChangeRow, EditedBy } from '../../../functions/core/limits/desk/outcome.ts';
+import type { ApplyOutcome, ChangeRow, EditAuthor } from '../../../functions/core/limits/desk/outcome.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { LimitsError } from '../../../functions/core/limits/limits-error.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
@@ -18,7 +18,7 @@ export type DeskFault = 'lost-before' | 'lost-after' | 'needs_confirmation' | un
 export class DeskInMemory implements Pick<LimitsDesk, 'live' | 'apply' | 'history'> {
   readonly entries: LogEntry[] = [];
   /** Called before each edit from Parameter Store: what others do at that moment, and what goes wrong. */
-  onApply: (edits: readonly LimitEdit[], by: EditedBy) => DeskFault = () => undefined;
+  onApply: (edits: readonly LimitEdit[], by: EditAuthor) => DeskFault = () => undefined;
   #document: LimitsDocument;
   #edit = 1;
   readonly #policy: Policy;
@@ -53,7 +53,7 @@ export class DeskInMemory implements Pick<LimitsDesk, 'live' | 'apply' | 'histor
     };
   }
 
-  async apply(edits: readonly LimitEdit[], by: EditedBy): Promise<ApplyOutcome> {
+  async apply(edits: readonly LimitEdit[], by: EditAuthor): Promise<ApplyOutcome> {
     const fault = this.onApply(edits, by);
     if (fault === 'needs_confirmation' && by.confirmed !== true)
       return { outcome: 'needs_confirmation', rows: [], lockout: ['deploys of the platform'] };
@@ -64,7 +64,7 @@ export class DeskInMemory implements Pick<LimitsDesk, 'live' | 'apply' | 'histor
   }
 
   /** As somebody else does it: nothing fails. */
-  edit(edits: readonly LimitEdit[], by: Pick<EditedBy, 'actor' | 'why' | 'source' | 'base'>): ApplyOutcome {
+  edit(edits: readonly LimitEdit[], by: Pick<EditAuthor, 'actor' | 'why' | 'source' | 'base'>): ApplyOutcome {
     if (by.base !== `set-${this.#edit}`) return { outcome: 'stale', live: undefined };
     const context = { actor: by.actor, nowMs: this.#nowMs(), newId: () => 'id' };
     const edited = editDocument(this.#document, edits, context);

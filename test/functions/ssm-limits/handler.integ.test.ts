@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import { readLimits } from '../../../functions/core/limits/publish-limits.ts';
+import { readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
-import { dynamoMarks } from '../../../functions/ssm-limits/dynamo-marks.ts';
+import { dynamoParameterMarks } from '../../../functions/ssm-limits/dynamo-marks.ts';
 import { ssmParameters } from '../../../functions/ssm-limits/ssm-parameters.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
@@ -59,13 +59,13 @@ const options = (instance: string) => ({
   random: Math.random,
 });
 
-marksContract((instance) => dynamoMarks(options(instance)));
+marksContract((instance) => dynamoParameterMarks(options(instance)));
 
 async function live(): Promise<{ change: unknown; limits: readonly Readonly<Record<string, unknown>>[] }> {
   const table = new DynamoLimitTable(options(INSTANCE));
   const pointer = await table.getPointer(WAIT);
   if (pointer === undefined) throw new Error('no set is live');
-  const { change, document } = await readLimits(pointer.set, table);
+  const { change, document } = await readLimitSet(pointer.set, table);
   return { change, limits: document.limits as readonly Readonly<Record<string, unknown>>[] };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readParameter } from '../../../functions/ssm-limits/parameter-value.ts';
+import { readParameterValue } from '../../../functions/ssm-limits/parameter-value.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { aPolicy } from '../../policies/documents.ts';
 
@@ -8,7 +8,8 @@ const context = {
   directory: directoryOf([{ id: 101, path: 'Acme/payments', personal: false }]),
   live: { fiscal_start: '04-06' },
 };
-const read = (value: string, type = 'String', group = 101) => readParameter(group, { type, value }, context);
+const read = (value: string, type = 'String', group = 101) =>
+  readParameterValue(group, { type, value }, context);
 const LIMITS = 'limits: [{ money: 5, per: month }]';
 
 test.each([

@@ -2,7 +2,7 @@
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { MemoryParameters } from '../../../functions/ssm-limits/memory-parameters.ts';
 import type { SsmLimitsErrorCode } from '../../../functions/ssm-limits/ssm-limits-error.ts';
-import { type SyncDeps, type SyncReport, syncLimits } from '../../../functions/ssm-limits/sync.ts';
+import { type SsmSyncDeps, type SsmSyncReport, syncLimits } from '../../../functions/ssm-limits/sync.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { type MarksOperation, memoryMarks } from '../../support/tables/memory-marks.ts';
@@ -42,7 +42,7 @@ export class SsmBench {
     this.parameters.delete(nameOf(group));
   }
 
-  sync(over: Partial<SyncDeps> = {}): Promise<SyncReport> {
+  sync(over: Partial<SsmSyncDeps> = {}): Promise<SsmSyncReport> {
     this.clock.pass(1_000);
     const groups = Array.from({ length: this.#groups }, (_, index) => ({
       id: index + 1,

@@ -1,6 +1,6 @@
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
@@ -34,7 +34,7 @@ export function house(over: Partial<SweepDeps> = {}) {
   const deps: SweepDeps = {
     gitlab,
     ledger,
-    marks: dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
+    marks: dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     chargeBypass: async (truths) => {
       charged.push(...truths);
       return truths.map(() => 'bypass');

@@ -2,7 +2,7 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import type { RunnerMark } from '../../../functions/core/ledger/sweep-marks.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
@@ -15,7 +15,7 @@ const local = localTable(tableName);
 
 test('marks come back as they were written, per instance, and are no part of the books', async () => {
   const instance = 'gitlab.example.com';
-  const marks = dynamoMarks({ table: dynamoTable(local.client, tableName), instance });
+  const marks = dynamoSweepMarks({ table: dynamoTable(local.client, tableName), instance });
   expect(await marks.read()).toBeUndefined();
   const written = {
     sinceMs: 5,
@@ -41,7 +41,10 @@ test('marks come back as they were written, per instance, and are no part of the
   expect(await marks.read()).toEqual(written);
   expect([...((await marks.read())?.open.keys() ?? [])]).toEqual([90, 12]);
   expect(
-    await dynamoMarks({ table: dynamoTable(local.client, tableName), instance: 'other.example.com' }).read(),
+    await dynamoSweepMarks({
+      table: dynamoTable(local.client, tableName),
+      instance: 'other.example.com',
+    }).read(),
   ).toBeUndefined();
   const store = new DynamoStore({
     table: dynamoTable(local.client, tableName),
@@ -61,7 +64,10 @@ test('twenty thousand runners fit, and only blocks that changed are written agai
     },
     { step: 'initialize', name: 'countPuts', override: true },
   );
-  const marks = dynamoMarks({ table: dynamoTable(local.client, tableName), instance: 'large.example.com' });
+  const marks = dynamoSweepMarks({
+    table: dynamoTable(local.client, tableName),
+    instance: 'large.example.com',
+  });
   const mark = { seenTo: 1_234_567_890_123, passMs: 1_795_000_000_000, deepMs: 1_795_000_000_000 };
   const going = { startMs: mark.passMs, deep: true, top: mark.seenTo, page: 'x'.repeat(100) };
   const runners = new Map<number, RunnerMark>(
@@ -92,7 +98,7 @@ test('the one item of an older version is read, and replaced by the next write',
   local.client.middlewareStack.remove('refuseUnversionedWrites');
   await local.client.send(new PutItemCommand({ TableName: tableName, Item: old }));
   refuseUnversionedWrites(local.client);
-  const marks = dynamoMarks({ table: dynamoTable(local.client, tableName), instance });
+  const marks = dynamoSweepMarks({ table: dynamoTable(local.client, tableName), instance });
   const read = await marks.read();
   const expected = {
     sinceMs: 5,
@@ -109,7 +115,7 @@ test('the one item of an older version is read, and replaced by the next write',
 });
 
 test('a table that does not answer is a failure of the ledger that names it', async () => {
-  const gone = dynamoMarks({
+  const gone = dynamoSweepMarks({
     table: dynamoTable(local.client, 'no-such-table'),
     instance: 'gitlab.example.com',
   });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { house, MINUTE_MS, range, VISIT_MS } from './house.ts';
@@ -12,7 +12,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** The house with every record that is read counted, and charges that the ledger remembers. */
 function counted() {
-  const marks = dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+  const marks = dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
   const one = house({ marks });
   const charges: number[] = [];
   let recordsRead = 0;

@@ -5,7 +5,7 @@ import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { endOfJob } from '../../../functions/core/truth/end-of-job.ts';
@@ -101,7 +101,7 @@ test('a job ended by sweeps and webhooks at the same moment is charged once, and
           if (what.kind === 'ran') await other.settle([what.end]);
           if (what.kind === 'gone') await other.release([{ jobId: truth.jobId, cause: what.cause }]);
         };
-        const marks = dynamoMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+        const marks = dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
         const run = async (memory = newSweepMemory()): Promise<void> => {
           await step('sweep');
           // A table that does not answer ends a run; the next begins anew.

@@ -4,7 +4,7 @@ import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { MemoryNotify } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../functions/core/notify/notify.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';
@@ -103,7 +103,7 @@ test('through a silence on the real table: heard, disarmed once, armed by hand w
   const instance = 'whole.example.com';
   let nowMs = 1_000_000;
   let state: ControllerState = 'enabled';
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   const look = () =>
     watch({
       table: dynamoWatchTable({ table: dynamoTable(local.client, tableName), instance }),

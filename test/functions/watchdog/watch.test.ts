@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import { MemoryNotify, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
 import { SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
 import { PAGE_EVERY_MS, watch } from '../../../functions/watchdog/watch.ts';
@@ -22,7 +22,7 @@ class Site {
   gitlab: 'answers' | 'unavailable' | 'refuses_change' = 'answers';
   pager: 'works' | 'broken' = 'works';
   token: 'accepted' | 'refused' = 'accepted';
-  readonly notify = new MemoryNotify();
+  readonly notify = new MemoryNotifier();
 
   look = () =>
     watch({

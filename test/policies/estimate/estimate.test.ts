@@ -10,9 +10,9 @@ import { withoutParallelSuffix } from '../../../policies/estimate/parallel-name.
 import {
   HISTORIES_MAX,
   historiesOf,
+  type JobRun,
   NO_HISTORY,
   type ProjectHistory,
-  type Run,
   withRuns,
 } from '../../../policies/estimate/project-history.ts';
 import {
@@ -32,7 +32,7 @@ const historyOf = (...seconds: readonly number[]): RunHistory =>
     runs: 0,
     usedAtHour: 0,
   };
-const aRun = (jobName: string, seconds: number, over: Partial<Run> = {}): Run => ({
+const aRun = (jobName: string, seconds: number, over: Partial<JobRun> = {}): JobRun => ({
   jobName,
   runnerClass: 'small',
   seconds,

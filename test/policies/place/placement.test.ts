@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { directoryOf } from '../../../policies/place/directory.ts';
-import { place } from '../../../policies/place/placement.ts';
+import { placementOf } from '../../../policies/place/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 const group = (id: number, path: string, parentId?: number, personal = false) => ({
@@ -20,7 +20,7 @@ const directory = directoryOf(
 );
 
 const ids = (request: Partial<AdmissionRequest>, dir: typeof directory | undefined = directory) => {
-  const placement = place({ jobId: 1, ...request }, dir);
+  const placement = placementOf({ jobId: 1, ...request }, dir);
   return [placement.ancestors.map(({ id }) => id), placement.known];
 };
 
@@ -97,14 +97,14 @@ test.each<[Partial<AdmissionRequest>, number[], boolean, string]>([
   [{ namespaceId: 100, rootNamespaceId: 100 }, [100], true, 'a top-level group is all there is'],
   [{ projectPath: 'acme/api' }, [], false, 'a path alone names no id'],
 ])('without a directory %j is in %j, known %s: %s', (request, ancestors, known) => {
-  expect(place({ jobId: 1, ...request }, undefined)).toMatchObject({
+  expect(placementOf({ jobId: 1, ...request }, undefined)).toMatchObject({
     ancestors: ancestors.map((id) => ({ id })),
     known,
   });
 });
 
 test('a contradictory user or project is not named', () => {
-  const placement = place(
+  const placement = placementOf(
     { jobId: 1, userId: 5, projectId: 1, namespaceId: 104, suspicious: ['userId', 'projectId'] },
     directory,
   );
@@ -114,11 +114,11 @@ test('a contradictory user or project is not named', () => {
 });
 
 test('a personal namespace is personal, with a path from the directory and visibility from the project', () => {
-  expect(place({ jobId: 1, namespaceId: 190 }, directory)).toMatchObject({
+  expect(placementOf({ jobId: 1, namespaceId: 190 }, directory)).toMatchObject({
     personal: true,
     groupPath: 'jane',
   });
-  expect(place({ jobId: 1, projectId: 1 }, directory).visibility).toBe('public');
+  expect(placementOf({ jobId: 1, projectId: 1 }, directory).visibility).toBe('public');
 });
 
 test('a ring of parents or a parent that is not there gives no chain', () => {

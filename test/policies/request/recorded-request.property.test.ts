@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/request-text.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { requestOf, variablesLost } from '../../../policies/request/recorded-request.ts';
+import { requestOfRecord, variablesLost } from '../../../policies/request/recorded-request.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aDirectory, aPolicy, someLimits, using } from '../documents.ts';
 
@@ -106,7 +106,7 @@ test('a recorded question asked again finds what the first one found', () => {
       if (asked === undefined) throw new Error('nothing was recorded of the question');
       const kept = decodeRequest(encodeRequest(asked));
       expect(kept).toEqual(asked);
-      const again = evaluate(requestOf(request.jobId, first.facts, kept ?? {}), documents);
+      const again = evaluate(requestOfRecord(request.jobId, first.facts, kept ?? {}), documents);
       const found = ({ violations, claims, exemptions, facts, disclosure }: typeof first) =>
         JSON.parse(JSON.stringify({ violations, claims, exemptions, facts, disclosure }));
       expect(found(again)).toEqual(found(first));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../../functions/core/contract/admissions.ts';
-import { type BatchJob, createBatchJob, projectOf, rootOf } from '../../../relay/commit/batch-job.ts';
+import { type BatchJob, createBatchJob, projectOf, requestRootOf } from '../../../relay/commit/batch-job.ts';
 import { FairQueue, SEND_MS_MIN, takeBatch } from '../../../relay/commit/fair-queue.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 
@@ -80,7 +80,7 @@ test.each([
   [{ projectId: 7 }, 'project/7'],
   [{}, 'unknown'],
 ])('the root of %o is %s', (parts, root) => {
-  expect(rootOf({ jobId: 1, ...parts })).toBe(root);
+  expect(requestRootOf({ jobId: 1, ...parts })).toBe(root);
 });
 
 test.each([

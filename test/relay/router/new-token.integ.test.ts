@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parameterToken } from '../../../relay/aws/parameter-token.ts';
-import { systemClock } from '../../../relay/clock.ts';
+import { systemRelayClock } from '../../../relay/clock.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
 import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { relayBefore } from '../../support/relay/relay-before.ts';
@@ -32,7 +32,7 @@ async function inParameter(): Promise<KeptToken> {
   const source = await parameterToken({
     name: '/tollgate/prod/router-token',
     load: async () => value,
-    clock: systemClock,
+    clock: systemRelayClock,
     random: Math.random,
     failed: () => {},
   });

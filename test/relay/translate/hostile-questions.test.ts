@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { READING_BOUNDS, type ReadingBounds, ReadingBudget } from '../../../relay/wire/reading-budget.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
-import { hostileQuestions } from '../../../scripts/proof/bench/hostile-questions.ts';
+import { hostileQuestionBytes } from '../../../scripts/proof/bench/hostile-questions.ts';
 import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';
 
 const schema = loadSchema();
@@ -19,7 +19,7 @@ function readCounting(bytes: Uint8Array, bounds: Partial<ReadingBounds> = {}, de
   return { read, taken: budget.taken };
 }
 
-const corpus = Object.entries(hostileQuestions(schema.question));
+const corpus = Object.entries(hostileQuestionBytes(schema.question));
 
 /** These cost bytes that are skipped, or translation refuses them before it comes to that. */
 const WITHIN_BOUNDS = new Set(['one variable that is large', 'references in many services']);

@@ -1,12 +1,12 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileReader, type QuestionRead } from '../../../relay/translate/question-reader.ts';
+import { compileReader, type QuestionResult } from '../../../relay/translate/question-reader.ts';
 import type { TranslatorOptions } from '../../../relay/translate/translator.ts';
 import { explain } from '../../../relay/wire/explain.ts';
 import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
-import { compileTwoPasses, type TwoPassRead } from '../../../scripts/proof/bench/two-passes.ts';
+import { compileTwoPasses, type TwoPassReader } from '../../../scripts/proof/bench/two-passes.ts';
 import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';
 import { extended, renamedAndRenumbered, withoutTags } from '../../support/relay/schema-variants.ts';
 import { legalWire } from './legal-wire.ts';
@@ -25,7 +25,7 @@ const TRUST: readonly TranslatorOptions[] = [true, false].map((trustVariables) =
 }));
 
 /** What both ways of reading say, without the wording of problems in the bytes themselves. */
-const said = (read: QuestionRead | ReturnType<TwoPassRead>): object =>
+const said = (read: QuestionResult | ReturnType<TwoPassReader>): object =>
   read.ok
     ? { request: read.request, suspicious: read.suspicious }
     : { problem: read.problem, projectId: 'projectId' in read ? read.projectId : undefined };

@@ -7,7 +7,7 @@ import {
   JOBS_MIN_ALONE,
   noted,
   RECENT,
-  type SchemaStanding,
+  type SchemaState,
   type SchemaTrust,
   SUSPECT_AT,
   trustIn,
@@ -23,13 +23,13 @@ const CONTRADICTED: Evidence = { kind: 'contradicted' };
 const broken = (project: string): Evidence => ({ kind: 'broken', project });
 const times = <T>(count: number, of: (index: number) => T): T[] => range(1, count).map(of);
 
-function standingAfter(trust: SchemaTrust, evidence: readonly Evidence[]): SchemaStanding {
+function standingAfter(trust: SchemaTrust, evidence: readonly Evidence[]): SchemaState {
   const proof = createSchemaProof(trust, () => {});
   for (const each of evidence) proof.note(each);
   return proof.standing;
 }
 
-test.each<[string, SchemaTrust, readonly Evidence[], SchemaStanding]>([
+test.each<[string, SchemaTrust, readonly Evidence[], SchemaState]>([
   ['nothing yet', 'earned', [], 'unproven'],
   ['one job too few', 'earned', times(JOBS_MIN - 1, (job) => explained(job)), 'unproven'],
   ['enough jobs of three projects', 'earned', times(JOBS_MIN, (job) => explained(job)), 'proven'],
@@ -123,7 +123,7 @@ test.each(['earned', 'given'] as const)('what it remembers is bounded, whatever 
 });
 
 test('every change is told once', () => {
-  const told: SchemaStanding[] = [];
+  const told: SchemaState[] = [];
   const proof = createSchemaProof('earned', (standing) => told.push(standing));
   for (const job of range(1, 50)) proof.note(explained(job));
   for (const _ of range(1, 50)) proof.note(CONTRADICTED);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { COMMANDS, type CommandEntry } from '../../../scripts/cli/commands.ts';
 import { runTollgate } from '../../../scripts/cli/run-tollgate.ts';
-import type { DeskIo } from '../../../scripts/terminal/command.ts';
+import type { TerminalIo } from '../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../policies/documents.ts';
 
 /** What one call of `tollgate` came to. */
@@ -29,11 +29,11 @@ export function aProject(files: Readonly<Record<string, string>> = {}): string {
 export async function runDesk(
   args: readonly string[],
   root: string,
-  more: Partial<DeskIo> = {},
+  more: Partial<TerminalIo> = {},
   commands: readonly CommandEntry[] = COMMANDS,
 ): Promise<DeskRun> {
   let [out, err] = ['', ''];
-  const io: DeskIo = {
+  const io: TerminalIo = {
     out: (text) => {
       out += text;
     },

@@ -13,7 +13,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { OpenLedger } from '../../../scripts/cli/ledger/open-ledger.ts';
 import { readOnly } from '../../../scripts/cli/ledger/read-only-store.ts';
 import { readRules } from '../../../scripts/cli/rules-flags.ts';
-import type { DeskIo } from '../../../scripts/terminal/command.ts';
+import type { TerminalIo } from '../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../policies/documents.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 
@@ -69,7 +69,7 @@ export function ledgerBench(parts: {
     };
   const desk = (colours = false) => {
     const told = { out: '', err: '' };
-    const io: DeskIo = {
+    const io: TerminalIo = {
       out: (text) => {
         told.out += text;
       },

@@ -7,7 +7,7 @@ import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { type LocalLedger, openLocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonthOptions } from '../../../scripts/local/past-month.ts';
-import { readRules } from '../../../scripts/local/rules.ts';
+import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -20,7 +20,7 @@ const ZONE = 'Europe/Berlin';
 async function month() {
   const options = parseOptions([], ROOT);
   if (options === 'help') throw new Error('not asked for help');
-  const rules = readRules(options);
+  const rules = readLocalRules(options);
   const { directory } = rules;
   if (directory === undefined) throw new Error('the example has a directory');
   const place = { whose: () => ({ instance: 'gitlab.local' }), dataDir: '', memory: true, fresh: false };

@@ -9,7 +9,7 @@ import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts
 import { ledgerNowMs, readLedgerClock } from '../../../scripts/local/ledger-clock.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
-import { readRules } from '../../../scripts/local/rules.ts';
+import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
 import { question } from '../../support/flow/flow.ts';
@@ -80,7 +80,7 @@ beforeAll(async () => {
   );
   if (options === 'help') throw new Error('not asked for help');
   const stop = new AbortController();
-  const running = run(options, readRules(options), root(), silentScreen(), stop.signal);
+  const running = run(options, readLocalRules(options), root(), silentScreen(), stop.signal);
   await Promise.race([running, router.until(() => router.waitingStreams() > 0, PATIENT)]);
   await proveSchema(router);
   for (let id = 1; id <= 14; id += 1) {

@@ -8,9 +8,9 @@ import { startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
 import type { LocalJob } from '../../../scripts/local/gitlab/job.ts';
 import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/played-gitlab.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
-import { readRules } from '../../../scripts/local/rules.ts';
+import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
-import type { RanOut } from '../../../scripts/local/running-out.ts';
+import type { ExhaustedLimit } from '../../../scripts/local/running-out.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
 
@@ -60,8 +60,8 @@ function optionsOf(...args: readonly string[]) {
 }
 
 /** Notes what a person would be told; nothing is printed. */
-function notedScreen(): { screen: Screen; ranOut: RanOut[] } {
-  const ranOut: RanOut[] = [];
+function notedScreen(): { screen: Screen; ranOut: ExhaustedLimit[] } {
+  const ranOut: ExhaustedLimit[] = [];
   const screen: Screen = {
     figuresEveryMs: 100,
     loading: () => {},
@@ -98,7 +98,7 @@ test.each([
     const { screen, ranOut } = notedScreen();
     const { summary, jobs } = await run(
       options,
-      readRules(options),
+      readLocalRules(options),
       `${folder}/`,
       screen,
       new AbortController().signal,
@@ -160,7 +160,7 @@ test.each([
       },
       closed: () => words.push('closed'),
     };
-    const { summary } = await run(options, readRules(options), `${folder}/`, watching, stop.signal);
+    const { summary } = await run(options, readLocalRules(options), `${folder}/`, watching, stop.signal);
     expect(await Promise.all(seen)).toEqual([200, ...seenAfter]);
     expect(words).toEqual([lastWord]);
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
@@ -181,7 +181,7 @@ test('a folder that another program has its database on is left alone, also with
     const options = optionsOf('--fresh', '--json');
     const second = run(
       options,
-      readRules(options),
+      readLocalRules(options),
       place,
       notedScreen().screen,
       new AbortController().signal,
@@ -199,7 +199,7 @@ test('with --json nothing is made up: the counters show this run alone', async (
   const { screen } = notedScreen();
   const { summary, jobs } = await run(
     options,
-    readRules(options),
+    readLocalRules(options),
     `${folder}/`,
     screen,
     new AbortController().signal,

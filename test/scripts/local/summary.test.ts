@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type LimitSummary, Tally } from '../../../scripts/local/summary.ts';
+import { DecisionTally, type LimitSummary } from '../../../scripts/local/summary.ts';
 import { renderSummary } from '../../../scripts/local/summary-table.ts';
 
 const budget = (period: string, spent: number): LimitSummary => ({
@@ -20,12 +20,12 @@ test.each([
   },
   { what: 'of a counter that was not there all is', before: [], thisRun: 7_200_000 },
 ])('$what', ({ before, thisRun }) => {
-  const { limits } = new Tally().summary([budget('2026-11', 7_200_000)], before, undefined);
+  const { limits } = new DecisionTally().summary([budget('2026-11', 7_200_000)], before, undefined);
   expect(limits.map(({ spentThisRun }) => spentThisRun)).toEqual([thisRun]);
 });
 
 test('a group’s line has both: what its counter shows and what this run spent', () => {
-  const tally = new Tally();
+  const tally = new DecisionTally();
   const { groups, ...rest } = tally.summary([], [], undefined);
   expect(groups).toEqual([]);
   const money = { spent: 7_200_000, spentThisRun: 4_800_000, held: 0, limitAmount: 7_500_000 };

@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Write } from '../../../functions/core/ledger/store.ts';
 import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
+import { notifyingStore } from '../../../scripts/local/notifying-store.ts';
 import { politeRollupStore } from '../../../scripts/local/polite-rollup-store.ts';
-import { tellingStore } from '../../../scripts/local/telling-store.ts';
 
 const WRITE = { token: 't', timeoutMs: 1_000 };
 const counter = (which: number): Write => ({
@@ -17,7 +17,7 @@ function slowTable() {
   const open: (() => void)[] = [];
   const schedule = (step: string): Promise<void> =>
     step === 'transact' ? new Promise((resolve) => open.push(resolve)) : Promise.resolve();
-  return { ...tellingStore(new MemoryStore({ instance: 'gitlab.local', schedule })), open };
+  return { ...notifyingStore(new MemoryStore({ instance: 'gitlab.local', schedule })), open };
 }
 
 test('what is in no hurry waits until the last transaction under way has ended', async () => {
@@ -57,7 +57,7 @@ test('where there is never a quiet moment its turn comes all the same', async ()
 
 test('a transaction that failed is not under way any more', async () => {
   const inner = new MemoryStore({ instance: 'gitlab.local', fault: () => ({ kind: 'lost-before' }) });
-  const { store, quiet } = tellingStore(inner);
+  const { store, quiet } = notifyingStore(inner);
   await expect(store.transact([counter(1)], WRITE)).rejects.toThrow();
   await quiet(60_000);
 });

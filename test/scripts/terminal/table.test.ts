@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { coloursWanted, paintWhen, printable } from '../../../scripts/terminal/paint.ts';
-import { cut, table } from '../../../scripts/terminal/table.ts';
+import { cutToColumns, table } from '../../../scripts/terminal/table.ts';
 
 const WIDE = Number.POSITIVE_INFINITY;
 
@@ -69,7 +69,7 @@ test('a result for a file is not cut', () => {
 });
 
 test('characters outside the basic plane are cut whole', () => {
-  expect(cut('😀😀😀', 2)).toBe('😀…');
+  expect(cutToColumns('😀😀😀', 2)).toBe('😀…');
 });
 
 test.each([

@@ -11,7 +11,7 @@ import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createRelay, type Relay } from '../../../relay/relay.ts';
@@ -60,7 +60,7 @@ export function flowRules(limits: readonly unknown[], rules: readonly unknown[] 
   return { policy, limits: limitSet, directory, estimator: timeoutEstimator };
 }
 
-function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   if (parsed.ok) return parsed.value;
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }

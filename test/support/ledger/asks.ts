@@ -1,5 +1,5 @@
 import type { HoldAsk, HoldOutcome, JobFacts } from '../../../functions/core/ledger/ledger.ts';
-import type { CounterKey, CounterSeen, LimitClaim } from '../../../policies/claim.ts';
+import type { CounterKey, CounterSnapshot, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 
 export const someFacts = (facts: Partial<JobFacts> = {}): JobFacts => ({
@@ -37,7 +37,7 @@ export function claim(
     ...(bound === undefined ? {} : { bound }),
     rule: 'budget',
     class: 'cost',
-    refusal: (seen: CounterSeen) => ({
+    refusal: (seen: CounterSnapshot) => ({
       code: 'BUDGET_EXHAUSTED',
       limit: key.limit,
       subject: key.subject,
@@ -60,7 +60,7 @@ export const softClaim = (subject: string, amount: number, soft: number, bound: 
   soft: { bound: soft, warning: (seen) => softReason(claim(subject, amount, soft), seen) },
 });
 
-export const softReason = (one: LimitClaim, seen: CounterSeen): Reason => {
+export const softReason = (one: LimitClaim, seen: CounterSnapshot): Reason => {
   const refusal = one.refusal(seen);
   return refusal.code === 'BUDGET_EXHAUSTED' ? { ...refusal, code: 'SOFT_LIMIT' } : refusal;
 };

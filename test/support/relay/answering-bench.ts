@@ -2,7 +2,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import { createAnswering } from '../../../relay/answer.ts';
 import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { Answer } from '../../../relay/exchange.ts';
+import type { RouterAnswer } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback.ts';
 import {
   createQuestionReader,
@@ -11,7 +11,7 @@ import {
 } from '../../../relay/read-question.ts';
 import { statelessCheck } from '../../../relay/stateless-check.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
-import { createUnmetered, type Unmetered } from '../../../relay/unmetered.ts';
+import { createUnmetered, type UnmeteredAnswers } from '../../../relay/unmetered.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { turn } from './commit-bench.ts';
@@ -27,14 +27,14 @@ const read = compileReader(schema, {
 export interface Exchange {
   readonly arrivedAtMs: number;
   readonly deadlineMs: number;
-  readonly answers: Answer[];
+  readonly answers: RouterAnswer[];
   answeredAtMs: number;
 }
 
 export interface AnsweringBench {
   readonly clock: FakeClock;
   readonly commit: GroupCommit;
-  readonly unmetered: Unmetered;
+  readonly unmetered: UnmeteredAnswers;
   readonly events: RelayEvent[];
   readonly ask: (bytes: Uint8Array, heard?: boolean) => Exchange;
   readonly pass: (ms: number) => Promise<void>;

@@ -6,7 +6,7 @@ import { createBreaker } from '../../../relay/breaker.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createForwarder } from '../../../relay/forward.ts';
-import type { Verdict } from '../../../relay/verdict.ts';
+import type { LedgerVerdict } from '../../../relay/verdict.ts';
 import { VirtualTime } from '../../../scripts/local/clock/virtual-time.ts';
 import { INLINE_URL, inlineFetch } from '../../../scripts/local/inline.ts';
 import { seededRandom } from '../../../scripts/local/seeded-random.ts';
@@ -25,7 +25,7 @@ export type Trouble = (atMs: number) => Response | undefined;
 
 export interface Arrived {
   /** One per job, in the order of arrival. */
-  readonly verdicts: readonly { readonly arrivedAtMs: number; readonly verdict: Verdict }[];
+  readonly verdicts: readonly { readonly arrivedAtMs: number; readonly verdict: LedgerVerdict }[];
   readonly calls: readonly number[];
   readonly events: readonly RelayEvent[];
 }

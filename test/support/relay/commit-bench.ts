@@ -1,7 +1,7 @@
 import type { BatchJob } from '../../../relay/commit/batch-job.ts';
 import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { Verdict } from '../../../relay/verdict.ts';
+import type { LedgerVerdict } from '../../../relay/verdict.ts';
 import { FakeClock } from './fake-clock.ts';
 import { admittedOf } from './verdicts.ts';
 
@@ -13,14 +13,14 @@ export interface SentBatch {
   readonly atMs: number;
   readonly remainingMs: number;
   /** Resolves what `send` gave; without verdicts every job is admitted. */
-  readonly answer: (verdicts?: readonly Verdict[]) => Promise<void>;
+  readonly answer: (verdicts?: readonly LedgerVerdict[]) => Promise<void>;
   readonly fail: () => Promise<void>;
 }
 
 /** What came of one question. */
 export interface Asked {
   readonly jobId: number;
-  verdict: Verdict | undefined;
+  verdict: LedgerVerdict | undefined;
   answeredAtMs: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { RelayEvent } from '../../../relay/events.ts';
-import type { Answer } from '../../../relay/exchange.ts';
+import type { RouterAnswer } from '../../../relay/exchange.ts';
 import type { AdmitCall, AdmitCallListener, Router } from '../../../relay/router/router.ts';
 import { createStreamPool, type StreamPoolOptions } from '../../../relay/streams/pool.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -49,7 +49,7 @@ export class FakeCall implements AdmitCall {
   }
 }
 
-type Deliver = (answer?: Answer) => Promise<void>;
+type Deliver = (answer?: RouterAnswer) => Promise<void>;
 
 /**
  * A pool before a router that does what the test says. `settle` lets deferred work and promises run; nothing here waits

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../relay/clock.ts';
+import { systemRelayClock } from '../../../relay/clock.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { AnswerQuestion } from '../../../relay/exchange.ts';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
@@ -7,7 +7,7 @@ import { createStreamPool } from '../../../relay/streams/pool.ts';
 import type { PoolSizes } from '../../../relay/streams/pool-size.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { encodeAdmitted, encodeRejected, loadSchema } from '../../../relay/wire/schema.ts';
-import { Conditions } from '../../../scripts/local/router/conditions.ts';
+import { ConditionWaiters } from '../../../scripts/local/router/conditions.ts';
 
 export const TOKEN = 'glrct-test';
 
@@ -17,7 +17,7 @@ export function relayBefore(
   options: Partial<RouterOptions> & { readonly answer?: AnswerQuestion; readonly sizes?: PoolSizes } = {},
 ) {
   const schema = options.schema ?? loadSchema();
-  const conditions = new Conditions();
+  const conditions = new ConditionWaiters();
   const events: RelayEvent[] = [];
   const heard: boolean[] = [];
   const router = createRouter({
@@ -30,7 +30,7 @@ export function relayBefore(
   });
   const pool = createStreamPool({
     router,
-    clock: systemClock,
+    clock: systemRelayClock,
     random: Math.random,
     // Tests of how a relay leaves are in drain.integ.test.ts.
     attritionMs: 0,

@@ -1,9 +1,9 @@
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
-import type { Verdict } from '../../../relay/verdict.ts';
+import type { LedgerVerdict } from '../../../relay/verdict.ts';
 
-export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): Verdict => ({
+export const admittedOf = ({ jobId }: Pick<AdmissionRequest, 'jobId'>): LedgerVerdict => ({
   outcome: 'admitted',
   decisionId: `d-${jobId}`,
   shadow: [],
@@ -44,7 +44,7 @@ export function quotaViolation(
 export const rejectedFor = (
   violation: Violation,
   text = 'The budget of acme is used up.',
-): Extract<Verdict, { outcome: 'rejected' }> => ({
+): Extract<LedgerVerdict, { outcome: 'rejected' }> => ({
   outcome: 'rejected',
   decisionId: 'd-rejected',
   violations: [violation],

@@ -18,7 +18,7 @@ export interface EditForm {
 }
 
 /** What the form is about, as it stands. */
-export interface EditContext {
+export interface EditFormContext {
   readonly view: SubjectView | undefined;
   readonly limit: LimitRow | undefined;
   /** Today, `2026-11-21`, in the zone of what is edited. */

@@ -1,6 +1,6 @@
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import { limitWords } from '../parts/limit-words.ts';
-import { type EditContext, type EditForm, WHY } from './edit-form-parts.ts';
+import { type EditForm, type EditFormContext, WHY } from './edit-form-parts.ts';
 import { breakGlassForm, grantForm, rolloutForm } from './exception-forms.ts';
 import { changedLimit, newLimit } from './limit-forms.ts';
 
@@ -20,7 +20,7 @@ export const EDIT_KINDS = [
 
 export type EditKind = (typeof EDIT_KINDS)[number];
 
-export function editForm(kind: EditKind, context: EditContext): EditForm {
+export function editForm(kind: EditKind, context: EditFormContext): EditForm {
   const { view, limit } = context;
   const { path = '', currency = '' } = view ?? {};
   switch (kind) {

@@ -5,15 +5,15 @@ import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from '../parts/form-field.tsx';
 import { PostForm } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmount } from '../parts/limit-words.ts';
+import { leftClass, leftText, limitAmountWords } from '../parts/limit-words.ts';
 import { address, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { type PageFormat, pageAmount } from '../parts/page-format.tsx';
 import { confirmPart, previewPart, type ValidPreview } from '../parts/preview-part.tsx';
-import { amount, type Telling } from '../parts/told.tsx';
 import type { EditForm } from './edit-form-parts.ts';
 import type { EditKind } from './edit-kinds.ts';
 
-export interface FormShown {
+export interface EditFormView {
   readonly kind: EditKind;
   readonly form: EditForm;
   /** What stands in the fields, and what goes along unseen. */
@@ -24,7 +24,7 @@ export interface FormShown {
 
 const NO_PROBLEMS: FieldProblems = new Map();
 
-export function editPage(user: User, shown: FormShown, telling: Telling): Markup {
+export function editPage(user: User, shown: EditFormView, telling: PageFormat): Markup {
   const { kind, form, values, problems, others } = shown;
   const all = [...form.fields, ...(form.more ?? [])];
   const names = new Set(all.map(({ name }) => name));
@@ -75,13 +75,13 @@ export function editPage(user: User, shown: FormShown, telling: Telling): Markup
 }
 
 /** What the number is in now, so that nobody has to remember it from the page before. */
-const standingText = (limit: LimitRow, telling: Telling): Markup => {
+const standingText = (limit: LimitRow, telling: PageFormat): Markup => {
   const { amount: whole, settled, held, unit, granted, period } = limit;
   return (
     <p>
-      {period?.label ?? 'Now'}: {amount(settled, unit, telling)} spent and {amount(held, unit, telling)} held
-      of {limitAmount(limit, telling)}
-      {granted > 0 && <>, of which {amount(granted, unit, telling)} are granted for a time</>}.{' '}
+      {period?.label ?? 'Now'}: {pageAmount(settled, unit, telling)} spent and{' '}
+      {pageAmount(held, unit, telling)} held of {limitAmountWords(limit, telling)}
+      {granted > 0 && <>, of which {pageAmount(granted, unit, telling)} are granted for a time</>}.{' '}
       {whole === 'unlimited' ? (
         ''
       ) : (
@@ -113,7 +113,7 @@ interface PreviewShown {
 export const previewPage = (
   user: User,
   { title, values, preview, exact, unconfirmed }: PreviewShown,
-  telling: Telling,
+  telling: PageFormat,
 ): Markup => (
   <ConsolePage title={`Check: ${title}`} at="/" user={user}>
     <div class="head">
@@ -154,7 +154,7 @@ export const previewPage = (
 export const withoutStep = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => name !== 'step' && name !== 'confirmed'));
 
-export const untouched = (kind: EditKind, form: EditForm, values: Values): FormShown => ({
+export const untouched = (kind: EditKind, form: EditForm, values: Values): EditFormView => ({
   kind,
   form,
   values,

@@ -4,16 +4,16 @@ import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
 import type { ApplyOutcome } from '../../../core/limits/desk/outcome.ts';
 import type { SignInEnv } from '../../../core/signin/user.ts';
 import { query, readValues } from '../asked.ts';
-import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { countedFor } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import { address } from '../parts/links.tsx';
 import { approvalPage, forbiddenPage, problemPage, unknownPlace } from '../problem-page.tsx';
 import { byField } from './document-problems.ts';
 import { EDIT_KINDS, type EditKind } from './edit-kinds.ts';
-import { backOf, editPage, type FormShown, previewPage, untouched } from './edit-pages.tsx';
-import { asWas, openForm, standingOf, wasOf } from './open-form.ts';
-import { reachOf } from './reach.ts';
+import { backOf, type EditFormView, editPage, previewPage, untouched } from './edit-pages.tsx';
+import { asHiddenFields, openForm, standingOf, wasOf } from './open-form.ts';
+import { ownerContactsOf } from './reach.ts';
 import { readEdit } from './read-edit.ts';
 import { stalePage } from './stale-page.tsx';
 
@@ -34,11 +34,11 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const isNew = opened.kind === 'set' && context.limit === undefined;
     const values = {
       ...(named as Values),
-      ...(isNew ? {} : asWas(form.values)),
+      ...(isNew ? {} : asHiddenFields(form.values)),
       base: opened.base ?? '',
       ...form.values,
     };
-    return send(c, editPage(c.var.user, untouched(opened.kind, form, values), tellingOf(deps)));
+    return send(c, editPage(c.var.user, untouched(opened.kind, form, values), pageFormatOf(deps)));
   });
 
   app.post('/edit', async (c) => {
@@ -48,7 +48,7 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const opened = kind && (await openForm(deps, kind, values, user));
     if (opened === undefined) return send(c, unknownPlace(user), 404);
     const standing = standingOf(opened, values);
-    if (standing !== undefined) return send(c, editPage(user, standing, tellingOf(deps)), 409);
+    if (standing !== undefined) return send(c, editPage(user, standing, pageFormatOf(deps)), 409);
     const { form } = opened;
     const shown = {
       kind: opened.kind,
@@ -57,9 +57,10 @@ export function editRoutes(deps: PagesDeps): Hono<SignInEnv> {
       problems: new Map<string, string>(),
       others: [] as string[],
     };
-    if (values.step === 'change') return send(c, editPage(user, shown, tellingOf(deps)));
+    if (values.step === 'change') return send(c, editPage(user, shown, pageFormatOf(deps)));
     const read = readEdit(opened.kind, values, wasOf(values), deps.policy.currency);
-    if (!read.ok) return send(c, editPage(user, { ...shown, problems: read.problems }, tellingOf(deps)), 422);
+    if (!read.ok)
+      return send(c, editPage(user, { ...shown, problems: read.problems }, pageFormatOf(deps)), 422);
     return judge(c, deps, shown, read.edit, read.why);
   });
 
@@ -72,7 +73,7 @@ const kindOf = (text: string | undefined): EditKind | undefined => EDIT_KINDS.fi
 async function judge(
   c: PageContext,
   deps: PagesDeps,
-  shown: FormShown,
+  shown: EditFormView,
   edit: LimitEdit,
   why: string,
 ): Promise<Response> {
@@ -83,13 +84,17 @@ async function judge(
     case 'unknown_subject':
       return send(c, unknownPlace(user), 404);
     case 'invalid':
-      return send(c, editPage(user, { ...shown, ...byField(answer.problems, form) }, tellingOf(deps)), 422);
+      return send(
+        c,
+        editPage(user, { ...shown, ...byField(answer.problems, form) }, pageFormatOf(deps)),
+        422,
+      );
     case 'valid': {
       // A set that is not live never becomes so again: the desk refuses, and tells both versions.
       if (answer.stale || values.step === 'apply') return apply(c, deps, shown, edit, why);
       const exact = await countedFor(deps, [edit], values.base || undefined, values, user);
       const preview = { title: form.title, values, preview: answer, exact };
-      return send(c, previewPage(user, preview, tellingOf(deps)));
+      return send(c, previewPage(user, preview, pageFormatOf(deps)));
     }
   }
 }
@@ -97,7 +102,7 @@ async function judge(
 async function apply(
   c: PageContext,
   deps: PagesDeps,
-  shown: FormShown,
+  shown: EditFormView,
   edit: LimitEdit,
   why: string,
 ): Promise<Response> {
@@ -123,10 +128,14 @@ async function apply(
     case 'unchanged':
       return c.redirect(address(back, { saved: 'nothing' }), 303);
     case 'invalid':
-      return send(c, editPage(user, { ...shown, ...byField(outcome.problems, form) }, tellingOf(deps)), 422);
+      return send(
+        c,
+        editPage(user, { ...shown, ...byField(outcome.problems, form) }, pageFormatOf(deps)),
+        422,
+      );
     case 'forbidden': {
       const denied = outcome.denied.filter(({ row }) => sees(row.subject));
-      const reach = await reachOf(
+      const reach = await ownerContactsOf(
         denied.map(({ row }) => row),
         deps.read,
         user,
@@ -134,7 +143,7 @@ async function apply(
       return send(c, forbiddenPage(user, denied, reach, back), 403);
     }
     case 'stale':
-      return send(c, stalePage(user, seen(outcome, sees), { values, back }, tellingOf(deps)), 409);
+      return send(c, stalePage(user, seen(outcome, sees), { values, back }, pageFormatOf(deps)), 409);
     case 'needs_confirmation': {
       const answer = await deps.read.preview([edit], values.base || undefined, user);
       if (answer.outcome === 'valid')
@@ -143,7 +152,7 @@ async function apply(
           previewPage(
             user,
             { title: form.title, values, preview: answer, unconfirmed: true },
-            tellingOf(deps),
+            pageFormatOf(deps),
           ),
           409,
         );

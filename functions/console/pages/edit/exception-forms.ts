@@ -1,10 +1,10 @@
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { Field } from '../parts/form-field.tsx';
 import { limitWords } from '../parts/limit-words.ts';
-import { type EditContext, type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
+import { type EditForm, type EditFormContext, MODES_SHOWN, WHY } from './edit-form-parts.ts';
 
 /** @param zone - the calendar its days are meant on */
-export const grantFields = (limits: readonly LimitRow[], zone: string): readonly Field[] => [
+export const grantFormFields = (limits: readonly LimitRow[], zone: string): readonly Field[] => [
   {
     name: 'limit',
     label: 'On which limit',
@@ -41,14 +41,14 @@ function lastDayHint(limits: readonly LimitRow[], zone: string): string {
     : `The last day it counts, ${zones.values().next().value ?? zone}.`;
 }
 
-export const grantForm = ({ view, limit, today }: EditContext): EditForm => ({
+export const grantForm = ({ view, limit, today }: EditFormContext): EditForm => ({
   title: `Grant more to ${view?.path ?? ''}`,
-  fields: grantFields(view?.limits ?? [], view?.zone ?? 'UTC'),
+  fields: grantFormFields(view?.limits ?? [], view?.zone ?? 'UTC'),
   values: { limit: limit?.id ?? view?.burnUp?.limit ?? '', from: today },
   submit: 'See what it does',
 });
 
-export const breakGlassForm = ({ view }: EditContext): EditForm => ({
+export const breakGlassForm = ({ view }: EditFormContext): EditForm => ({
   title: `Break glass for ${view?.path ?? ''}`,
   fields: [
     {
@@ -105,7 +105,7 @@ export const breakGlassForm = ({ view }: EditContext): EditForm => ({
   submit: 'See what it does',
 });
 
-export function rolloutForm({ view }: EditContext): EditForm {
+export function rolloutForm({ view }: EditFormContext): EditForm {
   const options = [['', 'as the group above says'], ...MODES_SHOWN] as const;
   return {
     title: `Roll out rules in ${view?.path ?? ''}`,

@@ -3,14 +3,14 @@ import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { User } from '../../../core/signin/user.ts';
 import type { PagesDeps } from '../pages-deps.ts';
 import type { Values } from '../parts/form-field.tsx';
-import type { EditContext, EditForm } from './edit-form-parts.ts';
+import type { EditForm, EditFormContext } from './edit-form-parts.ts';
 import { type EditKind, editForm } from './edit-kinds.ts';
-import { type FormShown, untouched } from './edit-pages.tsx';
+import { type EditFormView, untouched } from './edit-pages.tsx';
 
 interface OpenForm {
   readonly kind: EditKind;
   readonly form: EditForm;
-  readonly context: EditContext;
+  readonly context: EditFormContext;
   /** The live set. */
   readonly base: string | undefined;
 }
@@ -44,7 +44,7 @@ export async function openForm(
  * A new limit that is there already: the form to change that one, with the amount and the reason that were typed. The rest
  * stays as it stands, above all the mode, which the form of a new limit only proposes.
  */
-export function standingOf({ kind, context, base }: OpenForm, values: Values): FormShown | undefined {
+export function standingOf({ kind, context, base }: OpenForm, values: Values): EditFormView | undefined {
   const { subject = '', unit, per, amount = '', why = '' } = values;
   if (kind !== 'set' || values.limit !== undefined) return undefined;
   const limit = context.view?.limits.find(
@@ -54,14 +54,14 @@ export function standingOf({ kind, context, base }: OpenForm, values: Values): F
   const form = editForm('set', { ...context, limit });
   const note = 'There is such a limit already, so this changes it. Its mode and all else stay as they are.';
   const typed = { ...form.values, amount, why };
-  const along = { subject, limit: limit.id, ...asWas(form.values), base: base ?? '' };
+  const along = { subject, limit: limit.id, ...asHiddenFields(form.values), base: base ?? '' };
   return untouched('set', { ...form, note }, { ...along, ...typed });
 }
 
 /** What the form began with goes along under these names, so that only what was changed is sent. */
 const WAS = 'was.';
 
-export const asWas = (values: Values): Values =>
+export const asHiddenFields = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [`${WAS}${name}`, value]));
 
 export const wasOf = (values: Values): Values =>

@@ -1,20 +1,20 @@
-import type { ConsoleRead } from '../../../answers/contract.ts';
+import type { ConsoleReader } from '../../../answers/contract.ts';
 import type { Viewer } from '../../../answers/reading/viewer.ts';
-import type { Reach } from '../problem-page.tsx';
+import type { OwnerContact } from '../problem-page.tsx';
 
 /** Each costs the reads of a page. */
 const SUBJECTS_MAX = 3;
 const REACH_MAX = 5;
 
 /** Who owns these limits and the hidden ones above them, as far as the viewer may know. @throws {LedgerError} */
-export async function reachOf(
+export async function ownerContactsOf(
   limits: readonly { readonly subject: string; readonly limit: string }[],
-  read: Pick<ConsoleRead, 'subject'>,
+  read: Pick<ConsoleReader, 'subject'>,
   viewer: Viewer,
-): Promise<readonly Reach[]> {
+): Promise<readonly OwnerContact[]> {
   const subjects = [...new Set(limits.map(({ subject }) => subject))].slice(0, SUBJECTS_MAX);
   const views = await Promise.all(subjects.map((subject) => read.subject(subject, {}, viewer)));
-  const all = views.flatMap((view): Reach[] => {
+  const all = views.flatMap((view): OwnerContact[] => {
     if (view === undefined) return [];
     const named = new Set(limits.filter(({ subject }) => subject === view.subject).map(({ limit }) => limit));
     return [
@@ -27,7 +27,7 @@ export async function reachOf(
   return all.filter(({ owner, contact }) => (owner ?? contact) !== undefined).slice(0, REACH_MAX);
 }
 
-const reach = (of: string, owner: string | undefined, contact: string | undefined): Reach => ({
+const reach = (of: string, owner: string | undefined, contact: string | undefined): OwnerContact => ({
   of,
   ...(owner !== undefined && { owner }),
   ...(contact !== undefined && { contact }),

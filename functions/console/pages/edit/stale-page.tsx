@@ -5,7 +5,7 @@ import { changeTable } from '../parts/change-table.tsx';
 import { hiddenFields, type Values } from '../parts/form-field.tsx';
 import { Card, PostForm } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { distance, instant, type Telling } from '../parts/told.tsx';
+import { distance, instant, type PageFormat } from '../parts/page-format.tsx';
 import { withoutStep } from './edit-pages.tsx';
 
 type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
@@ -19,7 +19,7 @@ interface Again {
 }
 
 /** Somebody else was faster: both versions, and nothing lost of either. */
-export const stalePage = (user: User, stale: Stale, again: Again, telling: Telling): Markup => {
+export const stalePage = (user: User, stale: Stale, again: Again, telling: PageFormat): Markup => {
   const { live, mine, theirs } = stale;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
   return (
@@ -74,7 +74,7 @@ export const stalePage = (user: User, stale: Stale, again: Again, telling: Telli
 /** The last edit may have been about somebody else's group. */
 const seesAll = ({ roles }: User): boolean => roles.admin || roles.finance;
 
-const rowsOr = (rows: readonly ChangeRow[] | undefined, sentence: string, telling: Telling): Markup =>
+const rowsOr = (rows: readonly ChangeRow[] | undefined, sentence: string, telling: PageFormat): Markup =>
   rows === undefined ? (
     <p class="soft">{sentence}</p>
   ) : rows.length === 0 ? (

@@ -4,10 +4,10 @@ import { ConsolePage } from '../frame.tsx';
 import { changeTable, ROWS_SHOWN } from '../parts/change-table.tsx';
 import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { counted, distance, instant, type Telling } from '../parts/told.tsx';
+import { distance, instant, type PageFormat, pageCount } from '../parts/page-format.tsx';
 
 /** One edit of the log with every difference, a hundred a page. @param first - 0-based, of the first one shown */
-export function editEntryPage(user: User, entry: LogEntry, first: number, telling: Telling): Markup {
+export function editEntryPage(user: User, entry: LogEntry, first: number, telling: PageFormat): Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
     <ConsolePage title={`Edit ${edit}`} at="/history" user={user}>
@@ -29,7 +29,7 @@ export function editEntryPage(user: User, entry: LogEntry, first: number, tellin
         id="differs"
         title={
           <>
-            What changed<small class="soft">{counted(count, 'difference')}</small>
+            What changed<small class="soft">{pageCount(count, 'difference')}</small>
           </>
         }
       >

@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
 import type { HistoryPage } from '../../../core/limits/desk/history.ts';
 import type { SignInEnv, User } from '../../../core/signin/user.ts';
-import { doneText, query, wholeNumber } from '../asked.ts';
+import { doneText, query, readWholeNumber } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';
-import { type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { historyPart } from '../parts/history-part.tsx';
 import { Done } from '../parts/layout.tsx';
 import { subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import type { Telling } from '../parts/told.tsx';
+import type { PageFormat } from '../parts/page-format.tsx';
 import { unknownPlace } from '../problem-page.tsx';
 import { editEntryPage } from './edit-entry-page.tsx';
 
@@ -19,20 +19,20 @@ export function historyRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
   app.get('/history', async (c) => {
     const subject = query(c, 'subject');
-    const before = wholeNumber(query(c, 'before'));
+    const before = readWholeNumber(query(c, 'before'));
     const history = await read.history(
       { ...(subject !== undefined && { subject }), ...(before !== undefined && { before }), max: ENTRIES },
       c.var.user,
     );
-    return send(c, historyPage(c.var.user, history, subject, doneText(c), tellingOf(deps)));
+    return send(c, historyPage(c.var.user, history, subject, doneText(c), pageFormatOf(deps)));
   });
 
   app.get('/history/:edit', async (c) => {
     const { user } = c.var;
-    const edit = wholeNumber(c.req.param('edit'));
+    const edit = readWholeNumber(c.req.param('edit'));
     const entry = edit === undefined ? undefined : await read.edit(edit, user);
     if (entry === undefined) return send(c, unknownPlace(user), 404);
-    return send(c, editEntryPage(user, entry, wholeNumber(query(c, 'from')) ?? 0, tellingOf(deps)));
+    return send(c, editEntryPage(user, entry, readWholeNumber(query(c, 'from')) ?? 0, pageFormatOf(deps)));
   });
 
   return app;
@@ -45,7 +45,7 @@ const historyPage = (
   history: HistoryPage,
   subject: string | undefined,
   done: string | undefined,
-  telling: Telling,
+  telling: PageFormat,
 ): Markup => (
   <ConsolePage title="History" at="/history" user={user}>
     <div class="head">

@@ -11,7 +11,7 @@ import { type TotalChange, totalChanges } from '../../../core/limits/csv/totals.
 import { baseOfFile, exportedLimits } from '../../../core/limits/desk/desk-reads.ts';
 import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { type Stale, staleImport } from '../../stale-import.ts';
+import { type StaleOutcome, staleImport } from '../../stale-import.ts';
 import type { PagesDeps } from '../pages-deps.ts';
 import type { Values } from '../parts/form-field.tsx';
 
@@ -41,7 +41,7 @@ type Drafted =
   | { readonly outcome: 'drafted'; readonly draft: Draft }
   | { readonly outcome: 'refused'; readonly problems: readonly CsvProblem[] }
   /** The file comes from a set that is no longer live. */
-  | { readonly outcome: 'old'; readonly stale: Stale };
+  | { readonly outcome: 'old'; readonly stale: StaleOutcome };
 
 /** A file's rows → what they would do to the limits that are live. */
 export async function drafted(

@@ -8,8 +8,8 @@ import { hiddenFields, type Values } from '../parts/form-field.tsx';
 import { Card, PostForm, Table } from '../parts/layout.tsx';
 import { limitWords } from '../parts/limit-words.ts';
 import type { Markup } from '../parts/markup.ts';
+import { instant, type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { confirmPart, previewPart, type ValidPreview } from '../parts/preview-part.tsx';
-import { amount, counted, instant, type Telling } from '../parts/told.tsx';
 
 const PROBLEMS_SHOWN = 100;
 const NOTES_SHOWN = 20;
@@ -26,7 +26,7 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
     {problems.length > 0 && (
       <div class="note bad" role="alert">
         <p>
-          <strong>Nothing was changed:</strong> {counted(problems.length, 'problem')} in the file.
+          <strong>Nothing was changed:</strong> {pageCount(problems.length, 'problem')} in the file.
         </p>
         <ul>
           {problems.slice(0, PROBLEMS_SHOWN).map((problem) => (
@@ -92,14 +92,14 @@ interface ImportShown {
   readonly unconfirmed?: true;
 }
 
-export function importPreviewPage(user: User, shown: ImportShown, telling: Telling): Markup {
+export function importPreviewPage(user: User, shown: ImportShown, telling: PageFormat): Markup {
   const { file, preview, totals, unnamed, notes, values, exact, unconfirmed } = shown;
   return (
     <ConsolePage title="Check the file" at="/import" user={user}>
       <div class="head">
         <div>
           <h1>{file}</h1>
-          <p>Not saved yet: {counted(preview.rows.length, 'difference')}. All of them or none.</p>
+          <p>Not saved yet: {pageCount(preview.rows.length, 'difference')}. All of them or none.</p>
         </div>
       </div>
       {unconfirmed && (
@@ -118,7 +118,7 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
             {notes.slice(0, NOTES_SHOWN).map((note) => (
               <li>{note}</li>
             ))}
-            {notes.length > NOTES_SHOWN && <li>and {counted(notes.length - NOTES_SHOWN, 'more cell')}</li>}
+            {notes.length > NOTES_SHOWN && <li>and {pageCount(notes.length - NOTES_SHOWN, 'more cell')}</li>}
           </ul>
         </div>
       )}
@@ -149,10 +149,10 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
                   {total.after.limits.toLocaleString('en-US')}
                 </td>
                 <td class="n" data-l="sum">
-                  {amount(Number(total.before.amount), total.unit, telling)}
+                  {pageAmount(Number(total.before.amount), total.unit, telling)}
                 </td>
                 <td class="n" data-l="then">
-                  {amount(Number(total.after.amount), total.unit, telling)}
+                  {pageAmount(Number(total.after.amount), total.unit, telling)}
                 </td>
               </tr>
             ))}
@@ -160,7 +160,7 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: Telli
         </Table>
         {unnamed > 0 && (
           <p>
-            {counted(unnamed, 'limit')} that the file does not name{' '}
+            {pageCount(unnamed, 'limit')} that the file does not name{' '}
             {values.prune === 'yes' ? <strong class="warn-text">will be removed</strong> : 'stay as they are'}
             .
           </p>

@@ -8,7 +8,7 @@ import type { SignInEnv } from '../../../core/signin/user.ts';
 import { readForm } from '../../unreadable-request.ts';
 import { query, readValues } from '../asked.ts';
 import { stalePage } from '../edit/stale-page.tsx';
-import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { countedFor } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import { approvalPage, forbiddenPage } from '../problem-page.tsx';
@@ -78,7 +78,7 @@ async function preview(
   const { user } = c.var;
   const answer = await drafted(deps, upload, values, user);
   if (answer.outcome === 'refused') return send(c, importPage(user, answer.problems, values), 422);
-  if (answer.outcome === 'old') return send(c, stalePage(user, answer.stale, AGAIN, tellingOf(deps)), 409);
+  if (answer.outcome === 'old') return send(c, stalePage(user, answer.stale, AGAIN, pageFormatOf(deps)), 409);
   const { edit, base, totals, unnamed, notes } = answer.draft;
   const shown = await deps.read.preview([edit], base, user);
   if (shown.outcome !== 'valid') return send(c, importPage(user, problemsOf(shown), values), 422);
@@ -101,7 +101,7 @@ async function preview(
       exact,
       ...(unconfirmed && { unconfirmed }),
     },
-    tellingOf(deps),
+    pageFormatOf(deps),
   );
   return send(c, markup, unconfirmed ? 409 : 200);
 }
@@ -133,7 +133,7 @@ async function apply(c: PageContext, deps: PagesDeps, upload: Upload, values: Va
     case 'forbidden':
       return send(c, forbiddenPage(user, outcome.denied, [], '/import'), 403);
     case 'stale':
-      return send(c, stalePage(user, outcome, AGAIN, tellingOf(deps)), 409);
+      return send(c, stalePage(user, outcome, AGAIN, pageFormatOf(deps)), 409);
     case 'needs_confirmation':
       return preview(c, deps, upload, values, true);
     case 'needs_approval':

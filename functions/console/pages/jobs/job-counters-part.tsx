@@ -1,11 +1,11 @@
-import type { Explained, ExplainedCounter } from '../../../answers/job/model.ts';
+import type { ExplainedCounter, JobExplanation } from '../../../answers/job/model.ts';
 import { Table } from '../parts/layout.tsx';
 import { subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, modeTag, type Telling } from '../parts/told.tsx';
+import { modeTag, type PageFormat, pageAmount } from '../parts/page-format.tsx';
 
 /** The limits a job counted on, then and now. */
-export function countersPart({ counters, countersHidden }: Explained, telling: Telling): Markup {
+export function countersPart({ counters, countersHidden }: JobExplanation, telling: PageFormat): Markup {
   const hidden = countersHidden > 0 && <p class="soft">{countersHidden} more of groups you may not see.</p>;
   if (counters.length === 0)
     return (
@@ -30,9 +30,9 @@ export function countersPart({ counters, countersHidden }: Explained, telling: T
 
 function counterLine(
   { subject, label, limit, period, unit, atDecision, now }: ExplainedCounter,
-  telling: Telling,
+  telling: PageFormat,
 ): Markup {
-  const told = (whole: number): string => amount(whole, unit, telling);
+  const told = (whole: number): string => pageAmount(whole, unit, telling);
   const before =
     atDecision === undefined ? (
       <span class="soft">not asked</span>

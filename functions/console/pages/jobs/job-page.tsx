@@ -1,16 +1,16 @@
 import { amountText } from '../../../../policies/text/amount-text.ts';
 import { durationText } from '../../../../policies/text/money-text.ts';
-import type { Explained, ExplainedTerms } from '../../../answers/job/model.ts';
+import type { ExplainedTerms, JobExplanation } from '../../../answers/job/model.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Columns, Crumbs, Fact } from '../parts/layout.tsx';
 import { address, outside, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, distance, instant, type Telling } from '../parts/told.tsx';
+import { distance, instant, type PageFormat, pageAmount } from '../parts/page-format.tsx';
 import { countersPart } from './job-counters-part.tsx';
 import { rulesPart } from './job-rules-part.tsx';
 
-export const jobPage = (user: User, job: Explained, telling: Telling): Markup => (
+export const jobPage = (user: User, job: JobExplanation, telling: PageFormat): Markup => (
   <ConsolePage title={`Job ${job.jobId}`} at="/jobs" user={user}>
     <div class="head">
       <div>
@@ -88,7 +88,7 @@ export const jobPage = (user: User, job: Explained, telling: Telling): Markup =>
 );
 
 /** A rejected job's way on: to ask for more of the limit that refused it, of each that can be added to. */
-function wayOn({ counters, job }: Explained): Markup | '' {
+function wayOn({ counters, job }: JobExplanation): Markup | '' {
   const refused = counters.filter(
     ({ subject, atDecision }) => atDecision?.seen !== undefined && /^(group|project)\//.test(subject),
   );
@@ -105,15 +105,15 @@ function wayOn({ counters, job }: Explained): Markup | '' {
   );
 }
 
-const verdict = ({ outcome }: Explained): Markup =>
+const verdict = ({ outcome }: JobExplanation): Markup =>
   outcome === 'admitted' ? <span class="tag good">admitted</span> : <span class="tag bad">rejected</span>;
 
-function projectOf({ job: { projectId, projectPath } }: Explained): Markup | string | undefined {
+function projectOf({ job: { projectId, projectPath } }: JobExplanation): Markup | string | undefined {
   if (projectId === undefined) return projectPath;
   return subjectLink(`project/${projectId}`, projectPath ?? String(projectId));
 }
 
-const STATES: Readonly<Record<Explained['state'], string>> = {
+const STATES: Readonly<Record<JobExplanation['state'], string>> = {
   HELD: 'held: waits or begins',
   RUNNING: 'runs',
   SETTLED: 'ended and settled',
@@ -122,24 +122,24 @@ const STATES: Readonly<Record<Explained['state'], string>> = {
   REJECTED: 'rejected',
 };
 
-const ANSWERED: Readonly<Record<Explained['answered'], string>> = {
+const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {
   ledger: 'the ledger',
   fallback: 'the relay by itself, because no answer came in time',
   unknown: 'not known',
 };
 
-const UNCHECKED: Readonly<Record<NonNullable<Explained['unchecked']>, string>> = {
+const UNCHECKED: Readonly<Record<NonNullable<JobExplanation['unchecked']>, string>> = {
   exempt: 'exempt by the policy',
   unmetered: 'admitted while no answer came; charged later',
   bypass: 'it ran without being asked about',
 };
 
-function termsTable({ atDecision, now, currency }: Explained, telling: Telling): Markup {
+function termsTable({ atDecision, now, currency }: JobExplanation, telling: PageFormat): Markup {
   const rows: readonly (readonly [string, (terms: ExplainedTerms) => string])[] = [
     ['Runner class', ({ runnerClass }) => runnerClass],
     ['Estimate', ({ estimateSeconds }) => durationText(estimateSeconds)],
     ['Price per minute', ({ microsPerMinute }) => amountText(microsPerMinute, 'micros', currency)],
-    ['Cost', ({ costMicros }) => amount(costMicros, 'micros', telling)],
+    ['Cost', ({ costMicros }) => pageAmount(costMicros, 'micros', telling)],
     ['Prices', ({ priceVersion }) => priceVersion],
     ['Policy', ({ policyVersion }) => policyVersion],
   ];

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { SignInEnv, User } from '../../../core/signin/user.ts';
 import { query } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';
-import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import type { Markup } from '../parts/markup.ts';
 import { jobPage } from './job-page.tsx';
 
@@ -26,7 +26,7 @@ async function showJob(c: PageContext, deps: PagesDeps, word: string): Promise<R
   const answer = await deps.read.job(word, user);
   switch (answer.outcome) {
     case 'found':
-      return send(c, jobPage(user, answer.explanation, tellingOf(deps)));
+      return send(c, jobPage(user, answer.explanation, pageFormatOf(deps)));
     case 'unknown':
       return send(c, findJobPage(user, word, answer.sentence), 404);
     case 'unreadable':

@@ -1,7 +1,7 @@
-import type { ExplainedRuleRow, ToldViolation } from '../../../answers/job/model.ts';
+import type { DisclosedViolation, ExplainedRuleRow } from '../../../answers/job/model.ts';
 import { Table } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { counted, modeTag } from '../parts/told.tsx';
+import { modeTag, pageCount } from '../parts/page-format.tsx';
 
 /** What mattered, then or now; whatever had nothing to say about the job is folded away. */
 export function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
@@ -17,7 +17,7 @@ export function rulesPart(rules: readonly ExplainedRuleRow[]): Markup {
       {silent.length > 0 && (
         <details>
           <summary>
-            {counted(silent.length, mattered.length > 0 ? 'other rule' : 'rule')} with nothing against it
+            {pageCount(silent.length, mattered.length > 0 ? 'other rule' : 'rule')} with nothing against it
           </summary>
           {ruleTable(silent, 'Rules with nothing against it')}
         </details>
@@ -71,7 +71,7 @@ const NOW_WORDS: Readonly<Record<NonNullable<ExplainedRuleRow['now']>['outcome']
   failed: 'failed',
 };
 
-const violations = (all: readonly ToldViolation[]): Markup | Markup[] =>
+const violations = (all: readonly DisclosedViolation[]): Markup | Markup[] =>
   all.length === 0 ? (
     <span class="soft">nothing against it</span>
   ) : (

@@ -1,8 +1,8 @@
-import type { Overview, OverviewAsked } from '../../../answers/overview/model.ts';
+import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts';
 import type { Markup } from '../parts/markup.ts';
 
 /** What to show of all budgets, and in which order. */
-export const budgetSearch = (asked: OverviewAsked, owns: boolean): Markup => (
+export const budgetSearch = (asked: OverviewQuery, owns: boolean): Markup => (
   <form class="filters" method="get" action="/" role="search" data-at-once>
     <label>
       Search budgets
@@ -56,10 +56,10 @@ const SORTS = [
 ] as const;
 
 /** Nothing there, whatever is asked: no search helps. */
-export const isNothing = (overview: Overview, asked: OverviewAsked): boolean =>
+export const isNothing = (overview: Overview, asked: OverviewQuery): boolean =>
   overview.total === 0 && asked.search === undefined && asked.under === undefined && asked.mine !== true;
 
-export function emptyNote(asked: OverviewAsked): Markup {
+export function emptyNote(asked: OverviewQuery): Markup {
   if (asked.search !== undefined)
     return (
       <p>

@@ -1,19 +1,19 @@
-import type { Overview, OverviewAsked } from '../../../answers/overview/model.ts';
+import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { groupTable } from '../parts/group-table.tsx';
 import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
-import { leftText, limitAmount } from '../parts/limit-words.ts';
+import { leftText, limitAmountWords } from '../parts/limit-words.ts';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { distance, type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { forecastSentence } from '../parts/run-out.tsx';
-import { amount, counted, distance, type Telling } from '../parts/told.tsx';
 import { budgetSearch, emptyNote, isNothing } from './budget-search.tsx';
 
 interface OverviewShown {
   readonly overview: Overview;
-  readonly asked: OverviewAsked;
+  readonly asked: OverviewQuery;
   /** The path down to the group whose children are shown, topmost first. */
   readonly above: readonly { readonly id: number; readonly path: string }[];
   /** The viewer owns groups: "only mine" means something. */
@@ -23,7 +23,7 @@ interface OverviewShown {
 /** How old the directory may be before somebody is told: it is synced every few minutes. */
 const DIRECTORY_OLD_MS = 3_600_000;
 
-export function overviewPage(user: User, shown: OverviewShown, telling: Telling): Markup {
+export function overviewPage(user: User, shown: OverviewShown, telling: PageFormat): Markup {
   const { overview, asked, above } = shown;
   const here = above.at(-1);
   const title = here === undefined ? 'Budgets' : here.path;
@@ -77,13 +77,13 @@ export function overviewPage(user: User, shown: OverviewShown, telling: Telling)
   );
 }
 
-function aboutText(overview: Overview, { nowMs }: Telling): Markup {
+function aboutText(overview: Overview, { nowMs }: PageFormat): Markup {
   const { total, others, directoryAtMs, set } = overview;
   return (
     <>
-      {counted(total - others, 'group')}
+      {pageCount(total - others, 'group')}
       {others > 0 && (
-        <> and {counted(others, 'other budget')}, of projects, runner classes, runners or users</>
+        <> and {pageCount(others, 'other budget')}, of projects, runner classes, runners or users</>
       )}
       . {set === undefined && <>No limits were made live yet: those packed with the deployment hold. </>}
       {directoryAtMs === undefined ? (
@@ -99,7 +99,7 @@ function aboutText(overview: Overview, { nowMs }: Telling): Markup {
   );
 }
 
-function instanceCard({ instance }: Overview, telling: Telling): Markup | '' {
+function instanceCard({ instance }: Overview, telling: PageFormat): Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
   if (budget === undefined || budget.amount === 'unlimited') {
@@ -114,8 +114,9 @@ function instanceCard({ instance }: Overview, telling: Telling): Markup | '' {
         }
       >
         <p>
-          {amount(metered.settledMicros, 'micros', telling)} spent and{' '}
-          {amount(metered.heldMicros, 'micros', telling)} held this month, in {counted(metered.jobs, 'job')}.
+          {pageAmount(metered.settledMicros, 'micros', telling)} spent and{' '}
+          {pageAmount(metered.heldMicros, 'micros', telling)} held this month, in{' '}
+          {pageCount(metered.jobs, 'job')}.
         </p>
       </Card>
     );
@@ -133,15 +134,15 @@ function instanceCard({ instance }: Overview, telling: Telling): Markup | '' {
     >
       <Bar spent={settled} held={held} limit={limit} forecast={forecast?.atEndAmount} />
       <p>
-        {amount(settled, unit, telling)} spent and {amount(held, unit, telling)} held of{' '}
-        {limitAmount(budget, telling)}; {leftText(budget, telling)}
+        {pageAmount(settled, unit, telling)} spent and {pageAmount(held, unit, telling)} held of{' '}
+        {limitAmountWords(budget, telling)}; {leftText(budget, telling)}
         {(budget.left ?? 0) < 0 ? '' : ' left'}. {forecastSentence(budget, telling.nowMs)}
       </p>
     </Card>
   );
 }
 
-function pages(overview: Overview, asked: OverviewAsked): Markup {
+function pages(overview: Overview, asked: OverviewQuery): Markup {
   const { first, rows, total, next, previous, unranked } = overview;
   const to = (cursor: string): string =>
     address('/', {
@@ -159,7 +160,7 @@ function pages(overview: Overview, asked: OverviewAsked): Markup {
       {unranked > 0 && (
         <>
           {' '}
-          <small class="soft">({counted(unranked, 'group')} without a budget come last, by path)</small>
+          <small class="soft">({pageCount(unranked, 'group')} without a budget come last, by path)</small>
         </>
       )}
     </PageLinks>

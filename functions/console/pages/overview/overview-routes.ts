@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
-import type { OverviewAsked, OverviewSort } from '../../../answers/overview/model.ts';
+import type { OverviewOrder, OverviewQuery } from '../../../answers/overview/model.ts';
 import type { SignInEnv } from '../../../core/signin/user.ts';
-import { query, queryCursor, wholeNumber } from '../asked.ts';
-import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { query, queryCursor, readWholeNumber } from '../asked.ts';
+import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { unknownPlace } from '../problem-page.tsx';
 import { overviewPage } from './overview-page.tsx';
 
@@ -20,7 +20,7 @@ export function overviewRoutes(deps: PagesDeps): Hono<SignInEnv> {
     ]);
     const owns = user.roles.ownedGroupIds.length > 0;
     if (above === undefined) return send(c, unknownPlace(user), 404);
-    return send(c, overviewPage(user, { overview, asked, above, owns }, tellingOf(deps)));
+    return send(c, overviewPage(user, { overview, asked, above, owns }, pageFormatOf(deps)));
   });
 
   return app;
@@ -29,13 +29,13 @@ export function overviewRoutes(deps: PagesDeps): Hono<SignInEnv> {
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
 
-const SORTS: readonly OverviewSort[] = ['runs-out-first', 'spent', 'name'];
+const SORTS: readonly OverviewOrder[] = ['runs-out-first', 'spent', 'name'];
 
-function overviewAsked(c: PageContext): OverviewAsked {
+function overviewAsked(c: PageContext): OverviewQuery {
   const search = query(c, 'q');
   const sort = SORTS.find((each) => each === query(c, 'sort'));
   const under =
-    wholeNumber(query(c, 'under')) ?? (query(c, 'view') === 'tree' ? ('roots' as const) : undefined);
+    readWholeNumber(query(c, 'under')) ?? (query(c, 'view') === 'tree' ? ('roots' as const) : undefined);
   const cursor = queryCursor(c);
   return {
     ...(search !== undefined && { search }),
@@ -49,7 +49,7 @@ function overviewAsked(c: PageContext): OverviewAsked {
 }
 
 /** The steps of the tree down to a group; undefined: it is not theirs to see. */
-async function groupsAbove(c: PageContext, { read }: PagesDeps, under: OverviewAsked['under']) {
+async function groupsAbove(c: PageContext, { read }: PagesDeps, under: OverviewQuery['under']) {
   if (typeof under !== 'number') return [];
   const view = await read.subject(`group/${under}`, {}, c.var.user);
   return (

@@ -1,13 +1,13 @@
 /** Jobs that would have failed: estimated from the totals of each day, which is there at once, and counted job by job. */
-import type { BacktestAnswer, BacktestCounted } from '../../../answers/backtest/model.ts';
-import type { EditEffect, LookBack } from '../../../answers/preview/model.ts';
+import type { BacktestAnswer, BacktestSummary } from '../../../answers/backtest/model.ts';
+import type { EditEffect, LookBackEstimate } from '../../../answers/preview/model.ts';
 import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
 import type { User } from '../../../core/signin/user.ts';
 import type { PagesDeps } from '../pages-deps.ts';
-import { dayLabel } from './chart-scale.ts';
+import { shortDayLabel } from './chart-scale.ts';
 import type { Values } from './form-field.tsx';
 import type { Markup } from './markup.ts';
-import { counted, distance, shortInstant, type Telling } from './told.tsx';
+import { distance, type PageFormat, pageCount, shortInstant } from './page-format.tsx';
 
 /** The form that saves; its fields say what is to be counted, too. */
 export const SAVE_FORM = 'save';
@@ -30,7 +30,7 @@ export const countedFor = async (
  */
 export const backtestPart = (
   answer: BacktestAnswer | undefined,
-  telling: Telling,
+  telling: PageFormat,
   effects: readonly EditEffect[] = [],
 ): Markup => (
   <section
@@ -68,14 +68,14 @@ const countButton = (text: string): Markup => (
   </div>
 );
 
-function answerText(answer: BacktestAnswer, telling: Telling): Markup {
+function answerText(answer: BacktestAnswer, telling: PageFormat): Markup {
   switch (answer.outcome) {
     case 'counted':
       return countedText(answer, telling);
     case 'too_often':
       return (
         <>
-          <p>Counted too often within a minute: again in {counted(answer.retryAfterSeconds, 'second')}.</p>
+          <p>Counted too often within a minute: again in {pageCount(answer.retryAfterSeconds, 'second')}.</p>
           {countButton('Count again')}
         </>
       );
@@ -85,7 +85,7 @@ function answerText(answer: BacktestAnswer, telling: Telling): Markup {
   }
 }
 
-function countedText(answer: BacktestCounted, telling: Telling): Markup {
+function countedText(answer: BacktestSummary, telling: PageFormat): Markup {
   const { all, subjects, complete } = answer;
   const several = subjects.length > 1;
   const missed = subjects.reduce((sum, each) => sum + each.missed, 0);
@@ -105,7 +105,7 @@ function countedText(answer: BacktestCounted, telling: Telling): Markup {
       )}
       {missed > 0 && (
         <p class="soft">
-          {counted(missed, 'job')} of these days {missed === 1 ? 'was' : 'were'} not found among the latest
+          {pageCount(missed, 'job')} of these days {missed === 1 ? 'was' : 'were'} not found among the latest
           ids, and {missed === 1 ? 'is' : 'are'} not counted.
         </p>
       )}
@@ -119,7 +119,7 @@ function countedText(answer: BacktestCounted, telling: Telling): Markup {
 }
 
 /** `The last 30 days`, or honestly less. */
-function spanText({ fromMs, untilMs, fromDay, days }: BacktestCounted, telling: Telling): Markup {
+function spanText({ fromMs, untilMs, fromDay, days }: BacktestSummary, telling: PageFormat): Markup {
   if (fromMs >= untilMs) return <>No day</>;
   const whole = Math.round((untilMs - fromMs) / DAY_MS);
   if (untilMs < telling.nowMs - HOUR_MS)
@@ -136,8 +136,8 @@ function spanText({ fromMs, untilMs, fromDay, days }: BacktestCounted, telling: 
     );
   return (
     <>
-      The last {counted(Math.min(days, Math.ceil((untilMs - fromMs) / DAY_MS)), 'day')}, from{' '}
-      {dayLabel(fromDay)} on
+      The last {pageCount(Math.min(days, Math.ceil((untilMs - fromMs) / DAY_MS)), 'day')}, from{' '}
+      {shortDayLabel(fromDay)} on
     </>
   );
 }
@@ -145,14 +145,14 @@ function spanText({ fromMs, untilMs, fromDay, days }: BacktestCounted, telling: 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-function figureText({ jobs, wouldFail, wouldFailNow, failed, unasked }: BacktestCounted['all']): Markup {
+function figureText({ jobs, wouldFail, wouldFailNow, failed, unasked }: BacktestSummary['all']): Markup {
   if (jobs === 0) return <>no jobs, so nothing can be said about them.</>;
   return (
     <>
       <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{wouldFail.toLocaleString('en-US')}</strong>{' '}
-      of {counted(jobs, 'job')} would have failed; {wouldFailNow.toLocaleString('en-US')} with the limits as
+      of {pageCount(jobs, 'job')} would have failed; {wouldFailNow.toLocaleString('en-US')} with the limits as
       they are, {failed.toLocaleString('en-US')} did.
-      {unasked > 0 && <> {counted(unasked, 'more was', 'more were')} never asked about, and not judged.</>}
+      {unasked > 0 && <> {pageCount(unasked, 'more was', 'more were')} never asked about, and not judged.</>}
     </>
   );
 }
@@ -161,20 +161,20 @@ function estimateOf({ path, lookBack }: EditEffect): Markup | '' {
   if (lookBack === undefined) return '';
   return (
     <p>
-      {path}, the last {counted(lookBack.days, 'day')}: {lookBackWords(lookBack)}
+      {path}, the last {pageCount(lookBack.days, 'day')}: {lookBackWords(lookBack)}
     </p>
   );
 }
 
-function lookBackWords({ jobs, jobsStopped, jobsStoppedBefore, reachedOn }: LookBack): Markup {
+function lookBackWords({ jobs, jobsStopped, jobsStoppedBefore, reachedOn }: LookBackEstimate): Markup {
   const stopped =
     jobsStopped === 0 ? (
       <>
-        <strong class="good-text">none</strong> of {counted(jobs, 'job')} would have been rejected
+        <strong class="good-text">none</strong> of {pageCount(jobs, 'job')} would have been rejected
       </>
     ) : (
       <>
-        about <strong class="warn-text">{counted(jobsStopped, 'job')}</strong> of{' '}
+        about <strong class="warn-text">{pageCount(jobsStopped, 'job')}</strong> of{' '}
         {jobs.toLocaleString('en-US')} would have been rejected
         {reachedOn !== undefined && <>, from {reachedOn} on</>}
       </>

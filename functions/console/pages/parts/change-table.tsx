@@ -2,13 +2,13 @@ import type { ChangeRow } from '../../../core/limits/desk/outcome.ts';
 import { Table } from './layout.tsx';
 import { subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
-import { amount, counted, edge, instant, type Telling } from './told.tsx';
+import { edge, instant, type PageFormat, pageAmount, pageCount } from './page-format.tsx';
 
 /** A page must stay small; whoever needs the others has the file, or the next page. */
 export const ROWS_SHOWN = 100;
 
 /** What differs, field by field. */
-export function changeTable(rows: readonly ChangeRow[], caption: string, telling: Telling): Markup {
+export function changeTable(rows: readonly ChangeRow[], caption: string, telling: PageFormat): Markup {
   if (rows.length === 0) return <p class="soft">Nothing differs.</p>;
   const named = rows.filter(hasName);
   const shown = named.slice(0, ROWS_SHOWN);
@@ -31,7 +31,7 @@ export function changeTable(rows: readonly ChangeRow[], caption: string, telling
       </Table>
       {named.length > ROWS_SHOWN && (
         <p>
-          <small>{counted(named.length - ROWS_SHOWN, 'more difference')} not shown here.</small>
+          <small>{pageCount(named.length - ROWS_SHOWN, 'more difference')} not shown here.</small>
         </p>
       )}
     </>
@@ -44,7 +44,7 @@ const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 /** One line each, for a history. */
 export const changeLines = (
   rows: readonly ChangeRow[],
-  telling: Telling,
+  telling: PageFormat,
   { max, moreHref }: { readonly max: number; readonly moreHref: string },
 ): Markup => (
   <ul>
@@ -66,7 +66,7 @@ export const changeLines = (
       ))}
     {rows.filter(hasName).length > max && (
       <li>
-        <a href={moreHref}>and {counted(rows.filter(hasName).length - max, 'more difference')}</a>
+        <a href={moreHref}>and {pageCount(rows.filter(hasName).length - max, 'more difference')}</a>
       </li>
     )}
   </ul>
@@ -109,11 +109,11 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z$/;
 function valueText(
   value: ChangeRow['from'],
   { unit, field, zone = 'UTC' }: ChangeRow,
-  telling: Telling,
+  telling: PageFormat,
 ): Markup {
   if (value === null) return <span class="soft">none</span>;
   if (typeof value === 'number' && unit !== undefined)
-    return <span class="n">{amount(value, unit, telling)}</span>;
+    return <span class="n">{pageAmount(value, unit, telling)}</span>;
   if (typeof value !== 'string' || !INSTANT.test(value)) return <>{String(value)}</>;
   const atMs = Date.parse(value);
   if (field === 'from') return edge(atMs, 'start', { zone });
@@ -121,9 +121,9 @@ function valueText(
 }
 
 /** A field's value as one text: `500.00 EUR`, `enforce`, `none`. */
-export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], telling: Telling): string =>
+export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], telling: PageFormat): string =>
   typeof value === 'number' && unit !== undefined
-    ? amount(value, unit, telling)
+    ? pageAmount(value, unit, telling)
     : (value ?? 'none').toString();
 
 function effectTag({ effect, whole, field }: ChangeRow): Markup {

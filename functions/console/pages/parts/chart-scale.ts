@@ -17,7 +17,7 @@ export function roundTicks(highest: number): readonly number[] {
 export const dayNumberOf = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
 
 /** `21 Nov` */
-export function dayLabel(day: string): string {
+export function shortDayLabel(day: string): string {
   const at = new Date(`${day}T00:00:00Z`);
   return `${at.getUTCDate()} ${at.toLocaleString('en-GB', { month: 'short', timeZone: 'UTC' })}`;
 }
@@ -25,10 +25,10 @@ export function dayLabel(day: string): string {
 /** `1 to 22 Nov 2026`, `30 Oct to 22 Nov 2026`, `30 Dec 2026 to 2 Jan 2027`. */
 export function daySpan({ fromDay, toDay }: { readonly fromDay: string; readonly toDay: string }): string {
   const [year, month] = [toDay.slice(0, 4), toDay.slice(0, 7)];
-  const to = `${dayLabel(toDay)} ${year}`;
+  const to = `${shortDayLabel(toDay)} ${year}`;
   if (fromDay === toDay) return to;
   if (fromDay.startsWith(month)) return `${Number(fromDay.slice(8))} to ${to}`;
   return fromDay.startsWith(year)
-    ? `${dayLabel(fromDay)} to ${to}`
-    : `${dayLabel(fromDay)} ${fromDay.slice(0, 4)} to ${to}`;
+    ? `${shortDayLabel(fromDay)} to ${to}`
+    : `${shortDayLabel(fromDay)} ${fromDay.slice(0, 4)} to ${to}`;
 }

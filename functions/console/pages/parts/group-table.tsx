@@ -2,11 +2,11 @@ import type { GroupRow } from '../../../answers/overview/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/group-sum.ts';
 import { Bar } from './bar.tsx';
 import { Table, type TableColumn } from './layout.tsx';
-import { leftClass, leftText, limitAmount, onlyWatches } from './limit-words.ts';
-import { pathText, subjectHref, subjectLink } from './links.tsx';
+import { leftClass, leftText, limitAmountWords, onlyWatches } from './limit-words.ts';
+import { pathMarkup, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
+import { bare, modeTag, type PageFormat, pageAmount, pageCount, percent } from './page-format.tsx';
 import { runsOut } from './run-out.tsx';
-import { amount, bare, counted, modeTag, percent, type Telling } from './told.tsx';
 
 interface GroupTableParts {
   /** Where the groups below a group are. */
@@ -19,7 +19,7 @@ interface GroupTableParts {
 export const groupTable = (
   rows: readonly GroupRow[],
   caption: string,
-  telling: Telling,
+  telling: PageFormat,
   { tree, sum }: GroupTableParts = {},
 ): Markup => (
   <Table label={caption} columns={[...COLUMNS, ...(sum === undefined ? [] : [MONTH])]}>
@@ -83,7 +83,7 @@ const micros = ({ settledMicros, heldMicros }: UsedInMonth): number => settledMi
 
 function groupLine(
   row: GroupRow,
-  telling: Telling,
+  telling: PageFormat,
   tree: GroupTableParts['tree'],
   hasMonth: boolean,
 ): Markup {
@@ -92,7 +92,7 @@ function groupLine(
     tree !== undefined && row.groupId !== undefined && row.children > 0 ? (
       <small>
         <a href={tree(row.groupId)}>
-          {counted(row.children, 'group')} below<span class="hidden"> {row.path}</span>
+          {pageCount(row.children, 'group')} below<span class="hidden"> {row.path}</span>
         </a>
       </small>
     ) : (
@@ -126,7 +126,7 @@ function groupLine(
       <td class="n wide">{limit === undefined ? '–' : percent(settled + held, limit)}</td>
       <td class="n wide">{bare(settled, unit)}</td>
       <td class="n wide">{bare(held, unit)}</td>
-      <td class="n wide">{limitAmount(budget, telling)}</td>
+      <td class="n wide">{limitAmountWords(budget, telling)}</td>
       <td class={`n ${leftClass(budget)}`} data-l={(budget.left ?? 0) >= 0 ? 'left' : undefined}>
         {leftText(budget, telling)}
       </td>
@@ -146,7 +146,7 @@ const link = ({ subject, path }: GroupRow): Markup | string =>
   subject === 'instance' ? (
     <a href="/instance">{path}</a>
   ) : subject.startsWith('group/') || subject.startsWith('project/') ? (
-    <a href={subjectHref(subject)}>{pathText(path)}</a>
+    <a href={subjectHref(subject)}>{pathMarkup(path)}</a>
   ) : (
     subjectLink(subject, path)
   );
@@ -159,9 +159,9 @@ const KIND_TAGS: Readonly<Record<string, string>> = {
   user: 'user',
 };
 
-function meteredCells({ metered }: GroupRow, telling: Telling): Markup {
-  const spent = amount(metered.settledMicros, 'micros', telling);
-  const held = amount(metered.heldMicros, 'micros', telling);
+function meteredCells({ metered }: GroupRow, telling: PageFormat): Markup {
+  const spent = pageAmount(metered.settledMicros, 'micros', telling);
+  const held = pageAmount(metered.heldMicros, 'micros', telling);
   return (
     <>
       <td class="bar-cell">
@@ -196,7 +196,7 @@ function tags({ subject, frozen, budget, pool, grants, personal }: GroupRow): Ma
         pool
       </span>
     ),
-    grants > 0 && <span class="tag good">{counted(grants, 'grant')}</span>,
+    grants > 0 && <span class="tag good">{pageCount(grants, 'grant')}</span>,
     personal && <span class="tag">personal</span>,
   ];
   return all.filter((tag) => tag !== undefined && tag !== false).map((tag) => <>{tag} </>);

@@ -2,12 +2,12 @@ import type { HistoryPage, LogEntry } from '../../../core/limits/desk/history.ts
 import { changeLines } from './change-table.tsx';
 import { address } from './links.tsx';
 import type { Markup } from './markup.ts';
-import { counted, distance, shortInstant, type Telling } from './told.tsx';
+import { distance, type PageFormat, pageCount, shortInstant } from './page-format.tsx';
 
 const ROWS_SHOWN = 6;
 
 /** Who changed what, when and why; newest first. */
-export function historyPart(history: HistoryPage, subject: string | undefined, telling: Telling): Markup {
+export function historyPart(history: HistoryPage, subject: string | undefined, telling: PageFormat): Markup {
   if (history.entries.length === 0 && history.next === undefined)
     return <p class="soft">Nothing was changed yet.</p>;
   return (
@@ -22,7 +22,7 @@ export function historyPart(history: HistoryPage, subject: string | undefined, t
   );
 }
 
-const line = (entry: LogEntry, telling: Telling): Markup => (
+const line = (entry: LogEntry, telling: PageFormat): Markup => (
   <li>
     <strong>{entry.why}</strong>
     <p class="soft">
@@ -35,7 +35,7 @@ const line = (entry: LogEntry, telling: Telling): Markup => (
       <p class="soft">What it changed could not be told.</p>
     ) : (
       <p>
-        <a href={editHref(entry)}>{counted(entry.count, 'difference')}</a>
+        <a href={editHref(entry)}>{pageCount(entry.count, 'difference')}</a>
       </p>
     )}
   </li>

@@ -3,7 +3,7 @@ import { type LimitKind, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import { writtenUnits } from '../../../../policies/units/written.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
-import { amount, type Telling } from './told.tsx';
+import { type PageFormat, pageAmount } from './page-format.tsx';
 
 const PERIOD_WORDS: Readonly<Record<PeriodKind, string>> = {
   minute: 'per minute',
@@ -22,16 +22,16 @@ export const limitWords = ({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): strin
     ? UNIT_TEXTS[UNIT_OF[kind]].heading
     : `${UNIT_TEXTS[UNIT_OF[kind]].heading} ${PERIOD_WORDS[per]}`;
 
-export const limitAmount = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: Telling): string =>
-  limit.amount === 'unlimited' ? 'unlimited' : amount(limit.amount, limit.unit, telling);
+export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
+  limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);
 
 /** Below 0 in words: nobody should have to find a minus. */
-export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: Telling): string =>
+export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: PageFormat): string =>
   limit.left === undefined
     ? '–'
     : limit.left < 0
-      ? `${amount(-limit.left, limit.unit, telling)} over`
-      : amount(limit.left, limit.unit, telling);
+      ? `${pageAmount(-limit.left, limit.unit, telling)} over`
+      : pageAmount(limit.left, limit.unit, telling);
 
 /** Nothing is rejected for it. */
 export const onlyWatches = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>

@@ -15,7 +15,7 @@ export function subjectHref(subject: string): string | undefined {
 }
 
 /** `group/101` of `groups` and `101`. */
-export function subjectOf(folder: string, name: string): string | undefined {
+export function subjectOfPath(folder: string, name: string): string | undefined {
   const kind = Object.entries(KIND_PATHS).find(([, path]) => path === folder)?.[0];
   return kind === undefined ? undefined : `${kind}/${name}`;
 }
@@ -58,7 +58,7 @@ export const outside = (href: string | undefined, text: string): Markup | string
   );
 
 /** A path whose last part stands out: it is what tells neighbours apart. */
-export function pathText(path: string): Markup | string {
+export function pathMarkup(path: string): Markup | string {
   const slash = path.lastIndexOf('/');
   return slash < 0 ? (
     path

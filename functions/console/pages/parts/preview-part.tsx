@@ -6,21 +6,21 @@ import { poolWords } from '../../../core/limits/desk/pool-words.ts';
 import { backtestPart } from './backtest-part.tsx';
 import { changeTable, fieldText } from './change-table.tsx';
 import { Card, Table } from './layout.tsx';
-import { leftText, limitAmount, limitWords } from './limit-words.ts';
+import { leftText, limitAmountWords, limitWords } from './limit-words.ts';
 import type { Markup } from './markup.ts';
+import { type PageFormat, pageAmount, pageCount } from './page-format.tsx';
 import { runsOut } from './run-out.tsx';
-import { amount, counted, type Telling } from './told.tsx';
 
 export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
 /** What would become of it: differences, new run-out dates, jobs that would have failed, pools. @param exact - once counted */
-export const previewPart = (preview: ValidPreview, telling: Telling, exact?: BacktestAnswer): Markup => (
+export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: BacktestAnswer): Markup => (
   <>
     <Card
       id="differs"
       title={
         <>
-          What changes<small class="soft">{counted(preview.rows.length, 'difference')}</small>
+          What changes<small class="soft">{pageCount(preview.rows.length, 'difference')}</small>
         </>
       }
     >
@@ -60,7 +60,7 @@ const POOLS_SHOWN = 10;
 /** What must be confirmed, with the box to do so. */
 export function confirmPart(
   { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
-  telling: Telling,
+  telling: PageFormat,
 ): Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
   const milder = needsConfirmation.filter(({ field }) => field === 'mode');
@@ -105,7 +105,7 @@ export function confirmPart(
   );
 }
 
-const rowList = (rows: readonly ChangeRow[], telling: Telling): Markup => (
+const rowList = (rows: readonly ChangeRow[], telling: PageFormat): Markup => (
   <ul>
     {rows.slice(0, POOLS_SHOWN).map((row) => (
       <li>
@@ -117,7 +117,7 @@ const rowList = (rows: readonly ChangeRow[], telling: Telling): Markup => (
   </ul>
 );
 
-function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
+function effectTable(effects: readonly EditEffect[], telling: PageFormat): Markup {
   return (
     <Table
       label="What it does"
@@ -129,7 +129,7 @@ function effectTable(effects: readonly EditEffect[], telling: Telling): Markup {
   );
 }
 
-function effectLines({ path, limit, before, after }: EditEffect, telling: Telling): Markup {
+function effectLines({ path, limit, before, after }: EditEffect, telling: PageFormat): Markup {
   const known = after ?? before;
   const name = known === undefined ? limit : limitWords(known);
   return (
@@ -146,7 +146,7 @@ function effectLines({ path, limit, before, after }: EditEffect, telling: Tellin
   );
 }
 
-const cells = (when: string, row: EditEffect['before'], telling: Telling): Markup =>
+const cells = (when: string, row: EditEffect['before'], telling: PageFormat): Markup =>
   row === undefined ? (
     <>
       <td>{when}</td>
@@ -157,7 +157,7 @@ const cells = (when: string, row: EditEffect['before'], telling: Telling): Marku
   ) : (
     <>
       <td>{when}</td>
-      <td class="n">{limitAmount(row, telling)}</td>
+      <td class="n">{limitAmountWords(row, telling)}</td>
       <td
         class={`n${(row.left ?? 0) < 0 ? ' bad-text' : ''}`}
         data-l={row.left !== undefined && row.left >= 0 ? 'left' : undefined}
@@ -176,10 +176,10 @@ const cells = (when: string, row: EditEffect['before'], telling: Telling): Marku
 const hasDate = ({ forecast }: LimitRow): boolean =>
   forecast?.outcome === 'runs_out' && forecast.atMs !== undefined;
 
-const poolText = (pool: Oversubscription, telling: Telling): Markup => (
+const poolText = (pool: Oversubscription, telling: PageFormat): Markup => (
   <>
     {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
-    {poolWords(pool, pool.amount, (whole) => amount(whole, pool.unit, telling))}
+    {poolWords(pool, pool.amount, (whole) => pageAmount(whole, pool.unit, telling))}
     {pool.larger.length > 0 && <>; larger than the pool, or unlimited: {pool.larger.join(', ')}</>}
   </>
 );

@@ -2,7 +2,7 @@ import { untilText } from '../../../../policies/text/until-text.ts';
 import type { ForecastRow, LimitRow } from '../../../answers/standing/model.ts';
 import { onlyWatches } from './limit-words.ts';
 import type { Markup } from './markup.ts';
-import { distance, instant } from './told.tsx';
+import { distance, instant } from './page-format.tsx';
 
 /** When the number is used up, short enough for a cell. @param watched - nothing is rejected for it. */
 export function runsOut(

@@ -1,13 +1,13 @@
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { User } from '../../../core/signin/user.ts';
-import { grantFields } from '../edit/exception-forms.ts';
+import { grantFormFields } from '../edit/exception-forms.ts';
 import { ConsolePage } from '../frame.tsx';
 import { type FieldProblems, field, problemList, type Values } from '../parts/form-field.tsx';
 import { Card, PostForm } from '../parts/layout.tsx';
-import { leftText, limitAmount, limitWords } from '../parts/limit-words.ts';
+import { leftText, limitAmountWords, limitWords } from '../parts/limit-words.ts';
 import { subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import type { Telling } from '../parts/told.tsx';
+import type { PageFormat } from '../parts/page-format.tsx';
 
 interface AskShown {
   readonly view: SubjectView;
@@ -17,9 +17,13 @@ interface AskShown {
 }
 
 /** "Ask for more". */
-export function askPage(user: User, { view, values, problems, others }: AskShown, telling: Telling): Markup {
+export function askPage(
+  user: User,
+  { view, values, problems, others }: AskShown,
+  telling: PageFormat,
+): Markup {
   const fields = [
-    ...grantFields(view.limits, view.zone),
+    ...grantFormFields(view.limits, view.zone),
     {
       name: 'link',
       label: 'The job it is about',
@@ -56,7 +60,7 @@ export function askPage(user: User, { view, values, problems, others }: AskShown
               {view.limits.map((limit) => (
                 <li>
                   {limitWords(limit)}: {leftText(limit, telling)}
-                  {(limit.left ?? 0) < 0 ? '' : ' left'} of {limitAmount(limit, telling)}
+                  {(limit.left ?? 0) < 0 ? '' : ' left'} of {limitAmountWords(limit, telling)}
                 </li>
               ))}
             </ul>

@@ -4,13 +4,13 @@ import type { RequestRow } from '../../../answers/requests/model.ts';
 import type { RequestedEdits } from '../../../core/limits/desk/limit-request.ts';
 import type { User } from '../../../core/signin/user.ts';
 import { ConsolePage } from '../frame.tsx';
-import { type PageContext, type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { countedFor, SAVE_FORM } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import { Card, Crumbs, PostForm } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
+import type { PageFormat } from '../parts/page-format.tsx';
 import { previewPart, type ValidPreview } from '../parts/preview-part.tsx';
-import type { Telling } from '../parts/told.tsx';
 import { unknownPlace } from '../problem-page.tsx';
 import { requestFacts, wantedText } from './request-facts.tsx';
 
@@ -36,7 +36,7 @@ export async function showDecision(
   const { user } = c.var;
   const requested = await editsOf(row, deps);
   const note = values.note ?? '';
-  if (requested.stale) return send(c, decidePage(user, { row, preview: CHANGED, note }, tellingOf(deps)));
+  if (requested.stale) return send(c, decidePage(user, { row, preview: CHANGED, note }, pageFormatOf(deps)));
   const { edits } = requested;
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, user);
@@ -47,7 +47,7 @@ export async function showDecision(
       ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by' && !field.endsWith('by_user')) }
       : preview;
   const exact = await countedFor(deps, edits, base, values, user);
-  return send(c, decidePage(user, { row, preview: shown, exact, note }, tellingOf(deps)));
+  return send(c, decidePage(user, { row, preview: shown, exact, note }, pageFormatOf(deps)));
 }
 
 interface DecideShown {
@@ -80,7 +80,7 @@ const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
 const LOCKOUT_SHOWN = 10;
 
 /** What a request asks for and what giving it would do, before anybody says yes. */
-const decidePage = (user: User, { row, preview, exact, note }: DecideShown, telling: Telling): Markup => (
+const decidePage = (user: User, { row, preview, exact, note }: DecideShown, telling: PageFormat): Markup => (
   <ConsolePage title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
     <div class="head">
       <div>

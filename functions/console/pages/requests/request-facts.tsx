@@ -4,17 +4,17 @@ import { unitRow } from '../../../../policies/units/unit.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
 import { fieldText } from '../parts/change-table.tsx';
 import { Fact } from '../parts/layout.tsx';
-import { leftText, limitAmount, limitWords } from '../parts/limit-words.ts';
+import { leftText, limitAmountWords, limitWords } from '../parts/limit-words.ts';
 import { outside } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { counted, instant, type Telling } from '../parts/told.tsx';
+import { instant, type PageFormat, pageCount } from '../parts/page-format.tsx';
 
 /** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
-export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Telling): string {
+export function wantedText({ amount, edit, limitNow }: RequestRow, telling: PageFormat): string {
   if (edit === undefined)
     return `+${String(amount).replace(/^\+/, '')}${limitNow !== undefined && unitRow(limitNow.unit).inCurrency ? ` ${telling.currency}` : ''}`;
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
-  if (row === undefined) return counted(edit.count, 'difference');
+  if (row === undefined) return pageCount(edit.count, 'difference');
   const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
   const what = row.field === 'amount' ? row.limit : `${row.limit} ${row.field}`;
   const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit, telling));
@@ -22,7 +22,7 @@ export function wantedText({ amount, edit, limitNow }: RequestRow, telling: Tell
 }
 
 /** Why, for when, and how the limit stands. */
-export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
+export const requestFacts = (row: RequestRow, telling: PageFormat): Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
   return (
     <>
@@ -35,7 +35,7 @@ export const requestFacts = (row: RequestRow, telling: Telling): Markup => {
           ) : (
             <>
               {limitWords(limitNow)}: {leftText(limitNow, telling)}
-              {(limitNow.left ?? 0) < 0 ? '' : ' left'} of {limitAmount(limitNow, telling)}
+              {(limitNow.left ?? 0) < 0 ? '' : ' left'} of {limitAmountWords(limitNow, telling)}
             </>
           )}
         </Fact>

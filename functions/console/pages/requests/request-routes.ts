@@ -6,9 +6,9 @@ import { whoMayText } from '../../../core/limits/desk/rights-words.ts';
 import type { SignInEnv, User } from '../../../core/signin/user.ts';
 import { query, readValues } from '../asked.ts';
 import { byField } from '../edit/document-problems.ts';
-import { grantFields } from '../edit/exception-forms.ts';
+import { grantFormFields } from '../edit/exception-forms.ts';
 import { writtenValues } from '../edit/written-values.ts';
-import { type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { COUNT_STEP } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -18,7 +18,7 @@ import { showDecision } from './decide-page.tsx';
 import { requestsPage } from './requests-page.tsx';
 
 /** "Ask for more", and whoever decides about it. */
-export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
+export function requestPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   const { desk, read } = deps;
   const app = new Hono<SignInEnv>();
 
@@ -33,7 +33,7 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
       from: writtenDay(deps.clock.nowMs(), view.zone),
       link: query(c, 'link', 500) ?? '',
     };
-    return send(c, askPage(user, { view, values, problems: new Map(), others: [] }, tellingOf(deps)));
+    return send(c, askPage(user, { view, values, problems: new Map(), others: [] }, pageFormatOf(deps)));
   });
 
   app.post('/ask', async (c) => {
@@ -43,14 +43,16 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
     if (view === undefined) return send(c, unknownPlace(user), 404);
     const missing = MISSING.filter(([name]) => !values[name]);
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[]): Markup =>
-      askPage(user, { view, values, problems, others }, tellingOf(deps));
+      askPage(user, { view, values, problems, others }, pageFormatOf(deps));
     const unclear = new Map(missing);
     const wanted = writtenValues(values, {}, deps.policy.currency, unclear);
     if (unclear.size > 0) return send(c, again(unclear, []), 422);
     const outcome = await desk.request(asked(wanted), actingUser(user));
     if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
     if (outcome.outcome === 'invalid') {
-      const { problems, others } = byField(outcome.problems, { fields: grantFields(view.limits, view.zone) });
+      const { problems, others } = byField(outcome.problems, {
+        fields: grantFormFields(view.limits, view.zone),
+      });
       return send(c, again(problems, others), 422);
     }
     return send(c, problemPage(user, notFiled(outcome)), outcome.outcome === 'forbidden' ? 403 : 429);
@@ -58,7 +60,7 @@ export function requestRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
   app.get('/requests', async (c) => {
     const rows = await read.requests(c.var.user);
-    return send(c, requestsPage(c.var.user, rows, DONE[query(c, 'done') ?? ''], tellingOf(deps)));
+    return send(c, requestsPage(c.var.user, rows, DONE[query(c, 'done') ?? ''], pageFormatOf(deps)));
   });
 
   app.get('/requests/:id', async (c) => {

@@ -4,7 +4,7 @@ import { ConsolePage } from '../frame.tsx';
 import { Card, Done } from '../parts/layout.tsx';
 import { subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { distance, type Telling } from '../parts/told.tsx';
+import { distance, type PageFormat } from '../parts/page-format.tsx';
 import { requestFacts, wantedText } from './request-facts.tsx';
 
 /** What waits, and what became of the others. */
@@ -12,7 +12,7 @@ export function requestsPage(
   user: User,
   rows: readonly RequestRow[],
   done: string | undefined,
-  telling: Telling,
+  telling: PageFormat,
 ): Markup {
   const waiting = rows.filter(({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > telling.nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
@@ -53,7 +53,7 @@ export function requestsPage(
 
 const OVER_SHOWN = 50;
 
-function waitingCard(row: RequestRow, telling: Telling): Markup {
+function waitingCard(row: RequestRow, telling: PageFormat): Markup {
   const { id, subject, path, mayDecide, own } = row;
   return (
     <article class="card" aria-labelledby={`r-${id}`}>
@@ -81,7 +81,7 @@ function waitingCard(row: RequestRow, telling: Telling): Markup {
   );
 }
 
-const overLine = (row: RequestRow, telling: Telling): Markup => (
+const overLine = (row: RequestRow, telling: PageFormat): Markup => (
   <li>
     {stateTag(row)} <strong>{wantedText(row, telling)}</strong> for {subjectLink(row.subject, row.path)}:{' '}
     {row.reason}

@@ -1,23 +1,28 @@
 import type { ShadowRow } from '../../../answers/shadow/model.ts';
 import type { OwnerMessage } from '../pages-deps.ts';
-import { limitAmount, limitWords } from '../parts/limit-words.ts';
-import { amount, counted, type Telling } from '../parts/told.tsx';
+import { limitAmountWords, limitWords } from '../parts/limit-words.ts';
+import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 
 /** What the owner of a group reads: whose, how many, by what, and where to look. */
-export function ownerMessage(row: ShadowRow, days: number, origin: string, telling: Telling): OwnerMessage {
+export function ownerMessage(
+  row: ShadowRow,
+  days: number,
+  origin: string,
+  telling: PageFormat,
+): OwnerMessage {
   const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
-  const ran = counted(jobs, 'CI job');
+  const ran = pageCount(jobs, 'CI job');
   const lines = [
     `In the last ${days} days ${path} ran ${ran}. ${WOULD_HAVE_FAILED}`,
     '',
-    ...wouldFail.map(({ rule, jobs: count }) => `- ${rule}: ${counted(count, 'job')}`),
+    ...wouldFail.map(({ rule, jobs: count }) => `- ${rule}: ${pageCount(count, 'job')}`),
     ...limits.map(({ limit, refusedAmount }) => {
-      const tooMuch = amount(refusedAmount, limit.unit, telling);
-      return `- ${limitWords(limit)}, ${limitAmount(limit, telling)}: ${tooMuch} too much`;
+      const tooMuch = pageAmount(refusedAmount, limit.unit, telling);
+      return `- ${limitWords(limit)}, ${limitAmountWords(limit, telling)}: ${tooMuch} too much`;
     }),
     ...(wouldFail.length + limits.length === 0 ? ['- none'] : []),
     '',
-    ...(ranRejected > 0 ? [`${counted(ranRejected, 'job')} ${RAN_REJECTED}`, ''] : []),
+    ...(ranRejected > 0 ? [`${pageCount(ranRejected, 'job')} ${RAN_REJECTED}`, ''] : []),
     `${ranRejected > 0 ? ONLY_WATCHES : NOTHING_REJECTED} The figures, and how to ask for more:`,
     `${origin}/groups/${subject.slice(subject.indexOf('/') + 1)}`,
   ];

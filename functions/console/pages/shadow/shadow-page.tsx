@@ -5,10 +5,10 @@ import { mayOpen } from '../page-access.ts';
 import type { OwnerMessage } from '../pages-deps.ts';
 import { daySpan } from '../parts/chart-scale.ts';
 import { Done, PostForm } from '../parts/layout.tsx';
-import { limitAmount, limitWords } from '../parts/limit-words.ts';
+import { limitAmountWords, limitWords } from '../parts/limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, counted, type Telling } from '../parts/told.tsx';
+import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { ownerMessage } from './owner-message.ts';
 
 interface ShadowShown {
@@ -24,7 +24,7 @@ interface ShadowShown {
 const SPANS: readonly number[] = [7, 14, 30, 62];
 
 /** What would have been rejected by whatever only watches. */
-export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Markup {
+export function shadowPage(user: User, shown: ShadowShown, telling: PageFormat): Markup {
   const { view, days, group, done } = shown;
   return (
     <ConsolePage title="Shadow report" at="/shadow" user={user}>
@@ -65,7 +65,7 @@ export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Ma
         <>
           {view.rows.map((row) => card(user, row, shown, telling))}
           <nav class="pages" aria-label="Pages">
-            <span>{counted(view.total, 'group')} with something that watches</span>
+            <span>{pageCount(view.total, 'group')} with something that watches</span>
             {view.next !== undefined && (
               <a class="button" rel="next" href={address('/shadow', { days, group, cursor: view.next })}>
                 Next
@@ -78,7 +78,12 @@ export function shadowPage(user: User, shown: ShadowShown, telling: Telling): Ma
   );
 }
 
-function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown, telling: Telling): Markup {
+function card(
+  user: User,
+  row: ShadowRow,
+  { days, canTell, origin }: ShadowShown,
+  telling: PageFormat,
+): Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
   const failing = wouldFail[0]?.jobs ?? 0;
   const message = ownerMessage(row, days, origin, telling);
@@ -87,19 +92,19 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
     <article class="card" aria-labelledby={`s-${subject.replace('/', '-')}`}>
       <h2 id={`s-${subject.replace('/', '-')}`}>
         <span>{subjectLink(subject, path)}</span>
-        <small class="soft">{counted(jobs, 'job')}</small>
+        <small class="soft">{pageCount(jobs, 'job')}</small>
       </h2>
       {ranRejected > 0 && (
         <>
           <p>
-            <strong class="warn-text">{counted(ranRejected, 'job')}</strong> ran although{' '}
+            <strong class="warn-text">{pageCount(ranRejected, 'job')}</strong> ran although{' '}
             {ranRejected === 1 ? 'it was' : 'they were'} rejected: GitLab follows no answer while the
             controller is in <code>dry_run</code>. Enabled, it would have failed them.
           </p>
           <ul>
             {ranRejectedBy.map(({ rule, jobs: count }) => (
               <li>
-                <code>{rule}</code>: {counted(count, 'job')}
+                <code>{rule}</code>: {pageCount(count, 'job')}
               </li>
             ))}
           </ul>
@@ -112,7 +117,7 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
           <>
             <strong class="warn-text">
               {wouldFail.length > 1 ? 'At least ' : ''}
-              {counted(failing, 'job')}
+              {pageCount(failing, 'job')}
             </strong>{' '}
             would have failed by what only watches.
           </>
@@ -122,7 +127,7 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
         <ul>
           {wouldFail.map(({ rule, jobs: count }) => (
             <li>
-              <code>{rule}</code>: {counted(count, 'job')}
+              <code>{rule}</code>: {pageCount(count, 'job')}
             </li>
           ))}
         </ul>
@@ -131,9 +136,9 @@ function card(user: User, row: ShadowRow, { days, canTell, origin }: ShadowShown
         <ul>
           {limits.map(({ limit, refusedAmount }) => (
             <li>
-              {limitWords(limit)}, {limitAmount(limit, telling)} ({limit.mode})
+              {limitWords(limit)}, {limitAmountWords(limit, telling)} ({limit.mode})
               {limit.period !== undefined && <>, {limit.period.label}</>}:{' '}
-              {amount(refusedAmount, limit.unit, telling)} would not have been let in
+              {pageAmount(refusedAmount, limit.unit, telling)} would not have been let in
             </li>
           ))}
         </ul>

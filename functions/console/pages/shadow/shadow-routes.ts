@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { SignInEnv } from '../../../core/signin/user.ts';
-import { query, queryCursor, readValues, wholeNumber } from '../asked.ts';
-import { type PagesDeps, send, tellingOf } from '../pages-deps.ts';
+import { query, queryCursor, readValues, readWholeNumber } from '../asked.ts';
+import { type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { unknownPlace } from '../problem-page.tsx';
 import { ownerMessage } from './owner-message.ts';
 import { shadowPage } from './shadow-page.tsx';
@@ -13,8 +13,8 @@ export function shadowRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
   app.get('/shadow', async (c) => {
     const { user } = c.var;
-    const days = wholeNumber(query(c, 'days')) ?? DAYS;
-    const group = wholeNumber(query(c, 'group'));
+    const days = readWholeNumber(query(c, 'days')) ?? DAYS;
+    const group = readWholeNumber(query(c, 'group'));
     const cursor = queryCursor(c);
     const view = await read.shadow(
       {
@@ -34,17 +34,17 @@ export function shadowRoutes(deps: PagesDeps): Hono<SignInEnv> {
       origin: deps.origin,
       done,
     };
-    return send(c, shadowPage(user, shown, tellingOf(deps)));
+    return send(c, shadowPage(user, shown, pageFormatOf(deps)));
   });
   app.post('/shadow/send', async (c) => {
     const { user } = c.var;
     const values = await readValues(c);
-    const group = wholeNumber(values.group);
-    const days = bounded(wholeNumber(values.days) ?? DAYS);
+    const group = readWholeNumber(values.group);
+    const days = bounded(readWholeNumber(values.days) ?? DAYS);
     const { rows } = await read.shadow({ days, ...(group !== undefined && { group }) }, user);
     const row = rows.find(({ subject }) => subject === `group/${group}`);
     if (row === undefined || deps.tellOwner === undefined) return send(c, unknownPlace(user), 404);
-    const sent = await deps.tellOwner(ownerMessage(row, days, deps.origin, tellingOf(deps)));
+    const sent = await deps.tellOwner(ownerMessage(row, days, deps.origin, pageFormatOf(deps)));
     log.info('shadow report', { user: user.id, subject: row.subject, outcome: sent });
     return c.redirect(`/shadow?days=${days}&sent=${sent}`, 303);
   });

@@ -1,10 +1,10 @@
 import type { LimitRow } from '../../../answers/standing/model.ts';
-import type { BurnUp } from '../../../answers/subject/model.ts';
-import { dayLabel, dayNumberOf, roundTicks } from '../parts/chart-scale.ts';
+import type { BurnUpChart } from '../../../answers/subject/model.ts';
+import { dayNumberOf, roundTicks, shortDayLabel } from '../parts/chart-scale.ts';
 import { Columns } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { bare, type PageFormat } from '../parts/page-format.tsx';
 import { forecastSentence } from '../parts/run-out.tsx';
-import { bare, type Telling } from '../parts/told.tsx';
 
 interface Size {
   readonly name: string;
@@ -25,7 +25,7 @@ const TOP = 20;
 const BOTTOM = 26;
 
 /** What came together day by day against the limit; the same as a table below, because a picture cannot be read out. */
-export function burnUpChart(burnUp: BurnUp, limit: LimitRow | undefined, telling: Telling): Markup {
+export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, telling: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period } = burnUp;
   const described = limit === undefined ? '' : forecastSentence(limit, telling.nowMs);
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
@@ -52,7 +52,7 @@ export function burnUpChart(burnUp: BurnUp, limit: LimitRow | undefined, telling
             <tbody>
               {days.map(({ day, used, total }) => (
                 <tr>
-                  <th scope="row">{dayLabel(day)}</th>
+                  <th scope="row">{shortDayLabel(day)}</th>
                   <td class="n">{bare(used, unit)}</td>
                   <td class="n">{bare(total, unit)}</td>
                 </tr>
@@ -80,7 +80,7 @@ const sample = (name: string): Markup => (
   </svg>
 );
 
-function drawing(burnUp: BurnUp, { name, width, height, labels }: Size): Markup | '' {
+function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Markup | '' {
   const { days, ahead, unit, amount: limit } = burnUp;
   const first = days[0];
   const last = days.at(-1);
@@ -119,7 +119,7 @@ function drawing(burnUp: BurnUp, { name, width, height, labels }: Size): Markup 
       {Array.from({ length: Math.ceil((to - from) / every) }, (_, index) => from + index * every).map(
         (day) => (
           <text x={x(day)} y={height - 8}>
-            {dayLabel(isoDay(day))}
+            {shortDayLabel(isoDay(day))}
           </text>
         ),
       )}
@@ -165,7 +165,7 @@ function nowLabel(
 }
 
 /** The last day of a period that ends; the chart shows how much of it is to come. */
-function endDay({ period, days }: BurnUp): number {
+function endDay({ period, days }: BurnUpChart): number {
   const last = dayNumberOf(days.at(-1)?.day ?? '1970-01-01');
   if (!Number.isFinite(period.endMs) || period.endMs === null) return last;
   const length = Math.round((period.endMs - period.startMs) / DAY_MS);
@@ -177,6 +177,6 @@ const DAY_MS = 86_400_000;
 const isoDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /** Ticks are round: decimals say nothing. */
-const tickText = (value: number, unit: BurnUp['unit']): string => bare(value, unit).replace(/\.0+$/, '');
+const tickText = (value: number, unit: BurnUpChart['unit']): string => bare(value, unit).replace(/\.0+$/, '');
 
 const round = (number: number): number => Math.round(number * 10) / 10;

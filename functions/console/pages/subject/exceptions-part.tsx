@@ -3,10 +3,10 @@ import type { SubjectView } from '../../../answers/subject/model.ts';
 import { Table } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, distance, edge, type Telling } from '../parts/told.tsx';
+import { distance, edge, type PageFormat, pageAmount } from '../parts/page-format.tsx';
 
 /** What was given on top for a time, with how long it still counts. */
-export function grantsPart({ grants, may, subject }: SubjectView, telling: Telling): Markup {
+export function grantsPart({ grants, may, subject }: SubjectView, telling: PageFormat): Markup {
   if (grants.length === 0) return <p class="soft">Nothing was granted on top.</p>;
   return (
     <Table label="Grants" columns={['Grant', ['Amount', 'n'], 'Counts', [<span class="hidden">Do</span>]]}>
@@ -20,7 +20,7 @@ export function grantsPart({ grants, may, subject }: SubjectView, telling: Telli
                 {grant.ticket !== undefined && <> · {grant.ticket}</>}
               </small>
             </th>
-            <td class="n">+{amount(grant.amount, grant.unit, telling)}</td>
+            <td class="n">+{pageAmount(grant.amount, grant.unit, telling)}</td>
             <td>{stateText(grant, telling)}</td>
             <td>
               {grant.state !== 'over' && grant.id !== undefined && may.tighten && (
@@ -36,7 +36,7 @@ export function grantsPart({ grants, may, subject }: SubjectView, telling: Telli
   );
 }
 
-function stateText({ state, fromMs, untilMs, zone }: GrantRow, telling: Telling): Markup {
+function stateText({ state, fromMs, untilMs, zone }: GrantRow, telling: PageFormat): Markup {
   switch (state) {
     case 'in_force':
       return (
@@ -62,7 +62,7 @@ function stateText({ state, fromMs, untilMs, zone }: GrantRow, telling: Telling)
 }
 
 /** At the top of a page: nothing else matters while it holds. */
-export const freezeNotes = ({ freezes, may, subject }: SubjectView, telling: Telling): Markup[] =>
+export const freezeNotes = ({ freezes, may, subject }: SubjectView, telling: PageFormat): Markup[] =>
   freezes.map((freeze) => (
     <div class="note bad">
       <p>
@@ -97,5 +97,5 @@ export const freezeNotes = ({ freezes, may, subject }: SubjectView, telling: Tel
     </div>
   ));
 
-const isToCome = ({ fromMs }: FreezeRow, { nowMs }: Telling): boolean =>
+const isToCome = ({ fromMs }: FreezeRow, { nowMs }: PageFormat): boolean =>
   fromMs !== undefined && fromMs > nowMs;

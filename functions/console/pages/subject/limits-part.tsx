@@ -2,14 +2,14 @@ import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { Bar } from '../parts/bar.tsx';
 import { Table } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmount, limitWords, onlyWatches } from '../parts/limit-words.ts';
+import { leftClass, leftText, limitAmountWords, limitWords, onlyWatches } from '../parts/limit-words.ts';
 import { address, contactLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { bare, edge, modeTag, type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
 import { runsOut } from '../parts/run-out.tsx';
-import { amount, bare, edge, modeTag, percent, type Telling } from '../parts/told.tsx';
 
 /** Every limit of the subject with its bar. */
-export function limitsPart(view: SubjectView, telling: Telling): Markup {
+export function limitsPart(view: SubjectView, telling: PageFormat): Markup {
   const { limits, limitsAbove } = view;
   return (
     <>
@@ -41,7 +41,7 @@ export function limitsPart(view: SubjectView, telling: Telling): Markup {
   );
 }
 
-function limitLine(limit: LimitRow, { may }: SubjectView, telling: Telling): Markup {
+function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): Markup {
   const { settled, held, unit, forecast, subject, id } = limit;
   const of = limit.amount === 'unlimited' ? undefined : limit.amount;
   const edit = address('/edit', { kind: 'set', subject, limit: id });
@@ -60,7 +60,7 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: Telling): Mar
       <td class="n wide">{bare(settled, unit)}</td>
       <td class="n wide">{bare(held, unit)}</td>
       <td class="n" data-l="limit">
-        {limitAmount(limit, telling)}
+        {limitAmountWords(limit, telling)}
       </td>
       <td class={`n ${leftClass(limit)}`} data-l={(limit.left ?? 0) >= 0 ? 'left' : undefined}>
         {leftText(limit, telling)}
@@ -83,16 +83,16 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: Telling): Mar
   );
 }
 
-function factsText(limit: LimitRow, telling: Telling): Markup[] {
+function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
   const { unit, period, owner, softAmount, granted, carried, byDefault, inForce, fromMs, untilMs } = limit;
   const parts: (Markup | undefined)[] = [
     <code>{limit.id}</code>,
     inForce ? undefined : <strong>not in force</strong>,
     period && <>{period.label}</>,
-    granted > 0 ? <>with {amount(granted, unit, telling)} granted</> : undefined,
-    carried > 0 ? <>{amount(carried, unit, telling)} carried over</> : undefined,
-    carried < 0 ? <>{amount(-carried, unit, telling)} overdrawn before</> : undefined,
-    softAmount === undefined ? undefined : <>warns from {amount(softAmount, unit, telling)}</>,
+    granted > 0 ? <>with {pageAmount(granted, unit, telling)} granted</> : undefined,
+    carried > 0 ? <>{pageAmount(carried, unit, telling)} carried over</> : undefined,
+    carried < 0 ? <>{pageAmount(-carried, unit, telling)} overdrawn before</> : undefined,
+    softAmount === undefined ? undefined : <>warns from {pageAmount(softAmount, unit, telling)}</>,
     byDefault && <>default of groups like this</>,
     owner === undefined ? undefined : <>owner {owner}</>,
     fromMs === undefined ? undefined : <>from {edge(fromMs, 'start', limit)}</>,
@@ -108,7 +108,7 @@ function factsText(limit: LimitRow, telling: Telling): Markup[] {
     ));
 }
 
-const aboveList = ({ limitsAbove }: SubjectView, telling: Telling): Markup | '' =>
+const aboveList = ({ limitsAbove }: SubjectView, telling: PageFormat): Markup | '' =>
   limitsAbove.length === 0 ? (
     ''
   ) : (
@@ -117,8 +117,8 @@ const aboveList = ({ limitsAbove }: SubjectView, telling: Telling): Markup | '' 
       <ul>
         {limitsAbove.map((limit) => (
           <li>
-            {limit.label}: {amount(limit.left, limit.unit, telling)} left of{' '}
-            {amount(limit.amount, limit.unit, telling)}
+            {limit.label}: {pageAmount(limit.left, limit.unit, telling)} left of{' '}
+            {pageAmount(limit.amount, limit.unit, telling)}
             {limit.periodLabel !== undefined && <> for {limit.periodLabel}</>}
             {limit.contact !== undefined && <>; contact {contactLink(limit.contact)}</>}
           </li>

@@ -3,15 +3,15 @@ import type { SubjectView } from '../../../answers/subject/model.ts';
 import { agreementText } from '../../../core/usage/agreement-text.ts';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { Card, Fact } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmount, limitWords, onlyWatches } from '../parts/limit-words.ts';
+import { leftClass, leftText, limitAmountWords, limitWords, onlyWatches } from '../parts/limit-words.ts';
 import { address, contactLink, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
+import { bare, modeTag, type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
 import { runsOut } from '../parts/run-out.tsx';
-import { amount, bare, modeTag, percent, type Telling } from '../parts/told.tsx';
 import { burnUpChart } from './burn-up-chart.tsx';
 
 /** The limit that matters most here: its figures, its bar and its course. */
-export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: Telling): Markup {
+export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageFormat): Markup {
   const { unit, settled, held, forecast, owner, contact, reason, costCenter } = limit;
   const of = limit.amount === 'unlimited' ? undefined : limit.amount;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
@@ -31,17 +31,17 @@ export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: Telli
       <dl class="figures">
         <div>
           <dt>Spent</dt>
-          <dd>{amount(settled, unit, telling)}</dd>
+          <dd>{pageAmount(settled, unit, telling)}</dd>
         </div>
         <div>
           <Fact name="Held">
-            {amount(held, unit, telling)}
+            {pageAmount(held, unit, telling)}
             <small class="soft">by jobs that run or wait</small>
           </Fact>
         </div>
         <div>
           <Fact name="Limit">
-            {limitAmount(limit, telling)}
+            {limitAmountWords(limit, telling)}
             <small class="soft">{madeOf(limit)}</small>
           </Fact>
         </div>
@@ -101,7 +101,7 @@ export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: Telli
 }
 
 /** Whether the figures of this page are one, by how much not, and why. */
-function agreementNote(limit: LimitRow, { agreements }: SubjectView, telling: Telling): Markup | '' {
+function agreementNote(limit: LimitRow, { agreements }: SubjectView, telling: PageFormat): Markup | '' {
   const agreement = agreements.find((each) => each.limit === limit.id);
   if (agreement === undefined) return '';
   const { tone, text } = agreementText(agreement, telling.currency, telling.zone);

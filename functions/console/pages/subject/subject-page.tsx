@@ -9,7 +9,7 @@ import { Card, Crumbs, Done } from '../parts/layout.tsx';
 import { limitWords } from '../parts/limit-words.ts';
 import { address, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, counted, type Telling } from '../parts/told.tsx';
+import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { freezeNotes, grantsPart } from './exceptions-part.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { mainLimitCard } from './main-limit-card.tsx';
@@ -21,7 +21,7 @@ interface SubjectShown {
   readonly done: string | undefined;
 }
 
-export function subjectPage(user: User, { view, done }: SubjectShown, telling: Telling): Markup {
+export function subjectPage(user: User, { view, done }: SubjectShown, telling: PageFormat): Markup {
   const { burnUp, limits, children, childCount, subject } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   return (
@@ -44,7 +44,7 @@ export function subjectPage(user: User, { view, done }: SubjectShown, telling: T
       </Card>
       {view.kind !== 'project' && usagePart(view, telling)}
       {childCount > 0 && (
-        <Card id="children" title={<>{counted(childCount, 'group')} right below</>}>
+        <Card id="children" title={<>{pageCount(childCount, 'group')} right below</>}>
           {BAR_KEY}
           {groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups right below', telling, {
             sum: view.childrenSum,
@@ -57,7 +57,7 @@ export function subjectPage(user: User, { view, done }: SubjectShown, telling: T
                   view: 'tree',
                 })}
               >
-                All {counted(childCount, 'group')}
+                All {pageCount(childCount, 'group')}
               </a>
             </p>
           )}
@@ -128,7 +128,7 @@ function head(view: SubjectView): Markup {
   );
 }
 
-const poolNotes = ({ pools, limits }: SubjectView, telling: Telling): Markup[] =>
+const poolNotes = ({ pools, limits }: SubjectView, telling: PageFormat): Markup[] =>
   pools.flatMap((pool) => {
     const limit = limits.find(({ id }) => id === pool.limit);
     if (limit === undefined || limit.amount === 'unlimited') return [];
@@ -136,8 +136,8 @@ const poolNotes = ({ pools, limits }: SubjectView, telling: Telling): Markup[] =
       <div class="note">
         <p>
           <strong>{limitWords(limit)} is a pool:</strong>{' '}
-          {poolWords(pool, limit.amount, (whole) => amount(whole, limit.unit, telling))}. Whoever comes first
-          has it.
+          {poolWords(pool, limit.amount, (whole) => pageAmount(whole, limit.unit, telling))}. Whoever comes
+          first has it.
           {pool.larger.length > 0 && <> Larger than the pool, or unlimited: {pool.larger.join(', ')}.</>}
         </p>
       </div>,

@@ -1,14 +1,21 @@
 import { durationText } from '../../../../policies/text/money-text.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { Rejections, UsageView } from '../../../answers/usage/model.ts';
-import { dayLabel, daySpan } from '../parts/chart-scale.ts';
+import { daySpan, shortDayLabel } from '../parts/chart-scale.ts';
 import { Card, Columns, Table } from '../parts/layout.tsx';
 import { outside } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { amount, bare, counted, distance, shortInstant, type Telling } from '../parts/told.tsx';
+import {
+  bare,
+  distance,
+  type PageFormat,
+  pageAmount,
+  pageCount,
+  shortInstant,
+} from '../parts/page-format.tsx';
 
 /** Who and what used it. */
-export function usagePart({ usage }: SubjectView, telling: Telling): Markup {
+export function usagePart({ usage }: SubjectView, telling: PageFormat): Markup {
   const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
   return (
@@ -118,13 +125,13 @@ const togetherRow = (micros: number, empty = 0): Markup => (
 const emptyCells = (count: number): Markup[] => Array.from({ length: count }, () => <td />);
 
 const otherProjects = ({ fromDay, topFromDay }: UsageView): string =>
-  fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${dayLabel(topFromDay)}`;
+  fromDay === topFromDay ? 'Other projects' : `Other projects, and days before ${shortDayLabel(topFromDay)}`;
 
-export const usageSentence = (usage: UsageView, telling: Telling): Markup => (
+export const usageSentence = (usage: UsageView, telling: PageFormat): Markup => (
   <>
-    {daySpan(usage)}: {counted(usage.jobs, 'job')}, {amount(usage.settledMicros, 'micros', telling)} spent,{' '}
-    {amount(usage.heldMicros, 'micros', telling)} held, {durationText(usage.seconds)} run;{' '}
-    {counted(usage.rejected, 'job')} rejected
+    {daySpan(usage)}: {pageCount(usage.jobs, 'job')}, {pageAmount(usage.settledMicros, 'micros', telling)}{' '}
+    spent, {pageAmount(usage.heldMicros, 'micros', telling)} held, {durationText(usage.seconds)} run;{' '}
+    {pageCount(usage.rejected, 'job')} rejected
     {usage.ranRejected > 0 && (
       <>
         , <span class="warn-text">{usage.ranRejected.toLocaleString('en-US')} of them ran all the same</span>
@@ -143,7 +150,7 @@ export const usageSentence = (usage: UsageView, telling: Telling): Markup => (
 );
 
 /** Which jobs were turned away, and what they were told. */
-export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, telling: Telling): Markup {
+export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections, telling: PageFormat): Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in these days.</p>;
   return (
@@ -188,6 +195,6 @@ const ruleCounts = (rules: Rejections['byRule']): Markup[] =>
   rules.map(({ rule, jobs }, index) => (
     <>
       {index > 0 && ', '}
-      <code>{rule}</code> {counted(jobs, 'job')}
+      <code>{rule}</code> {pageCount(jobs, 'job')}
     </>
   ));

@@ -4,7 +4,7 @@ export type Effect = 'tightens' | 'loosens' | 'neutral';
 
 /** One field that differs. A limit that came or went has one row for each of its fields. */
 export interface ChangeRow {
-  readonly about: ChangeAbout;
+  readonly about: ChangeTopic;
   /** `instance` for what holds for the whole document. */
   readonly subject: string;
   /** Full path of the group or project, or name of the class, where one is known. */
@@ -26,7 +26,7 @@ export interface ChangeRow {
   readonly whole?: 'added' | 'removed';
 }
 
-export type ChangeAbout = 'limit' | 'grant' | 'freeze' | 'breakglass' | 'rollout' | 'document';
+export type ChangeTopic = 'limit' | 'grant' | 'freeze' | 'breakglass' | 'rollout' | 'document';
 
 export type FieldValue = number | string | null;
 

@@ -3,12 +3,12 @@ import type { Grant } from '../../../../policies/limits/grant.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
-import type { ChangeAbout, ChangeRow, Effect, Fields, FieldValue } from './change-row.ts';
+import type { ChangeRow, ChangeTopic, Effect, Fields, FieldValue } from './change-row.ts';
 import { breakGlassEffect, differing, freezeEffect, grantEffect } from './effects.ts';
 import { breakGlassFields, edgeZone, freezeFields, grantFields, subjectPath } from './fields.ts';
 import { limitRowsOf, limitsByPlace, rolloutRows } from './limit-rows-between.ts';
 
-export interface Between {
+export interface ChangeRowsInput {
   readonly from: LimitSet;
   readonly to: LimitSet;
   /** Gives subjects their paths, and tells which groups have which defaults. */
@@ -23,7 +23,7 @@ export const NO_LIMITS: LimitSet = {
   personalDefault: [],
 };
 
-export function changeRows(between: Between): readonly ChangeRow[] {
+export function changeRows(between: ChangeRowsInput): readonly ChangeRow[] {
   const { from, to, directory, nowMs } = between;
   const [before, after] = [limitsByPlace(from), limitsByPlace(to)];
   const places = new Set([...after.keys(), ...before.keys()]);
@@ -49,7 +49,7 @@ export function changeRows(between: Between): readonly ChangeRow[] {
 
 /** One thing beside a limit that comes, goes or changes. */
 interface Thing {
-  readonly about: ChangeAbout;
+  readonly about: ChangeTopic;
   readonly subject: string;
   readonly limit: string;
   readonly id?: string;

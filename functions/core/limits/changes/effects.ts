@@ -21,7 +21,7 @@ export const modeEffect = (from: Mode, to: Mode): Effect => {
 };
 
 /** How far jobs may go; a limit that is not enforced stops none. */
-export const reachOf = ({ amount }: Limit): number =>
+export const limitReachOf = ({ amount }: Limit): number =>
   amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount;
 
 export const binds = ({ mode, amount }: Limit): boolean => mode === 'enforce' && amount !== 'unlimited';
@@ -31,7 +31,7 @@ export function limitEffect(field: string, from: Limit, to: Limit): Effect {
   if (from.mode !== 'enforce' && to.mode !== 'enforce') return 'neutral';
   switch (field) {
     case 'amount':
-      return moreLoosens(reachOf(from), reachOf(to));
+      return moreLoosens(limitReachOf(from), limitReachOf(to));
     case 'grace':
       return moreLoosens(graceOf(from), graceOf(to));
     case 'carry':

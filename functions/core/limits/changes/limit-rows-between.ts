@@ -3,7 +3,7 @@ import { defaultsOf, type LimitSet, type RolloutClass } from '../../../../polici
 import type { Mode } from '../../../../policies/mode.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
-import { binds, differing, limitEffect, modeEffect, reachOf } from './effects.ts';
+import { binds, differing, limitEffect, limitReachOf, modeEffect } from './effects.ts';
 import { edgeZone, limitFields } from './fields.ts';
 
 /** Where limits stand: subjects, and the two kinds of defaults, which have subjects of their own. */
@@ -62,7 +62,11 @@ const tighter = (ones: readonly Limit[], ...others: readonly Limit[]): boolean =
     .filter(binds)
     .every((other) =>
       ones.some(
-        (one) => binds(one) && one.id === other.id && one.per === other.per && reachOf(one) <= reachOf(other),
+        (one) =>
+          binds(one) &&
+          one.id === other.id &&
+          one.per === other.per &&
+          limitReachOf(one) <= limitReachOf(other),
       ),
     ) && ones.some(binds);
 

@@ -1,5 +1,5 @@
 /** The finance file: one row per limit, one column per field. The order of an export; an import takes any. */
-export const COLUMNS = [
+export const CSV_COLUMNS = [
   'group_path',
   'group_id',
   'unit',
@@ -25,10 +25,10 @@ export const COLUMNS = [
   'version',
 ] as const;
 
-export type Column = (typeof COLUMNS)[number];
+export type CsvColumn = (typeof CSV_COLUMNS)[number];
 
 /** The cells of one row by column; a column that the file does not have is undefined, an empty cell is ''. */
-export type Cells = Readonly<Partial<Record<Column, string>>>;
+export type Cells = Readonly<Partial<Record<CsvColumn, string>>>;
 
 /** Told by whoever writes or reads. What a file says itself comes first; a number that could be two is asked about. */
 export interface CsvDialect {
@@ -39,14 +39,14 @@ export interface CsvDialect {
 export const PLAIN_CSV: CsvDialect = { delimiter: ',', decimal: '.' };
 
 /** Columns with decimals, whose sign the dialect names. */
-const DECIMALS: ReadonlySet<Column> = new Set(['limit', 'soft_pct', 'soft', 'grace', 'carry']);
+const DECIMALS: ReadonlySet<CsvColumn> = new Set(['limit', 'soft_pct', 'soft', 'grace', 'carry']);
 
-export const isDecimal = (column: Column): boolean => DECIMALS.has(column);
+export const isDecimal = (column: CsvColumn): boolean => DECIMALS.has(column);
 
 /** Columns whose blanks at both ends are the author's. */
-const TEXTS: ReadonlySet<Column> = new Set(['owner', 'cost_center', 'reason', 'contact']);
+const TEXTS: ReadonlySet<CsvColumn> = new Set(['owner', 'cost_center', 'reason', 'contact']);
 
-export const isText = (column: Column): boolean => TEXTS.has(column);
+export const isTextColumn = (column: CsvColumn): boolean => TEXTS.has(column);
 
 /** One mistake in a file. */
 export interface CsvProblem {
@@ -58,17 +58,17 @@ export interface CsvProblem {
 }
 
 /** A cell that says the same in another way. */
-export interface Understood {
+export interface UnderstoodCell {
   /** Line of the file, from 1. */
   readonly line: number;
-  readonly column: Column;
+  readonly column: CsvColumn;
   readonly written: string;
   /** As limits.yaml has it. */
   readonly read: string;
 }
 
 /** `line 7, limit: '9,50' is read as 9.50`. */
-export const understoodText = ({ line, column, written, read }: Understood): string =>
+export const understoodText = ({ line, column, written, read }: UnderstoodCell): string =>
   `line ${line}, ${column}: '${written}' is read as ${read}`;
 
 /** `line 7, limit: '7,50' …`. */

@@ -1,8 +1,8 @@
 /** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
-import { type Cells, type Column, isDecimal } from './columns.ts';
+import { type Cells, type CsvColumn, isDecimal } from './columns.ts';
 import {
-  type CellReading,
+  type CellContext,
   cellsOf,
   KEY_OF,
   kindOf,
@@ -12,7 +12,7 @@ import {
   readCells,
 } from './read-cells.ts';
 
-export type Refuse = CellReading['refuse'];
+export type CellRefusal = CellContext['refuse'];
 
 /**
  * @param entry - the limit as it is, or where a new one begins (`on`); `cells` of it.
@@ -23,7 +23,7 @@ export function edited(
   entry: LimitEntry,
   cells: Cells,
   id: string,
-  reading: CellReading,
+  reading: CellContext,
 ): LimitEntry | undefined {
   const { refuse } = reading;
   const before = cellsOf(entry);
@@ -36,7 +36,7 @@ export function edited(
     if (value === undefined) delete changed[key];
     else changed[key] = value;
   };
-  const differs = (column: Column): boolean =>
+  const differs = (column: CsvColumn): boolean =>
     now[column] !== undefined && !isSame(column, before[column] ?? '', now[column]);
   if (now.limit === '')
     return refuse('limit', "is empty; write a number, 0 to block or 'unlimited', or take the whole row out");
@@ -58,7 +58,7 @@ export function edited(
   );
 }
 
-function readKind(entry: LimitEntry, unit: string, id: string, refuse: Refuse): LimitKind | undefined {
+function readKind(entry: LimitEntry, unit: string, id: string, refuse: CellRefusal): LimitKind | undefined {
   const kind = LIMIT_KINDS.find((each) => each === unit);
   if (kind === undefined)
     return refuse('unit', `${unit === '' ? 'is empty' : `'${unit}'`}; expected ${LIMIT_KINDS.join(', ')}`);
@@ -71,7 +71,7 @@ function readKind(entry: LimitEntry, unit: string, id: string, refuse: Refuse): 
 }
 
 /** '' takes it out. */
-function readSoft(now: Cells, shareDiffers: boolean, refuse: Refuse): string | undefined {
+function readSoft(now: Cells, shareDiffers: boolean, refuse: CellRefusal): string | undefined {
   const amount = now.soft ?? '';
   // Where the file lacks one of the columns, what the other says stands.
   const share = now.soft_pct ?? '';
@@ -94,7 +94,7 @@ const thresholdsOf = (text: string): readonly (number | string)[] | undefined =>
 };
 
 /** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
-function isSame(column: Column, before: string, now: string): boolean {
+function isSame(column: CsvColumn, before: string, now: string): boolean {
   if (before === now) return true;
   return isDecimal(column) ? number(before) === number(now) : lines(before) === lines(now);
 }

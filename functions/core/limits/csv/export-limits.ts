@@ -1,6 +1,6 @@
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { type Cells, COLUMNS, type Column, type CsvDialect, isDecimal, PLAIN_CSV } from './columns.ts';
+import { type Cells, CSV_COLUMNS, type CsvColumn, type CsvDialect, isDecimal, PLAIN_CSV } from './columns.ts';
 import { type PlacedEntry, placedEntries } from './placed-entries.ts';
 import { cellOfText, cellsOf, isPlainNumber } from './read-cells.ts';
 
@@ -27,9 +27,9 @@ export function exportLimits(document: LimitsDocument, options: ExportOptions): 
   }));
   const lines = rows.toSorted(byPlace).map((row) => {
     const cells: Cells = { ...cellsOf(row.entry), ...placeCells(row, row.path), version };
-    return COLUMNS.map((column) => fieldOf(cells[column] ?? '', column, dialect));
+    return CSV_COLUMNS.map((column) => fieldOf(cells[column] ?? '', column, dialect));
   });
-  return [COLUMNS, ...lines].map((fields) => `${fields.join(dialect.delimiter)}\r\n`).join('');
+  return [CSV_COLUMNS, ...lines].map((fields) => `${fields.join(dialect.delimiter)}\r\n`).join('');
 }
 
 /** Full path of a group or project. */
@@ -64,7 +64,7 @@ function placeCells({ subject }: PlacedEntry, path: string | undefined): Cells {
     : { group_id: group, group_path: path ?? '' };
 }
 
-function fieldOf(text: string, column: Column, { delimiter, decimal }: CsvDialect): string {
+function fieldOf(text: string, column: CsvColumn, { delimiter, decimal }: CsvDialect): string {
   const isNumber = (isDecimal(column) || column === 'group_id') && isPlainNumber(text);
   const told = isDecimal(column) && decimal === ',' ? text.replace('.', ',') : text;
   const cell = isNumber ? told : cellOfText(told);

@@ -7,10 +7,16 @@ import type { Policy } from '../../../../policies/policy.ts';
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { LimitList } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { type Column, type CsvDialect, type CsvProblem, PROBLEMS_MAX, type Understood } from './columns.ts';
-import { edited, type Refuse } from './edit-entry.ts';
-import { entryKey, LISTS, type PlacedEntry, placedEntries, placeOf } from './placed-entries.ts';
-import { type CellReading, KEY_OF, type LimitEntry, madeId } from './read-cells.ts';
+import {
+  type CsvColumn,
+  type CsvDialect,
+  type CsvProblem,
+  PROBLEMS_MAX,
+  type UnderstoodCell,
+} from './columns.ts';
+import { type CellRefusal, edited } from './edit-entry.ts';
+import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './placed-entries.ts';
+import { type CellContext, KEY_OF, type LimitEntry, madeId } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 import { subjectOfRow } from './row-subject.ts';
 
@@ -32,7 +38,7 @@ export type ImportOutcome =
       readonly document: LimitsDocument;
       readonly limits: LimitSet;
       /** Cells that were read as something else than what stands in them. */
-      readonly understood: readonly Understood[];
+      readonly understood: readonly UnderstoodCell[];
       /** Limits the file does not name: taken out with `prune`, else kept. */
       readonly unnamed: readonly { readonly subject: string; readonly limit: string }[];
     };
@@ -48,19 +54,19 @@ interface Line {
 export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
   const { document, policy, directory, prune } = options;
   const problems: CsvProblem[] = [];
-  const understood: Understood[] = [];
+  const understood: UnderstoodCell[] = [];
   const placed = placedEntries(document);
   const byKey = new Map(placed.map((each) => [entryKey(each.subject, each.id), each]));
   const named = new Map<PlacedEntry, Line>();
   const added: { readonly list: LimitList; readonly line: Line }[] = [];
   const lineOf = new Map<string, number>();
   for (const { line, cells } of rows) {
-    const refuse: Refuse = (column, message) => {
+    const refuse: CellRefusal = (column, message) => {
       problems.push({ line, column, message });
       return undefined;
     };
     const subject = subjectOfRow(cells, directory, refuse);
-    const place = subject === undefined ? undefined : placeOf(subject);
+    const place = subject === undefined ? undefined : entryPlaceOf(subject);
     if (subject === undefined || place === undefined) continue;
     const id = cells.limit_id || madeId(cells.unit ?? '', cells.period ?? '');
     const key = entryKey(subject, id);
@@ -71,7 +77,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
     }
     lineOf.set(key, line);
     const standing = byKey.get(key);
-    const understand: CellReading['understand'] = (column, written, read) => {
+    const understand: CellContext['understand'] = (column, written, read) => {
       understood.push({ line, column, written, read });
     };
     const reading = { dialect: options.dialect, currency: policy.currency, refuse, understand };
@@ -116,8 +122,8 @@ function documentOf(before: LimitsDocument, lines: ReadonlyMap<LimitList, readon
   return next;
 }
 
-const COLUMN_OF: Readonly<Record<string, Column>> = {
-  ...Object.fromEntries(Object.entries(KEY_OF).map(([column, key]) => [key, column as Column])),
+const COLUMN_OF: Readonly<Record<string, CsvColumn>> = {
+  ...Object.fromEntries(Object.entries(KEY_OF).map(([column, key]) => [key, column as CsvColumn])),
   ...Object.fromEntries(LIMIT_KINDS.map((kind) => [kind, 'limit' as const])),
   on: 'subject',
   groups: 'subject',

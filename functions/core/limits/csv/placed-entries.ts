@@ -1,6 +1,6 @@
 /** The limits of a document with whose they are, in the words of edits: `group/101`, `personal`, `groups/acme/team-?`. */
 import { isRecord } from '../../../../policies/document/reading.ts';
-import { type LimitList, listOf, subjectOfEntry, writtenSubject } from '../desk/subject-text.ts';
+import { type LimitList, limitListOf, subjectOfEntry, writtenSubject } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { idOf, type LimitEntry } from './read-cells.ts';
 
@@ -29,9 +29,9 @@ export const placedEntries = (document: LimitsDocument): readonly PlacedEntry[] 
 export const entryKey = (subject: string, id: string): string => `${id}\n${subject}`;
 
 /** Where the limits of a subject stand, and what a new one begins with; undefined: this is no subject. */
-export function placeOf(
+export function entryPlaceOf(
   subject: string,
 ): { readonly list: LimitList; readonly start: LimitEntry } | undefined {
   const start = writtenSubject(subject);
-  return start && { list: listOf(subject), start };
+  return start && { list: limitListOf(subject), start };
 }

@@ -1,37 +1,37 @@
 /** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
 import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
-import { readWrittenAmount, type Written } from '../written/written-amount.ts';
+import { readWrittenAmount, type WrittenAmount } from '../written/written-amount.ts';
 import { readWrittenDay } from '../written/written-day.ts';
-import { type Cells, type Column, type CsvDialect, isDecimal } from './columns.ts';
+import { type Cells, type CsvColumn, type CsvDialect, isDecimal } from './columns.ts';
 
 /** How the cells of a file are read. */
-export interface CellReading {
+export interface CellContext {
   readonly dialect: CsvDialect;
   /** ISO 4217 code of the deployment. */
   readonly currency: string;
-  readonly refuse: (column: Column, message: string) => undefined;
+  readonly refuse: (column: CsvColumn, message: string) => undefined;
   /** A cell that was read as something else than what stands in it. */
-  readonly understand: (column: Column, written: string, read: string) => void;
+  readonly understand: (column: CsvColumn, written: string, read: string) => void;
 }
 
-const DAYS: ReadonlySet<Column> = new Set(['valid_from', 'valid_until']);
+const DAYS: ReadonlySet<CsvColumn> = new Set(['valid_from', 'valid_until']);
 
 /** @param before - the limit as it is: what stands in it already is never asked about. Undefined after a `refuse`. */
 export function readCells(
   cells: Cells,
   before: Cells,
-  { dialect, currency, refuse, understand }: CellReading,
+  { dialect, currency, refuse, understand }: CellContext,
 ): Cells | undefined {
-  const now: Partial<Record<Column, string>> = { ...cells };
+  const now: Partial<Record<CsvColumn, string>> = { ...cells };
   let fine = true;
-  for (const [column, text] of Object.entries(cells) as [Column, string][]) {
+  for (const [column, text] of Object.entries(cells) as [CsvColumn, string][]) {
     if (text === '' || !(isDecimal(column) || DAYS.has(column))) continue;
     const plain = isDecimal(column) ? text.replace(dialect.decimal, '.') : text;
     if (plain === before[column] || sameNumber(plain, before[column])) {
       now[column] = plain;
       continue;
     }
-    const read: Written = isDecimal(column)
+    const read: WrittenAmount = isDecimal(column)
       ? readWrittenAmount(text, {
           currency,
           isMoney: LIMIT_KINDS.some((kind) => kind === cells.unit && isMoney(kind)),
@@ -75,7 +75,7 @@ export const KEY_OF = {
   overdraft: 'overdraft',
   fiscal_start: 'fiscal_start',
   contact: 'contact',
-} as const satisfies Partial<Record<Column, string>>;
+} as const satisfies Partial<Record<CsvColumn, string>>;
 
 /** What a list without entries says: at no share of the limit is the owner told. */
 export const NO_THRESHOLDS = 'none';

@@ -2,13 +2,13 @@ import { CsvError, type CsvErrorCode, parse } from 'csv-parse/sync';
 import { closest } from '../../../../policies/document/closest.ts';
 import {
   type Cells,
-  COLUMNS,
-  type Column,
+  CSV_COLUMNS,
+  type CsvColumn,
   type CsvDialect,
   type CsvProblem,
   type FileText,
   fileText,
-  isText,
+  isTextColumn,
   PROBLEMS_MAX,
 } from './columns.ts';
 import { textOfCell } from './read-cells.ts';
@@ -107,16 +107,16 @@ const MISTAKES: Readonly<Partial<Record<CsvErrorCode, string>>> = {
   CSV_MAX_RECORD_SIZE: `is longer than ${ROW_CHARACTERS_MAX} characters; does a cell above it lack its closing quote?`,
 };
 
-function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readonly (Column | undefined)[] {
+function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readonly (CsvColumn | undefined)[] {
   const names = fields.map((field) => textOfCell(field.trim()));
-  const columns = names.map((name) => COLUMNS.find((column) => column === name));
+  const columns = names.map((name) => CSV_COLUMNS.find((column) => column === name));
   for (const [index, name] of names.entries()) {
-    const guess = closest(name, COLUMNS);
+    const guess = closest(name, CSV_COLUMNS);
     if (columns[index] === undefined && name !== '')
       problems.push({
         line,
         column: name,
-        message: `is no column; ${guess === undefined ? `expected ${COLUMNS.join(', ')}` : `did you mean ${guess}?`}`,
+        message: `is no column; ${guess === undefined ? `expected ${CSV_COLUMNS.join(', ')}` : `did you mean ${guess}?`}`,
       });
     else if (name !== '' && names.indexOf(name) !== index)
       problems.push({ line, column: name, message: 'is there twice; expected each column once' });
@@ -135,7 +135,7 @@ function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readon
 /** Undefined: an empty line, or a mistake. */
 function rowOf(
   { line, fields }: CsvRecord,
-  columns: readonly (Column | undefined)[],
+  columns: readonly (CsvColumn | undefined)[],
   problems: CsvProblem[],
 ): CsvRow | undefined {
   if (fields.every((field) => field.trim() === '')) return undefined;
@@ -144,7 +144,7 @@ function rowOf(
     problems.push({ line, message });
     return undefined;
   }
-  const cells: Partial<Record<Column, string>> = {};
+  const cells: Partial<Record<CsvColumn, string>> = {};
   for (const [index, column] of columns.entries()) {
     const field = fields[index] ?? '';
     if (column !== undefined) cells[column] = cellText(field, column);
@@ -155,8 +155,8 @@ function rowOf(
   return { line, cells };
 }
 
-function cellText(field: string, column: Column): string {
-  if (!isText(column)) return textOfCell(field.trim()).trim();
+function cellText(field: string, column: CsvColumn): string {
+  if (!isTextColumn(column)) return textOfCell(field.trim()).trim();
   // A cell of nothing but blanks looks empty.
   return field.trim() === '' ? '' : textOfCell(field);
 }

@@ -1,9 +1,9 @@
 import { type Directory, pathKey } from '../../../../policies/place/directory.ts';
 import { SUBJECTS_EXPECTED } from '../desk/subject-text.ts';
 import type { Cells } from './columns.ts';
-import type { Refuse } from './edit-entry.ts';
+import type { CellRefusal } from './edit-entry.ts';
 import { pathOf } from './export-limits.ts';
-import { placeOf } from './placed-entries.ts';
+import { entryPlaceOf } from './placed-entries.ts';
 
 /**
  * Finds the subject whose limit a row is. Ids decide and paths are labels: a path that nobody has any more belonged to a
@@ -12,12 +12,12 @@ import { placeOf } from './placed-entries.ts';
 export function subjectOfRow(
   cells: Cells,
   directory: Directory | undefined,
-  refuse: Refuse,
+  refuse: CellRefusal,
 ): string | undefined {
   const { subject = '', group_id: id = '', group_path: path = '' } = cells;
   if (id !== '' && !/^[1-9]\d{0,14}$/.test(id))
     return refuse('group_id', `'${id}'; expected GitLab's id of the group`);
-  if (subject !== '' && placeOf(subject) === undefined)
+  if (subject !== '' && entryPlaceOf(subject) === undefined)
     return refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
   if (subject !== '' && id !== '' && subject !== `group/${id}`)
     return refuse('subject', `'${subject}', but group_id is ${id}; leave one of them empty`);

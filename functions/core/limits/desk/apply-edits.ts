@@ -1,24 +1,24 @@
 import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { publishLimits } from '../publish-limits.ts';
-import { type FoundToApprove, fileEdits } from './approval/file-edits.ts';
+import { type ApprovalNeed, fileEdits } from './approval/file-edits.ts';
 import { fingerprintOf } from './approval/requested-edits.ts';
 import { toApprove } from './approval/to-approve.ts';
 import type { LimitsDeskDeps } from './contract.ts';
-import type { DeskReads } from './desk-reads.ts';
+import type { DeskReader } from './desk-reads.ts';
 import type { EditContext } from './draft.ts';
 import type { LimitEdit } from './limit-edit.ts';
 import type { LimitRequest } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
-import type { ApplyOutcome, EditedBy } from './outcome.ts';
+import type { ApplyOutcome, EditAuthor } from './outcome.ts';
 import type { Person } from './person.ts';
-import { type Plan, plan, type Read } from './plan.ts';
+import { type Plan, plan, type ReadLimitSet } from './plan.ts';
 import { deniedOf, rolesFor } from './rights.ts';
-import { theirRows } from './their-rows.ts';
+import { visibleRows } from './visible-rows.ts';
 
-export interface ApplyWith {
+export interface ApplyContext {
   readonly deps: LimitsDeskDeps;
-  readonly reads: DeskReads;
+  readonly reads: DeskReader;
   /** Files a single grant that needs approval. */
   readonly fileGrant?: (
     edit: Extract<LimitEdit, { kind: 'grant' }>,
@@ -32,8 +32,8 @@ const LENGTHS_MAX = { actor: 200, why: 500, source: 200 } as const;
 
 export async function applyEdits(
   edits: readonly LimitEdit[],
-  by: EditedBy,
-  using: ApplyWith,
+  by: EditAuthor,
+  using: ApplyContext,
 ): Promise<ApplyOutcome> {
   const { deps, reads, asked } = using;
   const wrong = Object.entries(LENGTHS_MAX).flatMap(([field, max]) => textProblem(field, max, by));
@@ -47,7 +47,7 @@ export async function applyEdits(
     ...(asked?.edits !== undefined && { writtenAtMs: asked.edits.atMs }),
   };
   const { policy, table, zone } = deps;
-  const planOf = (read: Read): Plan => plan(edits, read, { policy, directory, context, zone });
+  const planOf = (read: ReadLimitSet): Plan => plan(edits, read, { policy, directory, context, zone });
   if (live?.pointer.set !== by.base) return stale(planOf, live, by, using, context.nowMs);
 
   const planned = planOf(await reads.base(by.base));
@@ -105,9 +105,9 @@ export async function applyEdits(
 /** A single grant is what anybody may ask for; everything else goes as it is. */
 function file(
   edits: readonly LimitEdit[],
-  by: EditedBy,
-  found: FoundToApprove,
-  { deps, fileGrant }: ApplyWith,
+  by: EditAuthor,
+  found: ApprovalNeed,
+  { deps, fileGrant }: ApplyContext,
 ): Promise<LimitRequest | undefined> {
   const [edit] = edits;
   return fileGrant !== undefined && edits.length === 1 && edit?.kind === 'grant'
@@ -117,10 +117,10 @@ function file(
 
 /** Both versions, as far as they can still be read: what these edits would have done, and what others did. */
 async function stale(
-  planOf: (read: Read) => Plan,
+  planOf: (read: ReadLimitSet) => Plan,
   live: LiveLimits | undefined,
-  { base }: EditedBy,
-  { reads }: ApplyWith,
+  { base }: EditAuthor,
+  { reads }: ApplyContext,
   nowMs: number,
 ): Promise<ApplyOutcome> {
   const before = await reads.baseIfThere(base);
@@ -128,7 +128,7 @@ async function stale(
   if (before === undefined || !planned?.ok) return { outcome: 'stale', live };
   const mine = planned.rows;
   const directory = await reads.directory();
-  return { outcome: 'stale', live, mine, theirs: theirRows(mine, { before, live, directory, nowMs }) };
+  return { outcome: 'stale', live, mine, theirs: visibleRows(mine, { before, live, directory, nowMs }) };
 }
 
 function textProblem(
@@ -151,7 +151,7 @@ const OWN_USER: readonly string[] = ['by_user', 'reviewed_by_user'];
 /** Nobody writes a name but their own into an import; an admin may, who restores what was exported. */
 function forgedNames(
   rows: readonly ChangeRow[],
-  { actor, userId, rights }: EditedBy,
+  { actor, userId, rights }: EditAuthor,
 ): readonly DocumentProblem[] {
   if (rights.some(({ role }) => role === 'admin')) return [];
   return rows.flatMap(({ about, limit, subject, id, field, to, whole }): readonly DocumentProblem[] => {

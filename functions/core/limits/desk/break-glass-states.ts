@@ -3,13 +3,13 @@ import { isValidAt } from '../../../../policies/limits/validity.ts';
 import { subjectPath } from '../changes/fields.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
 import type { LimitsDeskDeps } from './contract.ts';
-import type { DeskReads } from './desk-reads.ts';
+import type { DeskReader } from './desk-reads.ts';
 import { peopleKnown } from './people-known.ts';
 
 /** All in the live document, newest first; at most as many as a document may have. */
 export async function breakGlassStates(
   { ledger, clock }: LimitsDeskDeps,
-  reads: DeskReads,
+  reads: DeskReader,
 ): Promise<readonly BreakGlassState[]> {
   const [live, directory] = await Promise.all([reads.live(), reads.directory()]);
   const { limits } = await reads.base(live?.pointer.set);

@@ -13,19 +13,19 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitTable } from '../limit-table.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
-import type { HistoryAsked, HistoryPage, LogEntry } from './history.ts';
+import type { HistoryPage, HistoryQuery, LogEntry } from './history.ts';
 import type { LimitEdit } from './limit-edit.ts';
 import type {
   Asker,
-  AskForMore,
   DecideOutcome,
+  GrantAsk,
   LimitRequest,
   RequestedEdits,
   RequestOutcome,
   RequestVerdict,
 } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
-import type { ApplyOutcome, EditedBy, Preview } from './outcome.ts';
+import type { ApplyOutcome, EditAuthor, Preview } from './outcome.ts';
 
 export interface LimitsDeskDeps {
   readonly table: LimitTable;
@@ -63,13 +63,13 @@ export interface LimitsDesk {
   /** What edits of `base` would do; writes nothing and asks no rights. @throws {LimitsError} */
   preview(edits: readonly LimitEdit[], base: string | undefined): Promise<Preview>;
   /** Makes edits live, all or none. @throws {LimitsError} `limits_unavailable`: they may be live or not; `live()` tells. */
-  apply(edits: readonly LimitEdit[], by: EditedBy): Promise<ApplyOutcome>;
+  apply(edits: readonly LimitEdit[], by: EditAuthor): Promise<ApplyOutcome>;
   /** What was changed, newest first. Never expires, unlike the sets themselves. @throws {LimitsError} */
-  history(asked: HistoryAsked): Promise<HistoryPage>;
+  history(asked: HistoryQuery): Promise<HistoryPage>;
   /** One edit with every row of it; `rows` undefined: they could not be told. Undefined: there is no such edit. @throws {LimitsError} */
   edit(edit: number): Promise<LogEntry | undefined>;
   /** Files "ask for more". @throws {LimitsError} */
-  request(asked: AskForMore, by: Asker): Promise<RequestOutcome>;
+  request(asked: GrantAsk, by: Asker): Promise<RequestOutcome>;
   /** Requests, newest first: those this role may see. Gone 30 days after they were filed. @throws {LimitsError} */
   requests(asked: Asker): Promise<readonly LimitRequest[]>;
   /** The edits that a request carries; undefined: it carries none, or is gone. @throws {LimitsError} */

@@ -1,10 +1,10 @@
-import { type ApplyWith, applyEdits } from './apply-edits.ts';
+import { type ApplyContext, applyEdits } from './apply-edits.ts';
 import { requestedEdits } from './approval/decide-edits.ts';
 import { toApprove } from './approval/to-approve.ts';
 import { breakGlassStates } from './break-glass-states.ts';
 import type { LimitsDesk, LimitsDeskDeps } from './contract.ts';
 import { decideRequest } from './decide-request.ts';
-import { DeskReads, TIMEOUT_MS } from './desk-reads.ts';
+import { DeskReader, TIMEOUT_MS } from './desk-reads.ts';
 import { fileRequest } from './file-request.ts';
 import type { LimitEdit } from './limit-edit.ts';
 import type { Preview } from './outcome.ts';
@@ -13,15 +13,15 @@ import { plan } from './plan.ts';
 import { readEntry, readHistory } from './read-history.ts';
 import { isOwn, readRequests } from './request-items.ts';
 import { mayDo } from './rights.ts';
-import { theirRows } from './their-rows.ts';
+import { visibleRows } from './visible-rows.ts';
 
 /** In a preview whoever reads it is the one who will do it; the ids of what it would add are not those that will be written. */
 const PREVIEWER = 'you';
 
 /** The one way in for every edit of limits. Keep one per process: it remembers the live set. */
 export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
-  const reads = new DeskReads(deps);
-  const using: ApplyWith = {
+  const reads = new DeskReader(deps);
+  const using: ApplyContext = {
     deps,
     reads,
     fileGrant: async ({ kind: _, ...asked }, by) => {
@@ -57,7 +57,7 @@ async function preview(
   edits: readonly LimitEdit[],
   base: string | undefined,
   deps: LimitsDeskDeps,
-  reads: DeskReads,
+  reads: DeskReader,
 ): Promise<Preview> {
   const { table, policy, clock, newId } = deps;
   const [pointer, before, directory] = await Promise.all([
@@ -77,7 +77,7 @@ async function preview(
   return {
     outcome: 'valid',
     stale,
-    ...(stale && { theirs: theirRows(rows, { before, live, directory, nowMs }) }),
+    ...(stale && { theirs: visibleRows(rows, { before, live, directory, nowMs }) }),
     document: after.document,
     limits: after.limits,
     rows,

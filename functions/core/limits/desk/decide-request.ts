@@ -4,7 +4,7 @@
  * approving it again goes on from there.
  */
 
-import { type ApplyWith, applyEdits } from './apply-edits.ts';
+import { type ApplyContext, applyEdits } from './apply-edits.ts';
 import { makeRequested } from './approval/decide-edits.ts';
 import { approversOf, mayApprove } from './approval/may-approve.ts';
 import type { Asker, DecideOutcome, GrantRequest, LimitRequest, RequestVerdict } from './limit-request.ts';
@@ -21,7 +21,7 @@ export async function decideRequest(
   id: string,
   verdict: RequestVerdict,
   by: Asker,
-  using: ApplyWith,
+  using: ApplyContext,
 ): Promise<DecideOutcome> {
   const { deps, reads } = using;
   const nowMs = deps.clock.nowMs();
@@ -72,7 +72,7 @@ async function giveIt(
   approved: StoredRequest,
   request: GrantRequest,
   by: Asker,
-  using: ApplyWith,
+  using: ApplyContext,
 ): Promise<DecideOutcome> {
   const { deps, reads } = using;
   const { id, requestedBy, requestedByUser, subject, limit, amount, from, until, reason, ticket } = request;
@@ -104,7 +104,7 @@ async function giveIt(
 async function granted(
   { rev, request }: StoredRequest,
   { pointer }: Pick<LiveLimits, 'pointer'>,
-  { deps }: ApplyWith,
+  { deps }: ApplyContext,
 ): Promise<DecideOutcome> {
   const done: LimitRequest = { ...request, granted: true };
   // Lost to somebody who went on with the same request, and so says the same.
@@ -112,12 +112,12 @@ async function granted(
   return { outcome: 'approved', request: done, pointer };
 }
 
-async function pendingAgain({ rev, request }: StoredRequest, { deps }: ApplyWith): Promise<void> {
+async function pendingAgain({ rev, request }: StoredRequest, { deps }: ApplyContext): Promise<void> {
   const { decidedBy: _, decidedByUser: __, decidedAtMs: ___, note: ____, ...pending } = request;
   await writeRequest({ rev: rev + 1, request: { ...pending, state: 'pending' } }, deps.table);
 }
 
-async function decidedMeanwhile(id: string, { deps }: ApplyWith): Promise<DecideOutcome> {
+async function decidedMeanwhile(id: string, { deps }: ApplyContext): Promise<DecideOutcome> {
   const all = await readRequests(deps.table, deps.clock.nowMs());
   const now = all.find(({ request }) => request.id === id);
   return now === undefined ? { outcome: 'unknown' } : { outcome: 'decided', request: now.request };

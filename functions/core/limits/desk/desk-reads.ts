@@ -5,18 +5,18 @@ import type { Directory } from '../../../../policies/place/directory.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitPointer } from '../limit-table.ts';
 import { LimitsError } from '../limits-error.ts';
-import { readLimits } from '../publish-limits.ts';
+import { readLimitSet } from '../publish-limits.ts';
 import type { LimitsDesk, LimitsDeskDeps } from './contract.ts';
 import type { LiveLimits } from './live-limits.ts';
-import { type Read, readDocument } from './plan.ts';
+import { type ReadLimitSet, readDocument } from './plan.ts';
 
 export const TIMEOUT_MS = 5_000;
 
-export class DeskReads {
+export class DeskReader {
   readonly #deps: LimitsDeskDeps;
   /** A set never changes once it is written, and pages ask for the live one again and again. */
   #last: LiveLimits | undefined;
-  #packed: Read | undefined;
+  #packed: ReadLimitSet | undefined;
 
   constructor(deps: LimitsDeskDeps) {
     this.#deps = deps;
@@ -26,7 +26,7 @@ export class DeskReads {
     const pointer = await this.pointer();
     if (pointer === undefined) return undefined;
     if (this.#last?.pointer.set === pointer.set) return this.#last;
-    const { change, document } = await readLimits(pointer.set, this.#deps.table);
+    const { change, document } = await readLimitSet(pointer.set, this.#deps.table);
     this.#last = { pointer, change, ...readDocument(document, pointer.set, this.#deps.policy) };
     return this.#last;
   }
@@ -40,18 +40,18 @@ export class DeskReads {
   }
 
   /** What edits of a base start from. @throws {LimitsError} `limits_unreadable`: it is gone, or was never written. */
-  async base(set: string | undefined): Promise<Read> {
+  async base(set: string | undefined): Promise<ReadLimitSet> {
     const { table, policy, packed = {} } = this.#deps;
     if (set === undefined) {
       this.#packed ??= readDocument(packed, 'packed', policy);
       return this.#packed;
     }
     if (this.#last?.pointer.set === set) return this.#last;
-    return readDocument((await readLimits(set, table)).document, set, policy);
+    return readDocument((await readLimitSet(set, table)).document, set, policy);
   }
 
   /** The same for what is only told beside: undefined where it cannot be read any more. */
-  async baseIfThere(set: string | undefined): Promise<Read | undefined> {
+  async baseIfThere(set: string | undefined): Promise<ReadLimitSet | undefined> {
     try {
       return await this.base(set);
     } catch (error) {

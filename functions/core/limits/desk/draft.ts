@@ -39,7 +39,7 @@ interface DraftList {
 /** What an entry is found by; undefined: by nothing. The function itself names the index: keep one of each. */
 export type NameOf = (entry: Entry) => string | undefined;
 
-export class Draft {
+export class LimitsDraft {
   readonly context: EditContext;
   readonly problems: DocumentProblem[] = [];
   #rest: LimitsDocument;

@@ -1,11 +1,11 @@
 import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { Draft, type EditContext } from './draft.ts';
+import { type EditContext, LimitsDraft } from './draft.ts';
 import {
-  breakGlass,
+  editBreakGlass,
+  editFreeze,
   endBreakGlass,
-  freeze,
   giveGrant,
   reviewBreakGlass,
   revokeGrant,
@@ -38,7 +38,7 @@ export function editDocument(
       ok: false,
       problems: [{ path: ['edits'], message: `has ${edits.length}; expected 1 to ${EDITS_MAX}` }],
     };
-  const draft = new Draft(document, context);
+  const draft = new LimitsDraft(document, context);
   for (const [index, edit] of edits.entries()) {
     draft.begin(index);
     make(edit, draft, edits.length);
@@ -48,7 +48,7 @@ export function editDocument(
     : { ok: true, document: draft.document, told: (problem) => draft.told(problem) };
 }
 
-function make(edit: LimitEdit, draft: Draft, count: number): undefined {
+function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
   switch (edit.kind) {
     case 'set':
       return setLimit(draft, edit);
@@ -59,11 +59,11 @@ function make(edit: LimitEdit, draft: Draft, count: number): undefined {
     case 'revoke':
       return revokeGrant(draft, edit);
     case 'freeze':
-      return freeze(draft, edit);
+      return editFreeze(draft, edit);
     case 'unfreeze':
       return unfreeze(draft, edit);
     case 'breakglass':
-      return breakGlass(draft, edit);
+      return editBreakGlass(draft, edit);
     case 'end-breakglass':
       return endBreakGlass(draft, edit);
     case 'review-breakglass':

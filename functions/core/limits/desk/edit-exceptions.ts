@@ -1,13 +1,13 @@
 /** Grants, freezes, break-glasses and rollouts in the document. */
 import { readInstant } from '../../../../policies/document/instant.ts';
-import type { Draft, Entry } from './draft.ts';
+import type { Entry, LimitsDraft } from './draft.ts';
 import { findLimit } from './edit-limit.ts';
 import type { BreakGlassEdit, FreezeSubject, GiveGrant, LimitEdit } from './limit-edit.ts';
 import { SUBJECTS_EXPECTED, subjectOf, writtenSubject } from './subject-text.ts';
 
 type Of<Kind extends LimitEdit['kind']> = Extract<LimitEdit, { readonly kind: Kind }>;
 
-export function giveGrant(draft: Draft, edit: GiveGrant): undefined {
+export function giveGrant(draft: LimitsDraft, edit: GiveGrant): undefined {
   const { subject, limit, amount, from, until, reason, ticket } = edit;
   const on = onOf(draft, subject);
   if (on === undefined) return undefined;
@@ -41,7 +41,7 @@ const groupOf = ({ group }: Entry): string => String(group);
 export const grantIdOf = (grant: Entry, index: number): string =>
   typeof grant.id === 'string' ? grant.id : `grant-${index + 1}`;
 
-export function revokeGrant(draft: Draft, { grant: id }: Of<'revoke'>): undefined {
+export function revokeGrant(draft: LimitsDraft, { grant: id }: Of<'revoke'>): undefined {
   const grant =
     draft.find('grants', id, writtenId) ??
     draft.list('grants').find((each, index) => grantIdOf(each, index) === id);
@@ -49,7 +49,10 @@ export function revokeGrant(draft: Draft, { grant: id }: Of<'revoke'>): undefine
   return end(draft, 'grants', grant, 'grant');
 }
 
-export function freeze(draft: Draft, { subject, from, until, reason, owner }: FreezeSubject): undefined {
+export function editFreeze(
+  draft: LimitsDraft,
+  { subject, from, until, reason, owner }: FreezeSubject,
+): undefined {
   const on = onOf(draft, subject);
   if (on === undefined) return undefined;
   const { newId } = draft.context;
@@ -65,7 +68,7 @@ export function freeze(draft: Draft, { subject, from, until, reason, owner }: Fr
   });
 }
 
-export function unfreeze(draft: Draft, { freeze: id }: Of<'unfreeze'>): undefined {
+export function unfreeze(draft: LimitsDraft, { freeze: id }: Of<'unfreeze'>): undefined {
   const found =
     draft.find('freezes', id, writtenId) ??
     draft.list('freezes').find((each, index) => (each.id ?? `freeze-${index + 1}`) === id);
@@ -74,7 +77,7 @@ export function unfreeze(draft: Draft, { freeze: id }: Of<'unfreeze'>): undefine
     : draft.put('freezes', found, undefined);
 }
 
-export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
+export function editBreakGlass(draft: LimitsDraft, edit: BreakGlassEdit): undefined {
   const { subject, users, jobs, per, from, until, reason, ticket } = edit;
   const on = onOf(draft, subject);
   if (on === undefined) return undefined;
@@ -95,21 +98,24 @@ export function breakGlass(draft: Draft, edit: BreakGlassEdit): undefined {
   });
 }
 
-export function endBreakGlass(draft: Draft, { breakglass: id }: Of<'end-breakglass'>): undefined {
+export function endBreakGlass(draft: LimitsDraft, { breakglass: id }: Of<'end-breakglass'>): undefined {
   const glass = draft.find('breakglass', id, writtenId);
   return glass === undefined
     ? draft.refuse('breakglass', `'${id}'; no break-glass has this id`)
     : end(draft, 'breakglass', glass, 'breakglass');
 }
 
-export function reviewBreakGlass(draft: Draft, { breakglass: id, note }: Of<'review-breakglass'>): undefined {
+export function reviewBreakGlass(
+  draft: LimitsDraft,
+  { breakglass: id, note }: Of<'review-breakglass'>,
+): undefined {
   const glass = draft.find('breakglass', id, writtenId);
   if (glass === undefined) return draft.refuse('breakglass', `'${id}'; no break-glass has this id`);
   const reviewed = { ...writtenBy(draft), at: writtenNow(draft), note };
   return draft.put('breakglass', glass, { ...glass, reviewed });
 }
 
-export function rollOut(draft: Draft, { group, cost, capacity }: Of<'rollout'>): undefined {
+export function rollOut(draft: LimitsDraft, { group, cost, capacity }: Of<'rollout'>): undefined {
   const entry = draft.find('rollout', String(group), groupOf);
   const next: Record<string, unknown> = { ...(entry ?? { group }) };
   for (const [ruleClass, mode] of Object.entries({ cost, capacity })) {
@@ -122,7 +128,7 @@ export function rollOut(draft: Draft, { group, cost, capacity }: Of<'rollout'>):
 }
 
 /** What has begun ends now, so that what was done under it can still be told; what has not begun goes. */
-function end(draft: Draft, list: string, entry: Entry, field: string): undefined {
+function end(draft: LimitsDraft, list: string, entry: Entry, field: string): undefined {
   const { nowMs, writtenAtMs = nowMs } = draft.context;
   const zone = writtenZone(draft, list, entry);
   const edge = (at: unknown, which: 'start' | 'end'): number =>
@@ -137,26 +143,27 @@ function end(draft: Draft, list: string, entry: Entry, field: string): undefined
 }
 
 /** Days are meant where the limits of the subject count theirs. */
-const zoneWritten = ({ context }: Draft, subject: string): Entry => {
+const zoneWritten = ({ context }: LimitsDraft, subject: string): Entry => {
   const zone = context.zoneOf?.(subject) ?? 'UTC';
   return zone === 'UTC' ? {} : { zone };
 };
 
 /** A grant's days are its limit's; everything else names its zone itself. */
-function writtenZone(draft: Draft, list: string, entry: Entry): string {
+function writtenZone(draft: LimitsDraft, list: string, entry: Entry): string {
   const of = list === 'grants' ? findLimit(draft, subjectOf(entry.on) ?? '', String(entry.limit)) : entry;
   return typeof of?.zone === 'string' ? of.zone : 'UTC';
 }
 
-const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: Draft): string => instantAt(writtenAtMs);
+const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
+  instantAt(writtenAtMs);
 
 /** Who did it: the name for people, the id for the desk. */
-const writtenBy = ({ context: { actor, userId } }: Draft): Entry => ({
+const writtenBy = ({ context: { actor, userId } }: LimitsDraft): Entry => ({
   by: actor,
   ...(userId !== undefined && { by_user: userId }),
 });
 
-function onOf(draft: Draft, subject: string): Entry | undefined {
+function onOf(draft: LimitsDraft, subject: string): Entry | undefined {
   const on = writtenSubject(subject);
   if (on !== undefined && 'on' in on && subjectOf(on.on) === subject) return on;
   draft.refuse(

@@ -1,9 +1,9 @@
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
-import type { Draft, Entry } from './draft.ts';
+import type { Entry, LimitsDraft } from './draft.ts';
 import type { LimitEdit, LimitFields, SetLimit } from './limit-edit.ts';
 import {
   type LimitList,
-  listOf,
+  limitListOf,
   SUBJECTS_EXPECTED,
   subjectOf,
   subjectOfEntry,
@@ -25,12 +25,12 @@ const NAME_OF: Readonly<Record<LimitList, (entry: Entry) => string>> = {
 
 const limitName = (subject: string, limit: string): string => `${subject} ${limit}`;
 
-export const findLimit = (draft: Draft, subject: string, limit: string): Entry | undefined => {
-  const list = listOf(subject);
+export const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined => {
+  const list = limitListOf(subject);
   return draft.find(list, limitName(subject, limit), NAME_OF[list]);
 };
 
-export function setLimit(draft: Draft, edit: SetLimit): undefined {
+export function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
   const { subject } = edit;
   const on = writtenSubject(subject);
   if (on === undefined) return draft.refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
@@ -51,10 +51,10 @@ export function setLimit(draft: Draft, edit: SetLimit): undefined {
       'per',
       `'${per}'; ${limit} is named by its period: remove it, and add one per ${per}`,
     );
-  return draft.put(listOf(subject), entry, withFields(entry, unit, edit));
+  return draft.put(limitListOf(subject), entry, withFields(entry, unit, edit));
 }
 
-function addLimit(draft: Draft, edit: SetLimit, limit: string, on: Entry): undefined {
+function addLimit(draft: LimitsDraft, edit: SetLimit, limit: string, on: Entry): undefined {
   const { unit, amount, subject } = edit;
   if (unit === undefined || amount === undefined)
     return draft.refuse(
@@ -62,7 +62,7 @@ function addLimit(draft: Draft, edit: SetLimit, limit: string, on: Entry): undef
       `missing; ${subject} has no limit ${limit}, and a new one needs unit and amount`,
     );
   const fresh = withFields({ ...on, [unit]: amount }, unit, edit);
-  return draft.add(listOf(subject), idOf(fresh) === limit ? fresh : { ...fresh, id: limit });
+  return draft.add(limitListOf(subject), idOf(fresh) === limit ? fresh : { ...fresh, id: limit });
 }
 
 const FIELDS = [
@@ -87,13 +87,13 @@ const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? 
 
 /** Removes the grants on it, too: they would have nothing to stand on. */
 export function removeLimit(
-  draft: Draft,
+  draft: LimitsDraft,
   { subject, limit }: Extract<LimitEdit, { kind: 'remove' }>,
 ): undefined {
   const entry = findLimit(draft, subject, limit);
   if (entry === undefined)
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
-  draft.put(listOf(subject), entry, undefined);
+  draft.put(limitListOf(subject), entry, undefined);
   for (const grant of draft.findAll('grants', limitName(subject, limit), limitOfGrant))
     draft.put('grants', grant, undefined);
   return undefined;

@@ -1,5 +1,5 @@
-import type { ApplyWith } from './apply-edits.ts';
-import type { Asker, AskForMore, LimitRequest, RequestOutcome } from './limit-request.ts';
+import type { ApplyContext } from './apply-edits.ts';
+import type { Asker, GrantAsk, LimitRequest, RequestOutcome } from './limit-request.ts';
 import { plan } from './plan.ts';
 import {
   fullOf,
@@ -16,9 +16,9 @@ const ACTOR_CHARACTERS_MAX = 200;
 
 /** Files a request that would be a valid grant as limits are now. */
 export async function fileRequest(
-  asked: AskForMore,
+  asked: GrantAsk,
   by: Asker,
-  { deps, reads }: ApplyWith,
+  { deps, reads }: ApplyContext,
 ): Promise<RequestOutcome> {
   const { policy, table, clock, newId } = deps;
   const { actor, userId, rights } = by;

@@ -1,6 +1,6 @@
 import type { ChangeRow } from '../changes/change-row.ts';
 
-export interface HistoryAsked {
+export interface HistoryQuery {
   /** Only what was changed of this subject. */
   readonly subject?: string;
   /** Only edits before this one: `next` of the page before. */

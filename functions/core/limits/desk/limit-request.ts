@@ -10,7 +10,7 @@ export interface Asker extends Person {
   readonly rights: Rights;
 }
 
-export interface AskForMore extends Omit<GiveGrant, 'kind'> {
+export interface GrantAsk extends Omit<GiveGrant, 'kind'> {
   /** Where it came from, e.g. the rejected job. */
   readonly link?: string;
 }
@@ -36,7 +36,7 @@ interface Filed {
 }
 
 /** Asks for a grant. */
-export interface GrantRequest extends AskForMore, Filed {
+export interface GrantRequest extends GrantAsk, Filed {
   readonly edit?: undefined;
 }
 

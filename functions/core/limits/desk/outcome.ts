@@ -7,7 +7,7 @@ import type { LimitPointer } from '../limit-table.ts';
 import type { LimitRequest } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
 import type { Person } from './person.ts';
-import type { Denied, Rights, RoleName } from './role.ts';
+import type { Denial, Rights, RoleName } from './role.ts';
 
 export type { ChangeRow, Effect } from '../changes/change-row.ts';
 
@@ -49,7 +49,7 @@ export type Preview =
       readonly lockout: readonly string[];
     };
 
-export interface EditedBy extends Person {
+export interface EditAuthor extends Person {
   readonly rights: Rights;
   /** Required, at most 500 characters. */
   readonly why: string;
@@ -76,7 +76,7 @@ export type ApplyOutcome =
       /** What others did since `base`, to the same subjects. */
       readonly theirs?: readonly ChangeRow[];
     }
-  | { readonly outcome: 'forbidden'; readonly denied: readonly [Denied, ...Denied[]] }
+  | { readonly outcome: 'forbidden'; readonly denied: readonly [Denial, ...Denial[]] }
   | {
       readonly outcome: 'needs_confirmation';
       readonly rows: readonly ChangeRow[];

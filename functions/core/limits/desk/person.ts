@@ -13,7 +13,7 @@ export const mayBeSame = (one: Person, other: Person): boolean =>
     : one.actor.toLowerCase() === other.actor.toLowerCase();
 
 /** Whoever has a right because it was they who did it, has it on this: an id never equals a name. */
-export const isSame = (one: Person, other: Person): boolean =>
+export const isSamePerson = (one: Person, other: Person): boolean =>
   one.userId === undefined && other.userId === undefined
     ? one.actor === other.actor
     : one.userId === other.userId;

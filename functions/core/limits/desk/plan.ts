@@ -15,7 +15,7 @@ import type { LimitEdit } from './limit-edit.ts';
 import { zoneOfSubject } from './zone-of-subject.ts';
 
 /** A set, or what is packed with the code, as it was written and as it is read. */
-export interface Read {
+export interface ReadLimitSet {
   readonly document: LimitsDocument;
   readonly limits: LimitSet;
 }
@@ -32,15 +32,15 @@ export type Plan =
   | { readonly ok: false; readonly problems: readonly DocumentProblem[] }
   | {
       readonly ok: true;
-      readonly before: Read;
-      readonly after: Read;
+      readonly before: ReadLimitSet;
+      readonly after: ReadLimitSet;
       readonly rows: readonly ChangeRow[];
       readonly toConfirm: readonly ChangeRow[];
       /** Only what was not so before. */
       readonly lockout: readonly string[];
     };
 
-export function plan(edits: readonly LimitEdit[], before: Read, using: PlanWith): Plan {
+export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: PlanWith): Plan {
   const { policy, directory, context, zone = 'UTC' } = using;
   const { nowMs } = context;
   const zoneOf = (subject: string): string =>
@@ -63,7 +63,7 @@ export function plan(edits: readonly LimitEdit[], before: Read, using: PlanWith)
 }
 
 /** @throws {LimitsError} `limits_unreadable`: the policy has changed since. */
-export function readDocument(document: LimitsDocument, set: string, policy: Policy): Read {
+export function readDocument(document: LimitsDocument, set: string, policy: Policy): ReadLimitSet {
   const parsed = parseLimitsPart(document, set, policy);
   if (parsed.ok) return { document, limits: parsed.value };
   const problems = parsed.problems.map(problemText).join('; ');

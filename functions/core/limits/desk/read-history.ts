@@ -1,7 +1,7 @@
-import { type Logged, loggedOf, rowsOf } from '../change-log.ts';
+import { type LoggedChange, loggedChangeOf, rowsOf } from '../change-log.ts';
 import type { LimitTable } from '../limit-table.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
-import type { HistoryAsked, HistoryPage, LogEntry } from './history.ts';
+import type { HistoryPage, HistoryQuery, LogEntry } from './history.ts';
 
 const PAGE_MAX = 100;
 /** Edits looked through for one page: years of a busy desk, in some twenty reads. */
@@ -11,7 +11,7 @@ const OPENED_MAX = 10;
 
 /** Newest first, without a gap: `next` begins where this page stopped looking. */
 export async function readHistory(
-  { subject, before, max }: HistoryAsked,
+  { subject, before, max }: HistoryQuery,
   table: LimitTable,
 ): Promise<HistoryPage> {
   const wanted = Math.min(Math.max(1, Math.trunc(max)), PAGE_MAX);
@@ -21,7 +21,7 @@ export async function readHistory(
   for (let looked = 0; looked < LOOKED_AT_MAX; ) {
     const items = await table.readLog(from, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
     for (const item of items) {
-      const logged = loggedOf(item);
+      const logged = loggedChangeOf(item);
       if (subject !== undefined && mustOpen(logged)) {
         if (opened === OPENED_MAX) return { entries, next: item.edit + 1 };
         opened += 1;
@@ -41,17 +41,17 @@ export async function readHistory(
 export async function readEntry(edit: number, table: LimitTable): Promise<LogEntry | undefined> {
   const [item] = await table.readLog(edit + 1, 1, { timeoutMs: TIMEOUT_MS });
   if (item?.edit !== edit) return undefined;
-  const logged = loggedOf(item);
+  const logged = loggedChangeOf(item);
   const rows = await rowsOf(logged, table);
   return { ...headOf(edit, logged), ...(rows !== undefined && { rows }) };
 }
 
 /** Only its rows tell whether it was about the subject. */
-const mustOpen = ({ subjects, count }: Logged): boolean => subjects === undefined && count > 0;
+const mustOpen = ({ subjects, count }: LoggedChange): boolean => subjects === undefined && count > 0;
 
 async function entryOf(
   edit: number,
-  logged: Logged,
+  logged: LoggedChange,
   subject: string | undefined,
   table: LimitTable,
 ): Promise<LogEntry | undefined> {
@@ -64,7 +64,7 @@ async function entryOf(
 
 const headOf = (
   edit: number,
-  { set, atMs, actor, userId, why, source, base, count }: Logged,
+  { set, atMs, actor, userId, why, source, base, count }: LoggedChange,
 ): Omit<LogEntry, 'rows'> => ({
   ...{ edit, set, atMs, actor, why, source, count },
   ...(userId !== undefined && { userId }),

@@ -6,7 +6,7 @@ import type { LimitTable } from '../limit-table.ts';
 import { LimitsError } from '../limits-error.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
 import type { LimitRequest } from './limit-request.ts';
-import { isSame, mayBeSame, type Person } from './person.ts';
+import { isSamePerson, mayBeSame, type Person } from './person.ts';
 
 /** A request that nobody decided for so long is no need any more. */
 export const KEPT_MS = 30 * DAY_MS;
@@ -64,7 +64,7 @@ export const requesterOf = ({ requestedBy, requestedByUser }: LimitRequest): Per
   ...(requestedByUser !== undefined && { userId: requestedByUser }),
 });
 
-export const isOwn = (request: LimitRequest, by: Person): boolean => isSame(requesterOf(request), by);
+export const isOwn = (request: LimitRequest, by: Person): boolean => isSamePerson(requesterOf(request), by);
 
 /** Later ones sort higher. */
 export const requestId = (nowMs: number, unique: string): string =>

@@ -4,9 +4,9 @@ import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { binds } from '../changes/effects.ts';
-import { isSame, type Person } from './person.ts';
+import { isSamePerson, type Person } from './person.ts';
 import { type Reach, RIGHTS, ROLES } from './rights-table.ts';
-import type { Act, Denied, Rights, Role, RoleName } from './role.ts';
+import type { Act, Denial, Rights, Role, RoleName } from './role.ts';
 
 /** What somebody's rights are held against. */
 export interface RightsContext {
@@ -38,8 +38,8 @@ export function deniedOf(
   rows: readonly ChangeRow[],
   by: Person & { readonly rights: Rights },
   context: RightsContext,
-): readonly Denied[] {
-  return rows.flatMap((row): readonly Denied[] => {
+): readonly Denial[] {
+  return rows.flatMap((row): readonly Denial[] => {
     const act = actOf(row);
     if (mayDo(act, row.subject, by.rights, context, row.unit)) return [];
     if (liftsOwnFreeze(row, by, context) && mayDo('tighten', row.subject, by.rights, context)) return [];
@@ -130,5 +130,5 @@ function liftsOwnFreeze(
   const freeze = limits.freezes?.get(subject)?.find(({ id }) => id === limit);
   if (freeze?.by === undefined) return false;
   const frozenBy = { actor: freeze.by, ...(freeze.byUser !== undefined && { userId: freeze.byUser }) };
-  return isSame(frozenBy, by);
+  return isSamePerson(frozenBy, by);
 }

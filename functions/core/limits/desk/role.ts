@@ -26,7 +26,7 @@ export type Act =
   | 'ask';
 
 /** A difference somebody may not make, and who may. */
-export interface Denied {
+export interface Denial {
   readonly row: ChangeRow;
   readonly act: Act;
   /** Who may, weakest first. */

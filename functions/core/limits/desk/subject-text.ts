@@ -7,7 +7,7 @@ const PATTERN_PREFIX = 'groups/';
 /** Which list of the document a subject's limits stand in. */
 export type LimitList = 'limits' | 'personal_default' | 'group_defaults';
 
-export const listOf = (subject: string): LimitList =>
+export const limitListOf = (subject: string): LimitList =>
   subject === PERSONAL
     ? 'personal_default'
     : subject.startsWith(PATTERN_PREFIX)

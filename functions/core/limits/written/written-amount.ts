@@ -1,6 +1,6 @@
 /** Amounts as people write them: `9,50`, `1.234,50 €`, `EUR 12`, `+20%`. What could mean two things is asked about. */
 
-export type Written =
+export type WrittenAmount =
   | {
       readonly ok: true;
       readonly text: string /** It was written with the currency. */;
@@ -40,7 +40,7 @@ const NUMBER = /^([-+]?)(\d[\d.,'’_\s]*?)(%|[A-Za-z]{0,2})$/u;
 export function readWrittenAmount(
   written: string,
   { currency, decimal, isMoney = true, was }: AmountRead,
-): Written {
+): WrittenAmount {
   const text = written.trim();
   if (text.toLowerCase() === 'unlimited') return { ok: true, text: 'unlimited' };
   const [, number = text, unit] = MONEY_AFTER.exec(text) ?? swapped(MONEY_BEFORE.exec(text)) ?? [];
@@ -71,7 +71,7 @@ const swapped = (match: RegExpExecArray | null): readonly (string | undefined)[]
 const isCurrency = (unit: string, currency: string): boolean =>
   unit.toUpperCase() === currency.toUpperCase() || SYMBOLS[unit]?.includes(currency.toUpperCase()) === true;
 
-const refused = (message: string): Written => ({ ok: false, message });
+const refused = (message: string): WrittenAmount => ({ ok: false, message });
 
 /** A point for the decimals and nothing else; two readings where both are meant by some; undefined: it is none. */
 function plainNumber(
@@ -127,7 +127,7 @@ function shareOf(
   text: string,
   [, sign, whole = '', rest = '']: RegExpExecArray,
   was: string | undefined,
-): Written {
+): WrittenAmount {
   const [, amount, fraction = '', suffix = ''] =
     /^(\d{1,15})(?:\.(\d{1,6}))?([A-Za-z]*)$/.exec(was ?? '') ?? [];
   if (amount === undefined)

@@ -1,6 +1,6 @@
 /** Days as people write them: `31.12.2026`, `12/31/2026`. Where day and month could change places it is asked. */
 import { readInstant } from '../../../../policies/document/instant.ts';
-import type { Written } from './written-amount.ts';
+import type { WrittenAmount } from './written-amount.ts';
 
 const DOTTED = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/;
 const SLASHED = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4})$/;
@@ -8,7 +8,7 @@ const YEAR_FIRST = /^(\d{4})[/.](\d{1,2})[/.](\d{1,2})$/;
 const SHORT_YEAR = /^\d{1,2}[./-]\s?\d{1,2}[./-]\s?\d{2}$/;
 
 /** `2026-12-31`; instants, and what is no day, are given back as they are, for the limit's own reading. */
-export function readWrittenDay(written: string): Written {
+export function readWrittenDay(written: string): WrittenAmount {
   const text = written.trim();
   const yearFirst = YEAR_FIRST.exec(text);
   if (yearFirst !== null) return dayOf(text, yearFirst[1], yearFirst[2], yearFirst[3]);
@@ -34,7 +34,7 @@ function dayOf(
   year: string | undefined,
   month: string | undefined,
   day: string | undefined,
-): Written {
+): WrittenAmount {
   const iso = isoDay(year, month, day);
   return iso === undefined
     ? { ok: false, message: `'${text}' is no day of the calendar: write it like 2026-12-31` }

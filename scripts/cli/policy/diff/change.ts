@@ -1,16 +1,16 @@
 /** What a change does to jobs. `unclear`: it could be either, depending on the jobs. */
-export type Effect = 'tightens' | 'loosens' | 'neutral' | 'unclear';
+export type PolicyEffect = 'tightens' | 'loosens' | 'neutral' | 'unclear';
 
 /** One difference between two documents. */
-export interface Change {
+export interface PolicyChange {
   /** Where, by name instead of position: `rules.trusted-images.mode`. */
   readonly at: string;
   /** `shadow → enforce`, `+ docker:*`, `- docker:*`, `added`. */
   readonly what: string;
-  readonly effect: Effect;
+  readonly effect: PolicyEffect;
 }
 
-export const OPPOSITE: Readonly<Record<Effect, Effect>> = {
+export const OPPOSITE: Readonly<Record<PolicyEffect, PolicyEffect>> = {
   tightens: 'loosens',
   loosens: 'tightens',
   neutral: 'neutral',

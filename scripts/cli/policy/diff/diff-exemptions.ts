@@ -1,12 +1,12 @@
 import { readInstant } from '../../../../policies/document/instant.ts';
 import { entryOf, type WrittenEntry } from '../warnings/warning.ts';
-import type { Change, Effect } from './change.ts';
+import type { PolicyChange, PolicyEffect } from './change.ts';
 import { added, leafText, leaves, removed, valueText } from './leaves.ts';
 
 /** Keys that say for how long and why, not for whom. */
 const ABOUT: ReadonlySet<string> = new Set(['reason', 'until', 'zone', 'ticket']);
 
-export interface ExemptionsWith {
+export interface ExemptionsContext {
   /** The rule rejects before or after the change. */
   readonly enforced: boolean;
   readonly nowMs: number;
@@ -19,13 +19,13 @@ export function exemptionChanges(
   rule: string,
   from: readonly unknown[],
   to: readonly unknown[],
-  { enforced, nowMs, zones }: ExemptionsWith,
-): readonly Change[] {
+  { enforced, nowMs, zones }: ExemptionsContext,
+): readonly PolicyChange[] {
   const at = `${rule}.exempt`;
   const gone = removed(from, to).map(entryOf);
   const came = added(from, to).map(entryOf);
-  const told = (effect: Effect): Effect => (enforced ? effect : 'neutral');
-  const changes: Change[] = [];
+  const told = (effect: PolicyEffect): PolicyEffect => (enforced ? effect : 'neutral');
+  const changes: PolicyChange[] = [];
   for (const each of came) {
     const index = gone.findIndex((other) => leaves(forWhom(each), forWhom(other)).length === 0);
     const [earlier] = index === -1 ? [] : gone.splice(index, 1);
@@ -57,7 +57,7 @@ export function exemptionChanges(
 const forWhom = (exemption: WrittenEntry): WrittenEntry =>
   Object.fromEntries(Object.entries(exemption).filter(([key]) => !ABOUT.has(key)));
 
-function untilEffect(before: number, after: number, nowMs: number): Effect {
+function untilEffect(before: number, after: number, nowMs: number): PolicyEffect {
   if (before === after || (before <= nowMs && after <= nowMs)) return 'neutral';
   return after > before ? 'loosens' : 'tightens';
 }

@@ -1,11 +1,11 @@
 import type { ChangeRow } from '../../../../functions/core/limits/changes/change-row.ts';
-import { type Between, changeRows } from '../../../../functions/core/limits/changes/change-rows.ts';
+import { type ChangeRowsInput, changeRows } from '../../../../functions/core/limits/changes/change-rows.ts';
 import { limitsByPlace } from '../../../../functions/core/limits/changes/limit-rows-between.ts';
-import type { Change } from './change.ts';
-import { differenceText, grantText, thingText } from './limit-change-text.ts';
+import type { PolicyChange } from './change.ts';
+import { grantText, limitDifferenceText, thingText } from './limit-change-text.ts';
 
 /** Everything that differs between two sets of limits: limits, grants, freezes, break-glasses, defaults and rollouts. */
-export const limitChanges = (between: Between): readonly Change[] =>
+export const limitChanges = (between: ChangeRowsInput): readonly PolicyChange[] =>
   together(changeRows(between)).map((line) => changeOf(line, between));
 
 /** Rows that are told in one line: all of what is new or gone as a whole, else one field. */
@@ -30,11 +30,11 @@ const belongs = (row: ChangeRow, line: Line): boolean =>
 const nameOf = ({ whole, about, subject, limit, id }: ChangeRow): string =>
   JSON.stringify([whole, about, subject, limit, id]);
 
-function changeOf(line: Line, between: Between): Change {
+function changeOf(line: Line, between: ChangeRowsInput): PolicyChange {
   const [row] = line;
   const { whole } = row;
   if (whole === undefined)
-    return { at: `${placeOf(row)}.${fieldName(row)}`, what: differenceText(row), effect: row.effect };
+    return { at: `${placeOf(row)}.${fieldName(row)}`, what: limitDifferenceText(row), effect: row.effect };
   const effect = line.find((each) => each.effect !== 'neutral')?.effect ?? 'neutral';
   if (row.about === 'grant') {
     const told = grantText(line, zoneOf(row, between), between.nowMs);
@@ -76,7 +76,7 @@ function fieldName({ about, field, limit }: ChangeRow): string {
 }
 
 /** A grant is told on the clock of its limit. */
-function zoneOf({ subject, limit }: ChangeRow, { from, to }: Between): string {
+function zoneOf({ subject, limit }: ChangeRow, { from, to }: ChangeRowsInput): string {
   for (const set of [to, from]) {
     const found = limitsByPlace(set)
       .get(subject)

@@ -1,14 +1,14 @@
 import { entryOf } from '../warnings/warning.ts';
-import type { Change, Effect } from './change.ts';
+import type { PolicyChange, PolicyEffect } from './change.ts';
 import { priceChanges } from './diff-prices.ts';
 import { ruleChanges, type Side } from './diff-rules.ts';
-import { type Direction, durationCap, list, neutral, ranked } from './directions.ts';
+import { type Direction, durationCap, entriesDirection, neutral, ranked } from './directions.ts';
 import { type Leaf, leafText, leaves } from './leaves.ts';
 
 export type { Side } from './diff-rules.ts';
 
 /** Everything that differs between two policies, prices first, then rules, then the rest. */
-export function policyChanges(from: Side, to: Side, nowMs: number): readonly Change[] {
+export function policyChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   return [
     ...sectionChanges('currency', from, to),
     ...sectionChanges('zone', from, to),
@@ -30,13 +30,13 @@ const longerHoldsMore: Direction = (from, to) => {
 const SECTIONS: Readonly<Record<string, Direction>> = {
   'estimate.default': longerHoldsMore,
   'estimate.timeout': longerHoldsMore,
-  'platform.groups': list('loosens'),
-  'platform.projects': list('loosens'),
+  'platform.groups': entriesDirection('loosens'),
+  'platform.projects': entriesDirection('loosens'),
   variables: neutral,
   trust_variables: ranked(true, false),
 };
 
-function sectionChanges(section: string, from: Side, to: Side): readonly Change[] {
+function sectionChanges(section: string, from: Side, to: Side): readonly PolicyChange[] {
   return leaves(entryOf(from.document)[section], entryOf(to.document)[section], [section]).map((leaf) => ({
     at: leaf.path.join('.'),
     what: leafText(leaf),
@@ -44,7 +44,7 @@ function sectionChanges(section: string, from: Side, to: Side): readonly Change[
   }));
 }
 
-function sectionEffect({ path, from, to }: Leaf): Effect {
+function sectionEffect({ path, from, to }: Leaf): PolicyEffect {
   const [section] = path;
   const direction = SECTIONS[path.join('.')];
   if (direction !== undefined)

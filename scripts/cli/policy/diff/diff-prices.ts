@@ -1,7 +1,7 @@
 import { readDecimal } from '../../../../policies/document/decimal.ts';
 import { pricesAt, priceVersions } from '../../../../policies/prices/price.ts';
-import { entriesAt, entryOf, listOf, type WrittenEntry } from '../warnings/warning.ts';
-import type { Change, Effect } from './change.ts';
+import { entriesAt, entriesOf, entryOf, type WrittenEntry } from '../warnings/warning.ts';
+import type { PolicyChange, PolicyEffect } from './change.ts';
 import type { Side } from './diff-rules.ts';
 import { type Direction, ranked } from './directions.ts';
 import { type Leaf, leafText, leaves } from './leaves.ts';
@@ -10,13 +10,13 @@ import { type Leaf, leafText, leaves } from './leaves.ts';
  * What differs between two price tables, version by version. A version that is new is compared with the one it
  * follows: so a change that begins next month is told like one that begins now.
  */
-export function priceChanges(from: Side, to: Side, nowMs: number): readonly Change[] {
+export function priceChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   const [before, after] = [versionsOf(from), versionsOf(to)];
   const [one, other] = [before[0], after[0]];
   if (one !== undefined && other !== undefined && before.length === 1 && after.length === 1)
     return versionChanges('prices', one, other);
   const inForce = priceVersions(from.policy.prices).indexOf(pricesAt(from.policy.prices, nowMs));
-  const gone = before.flatMap((each, index): Change[] => {
+  const gone = before.flatMap((each, index): PolicyChange[] => {
     if (after.some(({ version }) => version === each.version)) return [];
     const over = index < inForce;
     const what = over ? 'removed (was over)' : 'removed';
@@ -29,12 +29,12 @@ function comparedOf(
   each: Version,
   precedes: Version | undefined,
   before: readonly Version[],
-): readonly Change[] {
+): readonly PolicyChange[] {
   const at = placeOf(each);
   const same = before.find(({ version }) => version === each.version);
   if (same !== undefined) return versionChanges(at, same, each);
   const from = each.written.from === undefined ? '' : ` (from ${String(each.written.from)})`;
-  const added: Change = { at, what: `added${from}`, effect: 'neutral' };
+  const added: PolicyChange = { at, what: `added${from}`, effect: 'neutral' };
   const follows = precedes ?? before[0];
   return follows === undefined ? [added] : [added, ...classChanges(at, follows, each)];
 }
@@ -48,7 +48,7 @@ interface Version {
 
 function versionsOf({ document }: Side): readonly Version[] {
   const { prices } = entryOf(document);
-  return (Array.isArray(prices) ? listOf(prices) : [prices]).map(entryOf).map((written) => ({
+  return (Array.isArray(prices) ? entriesOf(prices) : [prices]).map(entryOf).map((written) => ({
     version: String(written.version),
     written,
     classes: new Map(entriesAt(written, 'classes').map((each) => [String(each.name), each])),
@@ -57,9 +57,9 @@ function versionsOf({ document }: Side): readonly Version[] {
 
 const placeOf = ({ version }: Version): string => `prices[${version}]`;
 
-const versionChanges = (at: string, from: Version, to: Version): readonly Change[] => [
+const versionChanges = (at: string, from: Version, to: Version): readonly PolicyChange[] => [
   ...leaves({ ...from.written, classes: undefined }, { ...to.written, classes: undefined }, [at]).map(
-    (leaf): Change => ({
+    (leaf): PolicyChange => ({
       at: leaf.path.join('.'),
       what: leafText(leaf),
       effect: ['version', 'allow_jump'].includes(leaf.path[1] ?? '') ? 'neutral' : 'unclear',
@@ -68,9 +68,9 @@ const versionChanges = (at: string, from: Version, to: Version): readonly Change
   ...classChanges(at, from, to),
 ];
 
-function classChanges(at: string, from: Version, to: Version): readonly Change[] {
+function classChanges(at: string, from: Version, to: Version): readonly PolicyChange[] {
   const gone = [...from.classes.keys()].filter((name) => !to.classes.has(name));
-  const changed = [...to.classes].flatMap(([name, written]): readonly Change[] => {
+  const changed = [...to.classes].flatMap(([name, written]): readonly PolicyChange[] => {
     const earlier = from.classes.get(name);
     if (earlier === undefined) return [{ at: `${at}.${name}`, what: 'added', effect: 'unclear' }];
     return leaves(earlier, written).map((leaf) => ({
@@ -80,14 +80,18 @@ function classChanges(at: string, from: Version, to: Version): readonly Change[]
     }));
   });
   return [
-    ...gone.map((name): Change => ({ at: `${at}.${name}`, what: 'removed', effect: 'unclear' })),
+    ...gone.map((name): PolicyChange => ({ at: `${at}.${name}`, what: 'removed', effect: 'unclear' })),
     ...changed,
     ...classOrder(at, [...from.classes.keys()], [...to.classes.keys()]),
   ];
 }
 
 /** The first class that matches wins. */
-function classOrder(at: string, before: readonly string[], after: readonly string[]): readonly Change[] {
+function classOrder(
+  at: string,
+  before: readonly string[],
+  after: readonly string[],
+): readonly PolicyChange[] {
   const left = before.filter((name) => after.includes(name));
   const kept = after.filter((name) => before.includes(name));
   if (left.join('\n') === kept.join('\n')) return [];
@@ -110,5 +114,5 @@ const OF_CLASS: Readonly<Record<string, Direction>> = {
   round: ranked('second', 'minute'),
 };
 
-const classEffect = ({ path, from, to }: Leaf): Effect =>
+const classEffect = ({ path, from, to }: Leaf): PolicyEffect =>
   (OF_CLASS[path[0] ?? ''] ?? (() => 'unclear' as const))(from, to);

@@ -1,8 +1,8 @@
 import type { Policy } from '../../../../policies/policy.ts';
 import type { Rule } from '../../../../policies/rule.ts';
-import { entriesAt, listOf, rulesZone, type WrittenEntry } from '../warnings/warning.ts';
-import type { Change, Effect } from './change.ts';
-import { type ExemptionsWith, exemptionChanges } from './diff-exemptions.ts';
+import { entriesAt, entriesOf, rulesZone, type WrittenEntry } from '../warnings/warning.ts';
+import type { PolicyChange, PolicyEffect } from './change.ts';
+import { type ExemptionsContext, exemptionChanges } from './diff-exemptions.ts';
 import { leafText, leaves } from './leaves.ts';
 import { ruleEffect } from './rule-directions.ts';
 
@@ -13,19 +13,19 @@ export interface Side {
 }
 
 /** Rules that came, went, changed or moved, by id, in the order of the new document. */
-export function ruleChanges(from: Side, to: Side, nowMs: number): readonly Change[] {
+export function ruleChanges(from: Side, to: Side, nowMs: number): readonly PolicyChange[] {
   const [before, after] = [rulesOf(from), rulesOf(to)];
   const zones = { from: rulesZone(from.document), to: rulesZone(to.document) };
   const gone = [...before.values()]
     .filter(({ rule }) => !after.has(rule.id))
     .map(
-      ({ rule }): Change => ({
+      ({ rule }): PolicyChange => ({
         at: `rules.${rule.id}`,
         what: `removed (${labelOf(rule)})`,
         effect: goneEffect(rule),
       }),
     );
-  const there = [...after.values()].flatMap((each): readonly Change[] => {
+  const there = [...after.values()].flatMap((each): readonly PolicyChange[] => {
     const earlier = before.get(each.rule.id);
     if (earlier !== undefined) return changed(earlier, each, { nowMs, zones });
     const effect = each.rule.mode === 'enforce' ? 'tightens' : 'neutral';
@@ -46,20 +46,20 @@ function rulesOf({ policy, document }: Side): ReadonlyMap<string, WrittenRule> {
 
 const labelOf = ({ kind, mode }: Rule): string => `${kind}, ${mode}`;
 
-const goneEffect = ({ mode }: Rule): Effect => (mode === 'enforce' ? 'loosens' : 'neutral');
+const goneEffect = ({ mode }: Rule): PolicyEffect => (mode === 'enforce' ? 'loosens' : 'neutral');
 
 function changed(
   from: WrittenRule,
   to: WrittenRule,
-  using: Omit<ExemptionsWith, 'enforced'>,
-): readonly Change[] {
+  using: Omit<ExemptionsContext, 'enforced'>,
+): readonly PolicyChange[] {
   const at = `rules.${to.rule.id}`;
   if (from.rule.kind !== to.rule.kind)
     return [{ at: `${at}.kind`, what: `${from.rule.kind} → ${to.rule.kind}`, effect: 'unclear' }];
   const enforced = from.rule.mode === 'enforce' || to.rule.mode === 'enforce';
   const fields = leaves({ ...from.written, exempt: undefined }, { ...to.written, exempt: undefined });
   return [
-    ...fields.map((leaf): Change => {
+    ...fields.map((leaf): PolicyChange => {
       const isMode = leaf.path[0] === 'mode';
       // What only watches before and after rejects nobody, whatever else it says now.
       const effect =
@@ -72,10 +72,10 @@ function changed(
   ];
 }
 
-const exemptOf = ({ written }: WrittenRule): readonly unknown[] => listOf(written.exempt);
+const exemptOf = ({ written }: WrittenRule): readonly unknown[] => entriesOf(written.exempt);
 
 /** Every violation is reported, so the order only decides which of equals is told first. */
-function orderChange(before: readonly string[], after: readonly string[]): readonly Change[] {
+function orderChange(before: readonly string[], after: readonly string[]): readonly PolicyChange[] {
   const common = (ids: readonly string[], others: readonly string[]): string => {
     const known = new Set(others);
     return ids.filter((id) => known.has(id)).join('\n');

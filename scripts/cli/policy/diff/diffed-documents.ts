@@ -3,24 +3,24 @@ import type { BacktestRules } from '../../../../functions/answers/backtest/quest
 import { isRecord } from '../../../../policies/document/reading.ts';
 import { limitsIn, policyIn, readDirectory } from '../../../policy/read-documents.ts';
 import { readYaml, type YamlDocument } from '../../../policy/yaml-document.ts';
-import { type DeskIo, UsageError } from '../../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../../terminal/command.ts';
 import type { RulesFiles } from '../../rules-flags.ts';
-import type { Change } from './change.ts';
+import type { PolicyChange } from './change.ts';
 import { limitChanges } from './diff-limits.ts';
 import { policyChanges } from './diff-policies.ts';
 import { documentAt } from './git-document.ts';
-import { type JumpBetween, jumpsBetween } from './price-jumps-between.ts';
+import { jumpsBetween, type LaterPriceJump } from './price-jumps-between.ts';
 
 /** What differs between two documents, or two pairs of them. */
 export interface DiffedDocuments {
-  readonly changes: readonly Change[];
-  readonly jumps: readonly JumpBetween[];
+  readonly changes: readonly PolicyChange[];
+  readonly jumps: readonly LaterPriceJump[];
   /** What jobs are asked of, before and after; read when it is needed. */
   readonly rules: () => readonly [BacktestRules, BacktestRules];
 }
 
 /** Two policies, or two limits documents. @throws {UsageError} for anything else. */
-export function betweenFiles(words: readonly string[], files: RulesFiles, io: DeskIo): DiffedDocuments {
+export function betweenFiles(words: readonly string[], files: RulesFiles, io: TerminalIo): DiffedDocuments {
   const [old, recent] = words.map((word) => readYaml(resolve(io.cwd, word)));
   if (old === undefined || recent === undefined)
     throw new UsageError('expected two files, <old.yaml> <new.yaml>, or --base <commit, branch or tag>');
@@ -48,7 +48,7 @@ export function sinceBase(
   ref: string,
   words: readonly string[],
   files: RulesFiles,
-  io: DeskIo,
+  io: TerminalIo,
 ): DiffedDocuments {
   if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
   const policies = [documentAt(ref, files.policy, io), readYaml(files.policy)] as const;
@@ -77,7 +77,7 @@ function rulesOf(
 function policiesBetween(
   old: YamlDocument,
   recent: YamlDocument,
-  io: DeskIo,
+  io: TerminalIo,
 ): Omit<DiffedDocuments, 'rules'> {
   const [from, to] = [old, recent].map((document) => ({
     policy: policyIn(document).model,
@@ -93,8 +93,8 @@ function limitsBetween(
   [old, recent]: readonly [YamlDocument, YamlDocument],
   [oldPolicy, policy = oldPolicy]: readonly [YamlDocument, YamlDocument?],
   files: RulesFiles,
-  io: DeskIo,
-): readonly Change[] {
+  io: TerminalIo,
+): readonly PolicyChange[] {
   return limitChanges({
     from: limitsIn(old, policyIn(oldPolicy).model).model,
     to: limitsIn(recent, policyIn(policy).model).model,

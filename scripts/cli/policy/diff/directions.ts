@@ -1,16 +1,16 @@
 import { readDurationSeconds } from '../../../../policies/document/duration.ts';
 import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
-import { type Effect, OPPOSITE } from './change.ts';
+import { OPPOSITE, type PolicyEffect } from './change.ts';
 import { added, removed } from './leaves.ts';
 
 /** Tells what it means that a value became another one. */
-export type Direction = (from: unknown, to: unknown) => Effect;
+export type Direction = (from: unknown, to: unknown) => PolicyEffect;
 
 export const neutral: Direction = () => 'neutral';
 
 /** @param more - what an entry more does. */
-export const list =
-  (more: Effect): Direction =>
+export const entriesDirection =
+  (more: PolicyEffect): Direction =>
   (from, to) => {
     const [came, went] = [added(from, to).length > 0, removed(from, to).length > 0];
     if (came && went) return 'unclear';
@@ -19,10 +19,10 @@ export const list =
 
 /** Conditions: each entry more names more jobs, and with none at all every job is meant. */
 export const conditions =
-  (more: Effect): Direction =>
+  (more: PolicyEffect): Direction =>
   (from, to) => {
     if (isEmpty(from)) return OPPOSITE[more];
-    return isEmpty(to) ? more : list(more)(from, to);
+    return isEmpty(to) ? more : entriesDirection(more)(from, to);
   };
 
 /** Words from the mildest to the strictest; an absent one is the mildest, unless it is listed as `undefined`. */

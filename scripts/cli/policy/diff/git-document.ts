@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { relative } from 'node:path';
 import { parseYaml, type YamlDocument } from '../../../policy/yaml-document.ts';
-import { type DeskIo, UsageError } from '../../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../../terminal/command.ts';
 
 const TIMEOUT_MS = 20_000;
 const BYTES_MAX = 64 * 1024 * 1024;
@@ -11,7 +11,7 @@ const BYTES_MAX = 64 * 1024 * 1024;
  *
  * @throws {UsageError} if git does not know the ref or the file there.
  */
-export function documentAt(ref: string, file: string, { root }: Pick<DeskIo, 'root'>): YamlDocument {
+export function documentAt(ref: string, file: string, { root }: Pick<TerminalIo, 'root'>): YamlDocument {
   // Anything else could be an option of git's, or a second path.
   if (!/^[\w][\w./@{}^~+-]*$/.test(ref))
     throw new UsageError(`--base "${ref}": expected a commit, branch or tag`);

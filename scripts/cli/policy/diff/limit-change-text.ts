@@ -4,7 +4,7 @@ import { amountWritten } from './amount-written.ts';
 import { leafText, valueText } from './leaves.ts';
 
 /** `7.50 → 8.00`, `absent → warn`; thresholds show what came (+) and went (-). */
-export function differenceText(row: ChangeRow): string {
+export function limitDifferenceText(row: ChangeRow): string {
   if (row.field === 'thresholds') return leafText({ path: [], from: listOf(row.from), to: listOf(row.to) });
   return `${textOf(row.from, row)} → ${textOf(row.to, row)}`;
 }

@@ -1,19 +1,19 @@
 import { isRecord } from '../../../../policies/document/reading.ts';
-import { type Effect, OPPOSITE } from './change.ts';
+import { OPPOSITE, type PolicyEffect } from './change.ts';
 import { type Automaton, isIncluded } from './inclusion/automaton.ts';
 import { regexAutomaton } from './inclusion/regex-automaton.ts';
 import { wildcardAutomaton } from './inclusion/wildcard-automaton.ts';
 import { added } from './leaves.ts';
 
 /** Tells what it means that one list became another. */
-type ListDirection = (from: unknown, to: unknown) => Effect;
+type ListDirection = (from: unknown, to: unknown) => PolicyEffect;
 
 /**
  * Lists of wildcards, perhaps among ids: by what they match, whatever entries came and went. A list that matches all
  * that the other did, and more, does `more`.
  */
 export const patterns =
-  (more: Effect): ListDirection =>
+  (more: PolicyEffect): ListDirection =>
   (from, to) =>
     effectOf(covers(to, from), covers(from, to), more);
 
@@ -25,14 +25,14 @@ export const allowedPatterns: ListDirection = (from, to) => {
 
 /** Conditions: what a list matches is meant, and with none at all every job is. */
 export const patternConditions =
-  (more: Effect): ListDirection =>
+  (more: PolicyEffect): ListDirection =>
   (from, to) => {
     if (isEmpty(from)) return isEmpty(to) ? 'neutral' : OPPOSITE[more];
     return isEmpty(to) ? more : patterns(more)(from, to);
   };
 
 /** Two expressions, each matched somewhere in the text, or with the whole of it. */
-export function regexEffect(from: WrittenRegex, to: WrittenRegex): Effect {
+export function regexEffect(from: WrittenRegex, to: WrittenRegex): PolicyEffect {
   const [before, after] = [automatonOf(from), automatonOf(to)];
   if (before === undefined || after === undefined) return 'unclear';
   return effectOf(isIncluded(before, after), isIncluded(after, before), 'loosens');
@@ -46,7 +46,11 @@ export interface WrittenRegex {
 const automatonOf = ({ pattern, anchored }: WrittenRegex): Automaton | undefined =>
   regexAutomaton(anchored ? `^(?:${pattern})$` : pattern);
 
-function effectOf(isLarger: boolean | undefined, isSmaller: boolean | undefined, more: Effect): Effect {
+function effectOf(
+  isLarger: boolean | undefined,
+  isSmaller: boolean | undefined,
+  more: PolicyEffect,
+): PolicyEffect {
   if (isLarger === true) return isSmaller === true ? 'neutral' : more;
   return isSmaller === true ? OPPOSITE[more] : 'unclear';
 }

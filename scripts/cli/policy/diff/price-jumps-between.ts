@@ -6,11 +6,11 @@ import {
 } from '../../../../policies/prices/price.ts';
 import { type PriceJump, priceJumps } from '../../../../policies/prices/price-jumps.ts';
 import { moneyText } from '../../../../policies/text/money-text.ts';
-import { entryOf, listOf } from '../warnings/warning.ts';
+import { entriesOf, entryOf } from '../warnings/warning.ts';
 import type { Side } from './diff-rules.ts';
 
 /** A rate that would be many times another one the moment the new policy is in force, or later. */
-export interface JumpBetween extends PriceJump {
+export interface LaterPriceJump extends PriceJump {
   /** Version of the new prices. */
   readonly version: string;
   /** How many times as much, or as little; absent where one of both is free. */
@@ -21,9 +21,9 @@ export interface JumpBetween extends PriceJump {
  * The jumps from what a job pays by one policy to what it pays by another, now and whenever later prices begin. What
  * the new policy newly confirms with `allow_jump` is none, nor a confirmed price that only begins on another day.
  */
-export function jumpsBetween(from: Side, to: Side, nowMs: number): readonly JumpBetween[] {
+export function jumpsBetween(from: Side, to: Side, nowMs: number): readonly LaterPriceJump[] {
   const [before, after] = [from.policy.prices, to.policy.prices];
-  const found = new Map<string, JumpBetween>();
+  const found = new Map<string, LaterPriceJump>();
   for (const atMs of new Set([nowMs, ...startsAfter(before, nowMs), ...startsAfter(after, nowMs)])) {
     const recent = pricesAt(after, atMs);
     for (const jump of priceJumps(pricesAt(before, atMs), recent)) {
@@ -49,7 +49,7 @@ const startsAfter = ({ later = [] }: PriceTable, nowMs: number): readonly number
   later.flatMap(({ fromMs }) => (fromMs > nowMs ? [fromMs] : []));
 
 const allowsJump = ({ document }: Side, { version }: PriceList): boolean =>
-  listOf(entryOf(document).prices)
+  entriesOf(entryOf(document).prices)
     .map(entryOf)
     .some((each) => String(each.version) === version && each.allow_jump === true);
 
@@ -59,7 +59,14 @@ function timesOf({ fromMicros, toMicros }: PriceJump): { readonly times?: number
 }
 
 /** `rate_per_minute of class large goes from 0.60 to 600.00, 1000 times as much (prices 2)`. */
-export function jumpText({ rate, runnerClass, fromMicros, toMicros, times, version }: JumpBetween): string {
+export function jumpText({
+  rate,
+  runnerClass,
+  fromMicros,
+  toMicros,
+  times,
+  version,
+}: LaterPriceJump): string {
   const by = times === undefined ? '' : `, ${times} times as ${toMicros > fromMicros ? 'much' : 'little'}`;
   const [from, to] = [moneyText(fromMicros), moneyText(toMicros)];
   return `${rate} of class ${runnerClass} goes from ${from} to ${to}${by} (prices ${version})`;

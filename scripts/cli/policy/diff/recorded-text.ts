@@ -1,5 +1,5 @@
 import type { ComparedRules, RuleDifference } from '../../../../functions/answers/backtest/compare-rules.ts';
-import { count } from '../../report/shadow-words.ts';
+import { shadowCount } from '../../report/shadow-words.ts';
 
 /** What both policies make of the recorded jobs, one sentence a line. */
 export function recordedText(
@@ -7,14 +7,14 @@ export function recordedText(
   ledger: string,
 ): readonly string[] {
   return [
-    `${count(jobs)} recorded jobs (${ledger}) asked again: ${count(newlyRejected)} would newly be rejected by a rule, ${count(newlyAdmitted)} no longer.`,
+    `${shadowCount(jobs)} recorded jobs (${ledger}) asked again: ${shadowCount(newlyRejected)} would newly be rejected by a rule, ${shadowCount(newlyAdmitted)} no longer.`,
     ...byRule.map(differenceText),
     ...(unrecorded > 0
-      ? [`${count(unrecorded)} more could not be asked: their records do not have what rules look at.`]
+      ? [`${shadowCount(unrecorded)} more could not be asked: their records do not have what rules look at.`]
       : []),
     ...(variablesLost > 0
       ? [
-          `${count(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
+          `${shadowCount(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
         ]
       : []),
     'What depends on counters is not compared: see tollgate backtest.',
@@ -22,4 +22,4 @@ export function recordedText(
 }
 
 const differenceText = ({ rule, change, jobs, examples }: RuleDifference): string =>
-  `  ${rule}: ${count(jobs)} ${change === 'rejects' ? 'newly rejected' : 'no longer rejected'}, e.g. ${examples.join(', ')}`;
+  `  ${rule}: ${shadowCount(jobs)} ${change === 'rejects' ? 'newly rejected' : 'no longer rejected'}, e.g. ${examples.join(', ')}`;

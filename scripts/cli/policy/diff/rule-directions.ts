@@ -2,12 +2,12 @@ import { CONDITION_KEYS } from '../../../../policies/document/parse-match.ts';
 import type { RuleKind } from '../../../../policies/kinds/kinds.ts';
 import { MODES } from '../../../../policies/mode.ts';
 import type { WrittenEntry } from '../warnings/warning.ts';
-import type { Effect } from './change.ts';
+import type { PolicyEffect } from './change.ts';
 import {
   conditions,
   type Direction,
   durationCap,
-  list,
+  entriesDirection,
   neutral,
   numberCap,
   quantityCap,
@@ -23,7 +23,7 @@ const OF_EVERY_RULE: Readonly<Record<string, Direction>> = {
   on_error: ranked('open', 'closed'),
   binds_platform: ranked(false, true),
   message: neutral,
-  exempt: list('loosens'),
+  exempt: entriesDirection('loosens'),
 };
 
 const OF_IMAGES: Readonly<Record<string, Direction>> = {
@@ -37,23 +37,23 @@ const OF_IMAGES: Readonly<Record<string, Direction>> = {
 const OF_KIND: Readonly<Partial<Record<RuleKind, Readonly<Record<string, Direction>>>>> = {
   image: OF_IMAGES,
   services: { ...OF_IMAGES, max: numberCap },
-  'pull-policy': { allow: list('loosens'), required: ranked(false, true) },
+  'pull-policy': { allow: entriesDirection('loosens'), required: ranked(false, true) },
   timeout: { max: durationCap },
   'container-user': {
     users: anyButRoot,
     groups: anyButRoot,
-    executors: list('tightens'),
+    executors: entriesDirection('tightens'),
     required: ranked(false, true),
   },
-  'runner-access': { runner_classes: list('tightens'), allow: list('loosens') },
+  'runner-access': { runner_classes: entriesDirection('tightens'), allow: entriesDirection('loosens') },
   freeze: { windows: conditions('tightens'), why: neutral },
   overwrites: { anchored: ranked(false, true), others: ranked('allow', 'deny') },
 };
 
 /** An empty list of users allows any but root. */
-function anyButRoot(from: unknown, to: unknown): Effect {
+function anyButRoot(from: unknown, to: unknown): PolicyEffect {
   const [before, after] = [lengthOf(from), lengthOf(to)];
-  if (before > 0 && after > 0) return list('loosens')(from, to);
+  if (before > 0 && after > 0) return entriesDirection('loosens')(from, to);
   return before === after ? 'neutral' : 'unclear';
 }
 
@@ -68,7 +68,7 @@ export interface WrittenTwice {
 }
 
 /** What a change of a rule's key means for the jobs it is about. */
-export function ruleEffect(kind: RuleKind, leaf: Leaf, written: WrittenTwice): Effect {
+export function ruleEffect(kind: RuleKind, leaf: Leaf, written: WrittenTwice): PolicyEffect {
   const { path, from, to } = leaf;
   const [key = '', second = ''] = path;
   if (key === 'match') return matchEffect(path.slice(1), from, to);
@@ -82,15 +82,15 @@ export function ruleEffect(kind: RuleKind, leaf: Leaf, written: WrittenTwice): E
 }
 
 /** More spellings are as much more to deny as to allow. */
-function compareEffect(to: unknown, { allow, deny }: WrittenEntry): Effect {
+function compareEffect(to: unknown, { allow, deny }: WrittenEntry): PolicyEffect {
   const [allows, denies] = [lengthOf(allow) > 0, lengthOf(deny) > 0];
   if (allows && denies) return 'unclear';
-  const [more, less]: readonly Effect[] = denies ? ['tightens', 'loosens'] : ['loosens', 'tightens'];
+  const [more, less]: readonly PolicyEffect[] = denies ? ['tightens', 'loosens'] : ['loosens', 'tightens'];
   return (to === 'normalised' ? more : less) ?? 'unclear';
 }
 
 /** What may be overwritten: `false` and an empty text nothing, a pattern something, `true` anything. */
-function overwriteEffect(from: unknown, to: unknown, written: WrittenTwice): Effect {
+function overwriteEffect(from: unknown, to: unknown, written: WrittenTwice): PolicyEffect {
   const [before, after] = [freedom(from), freedom(to)];
   if (before !== after) return after > before ? 'loosens' : 'tightens';
   if (typeof from !== 'string' || typeof to !== 'string' || before !== 1) return 'neutral';
@@ -106,8 +106,8 @@ function freedom(value: unknown): number {
 }
 
 /** `allow` and `deny` have a list per variable; a variable without one is not looked at. */
-function variableEffect([key, name]: readonly string[], from: unknown, to: unknown): Effect {
-  if (key === 'require') return list('tightens')(from, to);
+function variableEffect([key, name]: readonly string[], from: unknown, to: unknown): PolicyEffect {
+  if (key === 'require') return entriesDirection('tightens')(from, to);
   if (from === undefined) return 'tightens';
   if (to === undefined) return 'loosens';
   if (name === undefined || (key !== 'allow' && key !== 'deny')) return 'unclear';
@@ -118,7 +118,7 @@ function variableEffect([key, name]: readonly string[], from: unknown, to: unkno
 const WITH_PATTERNS: readonly string[] = ['groups', 'projects', 'refs', 'environments', 'jobs'];
 
 /** A rule about more jobs is a tighter one. */
-function matchEffect(path: readonly string[], from: unknown, to: unknown): Effect {
+function matchEffect(path: readonly string[], from: unknown, to: unknown): PolicyEffect {
   const [key] = path;
   if (key === undefined) return from === undefined ? 'loosens' : to === undefined ? 'tightens' : 'unclear';
   const isNot = key === 'not';
@@ -129,7 +129,7 @@ function matchEffect(path: readonly string[], from: unknown, to: unknown): Effec
   const hasPatterns = WITH_PATTERNS.includes(condition);
   if (isNot) {
     if (from === undefined) return 'loosens';
-    return to === undefined ? 'tightens' : (hasPatterns ? patterns : list)('loosens')(from, to);
+    return to === undefined ? 'tightens' : (hasPatterns ? patterns : entriesDirection)('loosens')(from, to);
   }
   return (hasPatterns ? patternConditions : conditions)('tightens')(from, to);
 }
@@ -140,9 +140,9 @@ function variableConditionEffect(
   name: string | undefined,
   from: unknown,
   to: unknown,
-): Effect {
+): PolicyEffect {
   const isFirst = name === undefined && isNot;
-  const [fewer, more]: readonly [Effect, Effect] =
+  const [fewer, more]: readonly [PolicyEffect, PolicyEffect] =
     isNot && !isFirst ? ['tightens', 'loosens'] : ['loosens', 'tightens'];
   if (from === undefined) return fewer;
   if (to === undefined) return more;

@@ -2,7 +2,7 @@ import { checkedJobOf } from '../../../../policies/job.ts';
 import type { Conditions } from '../../../../policies/match/conditions.ts';
 import type { Policy } from '../../../../policies/policy.ts';
 import type { Rule } from '../../../../policies/rule.ts';
-import { entriesAt, type Warning, type Written } from './warning.ts';
+import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
 
 const FIELD_OF: Readonly<Record<keyof Conditions, string>> = {
   groups: 'namespaceId',
@@ -41,7 +41,7 @@ function fieldsChecked(rule: Rule, policy: Policy): readonly string[] {
 }
 
 /** Security rules that let a job pass unchecked when GitLab sends no such field, without anybody having said so. */
-export function absentFields({ policy, policyDocument }: Written): readonly Warning[] {
+export function absentFields({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
   const written = entriesAt(policyDocument, 'rules');
   return policy.rules.flatMap((rule): Warning[] => {
     if (rule.class !== 'security' || rule.mode === 'off') return [];

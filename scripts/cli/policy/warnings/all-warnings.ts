@@ -8,15 +8,15 @@ import { limitWarnings } from './limit-warnings.ts';
 import { neverMatch } from './never-match.ts';
 import { shadowed } from './shadowed.ts';
 import { unnamed } from './unnamed.ts';
-import { entryOf, type Warning, type Written } from './warning.ts';
+import { entryOf, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** What is valid and probably not meant, `file:line:col path: message`, policy first. */
 export function warningsOf(
   documents: Documents,
-  { nowMs, usageZone }: Pick<Written, 'nowMs' | 'usageZone'>,
+  { nowMs, usageZone }: Pick<WrittenDocuments, 'nowMs' | 'usageZone'>,
 ): readonly string[] {
   const { policy, limits, directory } = documents;
-  const written: Written = {
+  const written: WrittenDocuments = {
     policy: policy.model,
     policyDocument: policy.document.value,
     limits: limits.model,
@@ -42,7 +42,7 @@ export function warningsOf(
   ];
 }
 
-function noPlatform({ policyDocument }: Written): readonly Warning[] {
+function noPlatform({ policyDocument }: WrittenDocuments): readonly Warning[] {
   if (entryOf(policyDocument).platform !== undefined) return [];
   const message =
     'is not there, so a rule could stop those who would have to mend it; name their groups and projects';

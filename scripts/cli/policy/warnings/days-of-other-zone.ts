@@ -1,12 +1,12 @@
-import { entriesAt, entryOf, listOf, type Warning, type Written } from './warning.ts';
+import { entriesAt, entriesOf, entryOf, type Warning, type WrittenDocuments } from './warning.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Exemptions that end with a day of UTC because nobody said a zone, where the deployment's days are others. */
-export function daysOfOtherZone({ policyDocument, usageZone }: Written): readonly Warning[] {
+export function daysOfOtherZone({ policyDocument, usageZone }: WrittenDocuments): readonly Warning[] {
   if (usageZone === 'UTC' || entryOf(policyDocument).zone !== undefined) return [];
   return entriesAt(policyDocument, 'rules').flatMap((rule, order) =>
-    listOf(rule.exempt)
+    entriesOf(rule.exempt)
       .map(entryOf)
       .flatMap(({ until, zone, reason }, index): Warning[] => {
         if (zone !== undefined || typeof until !== 'string' || !DAY.test(until)) return [];

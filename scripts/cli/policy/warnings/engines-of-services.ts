@@ -1,7 +1,7 @@
-import { entriesAt, type Warning, type Written } from './warning.ts';
+import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** Docker in Docker that is refused as a service and by no rule as the image of the job itself. */
-export function enginesOfServices({ policy, policyDocument }: Written): readonly Warning[] {
+export function enginesOfServices({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
   const written = entriesAt(policyDocument, 'rules');
   const denying = policy.rules.filter(
     ({ mode, order }) => mode !== 'off' && written[order]?.docker_in_docker === false,

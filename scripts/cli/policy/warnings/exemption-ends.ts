@@ -1,14 +1,14 @@
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
-import { entriesAt, listOf, type Warning, type Written } from './warning.ts';
+import { entriesAt, entriesOf, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** Soon enough to ask for more time. */
 const SOON_DAYS = 30;
 
 /** Exemptions that are over, or will be within 30 days. */
-export function exemptionEnds({ policy, policyDocument, nowMs }: Written): readonly Warning[] {
+export function exemptionEnds({ policy, policyDocument, nowMs }: WrittenDocuments): readonly Warning[] {
   const rules = entriesAt(policyDocument, 'rules');
   return policy.rules.flatMap((rule) => {
-    const written = listOf(rules[rule.order]?.exempt).length;
+    const written = entriesOf(rules[rule.order]?.exempt).length;
     // The platform's own exemptions stand before those of the document.
     const first = rule.exempt.length - written;
     return rule.exempt.slice(first).flatMap(({ untilMs, reason }, index): Warning[] => {

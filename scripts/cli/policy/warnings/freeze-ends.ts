@@ -1,10 +1,10 @@
 import { readInstant } from '../../../../policies/document/instant.ts';
-import { entriesAt, entryOf, listOf, rulesZone, type Warning, type Written } from './warning.ts';
+import { entriesAt, entriesOf, entryOf, rulesZone, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** Freezes that are over: all their windows end in the past. Weekly ones (with days) never end. */
-export function freezeEnds({ policyDocument, nowMs }: Written): readonly Warning[] {
+export function freezeEnds({ policyDocument, nowMs }: WrittenDocuments): readonly Warning[] {
   return entriesAt(policyDocument, 'rules').flatMap((rule, order): Warning[] => {
-    const windows = listOf(rule.windows).map(entryOf);
+    const windows = entriesOf(rule.windows).map(entryOf);
     if (rule.kind !== 'freeze' || windows.length === 0) return [];
     const zone = typeof rule.zone === 'string' ? rule.zone : rulesZone(policyDocument);
     const isOver = windows.every(({ days, until }) => {

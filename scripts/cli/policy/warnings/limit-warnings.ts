@@ -1,11 +1,11 @@
 import { ASKED_BY, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
-import { entriesAt, entryOf, type Warning, type Written } from './warning.ts';
+import { entriesAt, entryOf, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** What limits.yaml has limits in. */
 const LISTS = ['limits', 'group_defaults', 'personal_default'] as const;
 
 /** Limits that ask nothing: no rule switches them on, or their group is not there. */
-export function limitWarnings(written: Written): readonly Warning[] {
+export function limitWarnings(written: WrittenDocuments): readonly Warning[] {
   const { policy, directory } = written;
   const asked = new Set(policy.rules.filter(({ mode }) => mode !== 'off').map(({ kind }) => kind));
   return LISTS.flatMap((list) =>

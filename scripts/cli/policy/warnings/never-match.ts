@@ -7,10 +7,17 @@ import {
   priceVersions,
   type RunnerClass,
 } from '../../../../policies/prices/price.ts';
-import { entriesAt, entryOf, listOf, type Warning, type Written, type WrittenEntry } from './warning.ts';
+import {
+  entriesAt,
+  entriesOf,
+  entryOf,
+  type Warning,
+  type WrittenDocuments,
+  type WrittenEntry,
+} from './warning.ts';
 
 /** Rules and runner classes that no job will ever meet. Prices that are over meet nobody anyhow. */
-export function neverMatch(written: Written): readonly Warning[] {
+export function neverMatch(written: WrittenDocuments): readonly Warning[] {
   const { policy, directory, nowMs } = written;
   const versions = versionsFrom(policy.prices, nowMs);
   const dated = Array.isArray(entryOf(written.policyDocument).prices);
@@ -80,7 +87,7 @@ function emptiedByNot(match: WrittenEntry, order: number): readonly Warning[] {
   return Object.entries(not).flatMap(([key, left]): Warning[] => {
     const wanted = match[key];
     const emptied = Array.isArray(wanted)
-      ? wanted.every((one) => listOf(left).some((other) => isDeepStrictEqual(one, other)))
+      ? wanted.every((one) => entriesOf(left).some((other) => isDeepStrictEqual(one, other)))
       : wanted !== undefined && wanted === left;
     const path = ['rules', order, 'match', 'not', key];
     return emptied ? [{ path, message: `leaves no job: not.${key} names all that ${key} names` }] : [];
@@ -92,7 +99,7 @@ function onlyUnreachable(
   order: number,
   reachable: ReadonlySet<string>,
 ): readonly Warning[] {
-  const names = listOf(match.runner_classes).map(String);
+  const names = entriesOf(match.runner_classes).map(String);
   if (names.length === 0 || names.some((name) => reachable.has(name))) return [];
   return [
     {
@@ -104,7 +111,7 @@ function onlyUnreachable(
 
 /** An id that was mistyped matches nobody, and nobody would notice. */
 function unknownGroups(match: WrittenEntry, order: number, { groupById }: Directory): readonly Warning[] {
-  return listOf(match.groups).flatMap((group, index): Warning[] => {
+  return entriesOf(match.groups).flatMap((group, index): Warning[] => {
     const id = typeof group === 'number' ? group : entryOf(group).id;
     if (typeof id !== 'number' || groupById.has(id)) return [];
     return [

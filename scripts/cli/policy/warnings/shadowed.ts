@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareModes } from '../../../../policies/mode.ts';
 import type { Rule } from '../../../../policies/rule.ts';
-import { entriesAt, type Warning, type Written } from './warning.ts';
+import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** Keys that say nothing about what a rule does to a job. */
 const LABELS: ReadonlySet<string> = new Set(['id', 'message']);
 
 /** Rules that say what another one says already. */
-export function shadowed({ policy, policyDocument }: Written): readonly Warning[] {
+export function shadowed({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
   const entries = entriesAt(policyDocument, 'rules');
   const written = entries.map(meaning);
   const seen = new Map<string, Rule>();

@@ -1,4 +1,4 @@
-import { entriesAt, type Warning, type Written } from './warning.ts';
+import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** What a container may leave out, by kind of rule, and what it then gets. */
 const LEFT_OUT = {
@@ -7,7 +7,7 @@ const LEFT_OUT = {
 } as const;
 
 /** Security rules that let pass what names nothing, without anybody having said so. */
-export function unnamed({ policy, policyDocument }: Written): readonly Warning[] {
+export function unnamed({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
   const written = entriesAt(policyDocument, 'rules');
   return policy.rules.flatMap((rule): Warning[] => {
     if (rule.mode === 'off' || (rule.kind !== 'container-user' && rule.kind !== 'pull-policy')) return [];

@@ -5,7 +5,7 @@ import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
 
 /** Documents that are valid, and as they were written. */
-export interface Written {
+export interface WrittenDocuments {
   readonly policy: Policy;
   readonly policyDocument: unknown;
   readonly limits: LimitSet;
@@ -24,11 +24,11 @@ export type WrittenEntry = Readonly<Record<string, unknown>>;
 
 export const entryOf = (value: unknown): WrittenEntry => (isRecord(value) ? value : {});
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const entriesOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The entries under a key of a document, e.g. its rules. */
 export const entriesAt = (document: unknown, key: string): readonly WrittenEntry[] =>
-  listOf(entryOf(document)[key]).map(entryOf);
+  entriesOf(entryOf(document)[key]).map(entryOf);
 
 /** Where days in the rules of a policy begin and end that name no zone themselves. The document was read: what it has is one. */
 export function rulesZone(policyDocument: unknown): string {

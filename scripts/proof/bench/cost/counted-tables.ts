@@ -4,11 +4,11 @@ import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit
 import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
 import type { SessionStore } from '../../../../functions/core/signin/session-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { dynamoMarks } from '../../../../functions/ssm-limits/dynamo-marks.ts';
+import { dynamoParameterMarks } from '../../../../functions/ssm-limits/dynamo-marks.ts';
 import type { Marks } from '../../../../functions/ssm-limits/marks.ts';
 import { readUnitsOf } from './counting-rollup-store.ts';
 
-export interface Counted {
+export interface TableCounts {
   reads: number;
   writes: number;
 }
@@ -22,9 +22,9 @@ const unitsOf = (chunks: readonly Sized[]): number =>
   chunks.reduce((units, chunk) => units + readUnitsOf(chunk?.byteLength ?? 0), 0);
 
 export class CountedLimitTable extends DynamoLimitTable {
-  readonly #counted: Counted;
+  readonly #counted: TableCounts;
 
-  constructor(counted: Counted) {
+  constructor(counted: TableCounts) {
     super({ ...place(), clock: systemClock, random: () => 0 });
     this.#counted = counted;
   }
@@ -59,9 +59,9 @@ export class CountedLimitTable extends DynamoLimitTable {
 }
 
 export class CountedDirectoryTable extends DynamoDirectoryTable {
-  readonly #counted: Counted;
+  readonly #counted: TableCounts;
 
-  constructor(counted: Counted) {
+  constructor(counted: TableCounts) {
     super(place());
     this.#counted = counted;
   }
@@ -79,8 +79,8 @@ export class CountedDirectoryTable extends DynamoDirectoryTable {
 }
 
 /** What is remembered of parameters: some hundred bytes each, read at once. */
-export function countedMarks(counted: Counted): Marks {
-  const marks = dynamoMarks({ ...place(), clock: systemClock });
+export function countedMarks(counted: TableCounts): Marks {
+  const marks = dynamoParameterMarks({ ...place(), clock: systemClock });
   return {
     ...marks,
     async readAll() {
@@ -99,7 +99,7 @@ export function countedMarks(counted: Counted): Marks {
   };
 }
 
-export function countedSessions(counted: Counted): SessionStore {
+export function countedSessions(counted: TableCounts): SessionStore {
   const store = dynamoSessionStore(place());
   return {
     ...store,

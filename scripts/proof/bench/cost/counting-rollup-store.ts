@@ -9,7 +9,7 @@ import {
   usageExpiresAtSeconds,
 } from '../../../../functions/core/usage/rollup-item.ts';
 import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
-import type { Tally } from '../../../../functions/core/usage/tally.ts';
+import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
 import type { UsageKey } from '../../../../functions/core/usage/usage.ts';
 
 export interface RollupCounts {
@@ -104,7 +104,7 @@ export const readUnitsOf = (bytes: number): number => Math.max(1, Math.ceil(byte
 
 export const writeUnitsOf = (item: Item): number => Math.max(1, Math.ceil(itemBytes(item) / 1024));
 
-function usageItem(key: UsageKey, tally: Tally, keys: RollupKeys): Item {
+function usageItem(key: UsageKey, tally: UsageTally, keys: RollupKeys): Item {
   const { pk, sk } = keys.usage(key);
   return {
     [PK]: { S: pk },

@@ -1,6 +1,6 @@
 /** Where people own limits, as it is deployed, over tables in memory that count. No figure of it is typed in. */
 import { placesNow } from '../../../../functions/answers/reading/places-now.ts';
-import { Draft } from '../../../../functions/core/directory/draft.ts';
+import { DirectoryDraft } from '../../../../functions/core/directory/draft.ts';
 import { type GroupTree, writeGroups } from '../../../../functions/core/directory/group-tree.ts';
 import { NOT_BEGUN } from '../../../../functions/core/directory/manifest.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
@@ -9,7 +9,7 @@ import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rollupKeys } from '../../../../functions/core/usage/rollup-item.ts';
 import { countingStore } from '../counting-store.ts';
-import { type Counted, CountedDirectoryTable, CountedLimitTable } from './counted-tables.ts';
+import { CountedDirectoryTable, CountedLimitTable, type TableCounts } from './counted-tables.ts';
 import { countingRollupStore } from './counting-rollup-store.ts';
 import { sampleRules } from './sample-jobs.ts';
 
@@ -32,7 +32,7 @@ const pathOf = (id: number): string => (id === ROOT ? 'company' : `company/team-
 
 /** A deployment with so many groups, each with a budget. */
 export async function sampleDesk({ groups }: DeskOptions) {
-  const counted: Counted = { reads: 0, writes: 0 };
+  const counted: TableCounts = { reads: 0, writes: 0 };
   let nowMs = START_MS;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
   const { policy, limits: packed } = sampleRules(0);
@@ -87,7 +87,7 @@ export async function sampleDesk({ groups }: DeskOptions) {
 }
 
 async function writeDirectory(table: CountedDirectoryTable, groups: number): Promise<void> {
-  const draft = await Draft.open({ table, runId: 'sample', nowMs: START_MS });
+  const draft = await DirectoryDraft.open({ table, runId: 'sample', nowMs: START_MS });
   const tree: GroupTree = new Map(
     Array.from({ length: groups }, (_, index) => {
       const id = ROOT + index;

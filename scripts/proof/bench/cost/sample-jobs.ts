@@ -3,7 +3,7 @@ import type { Rules } from '../../../../functions/core/admission/decide-deps.ts'
 import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type Parsed, problemText } from '../../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
@@ -145,7 +145,7 @@ export const sampleRuns = (): readonly { readonly jobName: string; readonly seco
 
 export const sampleProjectId = (project: number): number => place(project % PROJECTS).project;
 
-function valid<T>(parsed: Parsed<T, DocumentProblem>): T {
+function valid<T>(parsed: ParseResult<T, DocumentProblem>): T {
   if (parsed.ok) return parsed.value;
   throw new Error(parsed.problems.map(problemText).join('\n'));
 }

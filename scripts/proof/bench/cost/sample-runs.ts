@@ -1,7 +1,7 @@
 /** What runs for limits by the clock, when nothing happened since it last ran: so it is nearly always. */
 import { readWholeDirectory } from '../../../../functions/core/directory/whole-directory.ts';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
-import { MemoryNotify } from '../../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../../functions/core/notify/notify.ts';
 import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
@@ -64,7 +64,7 @@ export async function measureParameterRun(
 /** The telling of owners. */
 export async function measureNoticesRun(sample: SampleDesk): Promise<MeasuredRun> {
   let stored: StoredCursor | undefined;
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   const run = () =>
     sendNotices({
       cursors: {

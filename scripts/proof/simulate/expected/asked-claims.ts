@@ -1,9 +1,9 @@
 /** What a job asks of which counter: all limits on the way from its root group to its project and of its runner class. */
 import {
   type CountedUnit,
-  chainOf,
   costOf,
   type Edition,
+  groupChainOf,
   priceAt,
   type WrittenGrant,
   type WrittenLimit,
@@ -71,7 +71,7 @@ export class AskedClaims {
 
   of(job: AskedJob, atMs: number, estimateSeconds: number): ExpectedAsk {
     const { prices, parentOf } = this.#edition;
-    const groupIds = chainOf(job.groupId, parentOf);
+    const groupIds = groupChainOf(job.groupId, parentOf);
     const microsPerMinute = priceAt(prices, atMs).rates[job.runnerClass] ?? 0;
     const exempt = this.#isExempt(job, groupIds, atMs);
     const amounts: Readonly<Record<CountedUnit, number>> = {

@@ -4,7 +4,7 @@ import { costOf } from './edition.ts';
 import { type CounterSums, NO_SUMS } from './verdict.ts';
 
 export type ExpectedState = 'HELD' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED';
-export type UncheckedBy = 'exempt' | 'unmetered' | 'bypass';
+export type ExpectedUncheckedCause = 'exempt' | 'unmetered' | 'bypass';
 
 /** A job under one decision. */
 export interface ExpectedJob {
@@ -17,7 +17,7 @@ export interface ExpectedJob {
   readonly checked: readonly boolean[];
   readonly held: readonly number[];
   readonly counted: readonly number[];
-  readonly uncheckedBy?: UncheckedBy;
+  readonly uncheckedBy?: ExpectedUncheckedCause;
   readonly refusedBy: readonly string[];
   /** What it is charged for. */
   readonly seconds: number;

@@ -57,7 +57,7 @@ export interface Edition {
 }
 
 /** Root first, the group itself last. */
-export function chainOf(groupId: number, parentOf: Edition['parentOf']): readonly number[] {
+export function groupChainOf(groupId: number, parentOf: Edition['parentOf']): readonly number[] {
   const chain = [groupId];
   for (let id = parentOf.get(groupId); id !== undefined; id = parentOf.get(id)) chain.unshift(id);
   return chain;

@@ -12,13 +12,13 @@ export function periodName({ per, zone, fiscalStart }: WrittenLimit, atMs: numbe
     case 'hour':
       return `${new Date(atMs).toISOString().slice(0, 13)}Z`;
     case 'day':
-      return dayIn(zone, atMs);
+      return dayNameIn(zone, atMs);
     case 'week':
-      return weekOf(dayIn(zone, atMs));
+      return weekOf(dayNameIn(zone, atMs));
     case 'month':
-      return dayIn(zone, atMs).slice(0, 7);
+      return dayNameIn(zone, atMs).slice(0, 7);
     case 'year':
-      return yearOf(dayIn(zone, atMs), fiscalStart);
+      return yearOf(dayNameIn(zone, atMs), fiscalStart);
   }
 }
 
@@ -44,7 +44,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const days = new Map<string, Map<number, string>>();
 
 /** `2026-11-21` */
-export function dayIn(zone: string, atMs: number): string {
+export function dayNameIn(zone: string, atMs: number): string {
   const quarter = Math.floor(atMs / QUARTER_MS);
   let known = days.get(zone);
   if (known === undefined) {

@@ -5,7 +5,7 @@
  */
 import type { AskedJob } from './asked-claims.ts';
 
-export type EstimateBy = 'history' | 'default' | 'timeout';
+export type EstimateBasis = 'history' | 'default' | 'timeout';
 
 const RUNS = 20;
 const RUNS_LEAST = 3;
@@ -13,11 +13,11 @@ const OUTLIER = 4;
 const SECONDS_LEAST = 30;
 
 export class RunEstimates {
-  readonly #by: EstimateBy;
+  readonly #by: EstimateBasis;
   readonly #defaultSeconds: number;
   readonly #runs = new Map<string, number[]>();
 
-  constructor(by: EstimateBy, defaultSeconds: number) {
+  constructor(by: EstimateBasis, defaultSeconds: number) {
     this.#by = by;
     this.#defaultSeconds = defaultSeconds;
   }

@@ -1,7 +1,7 @@
 /** What all jobs come to, by subject and day of their decision: the groups above each as of then, whatever moved since. */
 import type { ExpectedJob } from './books.ts';
 import { costOf } from './edition.ts';
-import { dayIn } from './period-name.ts';
+import { dayNameIn } from './period-name.ts';
 
 export interface UsageLine {
   jobs: number;
@@ -43,7 +43,7 @@ export function usageLines(jobs: Iterable<ExpectedJob>, zone: string): ReadonlyM
       `runner-class/${job.runnerClass}`,
     ];
     for (const subject of subjects) {
-      const name = `${subject}|${dayIn(zone, ask.atMs)}`;
+      const name = `${subject}|${dayNameIn(zone, ask.atMs)}`;
       const line = lines.get(name) ?? noUsage();
       lines.set(name, line);
       count(each, line);

@@ -29,7 +29,7 @@ export interface ExpectedVerdict {
   readonly fitted: readonly boolean[];
 }
 
-export function verdictOn(
+export function expectedVerdictOn(
   claims: readonly ExpectedClaim[],
   shows: (counter: string) => Pick<CounterSums, 'committed' | 'fitted'>,
 ): ExpectedVerdict {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { backtest as wholeBacktest } from '../../../../functions/answers/backtest/backtest.ts';
 import { JobSubjects } from '../../../../functions/answers/backtest/job-subjects.ts';
-import type { BacktestCounted } from '../../../../functions/answers/backtest/model.ts';
+import type { BacktestSummary } from '../../../../functions/answers/backtest/model.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import type { LimitEdit } from '../../../../functions/core/limits/desk/limit-edit.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
@@ -38,9 +38,9 @@ async function lived(parts: Parameters<typeof consoleHouse>[0] = {}) {
   return { ...house, set, reading };
 }
 
-const counted = (answer: { outcome: string }): BacktestCounted => {
+const counted = (answer: { outcome: string }): BacktestSummary => {
   if (answer.outcome !== 'counted') throw new Error(JSON.stringify(answer));
-  return answer as BacktestCounted;
+  return answer as BacktestSummary;
 };
 
 test('the jobs that would have failed are counted one by one, as the command line counts them', async () => {

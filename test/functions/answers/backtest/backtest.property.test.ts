@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { backtest } from '../../../../functions/answers/backtest/backtest.ts';
-import { Ends } from '../../../../functions/answers/backtest/ends.ts';
+import { EndQueue } from '../../../../functions/answers/backtest/ends.ts';
 import type { BacktestFigures } from '../../../../functions/answers/backtest/figures.ts';
 import { readRules } from '../../../../scripts/cli/rules-flags.ts';
 import { aRequest, ledgerBench } from '../../../scripts/cli/ledger-bench.ts';
@@ -49,7 +49,7 @@ const limitsOf = (money: number, jobs: number): object[] => [
 async function lived(lives: readonly Life[], policy: object, limits: readonly object[]) {
   const bench = ledgerBench({ policy, limits });
   const { ledger, clock } = bench;
-  const ends = new Ends<{ atMs: number; jobId: number; end: () => Promise<unknown> }>();
+  const ends = new EndQueue<{ atMs: number; jobId: number; end: () => Promise<unknown> }>();
   const moveTo = async (atMs: number): Promise<void> => {
     for (let next = ends.takeUntil(atMs); next !== undefined; next = ends.takeUntil(atMs)) {
       clock.advance(next.atMs - clock.nowMs());

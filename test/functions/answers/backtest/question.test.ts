@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Questions } from '../../../../functions/answers/backtest/question.ts';
+import { BacktestQuestions } from '../../../../functions/answers/backtest/question.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { aDirectory, aPolicy, someLimits } from '../../../policies/documents.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
@@ -41,7 +41,7 @@ const decided = (iso: string, runnerClass: string): JobRecord => ({
 
 test('a job of which only the class is known is asked at the price that class had at its decision', () => {
   const policy = aPolicy({ prices });
-  const questions = new Questions({
+  const questions = new BacktestQuestions({
     policy,
     limits: someLimits({ limits: [] }, policy),
     directory: aDirectory,
@@ -67,7 +67,7 @@ test('rules that compare variables say what they said then, because no record ha
       { id: 'image', kind: 'image', mode: 'enforce', allow: ['b'] },
     ],
   });
-  const questions = new Questions({
+  const questions = new BacktestQuestions({
     policy,
     limits: someLimits({ limits: [] }, policy),
     directory: aDirectory,

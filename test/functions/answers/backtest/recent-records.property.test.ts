@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recentRecords } from '../../../../functions/answers/backtest/recent-records.ts';
+import { readRecentRecords } from '../../../../functions/answers/backtest/recent-records.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 
@@ -57,7 +57,7 @@ test('from any job known, all there is is found, in the order of the decisions',
       const records = recordsOf(book);
       const known = records[pick % records.length]?.jobId ?? 0;
       const { reads, monotonicMs } = reading(records, [known]);
-      const found = await recentRecords(reads, 0, { ...WIDE, monotonicMs });
+      const found = await readRecentRecords(reads, 0, { ...WIDE, monotonicMs });
       expect(found.records.map(({ jobId }) => jobId)).toEqual(records.map(({ jobId }) => jobId));
       expect(found.fromMs).toBe(Number.NEGATIVE_INFINITY);
     }),
@@ -73,7 +73,7 @@ test('however little may be read, what it says it has from an instant on is all 
       async (book, idsMax, deadlineMs) => {
         const records = recordsOf(book);
         const { reads, monotonicMs, calls } = reading(records, [records.at(-1)?.jobId ?? 0]);
-        const found = await recentRecords(reads, 0, { ...WIDE, idsMax, deadlineMs, monotonicMs });
+        const found = await readRecentRecords(reads, 0, { ...WIDE, idsMax, deadlineMs, monotonicMs });
         const late = records.filter(({ decidedAtMs }) => decidedAtMs >= found.fromMs);
         const ids = new Set(found.records.map(({ jobId }) => jobId));
         expect(late.filter(({ jobId }) => !ids.has(jobId))).toEqual([]);
@@ -88,7 +88,7 @@ test('however little may be read, what it says it has from an instant on is all 
 test('what was decided before the days asked about is not looked for', async () => {
   const records = Array.from({ length: 20_000 }, (_, index) => aRecord(index + 1, index * 60_000));
   const { reads, monotonicMs } = reading(records, [20_000]);
-  const found = await recentRecords(reads, 19_000 * 60_000, { ...WIDE, monotonicMs });
+  const found = await readRecentRecords(reads, 19_000 * 60_000, { ...WIDE, monotonicMs });
   expect(found.fromMs).toBe(Number.NEGATIVE_INFINITY);
   expect(found.idsRead).toBeLessThan(4_000);
 });
@@ -98,7 +98,7 @@ test('a job that waited for long does not make the rest look new', async () => {
   // Created first of those that are read, and started last.
   records[1_600] = aRecord(1_601, 5_000 * 60_000);
   const { reads, monotonicMs } = reading(records, [3_000]);
-  const { fromMs } = await recentRecords(reads, 0, { ...WIDE, idsMax: 2_400, monotonicMs });
+  const { fromMs } = await readRecentRecords(reads, 0, { ...WIDE, idsMax: 2_400, monotonicMs });
   expect(fromMs).toBeLessThan(1_700 * 60_000);
 });
 
@@ -110,7 +110,7 @@ test('where the ids made a leap, what lies below it is found by an id that is kn
   const records = [...old, ...late];
   const read = async (known: readonly number[]) => {
     const { reads, monotonicMs } = reading(records, known);
-    return recentRecords(reads, 0, { ...WIDE, monotonicMs });
+    return readRecentRecords(reads, 0, { ...WIDE, monotonicMs });
   };
   expect((await read([25_000_000, 1_000_400])).records).toHaveLength(700 + 401);
   expect((await read([25_000_000, 1_000_899])).records).toHaveLength(1_600);
@@ -119,7 +119,7 @@ test('where the ids made a leap, what lies below it is found by an id that is kn
 
 test('where nobody knows a job nothing is read', async () => {
   const { reads, monotonicMs, calls } = reading([], []);
-  const found = await recentRecords(reads, 0, { ...WIDE, monotonicMs });
+  const found = await readRecentRecords(reads, 0, { ...WIDE, monotonicMs });
   expect(found).toEqual({ records: [], fromMs: Number.POSITIVE_INFINITY, idsRead: 0 });
   expect(calls).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BudgetsAsked } from '../../../../functions/answers/budgets/model.ts';
+import type { BudgetsQuery } from '../../../../functions/answers/budgets/model.ts';
 import { consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';
@@ -10,7 +10,7 @@ async function live(packed: object = {}) {
   house.counts('group/100', 'money-month', PERIOD, 450_000_000);
   house.counts('group/101', 'money-month', PERIOD, 499_999_999);
   house.counts('group/104', 'money-month', PERIOD, 3_000_000);
-  const of = async (asked: BudgetsAsked, who: keyof typeof USERS = 'finance') =>
+  const of = async (asked: BudgetsQuery, who: keyof typeof USERS = 'finance') =>
     (await house.read.budgets(asked, USERS[who])).rows.map(({ subject, id }) => `${subject} ${id}`);
   return { ...house, of };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jobUrl } from '../../../../functions/answers/job/job-url.ts';
+import { reportJobUrl } from '../../../../functions/answers/job/job-url.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 
 const GITLAB = 'https://gitlab.example.com';
@@ -20,9 +20,9 @@ test.each([
   ['empty', { projectPath: '' }, undefined],
   ['unknown', {}, undefined],
 ])('a job links to its page when its path is %s: %j', (_, job, url) => {
-  expect(jobUrl(GITLAB, { jobId: 5, ...job }, directory)).toBe(url);
+  expect(reportJobUrl(GITLAB, { jobId: 5, ...job }, directory)).toBe(url);
 });
 
 test('without an address of GitLab nothing links', () => {
-  expect(jobUrl(undefined, { jobId: 5, projectPath: 'acme/web' }, directory)).toBeUndefined();
+  expect(reportJobUrl(undefined, { jobId: 5, projectPath: 'acme/web' }, directory)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
-import type { StatementAsked } from '../../../../functions/answers/statement/model.ts';
+import type { StatementQuery } from '../../../../functions/answers/statement/model.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 /** Two jobs of acme/payments/cards that cost 1.00 each, one of beta/ops. */
@@ -21,7 +21,7 @@ async function month() {
   return { ...house, whole };
 }
 
-const PAYMENTS: StatementAsked = { month: '2026-11', group: 'acme/payments' };
+const PAYMENTS: StatementQuery = { month: '2026-11', group: 'acme/payments' };
 
 test('days alone state the same total as all jobs, and both the counter’s', async () => {
   const { read, whole } = await month();

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import {
   type DirectoryPointer,
   type DirectoryTable,
+  type DirectoryWish,
   WISH_AGAIN_MS,
-  type Wish,
 } from '../../../../functions/core/directory/directory-table.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 
@@ -62,8 +62,8 @@ export function directoryTableContract(newTable: (instance: string) => Directory
 
   test('a wish is on the list once, stays until it is granted, and comes again after ten minutes only', async () => {
     const table = build();
-    const group: Wish = { kind: 'group', id: 7 };
-    const project: Wish = { kind: 'project', id: 7 };
+    const group: DirectoryWish = { kind: 'group', id: 7 };
+    const project: DirectoryWish = { kind: 'project', id: 7 };
     const atMs = NOVEMBER_21_MS;
     for (let times = 0; times < 3; times += 1) await table.putWish(group, atMs + times, WAIT);
     await table.putWish(project, atMs, WAIT);

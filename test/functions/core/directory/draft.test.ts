@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Draft } from '../../../../functions/core/directory/draft.ts';
+import { DirectoryDraft } from '../../../../functions/core/directory/draft.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
@@ -7,7 +7,8 @@ const HOUR_MS = 3_600_000;
 
 test('a chunk that a run changes and changes back stays the one that is live, and is not let go', async () => {
   const table = memoryDirectoryTable();
-  const open = (run: number) => Draft.open({ table, runId: `run${run}`, nowMs: NOVEMBER_21_MS + run });
+  const open = (run: number) =>
+    DirectoryDraft.open({ table, runId: `run${run}`, nowMs: NOVEMBER_21_MS + run });
   const first = await open(1);
   await first.write('projects/0', { projects: ['a'] });
   await first.flip({}, true);
@@ -22,11 +23,11 @@ test('a chunk that a run changes and changes back stays the one that is live, an
 
 test('a chunk that was damaged is refused rather than read', async () => {
   const table = memoryDirectoryTable();
-  const draft = await Draft.open({ table, runId: 'run1', nowMs: NOVEMBER_21_MS });
+  const draft = await DirectoryDraft.open({ table, runId: 'run1', nowMs: NOVEMBER_21_MS });
   await draft.write('projects/0', { projects: ['a'] });
   await draft.flip({}, true);
-  const again = await Draft.open({ table, runId: 'run2', nowMs: NOVEMBER_21_MS });
-  const other = await Draft.open({ table, runId: 'run1', nowMs: NOVEMBER_21_MS });
+  const again = await DirectoryDraft.open({ table, runId: 'run2', nowMs: NOVEMBER_21_MS });
+  const other = await DirectoryDraft.open({ table, runId: 'run1', nowMs: NOVEMBER_21_MS });
   await other.write('projects/1', { projects: ['b'] });
   const [bytes] = await table.readChunks([{ version: '2-run1', name: 'projects/1' }], { timeoutMs: 1 });
   await table.putChunk({ version: '1-run1', name: 'projects/0' }, bytes ?? new Uint8Array(), {

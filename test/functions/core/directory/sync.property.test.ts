@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DirectoryError } from '../../../../functions/core/directory/directory-error.ts';
-import type { SyncReport } from '../../../../functions/core/directory/sync.ts';
+import type { DirectorySyncReport } from '../../../../functions/core/directory/sync.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { GitLabPlaces } from '../../../support/gitlab-places.ts';
 import { MINUTE_MS, type SyncBench, syncBench } from '../../../support/sync-bench.ts';
@@ -102,7 +102,7 @@ function truth({ groups, projects, pathOf }: GitLabPlaces): unknown {
 const tryRun = (
   bench: SyncBench,
   changes: Parameters<SyncBench['run']>[0],
-): Promise<SyncReport | undefined> =>
+): Promise<DirectorySyncReport | undefined> =>
   bench.run(changes).catch((error: unknown) => {
     bench.clock.advance(5 * MINUTE_MS);
     if (error instanceof DirectoryError) return undefined;

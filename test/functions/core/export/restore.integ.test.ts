@@ -15,7 +15,7 @@ import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { restoreCommandOn } from '../../../../scripts/cli/restore/restore-command.ts';
-import type { DeskIo } from '../../../../scripts/terminal/command.ts';
+import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { manualClock, NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
@@ -134,7 +134,7 @@ async function restored(...args: readonly string[]) {
     err: () => {},
     env: {},
     nowMs: () => NOVEMBER_21_MS + 3_600_000,
-  } as unknown as DeskIo;
+  } as unknown as TerminalIo;
   const open = async () => ({ ...place('export-older'), description: 'the table', close: async () => {} });
   const command = restoreCommandOn({ open, confirm: async () => undefined });
   const exit = await command.run([folder, '--yes', '--json', ...args], io);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readInstant } from '../../../../functions/core/gitlab/job-reader.ts';
+import { readGitLabInstant } from '../../../../functions/core/gitlab/job-reader.ts';
 
 test.each([
   ['2024-06-11 03:13:06 UTC', '2024-06-11T03:13:06.000Z'],
@@ -11,7 +11,7 @@ test.each([
   ['2024-06-11T17:13:06+14:00', '2024-06-11T03:13:06.000Z'],
   ['2024-02-29 23:59:59 UTC', '2024-02-29T23:59:59.000Z'],
 ])('%s is read as the instant it names', (text, expected) => {
-  expect(new Date(readInstant(text) ?? Number.NaN).toISOString()).toBe(expected);
+  expect(new Date(readGitLabInstant(text) ?? Number.NaN).toISOString()).toBe(expected);
 });
 
 test.each([
@@ -28,5 +28,5 @@ test.each([
   '0024-06-11 03:13:06 UTC',
   ' 2024-06-11 03:13:06 UTC',
 ])('%j is no instant rather than a wrong one', (text) => {
-  expect(readInstant(text)).toBeUndefined();
+  expect(readGitLabInstant(text)).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import type { LedgerClock } from '../../../../functions/core/environment/clock.t
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
-import type { CounterSeen } from '../../../../policies/claim.ts';
+import type { CounterSnapshot } from '../../../../policies/claim.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../../support/ledger/asks.ts';
 import { type Bounds, History, must } from '../../../support/ledger/history.ts';
@@ -208,7 +208,7 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
                     {
                       ...two,
                       ...(softBound > 0 && {
-                        soft: { bound: softBound, warning: (seen: CounterSeen) => softReason(two, seen) },
+                        soft: { bound: softBound, warning: (seen: CounterSnapshot) => softReason(two, seen) },
                       }),
                     },
                   ]

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LimitChange } from '../../../../functions/core/limits/limit-set.ts';
-import { KEPT_DAYS, publishLimits, readLimits } from '../../../../functions/core/limits/publish-limits.ts';
+import { KEPT_DAYS, publishLimits, readLimitSet } from '../../../../functions/core/limits/publish-limits.ts';
 import { aDirectory, aPolicy } from '../../../policies/documents.ts';
 import {
   type LimitOperation,
@@ -45,7 +45,7 @@ test('a set is read back whole: limits, grants, rollouts, the defaults, and who 
   };
   const outcome = await publishLimits(document, change(), deps(table));
   if (outcome.outcome !== 'live') throw new Error(outcome.outcome);
-  const read = await readLimits(outcome.pointer.set, table);
+  const read = await readLimitSet(outcome.pointer.set, table);
   expect(read.change).toEqual(change());
   const limits = [...document.limits].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   expect({
@@ -74,7 +74,7 @@ test('of two edits of the same set the second is stale, and both can be read', a
   const [won, lost] = outcomes.sort((a) => (a.outcome === 'live' ? -1 : 1));
   if (won?.outcome !== 'live' || lost?.outcome !== 'stale') throw new Error('expected one winner');
   expect(lost.live).toEqual(won.pointer);
-  const both = await Promise.all([won.pointer.set, lost.mine ?? ''].map((set) => readLimits(set, table)));
+  const both = await Promise.all([won.pointer.set, lost.mine ?? ''].map((set) => readLimitSet(set, table)));
   expect(both.map((each) => each.change.actor).sort()).toEqual(['ann', 'ben']);
   expect(await edit(4, 'late')).toEqual({ outcome: 'stale', live: won.pointer });
 });
@@ -114,7 +114,7 @@ test('the live set stays readable while the next one is written and fails', asyn
     publishLimits({ limits: [money(100, 2)] }, change({ base }), deps(table)),
   ).rejects.toMatchObject({ code: 'limits_unavailable' });
   expect(await table.getPointer(WAIT)).toEqual(first.pointer);
-  expect((await readLimits(base, table)).document).toEqual({ limits: [money(100, 1)] });
+  expect((await readLimitSet(base, table)).document).toEqual({ limits: [money(100, 1)] });
 });
 
 test('the set that was replaced goes in ninety days, and so does one that came too late; the live one stays', async () => {

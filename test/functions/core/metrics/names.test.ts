@@ -30,5 +30,5 @@ test.each(METRICS)('$name says in a sentence what it means', ({ name, says }) =>
 });
 
 test('functions and relay hear of their deployment under one name', () => {
-  expect(relayNames.ENV_DEPLOYMENT).toBe(functionNames.ENV_DEPLOYMENT);
+  expect(relayNames.ENV_RELAY_DEPLOYMENT).toBe(functionNames.ENV_DEPLOYMENT);
 });

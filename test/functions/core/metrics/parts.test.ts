@@ -1,6 +1,6 @@
 /** That the parts say the right numbers; that deployed handlers write them is deployed-handlers.integ.test.ts's business. */
 import { expect, test } from 'vitest';
-import type { SyncReport } from '../../../../functions/core/directory/sync.ts';
+import type { DirectorySyncReport } from '../../../../functions/core/directory/sync.ts';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
@@ -10,9 +10,9 @@ import { publishLimits } from '../../../../functions/core/limits/publish-limits.
 import { emfMetrics } from '../../../../functions/core/metrics/metrics.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { truthText } from '../../../../functions/core/truth/truth-text.ts';
-import { measureReport as measureDirectory } from '../../../../functions/directory-sync/report.ts';
+import { measureDirectoryReport as measureDirectory } from '../../../../functions/directory-sync/report.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
-import { measureReport as measureSweep } from '../../../../functions/sweep/report.ts';
+import { measureSweepReport as measureSweep } from '../../../../functions/sweep/report.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { measuredOf } from '../../../support/emf-spec.ts';
@@ -182,7 +182,7 @@ test('a sweep tells what it healed, what ran and what nobody admitted', async ()
   expect(said()).toMatchObject([{ GitLabSilent: [1], OldestDueAgeSeconds: [1.5], HealedBySweep: [7] }]);
 });
 
-const SYNCED: SyncReport = {
+const SYNCED: DirectorySyncReport = {
   outcome: 'flipped',
   live: true,
   calls: 1,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { subjectHref } from '../../../../functions/console/pages/parts/links.tsx';
 import { addresseeKey, addresseeOf, subjectLabel } from '../../../../functions/core/notify/addressee.ts';
-import { linkTo, subjectPage } from '../../../../functions/core/notify/console-links.ts';
+import { linkTo, subjectPagePath } from '../../../../functions/core/notify/console-links.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { DIRECTORY } from '../../console/house.ts';
 
@@ -57,7 +57,7 @@ test.each([
   'groups/acme/*',
   'personal',
 ])('the link of %s leads to where the console shows it', (subject) => {
-  expect(subjectPage(subject)).toBe(subjectHref(subject) ?? '/history');
+  expect(subjectPagePath(subject)).toBe(subjectHref(subject) ?? '/history');
 });
 
 test('without a console there is no link', () => {

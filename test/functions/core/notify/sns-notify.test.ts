@@ -10,7 +10,7 @@ import {
 import { snsNotify } from '../../../../functions/core/notify/sns-notify.ts';
 import {
   CROSSINGS_PER_MESSAGE_MAX,
-  digest,
+  crossingDigest,
 } from '../../../../functions/core/thresholds/announce-crossings.ts';
 import { crossings } from '../../../../functions/core/thresholds/crossings.ts';
 import { counter } from '../../../support/ledger/asks.ts';
@@ -111,7 +111,7 @@ test('the fullest digest of the longest names is a message SNS takes', async () 
       forecast: { outcome: 'runs_out', atMs: NOVEMBER_21_MS } as const,
     }));
   expect(told).toHaveLength(CROSSINGS_PER_MESSAGE_MAX);
-  await snsNotify({ topicArn }).send(digest(told, { currency: 'EUR', nowMs: NOVEMBER_21_MS }));
+  await snsNotify({ topicArn }).send(crossingDigest(told, { currency: 'EUR', nowMs: NOVEMBER_21_MS }));
   expect(sns.calls()).toHaveLength(1);
 });
 

@@ -13,13 +13,13 @@ import {
   begins,
   compare,
   type ItemCondition,
+  type ItemTable,
   type ItemWrite,
   keyOf,
   numberIs,
   type Operations,
   present,
   type QueryAsk,
-  type Table,
   TimeLimit,
 } from '../../../../functions/core/store/operation.ts';
 import { itemAt } from '../../../../functions/core/store/put.ts';
@@ -142,7 +142,7 @@ function keyOfWrite(each: ItemWrite): Key {
 }
 
 /** What came of it, in one form: pages are read to their end, and what has no order gets one. */
-async function answerOf(table: Table, { name, operation }: Step): Promise<unknown> {
+async function answerOf(table: ItemTable, { name, operation }: Step): Promise<unknown> {
   const limit = new TimeLimit(WAIT_MS);
   try {
     if (name === 'Scan') {
@@ -167,7 +167,7 @@ async function answerOf(table: Table, { name, operation }: Step): Promise<unknow
 const ordered = (items: readonly Item[]): readonly Item[] =>
   [...items].sort((one, other) => (nameOf(keyOf(one)) < nameOf(keyOf(other)) ? -1 : 1));
 
-async function emptied(table: Table): Promise<Table> {
+async function emptied(table: ItemTable): Promise<ItemTable> {
   const limit = new TimeLimit(WAIT_MS);
   for await (const items of scanPages(table, { filter: present(), consistent: true }, WAIT_MS))
     for (const item of items) await table.send('DeleteItem', { key: keyOf(item) }, limit);

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
-import { MemoryNotify, NotifyError } from '../../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/notify.ts';
 import {
   type AnnounceCrossingsDeps,
   announceCrossings,
 } from '../../../../functions/core/thresholds/announce-crossings.ts';
-import { KnownTold } from '../../../../functions/core/thresholds/announced.ts';
+import { KnownCrossings } from '../../../../functions/core/thresholds/announced.ts';
 import type { Transition } from '../../../../functions/core/thresholds/crossings.ts';
 import type { WatchedLimit } from '../../../../functions/core/thresholds/level.ts';
 import type { DailyUsage } from '../../../../policies/forecast/daily-usage.ts';
@@ -20,7 +20,7 @@ function house(over: Partial<AnnounceCrossingsDeps> = {}, fault?: () => StoreFau
   const clock = manualClock();
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock, ...(fault && { fault }) });
   const ledger = createLedger({ store, clock });
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   const limit = { now: aLimit({ amount: 100, owner: 'payments-leads' }) as WatchedLimit };
   const announce = (...transitions: readonly Transition[]) =>
     announceCrossings(transitions, {
@@ -85,7 +85,7 @@ describe('once per period and level', () => {
 
   test('a process that knows a level to be told does not ask the ledger again', async () => {
     let asked = 0;
-    const { announce, told } = house({ knownTold: new KnownTold() }, () => {
+    const { announce, told } = house({ knownTold: new KnownCrossings() }, () => {
       asked += 1;
       return undefined;
     });
@@ -134,7 +134,7 @@ describe('once per period and level', () => {
 
 describe('a crash between message and note', () => {
   test('a message nobody took is sent with the next try of the batch, once', async () => {
-    const sent = new MemoryNotify();
+    const sent = new MemoryNotifier();
     let up = false;
     const { announce } = house({
       notify: {
@@ -153,8 +153,8 @@ describe('a crash between message and note', () => {
 
   test('a crash right after asking keeps the warning, also for a clock five minutes behind', async () => {
     const crash = { send: async () => Promise.reject(new NotifyError('notify_unavailable', 'no')) };
-    const sent = new MemoryNotify();
-    let notify: Pick<MemoryNotify, 'send'> = crash;
+    const sent = new MemoryNotifier();
+    let notify: Pick<MemoryNotifier, 'send'> = crash;
     const { announce, clock } = house({ notify: { send: (message) => notify.send(message) } });
     await expect(announce(step([0, 0], [0, 60]))).rejects.toThrow(NotifyError);
     notify = sent;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { crossings } from '../../../../functions/core/thresholds/crossings.ts';
-import { levelsOf, type WatchedLimit } from '../../../../functions/core/thresholds/level.ts';
+import { thresholdLevelsOf, type WatchedLimit } from '../../../../functions/core/thresholds/level.ts';
 import { aCounter, aLimit, step } from './limits.ts';
 
 const said = (transition: Parameters<typeof crossings>[0], limit: WatchedLimit = aLimit()) =>
@@ -74,7 +74,7 @@ describe('the soft part is a level with a name of its own', () => {
   });
 
   test('a limit that only warns has none: it tells that by itself', () => {
-    const names = levelsOf(aLimit({ softAmount: 1, mode: 'warn' })).map(({ name }) => name);
+    const names = thresholdLevelsOf(aLimit({ softAmount: 1, mode: 'warn' })).map(({ name }) => name);
     expect(names).toEqual(['50 %', '75 %', '90 %', '100 %']);
   });
 });
@@ -90,16 +90,16 @@ describe('which limits have levels', () => {
     ['a limit whose thresholds are empty', { thresholds: [] }],
   ];
   test.each(none)('%s has none', (_, over) => {
-    expect(levelsOf(aLimit(over))).toEqual([]);
+    expect(thresholdLevelsOf(aLimit(over))).toEqual([]);
   });
 
   test('what is counted at once has none, not even its soft part', () => {
     const { per: _per, ...rest } = aLimit({ kind: 'jobs', unit: 'jobs', amount: 10, softAmount: 8 });
-    expect(levelsOf(rest)).toEqual([]);
+    expect(thresholdLevelsOf(rest)).toEqual([]);
   });
 
   test('thresholds of the limit win over the default', () => {
-    expect(levelsOf(aLimit({ amount: 200, thresholds: [110, 80] }))).toEqual([
+    expect(thresholdLevelsOf(aLimit({ amount: 200, thresholds: [110, 80] }))).toEqual([
       { name: '80 %', amount: 160 },
       { name: '110 %', amount: 220 },
     ]);

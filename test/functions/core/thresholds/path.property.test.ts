@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { MemoryNotify } from '../../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../../functions/core/notify/notify.ts';
 import { announceCrossings } from '../../../../functions/core/thresholds/announce-crossings.ts';
 import type { Transition } from '../../../../functions/core/thresholds/crossings.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
@@ -31,7 +31,7 @@ function house() {
   const clock = manualClock();
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock });
   const ledger = createLedger({ store, clock });
-  const notify = new MemoryNotify();
+  const notify = new MemoryNotifier();
   const limitOf = async () => ({ limit: LIMIT, subjectLabel: 'group one', to: { owner: 'one' } });
   const deps = { ledger, notify, clock, currency: 'EUR', log: silentLog, limitOf };
   const told = (): readonly string[] =>

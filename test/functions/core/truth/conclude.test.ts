@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EndOutcome, JobGone, Ledger } from '../../../../functions/core/ledger/ledger.ts';
+import type { EndOutcome, GoneJob, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { concludeAll } from '../../../../functions/core/truth/conclude.ts';
 import { newTally } from '../../../../functions/sweep/report.ts';
 
@@ -15,7 +15,7 @@ function run(outcome: EndOutcome) {
   return { ledger, chargeBypass: async () => [], chargeUnknown: 'nothing' as const };
 }
 
-const gone = (jobId: number): JobGone => ({ jobId, cause: 'canceled' });
+const gone = (jobId: number): GoneJob => ({ jobId, cause: 'canceled' });
 const release = (jobId: number) => ({ do: 'release' as const, gone: gone(jobId) });
 
 test('what the table left undecided earlier in the run does not make later verdicts undecided', async () => {

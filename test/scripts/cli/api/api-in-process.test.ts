@@ -7,7 +7,7 @@ import { LedgerError } from '../../../../functions/core/store/ledger-error.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { rolesOf } from '../../../../scripts/cli/api/api-in-process.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
-import { lsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
+import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 
 const DIRECTORY = directoryOf([
@@ -38,7 +38,7 @@ test('a table that does not answer is told in its own words, not in those the AP
       return { ...tables, ledger: { ...tables.ledger, readCounters } };
     },
   });
-  expect(await run((deps) => lsCommandOn(broken(deps)), [])).toMatchObject({
+  expect(await run((deps) => budgetLsCommandOn(broken(deps)), [])).toMatchObject({
     code: 1,
     out: '',
     err: expect.stringContaining('credentials expired'),

@@ -1,10 +1,10 @@
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import type { Tally } from '../../../../functions/core/usage/tally.ts';
+import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
 import type { BudgetTables } from '../../../../scripts/cli/api/open-api.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
-import type { Command, DeskIo } from '../../../../scripts/terminal/command.ts';
+import type { Command, TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';
@@ -45,7 +45,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
   const run = async (
     command: (deps: BudgetDeps) => Command,
     args: readonly string[],
-    more: Partial<DeskIo> = {},
+    more: Partial<TerminalIo> = {},
   ): Promise<DeskRun> => {
     const made = command(deps);
     const entries = [{ ...made, load: async () => made }];
@@ -63,7 +63,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
     const today = Math.floor(ledger.clock.nowMs() / 86_400_000);
     const usage = perDay.map((micros, index) => ({
       key: { subject, day: dayText(today - perDay.length + index) },
-      delta: new Map([['settledMicros', micros]]) as Tally,
+      delta: new Map([['settledMicros', micros]]) as UsageTally,
     }));
     if (usage.length > 0) await rollup.commit({ contributions: [], usage });
   };

@@ -9,7 +9,7 @@ import { exportCommandOn } from '../../../../scripts/cli/budget/export-command.t
 import { grantCommandOn } from '../../../../scripts/cli/budget/grant-command.ts';
 import { historyCommandOn } from '../../../../scripts/cli/budget/history-command.ts';
 import { importCommandOn } from '../../../../scripts/cli/budget/import-command.ts';
-import { lsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
+import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
 import { removeCommandOn } from '../../../../scripts/cli/budget/remove-command.ts';
 import {
   approveCommandOn,
@@ -18,7 +18,7 @@ import {
 } from '../../../../scripts/cli/budget/requests-command.ts';
 import { revokeCommandOn } from '../../../../scripts/cli/budget/revoke-command.ts';
 import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
-import { showCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
+import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
 import { undoCommandOn } from '../../../../scripts/cli/budget/undo-command.ts';
 import { COMMANDS } from '../../../../scripts/cli/commands.ts';
 import { explainCommandOn } from '../../../../scripts/cli/explain/explain-command.ts';
@@ -48,13 +48,13 @@ async function withJobs(): Promise<Bench> {
 
 test('limits are listed the fullest first, with what is used, held and left', async () => {
   const { run, json } = await withJobs();
-  const { out } = await run(lsCommandOn, []);
+  const { out } = await run(budgetLsCommandOn, []);
   expect(out.split('\n').slice(0, 3)).toEqual([
     'group                            limit  used  held      left   %  owner',
     'acme/payments           7.50 EUR/month  1.00  4.00      2.50  66  payments-leads',
     'acme                9,000.00 EUR/month  1.00  4.00  8,995.00   0  finance',
   ]);
-  const { limits } = await json(lsCommandOn, '--over', '50%', '--group', 'acme');
+  const { limits } = await json(budgetLsCommandOn, '--over', '50%', '--group', 'acme');
   expect(limits).toEqual([
     {
       subject: 'group/101',
@@ -79,7 +79,7 @@ test('the groups right below a group, and what its own projects used, come to wh
   const { run, json, spend } = await budgetBench();
   await spend('group/100', [50_000_000, 50_000_000]);
   await spend('group/101', [60_000_000]);
-  const { out } = await run(showCommandOn, ['acme']);
+  const { out } = await run(budgetShowCommandOn, ['acme']);
   const lines = out.split('\n');
   const first = lines.findIndex((line) => line.startsWith('this month'));
   expect(lines.slice(first, first + 5).map((line) => line.split(/ {2,}/))).toEqual([
@@ -89,7 +89,7 @@ test('the groups right below a group, and what its own projects used, come to wh
     ['Projects right in this group', '40.00', '0'],
     ['acme', '100.00', '0'],
   ]);
-  const { below } = await json(showCommandOn, 'acme');
+  const { below } = await json(budgetShowCommandOn, 'acme');
   expect(below.groups.map(({ settledMicros }: { settledMicros: number }) => settledMicros)).toEqual([
     60_000_000, 0,
   ]);
@@ -98,13 +98,13 @@ test('the groups right below a group, and what its own projects used, come to wh
     rest: { settledMicros: 40_000_000 },
     restLabel: 'Projects right in this group',
   });
-  expect((await json(showCommandOn, 'acme/payments')).below).toBeNull();
+  expect((await json(budgetShowCommandOn, 'acme/payments')).below).toBeNull();
 });
 
 test('--group lists the group and what is below it, and nothing above', async () => {
   const { json } = await withJobs();
   const of = async (group: string) =>
-    (await json(lsCommandOn, '--group', group)).limits.map((each: { subject: string }) => each.subject);
+    (await json(budgetLsCommandOn, '--group', group)).limits.map((each: { subject: string }) => each.subject);
   expect(await of('acme/platform')).toEqual(['group/102', 'group/102']);
   expect((await of('100')).toSorted()).toEqual(['group/100', 'group/101', 'group/102', 'group/102']);
 });
@@ -113,18 +113,18 @@ test('--forecast tells when a limit runs out by the usage of the last weeks, the
   const bench = await withJobs();
   await bench.spend('group/101', [400_000, 400_000, 500_000, 300_000, 400_000]);
   await bench.spend('group/100', [400_000]);
-  const { limits } = await bench.json(lsCommandOn, '--forecast', '--group', 'acme');
+  const { limits } = await bench.json(budgetLsCommandOn, '--forecast', '--group', 'acme');
   // 2.50 are left at 0.40 a day, of which half a day is over.
   expect(limits.slice(0, 2)).toMatchObject([
     { path: 'acme/payments', runsOut: expect.stringMatching(/^2026-11-27T/) },
     { path: 'acme', runsOut: 'lasts' },
   ]);
-  expect((await bench.run(lsCommandOn, ['--forecast'])).out).toContain('2026-11-27  payments-leads');
+  expect((await bench.run(budgetLsCommandOn, ['--forecast'])).out).toContain('2026-11-27  payments-leads');
 });
 
 test('at 80 columns a long path loses its beginning, not its name', async () => {
   const { run } = await withJobs();
-  const { out } = await run(lsCommandOn, ['--forecast'], { columns: 72 });
+  const { out } = await run(budgetLsCommandOn, ['--forecast'], { columns: 72 });
   expect(out).toContain('…');
   for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
 });
@@ -143,8 +143,8 @@ test('at 80 columns no line of a table wraps, and of one change nothing is cut o
   expect(requests.out.replace(/\s+/g, ' ')).toMatch(
     /^r-\S+ pending group acme\/payments, .*why release week/,
   );
-  const shown = await run(showCommandOn, ['acme/payments'], narrow);
-  const listed = await run(lsCommandOn, ['--forecast'], narrow);
+  const shown = await run(budgetShowCommandOn, ['acme/payments'], narrow);
+  const listed = await run(budgetLsCommandOn, ['--forecast'], narrow);
   for (const { out } of [given, requests, listed])
     for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
   expect(shown.out).toContain('+1 on money-month');
@@ -223,17 +223,17 @@ test.each<[readonly string[], object]>([
 ])('budget set %j', async (args, expected) => {
   const { run, json } = await budgetBench(LIMITS.filter((each) => !('minutes' in each)));
   expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
-  const { limits } = await json(lsCommandOn);
+  const { limits } = await json(budgetLsCommandOn);
   expect(limits).toContainEqual(expect.objectContaining(expected));
 });
 
 test.each<[Parameters<Bench['run']>[0], readonly string[], string]>([
-  [showCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
-  [showCommandOn, ['4711'], 'the directory knows no group of this id'],
-  [showCommandOn, ['project/4711'], 'the directory knows no project of this id'],
-  [showCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
-  [lsCommandOn, ['--group', '4711'], 'the directory knows no group of this id'],
-  [lsCommandOn, ['--group', 'acme/paymets'], 'did you mean acme/payments?'],
+  [budgetShowCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
+  [budgetShowCommandOn, ['4711'], 'the directory knows no group of this id'],
+  [budgetShowCommandOn, ['project/4711'], 'the directory knows no project of this id'],
+  [budgetShowCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
+  [budgetLsCommandOn, ['--group', '4711'], 'the directory knows no group of this id'],
+  [budgetLsCommandOn, ['--group', 'acme/paymets'], 'did you mean acme/payments?'],
   [historyCommandOn, ['4711'], 'the directory knows no group of this id'],
   [historyCommandOn, ['runner-class/larg'], 'did you mean runner-class/large?'],
   [historyCommandOn, ['acme/paymets'], 'did you mean acme/payments?'],
@@ -247,7 +247,7 @@ test.each<[Parameters<Bench['run']>[0], readonly string[], string]>([
 test('"none" takes a field out', async () => {
   const { run, json } = await budgetBench();
   await run(setCommandOn, ['acme/payments', '--owner', 'none', '--reason', 'left']);
-  expect((await json(lsCommandOn, '--group', '101')).limits).toMatchObject([
+  expect((await json(budgetLsCommandOn, '--group', '101')).limits).toMatchObject([
     { amount: 7_500_000, owner: null },
   ]);
 });
@@ -281,7 +281,7 @@ test.each<[readonly string[], object]>([
 ])('budget set %j is read as it is written', async (args, expected) => {
   const { run, json } = await budgetBench();
   expect(await run(setCommandOn, [...args, '--reason', 'x'])).toMatchObject({ code: 0, err: '' });
-  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject(expected);
+  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject(expected);
 });
 
 test('without a reason nothing is changed', async () => {
@@ -347,15 +347,15 @@ test('--as lowers the rights, and what that role may not do is named with who ma
 
 test('as long as no set is live nothing is changed unless told to begin one', async () => {
   const { run, live, json } = await budgetBench(LIMITS, false);
-  expect((await json(lsCommandOn)).limits).toHaveLength(5);
-  expect((await run(lsCommandOn, [])).out).toContain('no set was ever published');
+  expect((await json(budgetLsCommandOn)).limits).toHaveLength(5);
+  expect((await run(budgetLsCommandOn, [])).out).toContain('no set was ever published');
   const args = ['acme/payments', '9', '--reason', 'x'];
   const refused = await run(setCommandOn, args);
   expect([refused.code, await live()]).toEqual([1, undefined]);
   expect(refused.err).toContain('tollgate limits publish');
   expect((await run(exportCommandOn, [])).code).toBe(1);
   expect((await run(setCommandOn, [...args, '--base', 'none'])).code).toBe(0);
-  expect((await json(lsCommandOn)).limits).toHaveLength(5);
+  expect((await json(budgetLsCommandOn)).limits).toHaveLength(5);
 });
 
 test('a removed limit asks nothing, and those above it still do', async () => {
@@ -365,7 +365,7 @@ test('a removed limit asks nothing, and those above it still do', async () => {
     'expected one of money-month',
   );
   await approved(bench, removeCommandOn, ['acme/payments', 'money-month', '--reason', 'x']);
-  const { limits } = await json(showCommandOn, 'acme/payments');
+  const { limits } = await json(budgetShowCommandOn, 'acme/payments');
   expect(limits).toMatchObject([{ subject: 'group/100', own: false }]);
 });
 
@@ -382,7 +382,7 @@ test('a grant is on top at once, shown with its id, and revoked by it', async ()
     'FIN-1',
   ];
   expect((await run(grantCommandOn, args)).code).toBe(0);
-  const shown = await json(showCommandOn, 'acme/payments');
+  const shown = await json(budgetShowCommandOn, 'acme/payments');
   expect(shown.limits[0]).toMatchObject({ amount: 10_000_000, own: true });
   const [grant] = shown.exceptions;
   expect(grant).toMatchObject({
@@ -393,7 +393,7 @@ test('a grant is on top at once, shown with its id, and revoked by it', async ()
   });
   clock.advance(60_000);
   expect((await run(revokeCommandOn, [grant.id, '--reason', 'done'])).code).toBe(0);
-  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
   expect((await run(revokeCommandOn, ['g-none', '--reason', 'x'])).code).toBe(3);
 });
 
@@ -410,7 +410,7 @@ test('a large grant waits until somebody else approves it', async () => {
     err: expect.stringContaining('a request of your own'),
   });
   expect((await run(approveCommandOn, [id, '--actor', 'bob'])).code).toBe(0);
-  expect((await json(lsCommandOn, '--group', '101')).limits).toMatchObject([{ amount: 27_500_000 }]);
+  expect((await json(budgetLsCommandOn, '--group', '101')).limits).toMatchObject([{ amount: 27_500_000 }]);
   expect((await run(declineCommandOn, [id, '--actor', 'eve', '--note', 'no'])).err).toContain(
     'bob has approved it already',
   );
@@ -447,14 +447,14 @@ test('a frozen group starts no job, is shown as frozen, and is lifted by its nam
   const { run, json } = await withJobs();
   const args = ['acme/payments', '--until', '2026-12-01', '--reason', 'migration'];
   expect((await run(freezeCommandOn, args)).code).toBe(0);
-  expect((await json(showCommandOn, 'acme/payments')).exceptions).toMatchObject([
+  expect((await json(budgetShowCommandOn, 'acme/payments')).exceptions).toMatchObject([
     { kind: 'freeze', subject: 'group/101', until: '2026-12-01', reason: 'migration' },
   ]);
   expect((await run(unfreezeCommandOn, ['acme/platform', '--reason', 'x'])).err).toContain(
     'is not frozen itself',
   );
   expect((await run(unfreezeCommandOn, ['acme/payments', '--reason', 'done'])).code).toBe(0);
-  expect((await json(showCommandOn, 'acme/payments')).exceptions).toEqual([]);
+  expect((await json(budgetShowCommandOn, 'acme/payments')).exceptions).toEqual([]);
 });
 
 test('a broken glass is capped, listed, ended and reviewed', async () => {
@@ -559,7 +559,7 @@ test('the last edit is taken back by an edit of its own, and only while it is th
   expect(dry.out).toContain('9.00 EUR → 7.50 EUR');
   expect((await live())?.edit).toBe(2);
   expect((await run(undoCommandOn, ['2'])).code).toBe(0);
-  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
+  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 7_500_000 });
   expect((await json(historyCommandOn, '--count', '1')).edits).toMatchObject([
     { edit: 3, why: 'undoes edit 2: more people', rows: [{ from: 9_000_000, to: 7_500_000 }] },
   ]);
@@ -568,7 +568,7 @@ test('the last edit is taken back by an edit of its own, and only while it is th
   expect(late.err).toContain('others edited since');
   // Taken back itself, and what takes two by hand takes two here.
   expect((await run(undoCommandOn, [])).code).toBe(0);
-  expect((await json(showCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 9_000_000 });
+  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 9_000_000 });
   await run(setCommandOn, ['acme/payments', '1', '--reason', 'slip', '--confirm']);
   const back = await run(undoCommandOn, ['--confirm']);
   expect(back.code).toBe(2);
@@ -584,7 +584,7 @@ test('only --prune takes limits out that the file does not name', async () => {
   expect(stay.out).toContain('3 limits are not in the file and stay');
   expect(stay.out).toContain('No limit differs');
   await approved(bench, importCommandOn, ['few.csv', '--prune', '--apply', '--reason', 'x']);
-  expect((await json(lsCommandOn)).limits).toHaveLength(2);
+  expect((await json(budgetLsCommandOn)).limits).toHaveLength(2);
 });
 
 test('a job is explained by the limits that are live, as its page does', async () => {

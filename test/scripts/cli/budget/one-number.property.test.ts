@@ -21,8 +21,8 @@ import { dayIn } from '../../../../policies/limits/zone.ts';
 import { bareAmountText } from '../../../../policies/text/amount-text.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
-import { lsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
-import { showCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
+import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
+import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';
 import { someLimits } from '../../../policies/documents.ts';
@@ -135,8 +135,8 @@ async function mouths({ limits, counters, perDay }: Case, off = 0) {
     ...deps,
     open: async (flags, io) => ({ ...(await deps.open(flags, io)), ledger: counting(off) }),
   });
-  const ls = await bench.run((deps) => lsCommandOn(open(deps)), ['--forecast', '--group', GROUP]);
-  const show = await bench.json((deps) => showCommandOn(open(deps)), GROUP);
+  const ls = await bench.run((deps) => budgetLsCommandOn(open(deps)), ['--forecast', '--group', GROUP]);
+  const show = await bench.json((deps) => budgetShowCommandOn(open(deps)), GROUP);
 
   const { clock, table } = bench;
   const policy = readPolicy(join(bench.folder, 'policy.yaml'));

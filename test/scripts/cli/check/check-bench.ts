@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCommand } from '../../../../scripts/cli/check/check-command.ts';
-import type { DeskIo, ExitCode } from '../../../../scripts/terminal/command.ts';
+import type { ExitCode, TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS, policyDocument } from '../../../policies/documents.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -18,7 +18,7 @@ export interface Checked {
 /** Runs `tollgate check` as a terminal of so many columns would. */
 export async function runCheck(cwd: string, args: readonly string[], columns = 120): Promise<Checked> {
   let out = '';
-  const io: DeskIo = {
+  const io: TerminalIo = {
     out: (text) => {
       out += text;
     },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import type { OpenDirectory } from '../../../../scripts/cli/directory/open-directory.ts';
-import { showCommandOn } from '../../../../scripts/cli/directory/show-command.ts';
+import { directoryShowCommandOn } from '../../../../scripts/cli/directory/show-command.ts';
 import { syncCommandOn } from '../../../../scripts/cli/directory/sync-command.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
@@ -22,7 +22,7 @@ function desk() {
     },
   });
   const commands: CommandEntry[] = [
-    showCommandOn(open),
+    directoryShowCommandOn(open),
     syncCommandOn({ open, gitlabAt: () => bench.gitlab, clock: bench.clock }),
   ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
   const root = aProject({ token: 'glpat-secret\n' });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseSchema } from '../../../../relay/wire/schema.ts';
 import { examine } from '../../../../scripts/cli/doctor/examine.ts';
-import { type Finding, formatFinding } from '../../../../scripts/cli/doctor/finding.ts';
+import { type DoctorFinding, formatFinding } from '../../../../scripts/cli/doctor/finding.ts';
 import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
 import { type LocalRouterOptions, startLocalRouter } from '../../../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
@@ -53,7 +53,7 @@ const options = (router: string, more: Partial<DoctorOptions> = {}): DoctorOptio
   ...more,
 });
 
-const outcomes = (findings: readonly Finding[]) =>
+const outcomes = (findings: readonly DoctorFinding[]) =>
   Object.fromEntries(findings.map(({ check, outcome }) => [check, outcome]));
 
 test.each(['grpc', 'ws'] as const)(

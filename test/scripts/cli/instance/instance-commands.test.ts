@@ -4,7 +4,7 @@ import type { InstanceTable } from '../../../../functions/core/store/operation.t
 import {
   addCommandOn,
   forgetCommandOn,
-  lsCommandOn,
+  instanceLsCommandOn,
 } from '../../../../scripts/cli/instance/instance-commands.ts';
 import type { Command } from '../../../../scripts/terminal/command.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -24,7 +24,7 @@ function aRegister(...names: readonly string[]) {
     close: async () => {},
   });
   const commands: readonly Command[] = [
-    lsCommandOn(open),
+    instanceLsCommandOn(open),
     addCommandOn(open),
     forgetCommandOn(open, async (instance) => void known.delete(instance)),
   ];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { ledgerPlace } from '../../../../scripts/cli/ledger/ledger-flags.ts';
-import { openDeskLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 
@@ -38,7 +38,7 @@ test.each([
 });
 
 test('a local ledger that was never made is not made now', async () => {
-  await expect(openDeskLedger({}, { env: {}, root: '/nowhere/' })).rejects.toThrow(/npm start makes it/);
+  await expect(openLedger({}, { env: {}, root: '/nowhere/' })).rejects.toThrow(/npm start makes it/);
 });
 
 test('the desk cannot write, whatever it tries', async () => {

@@ -7,14 +7,14 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoClient } from '../../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
-import { type DeskLedger, openDeskLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { type LedgerAccess, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
 
 const TABLE = 'tollgate-local';
 const INSTANCE = 'gitlab.local';
 
-async function jobsSeen({ store }: DeskLedger): Promise<readonly number[]> {
+async function jobsSeen({ store }: LedgerAccess): Promise<readonly number[]> {
   const found: number[] = [];
   for await (const item of store.scan()) if (item.kind === 'record') found.push(item.record.jobId);
   expect((await store.readRecords([1], { timeoutMs: 300_000 }))[0]?.state).toBe('HELD');
@@ -41,16 +41,16 @@ test('the desk reads what npm start left on disk, and a table by its name, and o
     await ledger.hold([anAsk(jobId, [claim('group/1', 10, 100)])], systemClock.monotonicMs() + 300_000);
   }
   const flags = { ledger: TABLE, instance: INSTANCE, endpoint: database.endpoint };
-  const table = await openDeskLedger(flags, { env: {}, root });
+  const table = await openLedger(flags, { env: {}, root });
   expect(await jobsSeen(table)).toEqual([1]);
   await table.close();
-  const missing = await openDeskLedger({ ...flags, ledger: 'no-such-table' }, { env: {}, root });
+  const missing = await openLedger({ ...flags, ledger: 'no-such-table' }, { env: {}, root });
   await expect(missing.store.readRecords([1], { timeoutMs: 300_000 })).rejects.toThrow(/no-such-table/);
   await missing.close();
   client.destroy();
   await database.stop();
 
-  const local = await openDeskLedger({}, { env: {}, root });
+  const local = await openLedger({}, { env: {}, root });
   expect(await jobsSeen(local)).toEqual([1]);
   await local.close();
 });

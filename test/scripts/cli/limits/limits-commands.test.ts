@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chunkOfRoot } from '../../../../functions/core/limits/limit-set.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
-import { checkCommandOn } from '../../../../scripts/cli/limits/check-command.ts';
+import { limitsCheckCommandOn } from '../../../../scripts/cli/limits/check-command.ts';
 import type { OpenLimits } from '../../../../scripts/cli/limits/open-limits.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import { setsCommandOn } from '../../../../scripts/cli/limits/sets-command.ts';
-import { showCommandOn } from '../../../../scripts/cli/limits/show-command.ts';
+import { limitsShowCommandOn } from '../../../../scripts/cli/limits/show-command.ts';
 import { readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import type { Command } from '../../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../../policies/documents.ts';
@@ -36,10 +36,10 @@ function desk() {
     return { table, directory: groups.table, description: 'the test table', close };
   };
   const commands: readonly Command[] = [
-    showCommandOn(opening),
+    limitsShowCommandOn(opening),
     publishCommandOn({ open: opening, userName: () => 'jane' }),
     setsCommandOn(opening),
-    checkCommandOn(opening),
+    limitsCheckCommandOn(opening),
   ];
   const root = aProject({
     'policies/policy.yaml': JSON.stringify(policyDocument()),

@@ -6,7 +6,7 @@ import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
 import { usageExpiresAtSeconds } from '../../../../functions/core/usage/rollup-item.ts';
-import type { Tally } from '../../../../functions/core/usage/tally.ts';
+import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
 import type { UsageKey } from '../../../../functions/core/usage/usage.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
@@ -25,7 +25,7 @@ class ExpiringUsage extends MemoryRollupStore {
     this.#clock = clock;
   }
 
-  override async readUsage(keys: readonly UsageKey[]): Promise<readonly Tally[]> {
+  override async readUsage(keys: readonly UsageKey[]): Promise<readonly UsageTally[]> {
     const tallies = await super.readUsage(keys);
     return keys.map((key, index) => {
       const isGone = usageExpiresAtSeconds(key) * 1000 <= this.#clock.nowMs();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   type Figure,
-  failed,
+  isFailedFigure,
   ratioOfRounds,
   reached,
   renderTable,
@@ -28,9 +28,9 @@ test.each([
 
 test('noise is shown, and does not excuse a miss', () => {
   const noisy = aFigure({ value: 0.1, noisy: true });
-  expect(failed(noisy)).toBe(true);
+  expect(isFailedFigure(noisy)).toBe(true);
   expect(renderTable([noisy])).toContain('MISSED (noisy)');
-  expect(failed(aFigure({ noisy: true }))).toBe(false);
+  expect(isFailedFigure(aFigure({ noisy: true }))).toBe(false);
 });
 
 test('rounds alternate which side goes first, and the median counts', async () => {

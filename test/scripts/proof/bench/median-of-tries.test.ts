@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Figure, failed } from '../../../../scripts/proof/bench/figure.ts';
+import { type Figure, isFailedFigure } from '../../../../scripts/proof/bench/figure.ts';
 import { medianOfTries } from '../../../../scripts/proof/bench/median-of-tries.ts';
 
 const aFigure = (value: number, more: Partial<Figure> = {}): Figure => ({
@@ -33,7 +33,7 @@ test.each([
   const { figure, tries } = await measured(...values.map((each) => aFigure(each)));
   expect(tries).toBe(3);
   expect(figure?.value).toBe(value);
-  expect(figure && failed(figure)).toBe(value < 0.5);
+  expect(figure && isFailedFigure(figure)).toBe(value < 0.5);
 });
 
 test('a count that is missed is not measured again', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   expectEqual,
-  NotPossible,
+  NotPossibleError,
   runSteps,
   type Step,
   type StepResult,
@@ -18,7 +18,7 @@ const failing: Step<number> = {
 const impossible: Step<number> = {
   name: 'is not possible',
   run: async () => {
-    throw new NotPossible('there is no Java here');
+    throw new NotPossibleError('there is no Java here');
   },
 };
 

@@ -1,7 +1,7 @@
 /** Requests that carry edits: what they come to now, and making them live once they are approved. */
-import { loggedOf } from '../../change-log.ts';
+import { loggedChangeOf } from '../../change-log.ts';
 import type { LimitPointer, LimitTable } from '../../limit-table.ts';
-import { type ApplyWith, applyEdits } from '../apply-edits.ts';
+import { type ApplyContext, applyEdits } from '../apply-edits.ts';
 import { TIMEOUT_MS } from '../desk-reads.ts';
 import type { Asker, DecideOutcome, EditRequest, RequestedEdits } from '../limit-request.ts';
 import { plan } from '../plan.ts';
@@ -17,7 +17,7 @@ const LOOKED_AT_MAX = 100;
 /** Undefined: there is no such request, or it carries none. @throws {LimitsError} */
 export async function requestedEdits(
   id: string,
-  { deps, reads }: Pick<ApplyWith, 'deps' | 'reads'>,
+  { deps, reads }: Pick<ApplyContext, 'deps' | 'reads'>,
 ): Promise<RequestedEdits | undefined> {
   const { table, policy, clock, newId } = deps;
   const nowMs = clock.nowMs();
@@ -40,7 +40,7 @@ export type Made =
 export async function makeRequested(
   request: EditRequest,
   by: Asker,
-  using: ApplyWith,
+  using: ApplyContext,
   again: boolean,
 ): Promise<Made> {
   const { deps, reads } = using;
@@ -85,7 +85,7 @@ export async function makeRequested(
 /** Where the log has the request among the latest edits. */
 async function madeBefore({ id }: EditRequest, table: LimitTable): Promise<LimitPointer | undefined> {
   for (const item of await table.readLog(undefined, LOOKED_AT_MAX, { timeoutMs: TIMEOUT_MS })) {
-    const { request, set, atMs } = loggedOf(item);
+    const { request, set, atMs } = loggedChangeOf(item);
     if (request === id) return { set, edit: item.edit, atMs };
   }
   return undefined;

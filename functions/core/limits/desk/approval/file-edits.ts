@@ -2,14 +2,14 @@ import type { ChangeRow } from '../../changes/change-row.ts';
 import type { LimitsDeskDeps } from '../contract.ts';
 import type { LimitEdit } from '../limit-edit.ts';
 import type { EditRequest } from '../limit-request.ts';
-import type { EditedBy } from '../outcome.ts';
+import type { EditAuthor } from '../outcome.ts';
 import { fullOf, KEPT_MS, requestId, writeRequest } from '../request-items.ts';
 import { fingerprintOf, writeEdits } from './requested-edits.ts';
 
 /** Rows kept with the request itself. */
 const ROWS_MAX = 20;
 
-export interface FoundToApprove {
+export interface ApprovalNeed {
   /** All that the edits come to. */
   readonly rows: readonly ChangeRow[];
   readonly toApprove: readonly ChangeRow[];
@@ -23,8 +23,8 @@ export interface FoundToApprove {
  */
 export async function fileEdits(
   edits: readonly LimitEdit[],
-  { actor, userId, why }: EditedBy,
-  { rows, toApprove, nowMs }: FoundToApprove,
+  { actor, userId, why }: EditAuthor,
+  { rows, toApprove, nowMs }: ApprovalNeed,
   { table, newId }: Pick<LimitsDeskDeps, 'table' | 'newId'>,
 ): Promise<EditRequest | undefined> {
   const by = { actor, ...(userId !== undefined && { userId }) };

@@ -24,7 +24,7 @@ export interface Gain {
   readonly after: number;
 }
 
-export interface GainsBetween {
+export interface GainsInput {
   readonly from: LimitSet;
   readonly to: LimitSet;
   readonly directory: Directory | undefined;
@@ -39,8 +39,8 @@ const isAboutLimit = ({ about, limit, effect }: ChangeRow): boolean =>
   effect === 'loosens' &&
   (about === 'limit' || about === 'grant' || (about === 'document' && limit === 'group_defaults'));
 
-export function gainsOf(rows: readonly ChangeRow[], between: GainsBetween): readonly Gain[] {
-  const byLimit = Map.groupBy(rows.filter(isAboutLimit), placeOf);
+export function gainsOf(rows: readonly ChangeRow[], between: GainsInput): readonly Gain[] {
+  const byLimit = Map.groupBy(rows.filter(isAboutLimit), limitPlaceText);
   if (byLimit.size === 0) return [];
   const [before, after] = [limitsByPlace(between.from), limitsByPlace(between.to)];
   const find = (places: ReadonlyMap<string, readonly Limit[]>, { subject, limit }: ChangeRow) =>
@@ -70,7 +70,7 @@ export function gainsOf(rows: readonly ChangeRow[], between: GainsBetween): read
 }
 
 /** Names a limit: `group/101 money-month`. */
-export const placeOf = ({ subject, limit }: Pick<ChangeRow, 'subject' | 'limit'>): string =>
+export const limitPlaceText = ({ subject, limit }: Pick<ChangeRow, 'subject' | 'limit'>): string =>
   `${subject} ${limit}`;
 
 /** How far jobs go by the defaults that hold where there is no such limit; undefined: they count something else. */

@@ -1,12 +1,12 @@
 /** The least that limits were lately, from the change log: many small steps are a large one. */
 import { DAY_MS } from '../../../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../../../policies/limits/limit.ts';
-import { type Logged, loggedOf, rowsOf } from '../../change-log.ts';
+import { type LoggedChange, loggedChangeOf, rowsOf } from '../../change-log.ts';
 import type { ChangeRow } from '../../changes/change-row.ts';
 import { limitFields } from '../../changes/fields.ts';
 import type { LimitTable } from '../../limit-table.ts';
 import { TIMEOUT_MS } from '../desk-reads.ts';
-import { placeOf } from './gains.ts';
+import { limitPlaceText } from './gains.ts';
 import { reachOfFields, reachOfLimit } from './reach.ts';
 
 /** Budgets are by the month, and a request waits as long. */
@@ -25,7 +25,7 @@ interface Walked {
 }
 
 export interface LeastAsked {
-  /** As they are live, by `placeOf`. */
+  /** As they are live, by `limitPlaceText`. */
   readonly live: ReadonlyMap<string, Limit>;
   /** How far jobs go by a default where the limit was not there yet. */
   readonly instead: (place: string) => number;
@@ -60,7 +60,7 @@ export async function leastLately(
   for (let looked = 0; walking.size > 0; ) {
     const items = await table.readLog(before, PAGE_MAX, { timeoutMs: TIMEOUT_MS });
     for (const item of items) {
-      const logged = loggedOf(item);
+      const logged = loggedChangeOf(item);
       if (logged.atMs <= nowMs - WINDOW_MS) return endAll((walked) => walked.least);
       looked += 1;
       before = item.edit;
@@ -68,7 +68,7 @@ export async function leastLately(
       if (logged.rows === undefined) opened += 1;
       const rows = opened > OPENED_MAX || looked > LOOKED_AT_MAX ? undefined : await rowsOf(logged, table);
       if (rows === undefined) return endAll(() => 0);
-      for (const [place, some] of Map.groupBy(rows.filter(isOfLimit), placeOf)) {
+      for (const [place, some] of Map.groupBy(rows.filter(isOfLimit), limitPlaceText)) {
         const walked = walking.get(place);
         if (walked === undefined) continue;
         if (logged.request !== undefined) end(place, walked.least);
@@ -83,7 +83,7 @@ export async function leastLately(
 
 const isOfLimit = ({ about }: ChangeRow): boolean => about === 'limit' || about === 'grant';
 
-const mayConcern = ({ subjects, count }: Logged, walking: ReadonlyMap<string, Walked>): boolean =>
+const mayConcern = ({ subjects, count }: LoggedChange, walking: ReadonlyMap<string, Walked>): boolean =>
   subjects === undefined
     ? true
     : count > 0 && [...walking.keys()].some((place) => subjects.some((each) => place.startsWith(`${each} `)));

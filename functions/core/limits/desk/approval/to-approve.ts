@@ -6,7 +6,7 @@
 import type { Limit } from '../../../../../policies/limits/limit.ts';
 import type { ChangeRow } from '../../changes/change-row.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from '../contract.ts';
-import { type Gain, type GainsBetween, gainsOf, placeOf, reachInstead } from './gains.ts';
+import { type Gain, type GainsInput, gainsOf, limitPlaceText, reachInstead } from './gains.ts';
 import { leastLately } from './least-lately.ts';
 
 /** More than half of what there is, is another limit, and that takes two people. */
@@ -15,26 +15,26 @@ const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
 /** The differences somebody else must approve. @throws {LimitsError} the log does not answer */
 export async function toApprove(
   rows: readonly ChangeRow[],
-  between: GainsBetween,
+  between: GainsInput,
   { table, approval = APPROVAL_DEFAULT }: Pick<LimitsDeskDeps, 'table' | 'approval'>,
 ): Promise<readonly ChangeRow[]> {
   const gains = gainsOf(rows, between);
   const above = (gain: Gain, before: number): boolean => isAbove(gain, before, approval);
   const live = new Map(
     gains.flatMap((gain) =>
-      gain.own === undefined || above(gain, gain.before) ? [] : [[placeOf(gain), gain.own] as const],
+      gain.own === undefined || above(gain, gain.before) ? [] : [[limitPlaceText(gain), gain.own] as const],
     ),
   );
   const instead = (place: string): number => insteadOf(live.get(place), between);
   const least = await leastLately({ live, instead, nowMs: between.nowMs }, table);
   const two = gains.filter((gain) =>
-    above(gain, Math.min(gain.before, least.get(placeOf(gain)) ?? gain.before)),
+    above(gain, Math.min(gain.before, least.get(limitPlaceText(gain)) ?? gain.before)),
   );
   const found = new Set(two.flatMap((gain) => gain.rows));
   return rows.filter((row) => found.has(row));
 }
 
-const insteadOf = (own: Limit | undefined, { from, directory }: GainsBetween): number =>
+const insteadOf = (own: Limit | undefined, { from, directory }: GainsInput): number =>
   (own && reachInstead(own, own.subject, from, directory)) ?? Number.POSITIVE_INFINITY;
 
 function isAbove({ approved, after }: Gain, before: number, { abovePercent }: ApprovalSettings): boolean {

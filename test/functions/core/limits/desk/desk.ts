@@ -1,6 +1,6 @@
 import type { LimitsDesk, LimitsDeskDeps } from '../../../../../functions/core/limits/desk/contract.ts';
 import { createLimitsDesk } from '../../../../../functions/core/limits/desk/create-limits-desk.ts';
-import type { EditedBy } from '../../../../../functions/core/limits/desk/outcome.ts';
+import type { EditAuthor } from '../../../../../functions/core/limits/desk/outcome.ts';
 import type { Rights } from '../../../../../functions/core/limits/desk/role.ts';
 import type { LimitTable } from '../../../../../functions/core/limits/limit-table.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';
@@ -16,7 +16,7 @@ export interface TestDesk {
   /** Moves its clock. */
   readonly pass: (ms: number) => void;
   /** Finance, confirmed, on what is live. */
-  readonly by: (over?: Partial<EditedBy>) => Promise<EditedBy>;
+  readonly by: (over?: Partial<EditAuthor>) => Promise<EditAuthor>;
 }
 
 export function aDesk(over: Partial<LimitsDeskDeps> = {}): TestDesk {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Asker, AskForMore } from '../../../../../functions/core/limits/desk/limit-request.ts';
+import type { Asker, GrantAsk } from '../../../../../functions/core/limits/desk/limit-request.ts';
 import { type LimitOperation, memoryLimitTable } from '../../../../support/tables/memory-limit-table.ts';
 import { aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;
-const asked: AskForMore = {
+const asked: GrantAsk = {
   subject: 'group/101',
   limit: 'money-month',
   amount: '+400',

@@ -8,7 +8,7 @@ import {
 } from '../../../../../scripts/proof/simulate/expected/edition.ts';
 import { periodName } from '../../../../../scripts/proof/simulate/expected/period-name.ts';
 import { RunEstimates } from '../../../../../scripts/proof/simulate/expected/run-estimates.ts';
-import { verdictOn } from '../../../../../scripts/proof/simulate/expected/verdict.ts';
+import { expectedVerdictOn } from '../../../../../scripts/proof/simulate/expected/verdict.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 16, 12);
 const limit = (over: Partial<WrittenLimit>): WrittenLimit => ({
@@ -90,11 +90,13 @@ test('a limit that only watches refuses nobody, and what it would refuse does no
     { counter: 'b', unit: 'jobs', amount: 1, bound: 1, mode: 'enforce' },
   ] as const;
   const full = { committed: 5, fitted: 1 };
-  expect(verdictOn(claims, (counter) => (counter === 'a' ? full : { committed: 0, fitted: 0 }))).toEqual({
+  expect(
+    expectedVerdictOn(claims, (counter) => (counter === 'a' ? full : { committed: 0, fitted: 0 })),
+  ).toEqual({
     refusedBy: [],
     fitted: [false, true],
   });
-  expect(verdictOn(claims, () => full).refusedBy).toEqual(['b']);
+  expect(expectedVerdictOn(claims, () => full).refusedBy).toEqual(['b']);
 });
 
 test('the estimate is p90 of the last twenty runs, from the third on, and never more than four medians', () => {

@@ -7,7 +7,7 @@ import { needsText } from './missing-fields.ts';
 export type Tone = 'good' | 'bad' | 'warn' | 'dim';
 
 /** One line about one rule. */
-export interface RuleTold {
+export interface RuleText {
   readonly word: string;
   readonly tone: Tone;
   /** Why, or what it asks; one entry a line, at least one. */
@@ -15,7 +15,7 @@ export interface RuleTold {
 }
 
 /** What a person is told about a rule's result. */
-export function ruleTold(result: RuleResult, currency: string): RuleTold {
+export function ruleTextOf(result: RuleResult, currency: string): RuleText {
   const { outcome } = result;
   switch (outcome.outcome) {
     case 'off':
@@ -36,7 +36,7 @@ export function ruleTold(result: RuleResult, currency: string): RuleTold {
   }
 }
 
-function verdict({ violations, missing, outcome }: RuleResult): Pick<RuleTold, 'word' | 'tone'> {
+function verdict({ violations, missing, outcome }: RuleResult): Pick<RuleText, 'word' | 'tone'> {
   if (violations.some(({ mode }) => mode === 'enforce')) return { word: 'rejects', tone: 'bad' };
   const [watching] = violations;
   if (outcome.outcome === 'missing' || missing.length > 0) return { word: 'cannot tell', tone: 'warn' };
@@ -44,10 +44,12 @@ function verdict({ violations, missing, outcome }: RuleResult): Pick<RuleTold, '
 }
 
 const against = ({ violations }: RuleResult, currency: string): readonly string[] =>
-  violations.flatMap(({ reason }) => (reason.code === 'FIELD_MISSING' ? [] : [reasonText(reason, currency)]));
+  violations.flatMap(({ reason }) =>
+    reason.code === 'FIELD_MISSING' ? [] : [codedReasonText(reason, currency)],
+  );
 
 /** `[IMAGE_NOT_ALLOWED] image "node:24" matches no allowed pattern`. */
-export const reasonText = (reason: Reason, currency: string): string =>
+export const codedReasonText = (reason: Reason, currency: string): string =>
   `[${reason.code}] ${reasonLine(reason, currency)}`;
 
 function asks({ claims, askedBy }: RuleResult, currency: string): readonly string[] {

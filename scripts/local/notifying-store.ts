@@ -1,10 +1,10 @@
 import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
 
-export type OnWritten = (jobIds: readonly number[]) => void;
+export type WriteListener = (jobIds: readonly number[]) => void;
 
-export interface TellingStore {
+export interface NotifyingStore {
   readonly store: LedgerStore & InboxStore;
-  onWritten(listener: OnWritten): void;
+  onWritten(listener: WriteListener): void;
   /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
   quiet(withinMs: number): Promise<void>;
 }
@@ -13,8 +13,8 @@ export interface TellingStore {
  * The same store, which tells whose records a transaction wrote, after it. One without an answer may have written: it is
  * told as well, so whoever is told reads what is there.
  */
-export function tellingStore(inner: LedgerStore & InboxStore): TellingStore {
-  const listeners: OnWritten[] = [];
+export function notifyingStore(inner: LedgerStore & InboxStore): NotifyingStore {
+  const listeners: WriteListener[] = [];
   const turns = new Set<() => void>();
   let underWay = 0;
   return {

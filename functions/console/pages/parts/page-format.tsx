@@ -8,7 +8,7 @@ import { percentOf } from '../../../answers/standing/limit-row.ts';
 import type { Markup } from './markup.ts';
 
 /** The deployment's currency, and where and when "now" is. */
-export interface Telling {
+export interface PageFormat {
   readonly currency: string;
   /** IANA zone of instants that belong to no limit. */
   readonly zone: string;
@@ -16,28 +16,28 @@ export interface Telling {
 }
 
 /** `500.00 EUR`; to the cent. */
-export const amount = (whole: number, unit: Unit, { currency }: Telling): string =>
+export const pageAmount = (whole: number, unit: Unit, { currency }: PageFormat): string =>
   amountText(whole, unit, currency, 'nearest');
 
 /** `500.00`. */
 export const bare = (whole: number, unit: Unit): string => bareAmountText(whole, unit, 'nearest');
 
 /** `1 Dec 2026 00:00 Europe/Berlin`. */
-export const instant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup => (
+export const instant = (atMs: number, { zone }: Pick<PageFormat, 'zone'>): Markup => (
   <time class="when" datetime={new Date(atMs).toISOString()}>
     {instantText(atMs, zone)}
   </time>
 );
 
 /** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
-export const edge = (atMs: number, which: Edge, { zone }: Pick<Telling, 'zone'>): Markup => (
+export const edge = (atMs: number, which: Edge, { zone }: Pick<PageFormat, 'zone'>): Markup => (
   <time class="when" datetime={new Date(atMs).toISOString()}>
     {edgeText(atMs, which, zone)}
   </time>
 );
 
 /** The same without the zone, where the page names it. */
-export const shortInstant = (atMs: number, { zone }: Pick<Telling, 'zone'>): Markup => (
+export const shortInstant = (atMs: number, { zone }: Pick<PageFormat, 'zone'>): Markup => (
   <time class="when" datetime={new Date(atMs).toISOString()} title={zone}>
     {instantText(atMs, zone).replace(` ${zone}`, '')}
   </time>
@@ -71,7 +71,7 @@ export function modeTag(mode: Mode): Markup | undefined {
   }
 }
 
-export const counted = (count: number, one: string, many = `${one}s`): string =>
+export const pageCount = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
 /** `83 %`; above everything that fits in four digits just that. */

@@ -2,18 +2,18 @@ import type { Directory } from '../../../../policies/place/directory.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { changeRows, NO_LIMITS } from '../changes/change-rows.ts';
 import type { LiveLimits } from './live-limits.ts';
-import type { Read } from './plan.ts';
+import type { ReadLimitSet } from './plan.ts';
 
 interface Since {
   /** What the edits were made on, which is not live any more. */
-  readonly before: Read;
+  readonly before: ReadLimitSet;
   readonly live: LiveLimits | undefined;
   readonly directory: Directory | undefined;
   readonly nowMs: number;
 }
 
 /** What others did since to the subjects that one's own rows are about. */
-export function theirRows(
+export function visibleRows(
   mine: readonly ChangeRow[],
   { before, live, directory, nowMs }: Since,
 ): readonly ChangeRow[] {

@@ -3,9 +3,9 @@ import type { Reason, Violation } from '../../../policies/reason.ts';
 import { plain } from '../../../policies/text/plain-text.ts';
 import { discreetReasonLine, reasonLine, textsFor } from '../../../policies/text/reason-texts.ts';
 import type { Scope } from '../reading/scope.ts';
-import type { ToldViolation } from './model.ts';
+import type { DisclosedViolation } from './model.ts';
 
-export interface TellWith {
+export interface ViolationTextContext {
   readonly scope: Scope;
   /** The job's group decides how much may be told of limits that are not the viewer's. */
   readonly disclosure: Disclosure;
@@ -13,13 +13,16 @@ export interface TellWith {
 }
 
 /** A violation in one line: a limit the viewer does not see is told as the job page tells it, no more. */
-export const toldViolation = ({ mode, reason }: Violation, using: TellWith): ToldViolation => ({
+export const disclosedViolation = (
+  { mode, reason }: Violation,
+  using: ViolationTextContext,
+): DisclosedViolation => ({
   mode,
   code: reason.code,
-  text: reasonText(reason, using),
+  text: violationText(reason, using),
 });
 
-export function reasonText(reason: Reason, { scope, disclosure, currency }: TellWith): string {
+export function violationText(reason: Reason, { scope, disclosure, currency }: ViolationTextContext): string {
   if (scope.seesAll || disclosure === 'all') return reasonLine(reason, currency);
   if ('limitAmount' in reason) {
     if (scope.sees(reason.subject)) return reasonLine(reason, currency);
