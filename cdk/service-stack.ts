@@ -21,7 +21,7 @@ import { Watchdog } from './constructs/watchdog.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 import type { Settings } from './settings/settings.ts';
 
-export interface ServiceStackProps extends StackProps {
+interface ServiceStackProps extends StackProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   /** Where decisions are kept outside the table. Undefined: nowhere. */

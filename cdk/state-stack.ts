@@ -4,7 +4,7 @@ import { DecisionExport } from './constructs/decision-export.ts';
 import { LedgerTable } from './constructs/ledger-table.ts';
 import type { Settings } from './settings/settings.ts';
 
-export interface StateStackProps extends StackProps {
+interface StateStackProps extends StackProps {
   readonly settings: Settings;
 }
 

@@ -37,7 +37,7 @@ export type Decision =
 export type NoticeOrder = 'first' | 'repeat';
 
 /** Inside our house only: the relay turns it into its fallback's answer. */
-export interface Undecided {
+interface Undecided {
   readonly outcome: 'undecided';
   readonly cause: UndecidedCause;
   /** For `invalid`: every problem with its path. */

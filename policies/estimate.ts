@@ -11,7 +11,7 @@ export interface Estimator {
 }
 
 /** What an estimate knows of the runner class that will run the job. */
-export type EstimatedClass = Pick<RunnerClass, 'name' | 'estimateSeconds'>;
+type EstimatedClass = Pick<RunnerClass, 'name' | 'estimateSeconds'>;
 
 /**
  * Where the estimate of a job comes from. `history`: its last runs, the default where there are too few. `default`:

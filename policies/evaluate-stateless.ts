@@ -7,7 +7,7 @@ import type { AdmissionRequest } from './request/request.ts';
 import type { StatelessRule } from './rule.ts';
 import { applies, candidateRules, Outcome } from './rule-index.ts';
 
-export interface StatelessEvaluation {
+interface StatelessEvaluation {
   /** In all modes; only those of mode enforce may reject. */
   readonly violations: readonly Violation[];
   /** Ids of rules in mode enforce about which nothing could be said here: those that close on errors reject. */

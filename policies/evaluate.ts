@@ -59,7 +59,7 @@ export interface Evaluation {
   readonly errors: readonly EvaluationError[];
 }
 
-export type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
+type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
 /** Request, policy, limits and the time → violations and claims, all of them. Pure; a rule that fails does not throw. */
 export function evaluate(request: AdmissionRequest, using: EvaluationContext): Evaluation {
@@ -169,7 +169,7 @@ const termsOf = (
 });
 
 /** A rule that switches on limits, and how far it may go for this job. */
-export interface GoverningRule {
+interface GoverningRule {
   readonly rule: CountedRule;
   readonly mode: Mode;
   /** The job is exempt from this rule: it is metered, not asked. */

@@ -14,13 +14,13 @@ import { ASKED_BY, kindRow } from './units/unit.ts';
  * What a rule finds about one limit: a question for its counter, a violation that needs no counter (and what the job
  * counts there, should it run all the same), or a field that is missing to tell (`on_missing` then decides).
  */
-export type Finding =
+type Finding =
   | { readonly claim: LimitClaim; readonly violation?: never; readonly missing?: never }
   | { readonly violation: Violation; readonly claim?: LimitClaim; readonly missing?: never }
   | { readonly missing: string; readonly claim?: never; readonly violation?: never };
 
 /** The rule that asks, with the mode in force for this limit. */
-export interface AskingRule {
+interface AskingRule {
   readonly rule: string;
   readonly class: RuleClass;
   readonly mode: Exclude<Mode, 'off'>;

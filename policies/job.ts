@@ -21,7 +21,7 @@ export interface CheckContext {
   readonly nowMs: number;
 }
 
-export interface JobWith extends CheckContext {
+interface JobWith extends CheckContext {
   readonly estimator: Estimator;
   /** Told when the estimator failed; the job then takes the plain estimate. */
   readonly onEstimateFailed: (error: unknown) => void;

@@ -36,7 +36,7 @@ type CounterReason<Code extends string> = {
 } & LimitFacts;
 
 /** Never rejects. */
-export interface BreakGlassReason {
+interface BreakGlassReason {
   readonly code: 'BREAK_GLASS';
   /** Its id in the limits. */
   readonly breakGlass: string;

@@ -4,7 +4,7 @@ import type { Placement } from './place/placement.ts';
 import type { Rule } from './rule.ts';
 
 /** How far each class of rule may go for one job: what the closest of its groups says that says anything. */
-export type RolloutModes = Readonly<Record<RuleClass, Mode>>;
+type RolloutModes = Readonly<Record<RuleClass, Mode>>;
 
 const EVERYWHERE: RolloutModes = { cost: 'enforce', capacity: 'enforce', security: 'enforce' };
 

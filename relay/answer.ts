@@ -10,7 +10,7 @@ import type { UnmeteredAnswers } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
-export interface AnsweringDeps {
+interface AnsweringDeps {
   readonly read: (bytes: Uint8Array) => QuestionOutcome;
   readonly commit: GroupCommit;
   readonly fallback: Fallback;

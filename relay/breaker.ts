@@ -13,7 +13,7 @@ export type BreakerState =
   | { readonly name: 'half_open'; readonly cooldownMs: number };
 
 /** The calls that ended within one span of time. */
-export interface Span {
+interface Span {
   /** `SPAN_MS` long from this multiple of it. */
   readonly fromMs: number;
   readonly succeeded: number;

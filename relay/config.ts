@@ -34,7 +34,7 @@ export interface RelayConfig {
 
 /** The router's own patience is not known; its users' is: a runner's poll that takes longer is felt. */
 export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
-export const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
+const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
 
 const NOWHERE: RouterTarget = {
   scheme: 'grpcs',

@@ -4,12 +4,12 @@ import type { AdmissionRequest } from '../policies/request/request.ts';
 import { plainLines } from '../policies/text/plain-text.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
 import type { RelayClock, RouterAnswer } from './exchange.ts';
-import { keepLatest } from './keep-latest.ts';
+import { keepNewest } from './keep-newest.ts';
 import { RecentRejections } from './recent-rejections.ts';
 import type { StatelessCheck } from './stateless-check.ts';
 import type { FallbackCause, LedgerVerdict } from './verdict.ts';
 
-export interface FallbackDeps {
+interface FallbackDeps {
   readonly clock: RelayClock;
   readonly stateless: StatelessCheck;
   /** What cost and capacity rules do. A rejection fails the job for good, so `reject` is the operator's word, not ours. */
@@ -129,7 +129,7 @@ export function createFallback(deps: FallbackDeps): Fallback {
 }
 
 /** What an operator's `fallback: reject`, or the brake on unreadable questions, tells the user. Never the user's fault. */
-export function controllerErrorText(cause: FallbackCause, decisionId: string): string {
+function controllerErrorText(cause: FallbackCause, decisionId: string): string {
   return [
     `CONTROLLER_ERROR: Tollgate could not decide about this job (${EXPLAINED[cause]}).`,
     'This is not the fault of the job. Retry it later; if it fails again, tell whoever runs Tollgate.',
@@ -138,7 +138,7 @@ export function controllerErrorText(cause: FallbackCause, decisionId: string): s
 }
 
 /** An earlier answer used again. */
-export const repeatedText = (text: string, ageMs: number): string =>
+const repeatedText = (text: string, ageMs: number): string =>
   `${text}\n(Decided ${Math.max(1, Math.round(ageMs / 1000))} s ago for an earlier job: the ledger cannot be asked right now.)`;
 
 const EXPLAINED: Readonly<Record<FallbackCause, string>> = {
@@ -162,13 +162,13 @@ const EXPLAINED: Readonly<Record<FallbackCause, string>> = {
 export const UNREADABLE_PER_HOUR = 20;
 const HOUR_MS = 3_600_000;
 /** Projects counted in one hour; beyond, the first ones are forgotten. */
-export const PROJECTS_MAX = 10_000;
+const PROJECTS_MAX = 10_000;
 
 /**
  * How many questions that nobody can judge may still be admitted: a job made unreadable on purpose must not be a free
  * job. Each project has its own number: nobody pays for a neighbour.
  */
-export class UnreadableAllowance {
+class UnreadableAllowance {
   readonly #monotonicMs: () => number;
   readonly #perHour: number;
   readonly #taken = new Map<string, number>();
@@ -188,13 +188,13 @@ export class UnreadableAllowance {
     }
     const taken = this.#taken.get(project) ?? 0;
     if (taken >= this.#perHour) return false;
-    keepLatest(this.#taken, project, taken + 1, PROJECTS_MAX);
+    keepNewest(this.#taken, project, taken + 1, PROJECTS_MAX);
     return true;
   }
 }
 
 /** GitLab cuts job messages here, and its own prefix needs some room (app/models/ci/job_message.rb). */
-export const REASON_LENGTH_MAX = 9_900;
+const REASON_LENGTH_MAX = 9_900;
 
 /** What the router is told: never empty, never more than fits, nothing that cannot be seen but line breaks. */
 export function plainReasonText(text: string): string {

@@ -19,7 +19,7 @@ import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts'
  */
 export const TRIES_MAX = 8;
 
-export interface ForwarderDeps extends AdmitCallDeps {
+interface ForwarderDeps extends AdmitCallDeps {
   readonly breaker: Breaker;
   readonly random: () => number;
   readonly observe: RelayObserver;
@@ -179,7 +179,7 @@ const causeOf = (failure: CallFailure): FallbackCause => {
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 400;
 
-export interface TryPause {
+interface TryPause {
   /** 1 after the first try. */
   readonly attempt: number;
   /** [0, 1) */
@@ -195,7 +195,7 @@ export interface TryPause {
  * to all of that, so that lanes which failed together do not come back together. What the service asks for is honoured as far
  * as the time reaches: the last try is the one that a job with a deadline can wait for.
  */
-export function tryPauseMs({ attempt, random, retryAfterMs = 0, leftMs }: TryPause): number | undefined {
+function tryPauseMs({ attempt, random, retryAfterMs = 0, leftMs }: TryPause): number | undefined {
   const fullMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (attempt - 1));
   const pauseMs = fullMs * (0.5 + random / 2);
   if (pauseMs > leftMs) return undefined;

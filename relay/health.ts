@@ -5,7 +5,7 @@ import { RelayError } from './relay-error.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
 
 /** A router that restarts is back within this; a relay that hears nothing for longer should be replaced or looked at. */
-export const DOWN_MS_MAX = 30_000;
+const DOWN_MS_MAX = 30_000;
 
 /** What a relay knows of itself. */
 export interface RelayStatus {
@@ -37,7 +37,7 @@ export interface RelayStatus {
   readonly directoryKnown: boolean;
 }
 
-export interface HealthDeps {
+interface HealthDeps {
   readonly status: () => RelayStatus;
   readonly renderMetrics: () => Promise<string>;
 }
@@ -58,7 +58,7 @@ export function createHealthApp(deps: HealthDeps): Hono {
 }
 
 /** A relay that has not had a stream yet is not well: a deployment must not end the old relays on its word. */
-export const isHealthy = ({ downMs, everConnected }: RelayStatus): boolean =>
+const isHealthy = ({ downMs, everConnected }: RelayStatus): boolean =>
   everConnected && (downMs === undefined || downMs <= DOWN_MS_MAX);
 
 /**

@@ -24,14 +24,14 @@ export const DIRECTORY_AGE_MS_MAX = 60 * 60_000;
 /** All parts there may be, and some that change meanwhile. */
 const ROUNDS_MAX = 2 * Math.ceil(DIRECTORY_NAMES_MAX / DIRECTORY_PARTS_MAX);
 
-export interface LiveDirectoryDeps extends AdmitCallDeps {
+interface LiveDirectoryDeps extends AdmitCallDeps {
   /** [0, 1) */
   readonly random: () => number;
   readonly observe: RelayObserver;
 }
 
 /** The groups of GitLab as the deciding service knows them, for the moment when it does not answer. */
-export interface LiveDirectory {
+interface LiveDirectory {
   start(): void;
   stop(): void;
   /** Undefined: there is none yet, or the last one is too old to judge by. */
@@ -118,14 +118,14 @@ export const groupsAbove = (
   directory === undefined ? [] : placementOf(request, directory).ancestors.map(({ id }) => id);
 
 // The directory as a service hands it out: parts with hashes, read with care and put together.
-export interface HandedOutDirectory {
+interface HandedOutDirectory {
   /** When all groups were last listed: so long ago, ms. */
   readonly ageMs: number;
   readonly hashes: ReadonlyMap<string, string>;
   readonly changed: ReadonlyMap<string, readonly DirectoryRow[]>;
 }
 
-export interface HashedPart {
+interface HashedPart {
   readonly hash: string;
   readonly rows: readonly DirectoryRow[];
 }
@@ -134,7 +134,7 @@ const PATH_CHARACTERS_MAX = 4_096;
 const VISIBILITIES = [undefined, 'private', 'internal', 'public'] as const;
 
 /** Reads a `DirectoryResponse`. `not_live`: there is no directory yet; undefined: it is not of the contract. */
-export function parseHandedOut(body: unknown): HandedOutDirectory | 'not_live' | undefined {
+function parseHandedOut(body: unknown): HandedOutDirectory | 'not_live' | undefined {
   if (!isObject(body)) return undefined;
   if (body.live === false) return 'not_live';
   const { live, ageMs, parts, changed } = body;
@@ -155,7 +155,7 @@ export function parseHandedOut(body: unknown): HandedOutDirectory | 'not_live' |
 }
 
 /** If two groups have one path, it goes to the one that the last listing had, then to the younger one. */
-export function assembled(parts: Iterable<HashedPart>): Directory {
+function assembled(parts: Iterable<HashedPart>): Directory {
   const rows = [...parts].flatMap((part) => part.rows);
   rows.sort((a, b) => b[5] - a[5] || a[0] - b[0]);
   return directoryOf(rows.map(groupOf));

@@ -214,14 +214,14 @@ const rootPathOf = (path: string | undefined): string | undefined =>
   path?.split('/', 1)[0]?.slice(0, PATH_LENGTH_MAX);
 
 /** How long one line stands for all that are like it. */
-export const ONCE_MS = 60_000;
+const ONCE_MS = 60_000;
 /** Different problems within a minute; beyond, they share one line. */
 const KINDS_MAX = 100;
 /** The line they share: it has its place whatever the others do, else a flood would silence it. */
 const OTHERS = 'others';
 
 /** Says of repeated trouble whether to write it now, and how often it was left out since the last line. */
-export class LogThrottle {
+class LogThrottle {
   readonly #monotonicMs: () => number;
   readonly #kinds = new Map<string, { quietUntilMs: number; suppressed: number }>();
 

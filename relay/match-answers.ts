@@ -8,12 +8,12 @@ import type { Violation } from '../policies/reason.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 
 /** What a call asked about. */
-export interface AskedJobs {
+interface AskedJobs {
   readonly batch?: string | undefined;
   readonly jobIds: readonly number[];
 }
 
-export interface MatchedDecisions {
+interface MatchedDecisions {
   /** One per job asked about, same order. Undefined: none, several, or one under another job's decision id. */
   readonly decisions: readonly unknown[];
   /** Jobs without a decision of their own. */
@@ -130,7 +130,7 @@ const NUMBERS = [
   'costMicros',
 ];
 
-export function isVerdict(value: unknown): value is LedgerVerdict {
+function isVerdict(value: unknown): value is LedgerVerdict {
   if (!isObject(value)) return false;
   switch (value.outcome) {
     case 'admitted':

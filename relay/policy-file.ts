@@ -5,7 +5,7 @@ import type { Policy } from '../policies/policy.ts';
 import { RelayError } from './relay-error.ts';
 
 /** What a relay keeps of the rules: enough to translate for them and to decide without counters. */
-export interface CachedRules {
+interface CachedRules {
   readonly policy: Policy;
 }
 

@@ -1,7 +1,7 @@
 import { type Directory, pathKey } from '../policies/place/directory.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { RelayObserver } from './events.ts';
-import { keepLatest } from './keep-latest.ts';
+import { keepNewest } from './keep-newest.ts';
 import type { ReadQuestion } from './translate/question-reader.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
@@ -10,7 +10,7 @@ export type QuestionOutcome =
   /** The project is named only where the job itself may have brought this about. */
   | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly projectId?: number };
 
-export interface ReadQuestionDeps {
+interface ReadQuestionDeps {
   readonly read: ReadQuestion;
   readonly judge: JudgePlausibility;
   readonly proof: Pick<SchemaProof, 'note'>;
@@ -68,7 +68,7 @@ export const JOBS_REMEMBERED = 1_000;
 /** `group/project`: no space, no empty part. */
 const PROJECT_PATH = /^[^\s/]+(?:\/[^\s/]+)+$/;
 
-export type Plausibility =
+type Plausibility =
   | 'plausible'
   /** True of no job. */
   | 'impossible'
@@ -99,7 +99,7 @@ function isAnotherJob(
   const owner = `${projectId ?? projectPath} ${pipelineId}`;
   const known = ownerByJob.get(jobId);
   if (known !== undefined) return known !== owner;
-  keepLatest(ownerByJob, jobId, owner, JOBS_REMEMBERED);
+  keepNewest(ownerByJob, jobId, owner, JOBS_REMEMBERED);
   return false;
 }
 

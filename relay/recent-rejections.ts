@@ -2,7 +2,7 @@ import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type Unit, unitRow } from '../policies/units/unit.ts';
 import { projectOf } from './commit/batch-job.ts';
-import { keepLatest } from './keep-latest.ts';
+import { keepNewest } from './keep-newest.ts';
 import type { LedgerVerdict } from './verdict.ts';
 
 /** As long as the ledger itself gives a rejected job the same answer. */
@@ -12,7 +12,7 @@ export const REMEMBERED_MAX = 10_000;
 /** Kinds of jobs that fitted since; beyond so many the oldest are refused again until the brake's minute is over. */
 export const KINDS_MAX = 50;
 
-export interface RememberedRejection {
+interface RememberedRejection {
   readonly text: string;
   readonly violations: readonly [Violation, ...Violation[]];
   readonly atMs: number;
@@ -93,7 +93,7 @@ export class RecentRejections {
       if (verdict.shadow.some((violation) => isAbout(violation, brake))) continue;
       const sameKind = kind !== undefined && kind === brake.kind;
       if (sameKind || (!brake.onlyKind && asksAsMuch(verdict, brake))) this.#forget(brake);
-      else if (kind !== undefined) keepLatest(brake.admittedKinds, kind, true, KINDS_MAX);
+      else if (kind !== undefined) keepNewest(brake.admittedKinds, kind, true, KINDS_MAX);
     }
   }
 
@@ -182,7 +182,7 @@ const isAbout = ({ reason }: Violation, { limit }: Brake): boolean =>
 
 // What limits may be on, as far as a request says by itself: the subjects of a job in the words of `subjectKey`.
 /** @param groups - ids of the groups that are known to be above it. */
-export function requestSubjectsOf(request: AdmissionRequest, groups: readonly number[]): readonly string[] {
+function requestSubjectsOf(request: AdmissionRequest, groups: readonly number[]): readonly string[] {
   const project = projectSubject(request);
   const runner = runnerSubject(request);
   const { namespaceId, rootNamespaceId, userId, runnerId } = request;
@@ -195,14 +195,14 @@ export function requestSubjectsOf(request: AdmissionRequest, groups: readonly nu
   return [...subjects];
 }
 
-export const projectSubject = (request: AdmissionRequest): string => `project/${projectOf(request)}`;
+const projectSubject = (request: AdmissionRequest): string => `project/${projectOf(request)}`;
 
 /** A runner class is not named in a request; its runner's tags make it. */
-export const runnerSubject = ({ runnerTags }: AdmissionRequest): string | undefined =>
+const runnerSubject = ({ runnerTags }: AdmissionRequest): string | undefined =>
   runnerTags === undefined ? undefined : `runner-tags/${[...runnerTags].sort().join(',')}`;
 
 /** Jobs that ask the same: one of the pipeline before, or what GitLab makes of `retry`. Undefined: it has no name. */
-export const kindOfJob = (request: AdmissionRequest): string | undefined =>
+const kindOfJob = (request: AdmissionRequest): string | undefined =>
   request.jobName === undefined
     ? undefined
     : JSON.stringify([projectOf(request), request.jobName, runnerSubject(request) ?? '']);

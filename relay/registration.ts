@@ -16,7 +16,7 @@ const JITTER_MS = 10_000;
 /** Saying goodbye is courtesy: it must not hold up the end. */
 const UNREGISTER_MS_MAX = 2_000;
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
   readonly router: Pick<Router, 'register' | 'unregister'>;
   readonly clock: RelayClock;
   readonly random: () => number;

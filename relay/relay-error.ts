@@ -10,7 +10,7 @@ const RETRYABLE = {
   admit_refused: false,
 } as const;
 
-export type RelayErrorCode = keyof typeof RETRYABLE;
+type RelayErrorCode = keyof typeof RETRYABLE;
 
 /** What can go wrong in the relay. The code leads the message; rejections of jobs are never errors. */
 export class RelayError extends Error {

@@ -23,7 +23,7 @@ import { AS_DESCRIBED, answerEnded } from './wire/arm-choice.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly router: Router;
   readonly schema: WireSchema;
   /** Where the deciding service is, and how to call it: `fetch`, or `inlineFetch` with `INLINE_URL`. */

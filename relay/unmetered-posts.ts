@@ -15,7 +15,7 @@ const BATCH_GROWTH = 8;
 /** While the relay stops there is no later: short pauses, and no post that hangs for long. */
 const LEAVING = { retryMs: 250, timeoutMs: 3_000 } as const;
 
-export interface UnmeteredPostsDeps {
+interface UnmeteredPostsDeps {
   readonly queue: UnmeteredQueue;
   readonly post: Forwarder['postUnmetered'];
   readonly clock: RelayClock;

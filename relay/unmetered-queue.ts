@@ -25,7 +25,7 @@ interface Line {
   readonly alone: boolean;
 }
 
-export interface QueueBounds {
+interface QueueBounds {
   readonly answersMax: number;
   readonly bytesMax: number;
 }

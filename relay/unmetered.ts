@@ -7,16 +7,16 @@ import { UnmeteredPosts } from './unmetered-posts.ts';
 import { UnmeteredQueue, type UntoldAnswer } from './unmetered-queue.ts';
 
 /** An hour of three fallbacks a second, some 20 MB. What is lost beyond turns up as bypass at settlement. */
-export const UNMETERED_MAX = 10_000;
+const UNMETERED_MAX = 10_000;
 const UNMETERED_BYTES_MAX = 64 * 1024 * 1024;
 /** The first post waits this long, so that one outage makes few batches. */
 const GATHER_MS = 1_000;
 /** Side by side while the relay stops, because time is short; one after the other otherwise, because nobody waits. */
 const POSTS_AT_ONCE = { open: 1, leaving: 4, closed: 0 } as const;
 /** Job ids in one event: enough to find them, few enough for a line. */
-export const LOST_NAMED_MAX = 100;
+const LOST_NAMED_MAX = 100;
 
-export interface UnmeteredDeps {
+interface UnmeteredDeps {
   readonly post: Forwarder['postUnmetered'];
   readonly clock: RelayClock;
   readonly random: () => number;

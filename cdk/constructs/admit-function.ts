@@ -7,7 +7,7 @@ import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import type { RelayAdmitRoute } from './relay-service-props.ts';
 
-export interface AdmitFunctionProps {
+interface AdmitFunctionProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly bundlesPath: string;

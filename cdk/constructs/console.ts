@@ -21,7 +21,7 @@ import { NodeLambda } from './node-lambda.ts';
 import { grantSecret } from './secret-parameter.ts';
 import type { ThresholdsTopic } from './thresholds-topic.ts';
 
-export interface ConsoleProps {
+interface ConsoleProps {
   readonly settings: Settings;
   readonly console: ConsoleSettings;
   readonly ledger: LedgerTable;

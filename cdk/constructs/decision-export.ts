@@ -12,7 +12,7 @@ import { Construct } from 'constructs';
 import { ENV_EXPORT_BUCKET } from '../../functions/names.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
-export interface DecisionExportProps {
+interface DecisionExportProps {
   /** 0 to 90; with 0 nobody writes to it, and what was there goes within a day. */
   readonly days: number;
   /** A customer's key of the table. @default keys of S3 */

@@ -7,7 +7,7 @@ import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
 
-export interface DriftCheckProps {
+interface DriftCheckProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly bundlesPath: string;

@@ -29,7 +29,7 @@ const STREAM_ACTIONS = [
   'dynamodb:GetShardIterator',
   'dynamodb:ListStreams',
 ];
-export interface LedgerTableProps {
+interface LedgerTableProps {
   readonly settings: Settings;
 }
 

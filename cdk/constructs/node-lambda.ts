@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { ENV_DEPLOYMENT, ENV_GITLAB_INSTANCE, ENV_RULES_FILE } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 
-export interface NodeLambdaProps {
+interface NodeLambdaProps {
   readonly settings: Settings;
   /** Folder with the bundles that `npm run bundle` makes. */
   readonly bundlesPath: string;

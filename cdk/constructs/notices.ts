@@ -8,7 +8,7 @@ import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
 import type { ThresholdsTopic } from './thresholds-topic.ts';
 
-export interface NoticesProps {
+interface NoticesProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly thresholds: ThresholdsTopic;

@@ -6,7 +6,7 @@ import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscrip
 import { Construct } from 'constructs';
 import type { Settings } from '../settings/settings.ts';
 
-export interface OperatorsTopicProps {
+interface OperatorsTopicProps {
   readonly settings: Settings;
 }
 

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { runbookPlace } from '../monitoring/runbook.ts';
 import type { Settings } from '../settings/settings.ts';
 
-export interface RelayDeploymentsProps {
+interface RelayDeploymentsProps {
   readonly settings: Settings;
   /** ARN of the relays' service. */
   readonly serviceArn: string;

@@ -16,7 +16,7 @@ const ECR =
 /** Where relay/Dockerfile takes them from; .dockerignore lets this folder of `dist` through. */
 const STAGED = `dist/relay/${DESCRIPTORS_FOLDER}`;
 
-export interface RelayImageProps {
+interface RelayImageProps {
   /** A ready image. */
   readonly ready: string | undefined;
   readonly descriptors: DescriptorsSettings;

@@ -45,7 +45,7 @@ const invoke = (fn: IFunction): PolicyStatement =>
  * The account's own key for SSM opens to whoever may read the parameter; a customer's key needs a word, which holds for
  * these parameters and by way of SSM only.
  */
-export function readSecrets(
+function readSecrets(
   stack: Stack,
   names: readonly string[],
   keyArn: string | undefined,

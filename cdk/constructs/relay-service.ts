@@ -132,7 +132,7 @@ const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 const APP_FOLDER = '/app';
 
 /** What a relay is told: names of secrets, never a secret. */
-export function relayEnvironment(
+function relayEnvironment(
   scope: Construct,
   { settings, admit, table }: RelayServiceProps,
 ): Record<string, string> {

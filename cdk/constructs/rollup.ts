@@ -16,7 +16,7 @@ import { NodeLambda } from './node-lambda.ts';
 import { StreamConsumer } from './stream-consumer.ts';
 import type { ThresholdsTopic } from './thresholds-topic.ts';
 
-export interface RollupProps {
+interface RollupProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly thresholds: ThresholdsTopic;

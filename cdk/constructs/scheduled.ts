@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import type { Settings } from '../settings/settings.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
-export interface ScheduledProps {
+interface ScheduledProps {
   readonly settings: Settings;
   readonly program: NodeLambda;
   /** Names the rule: `sweep`. */

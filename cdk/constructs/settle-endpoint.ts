@@ -11,7 +11,7 @@ import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { grantSecret } from './secret-parameter.ts';
 
-export interface SettleEndpointProps {
+interface SettleEndpointProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly bundlesPath: string;

@@ -6,7 +6,7 @@ import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { StreamConsumer } from './stream-consumer.ts';
 
-export interface SettleStreamProps {
+interface SettleStreamProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly bundlesPath: string;

@@ -8,7 +8,7 @@ import type { LedgerTable } from './ledger-table.ts';
 import { arnHere, NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
 
-export interface SsmLimitsProps {
+interface SsmLimitsProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly bundlesPath: string;

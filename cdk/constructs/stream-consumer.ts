@@ -9,9 +9,9 @@ import type { LedgerTable } from './ledger-table.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
 /** A whole key or its beginning, as the stream's filters are written. */
-export type KeyPattern = string | { readonly prefix: string };
+type KeyPattern = string | { readonly prefix: string };
 
-export interface StreamConsumerProps {
+interface StreamConsumerProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   readonly program: NodeLambda;
@@ -72,7 +72,7 @@ export class StreamConsumer extends Construct {
 const filter = (events: StreamConsumerProps['events'], key: string, patterns: readonly KeyPattern[]) =>
   FilterCriteria.filter({ eventName: events, dynamodb: { Keys: { [key]: { S: patterns } } } });
 
-export interface DeadLettersProps {
+interface DeadLettersProps {
   readonly settings: Settings;
   /** The program whose letters these are: `settle-stream`. */
   readonly of: string;
@@ -82,7 +82,7 @@ export interface DeadLettersProps {
 const KEPT = Duration.days(14);
 
 /** What was given up. A stream's letters say where to read, not what: the items themselves are in the table. */
-export class DeadLetters extends Construct {
+class DeadLetters extends Construct {
   readonly queue: Queue;
 
   constructor(scope: Construct, id: string, { settings, of }: DeadLettersProps) {

@@ -9,7 +9,7 @@ import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
 import { grantGitLabToken } from './secret-parameter.ts';
 
-export interface SweepProps {
+interface SweepProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
   /** Used where GitLab is reached from inside only. */

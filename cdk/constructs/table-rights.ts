@@ -8,13 +8,13 @@ import {
 } from '../../functions/names.ts';
 
 /** Actions on items whose partition keys are like one of these; `*` stands for the rest of a key. */
-export interface PartitionRight {
+interface PartitionRight {
   readonly actions: readonly string[];
   readonly partitions: readonly string[];
 }
 
 /** What one kind of program does with the table. Nobody may change the table itself. */
-export interface TableRights {
+interface TableRights {
   /** Any item whose key is known, or all of them. */
   readonly reads: readonly string[];
   readonly writes: readonly PartitionRight[];

@@ -5,7 +5,7 @@ import { ENV_CONSOLE_URL, ENV_THRESHOLDS_TOPIC } from '../../functions/names.ts'
 import type { Settings } from '../settings/settings.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
-export interface ThresholdsTopicProps {
+interface ThresholdsTopicProps {
   readonly settings: Settings;
 }
 

@@ -11,7 +11,7 @@ import { ScheduledProgram } from './scheduled.ts';
 import { grantSecret } from './secret-parameter.ts';
 import { tableKeyStatements } from './table-key.ts';
 
-export interface WatchdogProps {
+interface WatchdogProps {
   readonly settings: Settings;
   readonly table: ITable;
   /** Number of the runner controller in GitLab. */

@@ -12,7 +12,7 @@ import { type AlarmSeverity, type AlarmSpec, COMPOSITE } from './alarms/alarm-sp
 import type { DeploymentMetrics } from './metrics.ts';
 import { runbookPlace } from './runbook.ts';
 
-export interface AlarmSetProps {
+interface AlarmSetProps {
   readonly stage: string;
   readonly specs: readonly AlarmSpec[];
   readonly metrics: DeploymentMetrics;

@@ -15,7 +15,7 @@ import { rowWidgets } from './dashboard/widgets.ts';
 import { type MetricsOptions, metricsOf } from './metrics.ts';
 import type { ProgramName } from './series.ts';
 
-export interface MonitoringProps {
+interface MonitoringProps {
   readonly settings: Settings;
   readonly table: ITable;
   readonly relay: RelayService;

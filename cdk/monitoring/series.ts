@@ -42,7 +42,7 @@ export type Series =
       readonly statistic: Statistic;
     };
 
-export type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS' | 'AWS/Logs';
+type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS' | 'AWS/Logs';
 
 type OwnMetric = (typeof FUNCTION_METRICS | typeof RELAY_METRICS)[number];
 

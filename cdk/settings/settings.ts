@@ -31,7 +31,7 @@ export interface Settings {
   readonly traces: boolean;
 }
 
-export type AdmitRoute = 'url' | 'invoke';
+type AdmitRoute = 'url' | 'invoke';
 
 /** GitLab's field numbers: a `FileDescriptorSet` that was read and found fit for a deployment. */
 export interface DescriptorsSettings {
@@ -59,7 +59,7 @@ export interface GitLabSettings {
 export type VpcSettings = NewVpcSettings | ExistingVpcSettings;
 
 /** Two public subnets in two zones, no NAT gateway, nothing may connect from outside. */
-export interface NewVpcSettings {
+interface NewVpcSettings {
   readonly kind: 'new';
   /** `10.83.0.0/24` */
   readonly cidr: string;
@@ -133,19 +133,19 @@ export interface ConsoleSettings {
 }
 
 /** Owners of limits are told what happened to them. Thresholds are told at once, and apart from this. */
-export interface NoticesSettings {
+interface NoticesSettings {
   /** Minutes between two looks, each of which tells an owner at most one message. 0: nobody is told. */
   readonly everyMinutes: number;
 }
 
-export interface StateSettings {
+interface StateSettings {
   /** ARN of a customer key for the table. Absent: the account's key for DynamoDB. */
   readonly tableKeyArn: string | undefined;
   /** How long decisions are kept outside the table; 0: they are not. */
   readonly exportDays: number;
 }
 
-export interface AlarmSettings {
+interface AlarmSettings {
   /** Get an e-mail that must be confirmed once. */
   readonly emails: readonly string[];
   /** HTTPS endpoints that take SNS messages, such as a chat's. */

@@ -4,10 +4,10 @@ import { whoMayText } from '../core/limits/desk/rights-words.ts';
 import type { Roles } from '../core/signin/user.ts';
 
 /** `theirs`: the door is open, and behind it read models and desk show and change nothing outside of their subtree. */
-export type Access = 'no' | 'theirs' | 'yes';
+type Access = 'no' | 'theirs' | 'yes';
 
 /** What somebody is; `none` is signed in and in none of the groups that make a role. */
-export type Standing = 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
+type Standing = 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
 
 type Row = Readonly<Record<Standing, Access>>;
 

@@ -11,7 +11,7 @@ import {
   ENV_TRUSTED_PROXIES,
 } from '../names.ts';
 
-export interface ConsoleConfig {
+interface ConsoleConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   /** The rules that the build packed. */

@@ -9,13 +9,13 @@ import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
 
 export type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
-export interface StaleImportDeps {
+interface StaleImportDeps {
   readonly desk: Pick<LimitsDesk, 'at' | 'apply' | 'live'>;
   readonly policy: Policy;
   readonly directory: () => Promise<Directory | undefined>;
 }
 
-export interface StaleFile {
+interface StaleFile {
   readonly rows: readonly CsvRow[];
   readonly dialect: CsvDialect;
   readonly prune: boolean;

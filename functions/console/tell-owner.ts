@@ -4,7 +4,7 @@ import { shadowPagePath } from '../core/notify/console-links.ts';
 import { type Message, type Notifier, subjectLine } from '../core/notify/notify.ts';
 import type { OwnerMessage, PagesDeps } from './pages/pages-deps.ts';
 
-export interface TellOwnerDeps {
+interface TellOwnerDeps {
   readonly notify: Notifier;
   readonly ledger: Pick<Ledger, 'announceOnce'>;
   /** Our own address, as the browser sees it. */

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 
 /** What the client did wrong, as one of three statuses. */
-export type UnreadableStatus = 400 | 413 | 415;
+type UnreadableStatus = 400 | 413 | 415;
 
 /**
  * Whether an error says that a request could not be read (JSON, form, type of content): the sender's fault, so neither a 500

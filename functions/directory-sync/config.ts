@@ -7,7 +7,7 @@ import {
   ENV_LEDGER_TABLE,
 } from '../names.ts';
 
-export interface DirectoryConfig {
+interface DirectoryConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   readonly gitlabUrl: string;

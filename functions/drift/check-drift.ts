@@ -3,7 +3,7 @@ import type { Log } from '../core/environment/log.ts';
 import type { Drift, Ledger } from '../core/ledger/ledger.ts';
 import { type RecountOutcome, type RecountOutcomes, recountOutcome } from '../core/ledger/recount-outcome.ts';
 
-export interface CheckDriftDeps {
+interface CheckDriftDeps {
   readonly ledger: Pick<Ledger, 'rebuild'>;
   readonly outcomes: Pick<RecountOutcomes, 'write'>;
   readonly clock: { nowMs(): number };

@@ -2,7 +2,7 @@ import { type Environment, refuseInvalid, unset } from '../core/environment/sett
 import { usageZone } from '../core/usage/usage-zone.ts';
 import { ENV_DYNAMODB_ENDPOINT, ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE } from '../names.ts';
 
-export interface DriftConfig {
+interface DriftConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   /** IANA zone of the days of usage. */

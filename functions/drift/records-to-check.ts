@@ -2,7 +2,7 @@ import type { JobRecord } from '../core/ledger/ledger.ts';
 import type { LedgerStore, StoredItem } from '../core/ledger/store.ts';
 import { namesNeedlessly } from '../core/ledger/user-ids.ts';
 
-export interface KeptFromScan<Kept> {
+interface KeptFromScan<Kept> {
   readonly scan: LedgerStore['scan'];
   readonly kept: () => readonly Kept[];
   /** How many found no room. */
@@ -15,7 +15,7 @@ export interface KeptFromScan<Kept> {
  * @param pick - what is kept of a record; undefined: nothing
  * @param max - how much there is room for
  */
-export function keptFromScan<Kept>(
+function keptFromScan<Kept>(
   table: Pick<LedgerStore, 'scan'>,
   pick: (record: JobRecord) => Kept | undefined,
   max: number,
@@ -41,7 +41,7 @@ export function keptFromScan<Kept>(
 /** A day's jobs of a large instance; eight bytes each. What is more than this is found the next night. */
 const JOBS_MAX = 200_000;
 
-export interface AgedRecords {
+interface AgedRecords {
   /** The same table, whose first scan shows them on the way. */
   readonly store: Pick<LedgerStore, 'scan'>;
   /** Ids of the jobs whose records name a user and need not any more, as that scan found them. */
@@ -63,7 +63,7 @@ export function agedRecords(table: Pick<LedgerStore, 'scan'>, nowMs: number): Ag
 /** Some 1 KB each. What is more than this is left to `tollgate rebuild --usage`. */
 const RECORDS_MAX = 200_000;
 
-export interface RecentRecords {
+interface RecentRecords {
   /** The same table, whose first scan shows them on the way. */
   readonly store: LedgerStore;
   /** Records of jobs that were decided or ended since, as that scan found them. */

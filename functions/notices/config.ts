@@ -9,7 +9,7 @@ import {
   ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
 
-export interface NoticesConfig {
+interface NoticesConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   /** The rules that the build packed. */

@@ -7,7 +7,7 @@ import type { LimitPointer, LimitTable } from '../core/limits/limit-table.ts';
 import { readLimitSet } from '../core/limits/publish-limits.ts';
 import type { Ownership } from '../core/notify/addressee.ts';
 
-export interface KnownDeps {
+interface KnownDeps {
   readonly limitTable: LimitTable;
   readonly policy: Policy;
   /** In force as long as no set is live. */

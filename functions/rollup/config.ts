@@ -10,7 +10,7 @@ import {
   ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
 
-export interface RollupConfig {
+interface RollupConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   readonly rulesFile: string;

@@ -7,7 +7,7 @@ import {
   ENV_WEBHOOK_TOKENS_PARAMETER,
 } from '../names.ts';
 
-export interface SettleConfig {
+interface SettleConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   readonly secretsParameter: string;

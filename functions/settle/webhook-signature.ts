@@ -59,7 +59,7 @@ function readToken(token: string): Webhook | undefined {
 }
 
 /** Anything shorter is guessed, or was never meant to be a secret. */
-export const SECRET_BYTES_MIN = 16;
+const SECRET_BYTES_MIN = 16;
 /** Random secrets of 16 bytes have fewer once in 10^12 or so; `aaaaaaaaaaaaaaaa` has one. */
 const DISTINCT_BYTES_MIN = 8;
 

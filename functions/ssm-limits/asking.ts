@@ -3,7 +3,7 @@ import type { LedgerClock } from '../core/environment/clock.ts';
 import { doubling } from '../core/store/retried.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';
 
-export interface AskingDeps {
+interface AskingDeps {
   readonly clock: Pick<LedgerClock, 'monotonicMs' | 'sleep'>;
   readonly random: () => number;
   /** On the clock's `monotonicMs`: from then on nothing is asked. */

@@ -8,7 +8,7 @@ import {
   ENV_SSM_ENDPOINT,
 } from '../names.ts';
 
-export interface SsmLimitsConfig {
+interface SsmLimitsConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   /** The rules that the build packed. */

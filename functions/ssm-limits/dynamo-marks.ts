@@ -12,7 +12,7 @@ import { SK, TTL_ATTRIBUTE } from '../names.ts';
 import type { ListingPass, Marks, OwnedLimit, ParameterMark } from './marks.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';
 
-export interface DynamoMarksOptions extends InstanceTable {
+interface DynamoMarksOptions extends InstanceTable {
   readonly clock: Pick<LedgerClock, 'nowMs'>;
 }
 

@@ -33,7 +33,7 @@ export interface WantedLimits {
   readonly confirmed: boolean;
 }
 
-export type ReadValue =
+type ReadValue =
   | { readonly ok: true; readonly wanted: WantedLimits }
   | { readonly ok: false; readonly problems: readonly string[] };
 

@@ -23,7 +23,7 @@ export interface ChangedParameter {
   readonly mark: ParameterMark | undefined;
 }
 
-export interface ParameterVersion {
+interface ParameterVersion {
   readonly version: number;
   readonly modifiedAtMs: number;
   readonly wanted: WantedLimits;
@@ -45,7 +45,7 @@ export interface KeptLimit {
   readonly why: string;
 }
 
-export interface PlanDeps {
+interface PlanDeps {
   readonly changedElsewhere: ElsewhereLookup;
   readonly policy: Policy;
   readonly live: LimitsInForce;
@@ -147,7 +147,7 @@ const FIELDS = [
 ] as const satisfies readonly (keyof LimitFields)[];
 
 /** Makes the limit what the entry says, whatever it was. @param there - the limit of this id that is live. */
-export function setEdits(group: number, want: WantedLimit, there: Limit | undefined): readonly LimitEdit[] {
+function setEdits(group: number, want: WantedLimit, there: Limit | undefined): readonly LimitEdit[] {
   const { kind, per, id } = want.limit;
   if (there === undefined || (there.kind === kind && there.per === per))
     return [setEdit(group, want, there !== undefined)];
@@ -172,7 +172,7 @@ function setEdit(group: number, { entry, limit }: WantedLimit, isThere: boolean)
 }
 
 /** Whether two limits say the same; what was granted on them or came over is nothing they say. */
-export const isSameLimit = (a: Limit, b: Limit): boolean => isDeepStrictEqual(said(a), said(b));
+const isSameLimit = (a: Limit, b: Limit): boolean => isDeepStrictEqual(said(a), said(b));
 
 const said = ({ grants: _grants, opening: _opening, overdrawn: _overdrawn, ...limit }: Limit): object =>
   limit;

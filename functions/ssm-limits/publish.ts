@@ -10,7 +10,7 @@ import { editsElsewhere, SOURCE } from './edits-elsewhere.ts';
 import type { Marks, ParameterMark } from './marks.ts';
 import { type ChangedParameter, type ParameterPlan, planEdits } from './plan-edits.ts';
 
-export interface PublishDeps {
+interface PublishDeps {
   readonly desk: Pick<LimitsDesk, 'live' | 'apply' | 'history'>;
   readonly policy: Policy;
   /** In force until a first set is live. */
@@ -28,7 +28,7 @@ export interface Batch {
   readonly parameters: readonly ChangedParameter[];
 }
 
-export interface Published {
+interface Published {
   /** In force now. */
   readonly done: readonly ParameterPlan[];
   readonly refused: readonly { readonly parameter: ChangedParameter; readonly problems: readonly string[] }[];

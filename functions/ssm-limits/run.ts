@@ -5,7 +5,7 @@ import type { Metrics } from '../core/metrics/metrics.ts';
 import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import { type SsmSyncDeps, type SsmSyncReport, syncLimits } from './sync.ts';
 
-export interface RunDeps extends SsmSyncDeps {
+interface RunDeps extends SsmSyncDeps {
   readonly log: Log;
   readonly metrics: Metrics;
 }
@@ -36,7 +36,7 @@ const QUIET_MS = 10_000;
 const LISTED_AFTER_MS = 2_000;
 
 /** When a parameter was changed, Unix ms; now, if its time is unreadable; undefined: it is the schedule. */
-export function changedAtMs(event: unknown, nowMs: number): number | undefined {
+function changedAtMs(event: unknown, nowMs: number): number | undefined {
   if (!isRecord(event) || event.source !== 'aws.ssm') return undefined;
   const atMs = typeof event.time === 'string' ? Date.parse(event.time) : Number.NaN;
   // EventBridge cuts times to whole seconds.
@@ -48,7 +48,7 @@ export function changedAtMs(event: unknown, nowMs: number): number | undefined {
  *
  * @param completeFromMs - when the last complete listing began, Unix ms.
  */
-export async function isTimeFor(
+async function isTimeFor(
   atMs: number | undefined,
   completeFromMs: () => Promise<number | undefined>,
   clock: Pick<LedgerClock, 'nowMs' | 'sleep'>,
@@ -66,7 +66,7 @@ const LINES_MAX = 20;
 const PROBLEMS_MAX = 5;
 
 /** What a run did. A refused parameter is told each time, until it is corrected or deleted: so its alarm stays on. */
-export function logSsmReport(report: SsmSyncReport, log: Log): void {
+function logSsmReport(report: SsmSyncReport, log: Log): void {
   const { outcome, listed, complete, applied, refused, kept, left } = report;
   for (const { name, version, problems } of refused.slice(0, LINES_MAX))
     log.error('parameter refused, its last valid version stays', {
@@ -85,7 +85,7 @@ const NO_DIRECTORY =
   'no parameter is taken: the groups of GitLab were never listed, so no path can be compared';
 
 /** Parameters whose last valid version had to stay. */
-export function measureSsmReport({ outcome, listed, refused }: SsmSyncReport, metrics: Metrics): void {
+function measureSsmReport({ outcome, listed, refused }: SsmSyncReport, metrics: Metrics): void {
   const stay = outcome === 'done' ? refused.length : listed;
   if (stay > 0) metrics.add(METRIC_LIMITS_UNREADABLE, stay);
   metrics.flush();

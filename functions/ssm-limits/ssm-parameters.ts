@@ -11,7 +11,7 @@ const HISTORY_PAGE = 50;
 /** Parameter Store keeps 100 versions; pages may be shorter than asked for. */
 const HISTORY_PAGES_MAX = 10;
 
-export interface SsmParametersOptions {
+interface SsmParametersOptions {
   /** Only for a stand-in of the service. */
   readonly endpoint?: string | undefined;
 }

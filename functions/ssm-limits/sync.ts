@@ -43,7 +43,7 @@ export interface SsmSyncReport {
   readonly left: number;
 }
 
-export interface RefusedParameter {
+interface RefusedParameter {
   readonly name: string;
   readonly version: number | undefined;
   readonly problems: readonly string[];
@@ -155,7 +155,7 @@ const WRITTEN_BY = 'unknown: see PutParameter in CloudTrail';
  *
  * @throws {SsmLimitsError}
  */
-export async function editorBatchesOf(
+async function editorBatchesOf(
   changed: readonly ChangedParameter[],
   { parameters, ask }: { readonly parameters: Parameters; readonly ask: RetriedAsk },
 ): Promise<{ readonly batches: readonly Batch[]; readonly waiting: number }> {

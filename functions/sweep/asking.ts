@@ -37,7 +37,7 @@ export interface SweepGitLab {
 
 type JobsOptions = Parameters<GitLab['jobsOfRunner']>[1];
 
-export interface AskingDeps {
+interface AskingDeps {
   readonly gitlab: GitLab;
   readonly clock: LedgerClock;
   readonly tally: SweepTally;

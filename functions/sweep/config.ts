@@ -10,7 +10,7 @@ import {
   ENV_RULES_FILE,
 } from '../names.ts';
 
-export interface SweepConfig {
+interface SweepConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   /** For jobs that nobody asked about: they are charged by the rules of now. */

@@ -9,7 +9,7 @@ import { type JobVerdict, verdictOn } from '../core/truth/verdict.ts';
 import { rememberSeen } from './sweep-memory.ts';
 import type { SweepRun } from './sweep-run.ts';
 
-export interface Judged {
+interface Judged {
   /** They run, and nobody admitted them as far as the ledger knows: to be charged at their end. */
   readonly strangers: readonly JobTruth[];
   /** The table did not answer for all of them: they must come again. */

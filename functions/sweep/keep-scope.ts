@@ -14,7 +14,7 @@ import {
 /** Administrators change it a few times in a controller's life; two calls in this time are nothing to GitLab. */
 export const READ_EVERY_MS = 5 * 60_000;
 
-export interface KeepScopeDeps {
+interface KeepScopeDeps {
   readonly controllerId: number;
   readonly gitlab: RestCallDeps;
   readonly store: ControllerScopeStore;

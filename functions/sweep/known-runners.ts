@@ -3,7 +3,7 @@ import type { SweepRun } from './sweep-run.ts';
 /** GitLab lists a hundred runners a page: ten thousand runners. */
 const PAGES_MAX = 100;
 
-export interface KnownRunners {
+interface KnownRunners {
   readonly runnerIds: readonly number[];
   /** GitLab listed them all: a runner that is not among them is gone. */
   readonly complete: boolean;

@@ -9,7 +9,7 @@ import type { SweepGitLab } from './asking.ts';
 import { atOnce } from './at-once.ts';
 import { type FoundHandler, listRecent, listRunning } from './list-runner.ts';
 
-export interface LookUpOptions {
+interface LookUpOptions {
   /** Lists a runner's running jobs before its recent ones: for jobs that most likely still run. */
   readonly runningFirst: boolean;
   /** Runners whose running jobs were listed already; added to. */
@@ -71,7 +71,7 @@ export async function lookUp(
   return [...left.values()];
 }
 
-export const isAskable = ({ projectId }: LiveHold): boolean => projectId !== undefined;
+const isAskable = ({ projectId }: LiveHold): boolean => projectId !== undefined;
 
 function byRunner(holds: readonly LiveHold[]): Map<number, Map<number, LiveHold>> {
   const groups = new Map<number, Map<number, LiveHold>>();

@@ -19,7 +19,7 @@ export const DEEP_EVERY_MS = 6 * HOUR_MS;
 /** GitLab delays a job by a week at most, and gives up on a waiting one after a day. */
 const LATE_MS = 7 * 24 * HOUR_MS;
 /** A page has a hundred jobs: where one runner's id stands for a whole fleet, a week would have no end. */
-export const DEEP_PAGES_MAX = 200;
+const DEEP_PAGES_MAX = 200;
 /**
  * Nobody waits for this search: who runs unadmitted takes no slot, and a webhook has usually charged him. Each fifth of the
  * sweep's minutes, for a runner with jobs, less what a schedule may come early.
@@ -29,7 +29,7 @@ const VISIT_MS_MIN = 4.5 * MINUTE_MS;
 const IDLE_SHARE = 1 / 4;
 const IDLE_MS_MAX = 10 * MINUTE_MS;
 
-export interface Pass {
+interface Pass {
   readonly startMs: number;
   readonly deep: boolean;
 }

@@ -49,7 +49,7 @@ export interface SweepDeps {
 
 const RUN_MS = 50_000;
 /** Sixteen at once and 100 ms each would be 8000 in a run: half of that leaves GitLab to its users. */
-export const CALLS_MAX = 4_000;
+const CALLS_MAX = 4_000;
 
 /** Keys in memory; a fleet that runs more at once needs more than one minute of GitLab's answers. */
 const LIVE_MAX = 20_000;
@@ -104,11 +104,11 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
  * the cursor: whatever cuts a run short, the next one begins with who was not asked yet.
  */
 /** A weekend of lost webhooks on a busy day; the keys of more would be read for nothing, as no minute is enough for them. */
-export const DUE_MAX = 10_000;
+const DUE_MAX = 10_000;
 /** A hold GitLab cannot be asked about has an alarm of its own; a table full of them must not stop the others. */
 const UNASKABLE_MS = 60 * 60_000;
 
-export async function verifyDue(run: SweepRun): Promise<void> {
+async function verifyDue(run: SweepRun): Promise<void> {
   const { live, clock, asking, concluding, tally, looked } = run;
   const nowMs = clock.nowMs();
   const due = live.filter(({ dueAtMs }) => dueAtMs < nowMs).slice(0, DUE_MAX);
@@ -154,14 +154,14 @@ export async function verifyDue(run: SweepRun): Promise<void> {
 
 // Closes periods that are over, after everything else of a run: what GitLab said in it is counted by then.
 /** One page of what is due, oldest first. @param deadlineMs - on the monotonic clock */
-export type ClosePeriods = (deadlineMs: number) => Promise<ClosedPeriods>;
+type ClosePeriods = (deadlineMs: number) => Promise<ClosedPeriods>;
 
 /** Periods end once a day at most, and have weeks to be closed. */
 const EVERY_MS = 10 * 60_000;
 /** Some thousand periods; the next time goes on. */
 const PAGES_MAX = 10;
 
-export interface CloseOverDeps {
+interface CloseOverDeps {
   readonly closePeriods: ClosePeriods;
   readonly clock: LedgerClock;
   readonly memory: Pick<SweepMemory, 'closedAtMs'>;
@@ -172,7 +172,7 @@ export interface CloseOverDeps {
  * Nothing is closed while GitLab is silent or the table left an end open. Whatever else a run left for the next one, a
  * period on which a live job holds stays open.
  */
-export async function closeOver(
+async function closeOver(
   deadlineMs: number,
   { closePeriods, clock, memory, tally }: CloseOverDeps,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import {
   ENV_PAGE_TOPIC,
 } from '../names.ts';
 
-export interface WatchdogConfig {
+interface WatchdogConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   readonly gitlabUrl: string;

@@ -5,7 +5,7 @@ import { GitLabError } from '../core/gitlab/gitlab.ts';
 /** A token that works now is asked about again after this; one that does not, with every look. */
 export const PROVEN_FOR_MS = 3_600_000;
 
-export interface TokenProofDeps {
+interface TokenProofDeps {
   readonly controller: Pick<Controller, 'state'>;
   readonly clock: { nowMs(): number };
   readonly log: Log;

@@ -7,7 +7,7 @@ import { SILENT_MS } from '../core/store/relay-beats.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */
-export const REMEMBER_EVERY_MS = 600_000;
+const REMEMBER_EVERY_MS = 600_000;
 /** What only people can end is said again until it has ended. */
 export const PAGE_EVERY_MS = 900_000;
 
@@ -26,7 +26,7 @@ export type WatchOutcome =
   /** No relay, and GitLab could not be asked or told. */
   | 'gitlab_unreachable';
 
-export interface WatchDeps {
+interface WatchDeps {
   readonly table: WatchTable;
   readonly controller: Controller;
   /** Tries the token while it is not needed. */
@@ -113,7 +113,7 @@ async function page(
 const latest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
-export interface PageFacts {
+interface PageFacts {
   readonly instance: string;
   /** When a relay was last heard, Unix ms. */
   readonly heardAtMs: number;
@@ -142,7 +142,7 @@ const PAGES = {
 } as const;
 
 /** What whoever is on call reads first. */
-export function pageOf(what: keyof typeof PAGES, { instance, heardAtMs, nowMs }: PageFacts): Message {
+function pageOf(what: keyof typeof PAGES, { instance, heardAtMs, nowMs }: PageFacts): Message {
   const { subject, text } = PAGES[what];
   const silentMinutes = Math.floor((nowMs - heardAtMs) / 60_000);
   const id = `watchdog-${what}-${heardAtMs}-${nowMs}`;

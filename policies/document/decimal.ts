@@ -1,7 +1,7 @@
 /** `500`, `500.25`: digits and at most one point. No sign, exponent, grouping or blank, which could hide a mistake. */
 const DECIMAL = /^(\d{1,16})(?:\.(\d{1,20}))?$/;
 
-export type Decimal =
+type Decimal =
   | { readonly ok: true; readonly amount: number }
   | { readonly ok: false; readonly expected: string };
 

@@ -51,14 +51,14 @@ export function readMargins(
   };
 }
 
-export interface Margin {
+interface Margin {
   readonly units: number;
   /** In `SHARE_PARTS`, if it was written as a share. */
   readonly share?: number;
 }
 
 /** Reads `80%` or an amount. Shares are exact and rounded down to whole units, never to nothing. */
-export function readMargin(reading: Reading, kind: LimitKind, amount: number): Margin | undefined {
+function readMargin(reading: Reading, kind: LimitKind, amount: number): Margin | undefined {
   if (!reading.isThere) return undefined;
   const share = typeof reading.value === 'string' && /^[^%]+%$/.test(reading.value);
   if (!share) {

@@ -5,7 +5,7 @@ import type { History } from './daily-usage.ts';
 const PROFILE_DAYS_MIN = 14;
 
 /** What a day is expected to use, by weekday; 0 is Monday. Seven numbers, not whole. */
-export type WeekdayProfile = readonly number[];
+type WeekdayProfile = readonly number[];
 
 /** The mean of each weekday, or one for all if the history is short. More usage on a day never makes any of them smaller. */
 export function weekdayProfile({ first, amounts }: History): WeekdayProfile {

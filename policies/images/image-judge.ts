@@ -15,7 +15,7 @@ import { spellingsOf } from './same-image.ts';
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
 /** What a rule has against an image; `[]`: nothing. */
-export type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
+type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
 
 /** More are better written with wildcards. */
 const PATTERNS_MAX = 1_000;

@@ -11,7 +11,7 @@ export interface ImageReference {
 }
 
 /** What a tag rule wants: a tag that does not float by its name, or a digest, which cannot float at all. */
-export type TagRule = 'fixed' | 'digest';
+type TagRule = 'fixed' | 'digest';
 
 export const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
 

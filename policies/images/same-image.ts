@@ -18,7 +18,7 @@ const HTTPS_PORT = ':443';
 const ANY_TAG = '\uFFFF';
 
 /** The texts that name one image. */
-export interface Spellings {
+interface Spellings {
   /** Whatever of them is pulled, it is the same. */
   readonly same: readonly string[];
   /** Names of what the image is one of: with a digest, its tag by itself, and any tag. */

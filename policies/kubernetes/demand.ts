@@ -19,7 +19,7 @@ export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSett
 export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
 
 /** What one container adds to the job's total of one resource. */
-export interface Part {
+interface Part {
   readonly kind: ContainerKind;
   readonly setting: Setting;
 }

@@ -1,5 +1,5 @@
 /** How a quantity was written, which is how it is written again: `1Gi`, `1G`, `1e9`. */
-export type QuantityFormat = 'binary' | 'decimal' | 'exponent';
+type QuantityFormat = 'binary' | 'decimal' | 'exponent';
 
 /** An amount as Kubernetes has it: exact, in billionths of a CPU or of a byte, and never negative here. */
 export interface Quantity {

@@ -3,7 +3,7 @@ import { NANOS_PER_BYTE, parseQuantity, QUANTITY_EXPECTED, type Quantity } from 
 import type { Bound, ContainerKind, ResourceName } from './resource-variables.ts';
 
 /** What a cap holds for: one kind of container, the pod's own variables, or `job`, the sum over all containers. */
-export type CapSubject = ContainerKind | 'job';
+type CapSubject = ContainerKind | 'job';
 
 export interface Cap {
   readonly subject: CapSubject;

@@ -16,7 +16,7 @@ export function previousCounterOf(limit: Limit, nowMs: number): CounterKey | und
 }
 
 /** How the period before ended. */
-export interface PeriodEnd extends CounterSnapshot {
+interface PeriodEnd extends CounterSnapshot {
   /** What had been carried into it. */
   readonly carried: number;
 }

@@ -6,7 +6,7 @@ import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
 /** The ledger packs whole jobs into transactions of 100 items; this leaves room for several jobs in one. */
 export const COUNTERS_PER_JOB_MAX = 24;
 
-export interface MostCounters {
+interface MostCounters {
   readonly counters: number;
   /** The group whose jobs have them. */
   readonly group?: string;

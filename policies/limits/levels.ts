@@ -12,7 +12,7 @@ export interface SubjectLimits {
 }
 
 /** One subject a job counts for. */
-export interface JobSubject {
+interface JobSubject {
   readonly subject: string;
   /** What a person calls it. */
   readonly label: () => string;
@@ -71,7 +71,7 @@ const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
   `${personal ? 'personal namespace' : 'group'} ${path ?? id}`;
 
 /** What a limit counts for. Ids, never paths: groups are renamed and moved. */
-export type Subject =
+type Subject =
   | { readonly kind: 'instance' }
   | { readonly kind: 'group'; readonly id: number }
   | { readonly kind: 'project'; readonly id: number }

@@ -59,7 +59,7 @@ export interface Limit {
 }
 
 /** What a period began with, fixed when it opened. */
-export interface Opening {
+interface Opening {
   /** Key of the period. */
   readonly period: string;
   /** Whole units: left over from the period before, or, below 0, overdrawn in it. */

@@ -19,7 +19,7 @@ export function isZone(zone: string): boolean {
 }
 
 /** What calendar and clock show in a zone; the month counts from 1. */
-export interface ZonedClock extends CalendarDay {
+interface ZonedClock extends CalendarDay {
   readonly hour: number;
   readonly minute: number;
 }

@@ -12,7 +12,7 @@ export interface Exemption {
 }
 
 /** `unproven` names the field that would tell whether an exemption holds. */
-export interface ExemptionFound {
+interface ExemptionFound {
   readonly exemption?: Exemption;
   readonly unproven?: string;
 }

@@ -11,7 +11,7 @@ export interface Match extends Conditions {
  * `missing`: it depends on a field that GitLab did not send, or on a group the directory does not know. `unproven`: it
  * matches, but might be named by `not` if that field were known: an exemption has to be certain.
  */
-export type MatchResult =
+type MatchResult =
   | { readonly matches: true; readonly unproven?: string }
   | { readonly matches: false }
   | { readonly matches: 'missing'; readonly field: string };

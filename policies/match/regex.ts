@@ -21,7 +21,7 @@ const PATTERN_CHARACTERS_MAX = 512;
 const PROGRAM_SIZE_MAX = 1_000;
 
 /** `problem` says what is wrong with the pattern, where, and what to write instead. */
-export type CompiledRegex =
+type CompiledRegex =
   | { readonly ok: true; readonly regex: Regex }
   | { readonly ok: false; readonly problem: string };
 

@@ -4,7 +4,7 @@ export interface Alternative {
   readonly afterBrace: readonly number[];
 }
 
-export type Alternatives =
+type Alternatives =
   | { readonly ok: true; readonly alternatives: readonly Alternative[] }
   | { readonly ok: false; readonly problem: string };
 

@@ -20,7 +20,7 @@ export interface Branch {
   readonly mayEndAt: ReadonlySet<number>;
 }
 
-export type CompiledBranch =
+type CompiledBranch =
   | { readonly ok: true; readonly branch: Branch }
   | { readonly ok: false; readonly problem: string };
 

@@ -4,7 +4,7 @@ export interface CharacterClass {
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 
-export type ReadClass =
+type ReadClass =
   | { readonly ok: true; readonly set: CharacterClass; readonly end: number }
   | { readonly ok: false; readonly problem: string };
 

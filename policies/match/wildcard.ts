@@ -19,7 +19,7 @@ export interface Wildcard {
 const PATTERN_CHARACTERS_MAX = 512;
 
 /** `problem` says what is wrong with the pattern and what to write instead. */
-export type CompiledWildcard =
+type CompiledWildcard =
   | { readonly ok: true; readonly wildcard: Wildcard }
   | { readonly ok: false; readonly problem: string };
 

@@ -124,7 +124,7 @@ const placed = (id: number, path: string | undefined): PlacedGroup =>
   path === undefined ? { id } : { id, path };
 
 /** Which of a request's identities contradicted themselves and must not be used. */
-export interface Doubted {
+interface Doubted {
   readonly project: boolean;
   readonly path: boolean;
   readonly namespace: boolean;
@@ -157,7 +157,7 @@ const NO_IDENTITY = /^(job|pipeline|runner|ref|environment|image|service|timeout
  * Reads `AdmissionRequest.suspicious`. A doubted project takes its groups along unless ids name them; a name that is
  * not known here could be any identity, so all are doubted.
  */
-export function doubted(suspicious: readonly string[] | undefined): Doubted {
+function doubted(suspicious: readonly string[] | undefined): Doubted {
   if (suspicious === undefined || suspicious.length === 0) return NO_DOUBT;
   let doubt = NO_DOUBT;
   for (const field of suspicious) {

@@ -33,7 +33,7 @@ function rounded(micros: number, rounding: Rounding): number {
 }
 
 /** Thousands apart: `1,234,567`. Whole digits only, without sign and fraction. */
-export const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
+const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** A count that may have a fraction: `1,234.5`. */
 export function countText(count: number): string {

@@ -28,12 +28,12 @@ export interface UnitRow {
   readonly perWhole?: number;
 }
 
-export interface AskedTerms {
+interface AskedTerms {
   readonly estimateSeconds: number;
   readonly costMicros: number;
 }
 
-export interface SettledPrice {
+interface SettledPrice {
   readonly microsPerMinute: number;
   readonly round?: 'minute';
 }

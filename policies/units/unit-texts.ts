@@ -3,7 +3,7 @@ import { countText, durationText, moneyText, type Rounding } from '../text/money
 import type { Unit } from './unit.ts';
 
 /** How people read and write a unit. */
-export interface UnitText {
+interface UnitText {
   /** `500.00 EUR` */
   readonly amount: (amount: number, currency: string, rounding?: Rounding) => string;
   /** The same without the unit, for the first of `498.70 of 500.00 EUR`. */

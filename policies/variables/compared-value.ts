@@ -1,7 +1,7 @@
 import type { AdmissionRequest } from '../request/request.ts';
 
 /** A variable as rules compare it. Its value is told to nobody: no reason, no log and no error has it. */
-export type ComparedValue =
+type ComparedValue =
   /** Absent: not set, or set to an empty text, which to a script is the same. */
   | { readonly known: true; readonly value?: string }
   /** The field that is missing: GitLab sent no variables at all, or not what this one will hold. */

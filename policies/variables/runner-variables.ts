@@ -9,7 +9,7 @@ export interface RunnerVariable {
 }
 
 /** The last one of this name, which is the one that counts; `undefined`: none came. */
-export type FindVariable = (name: string) => RunnerVariable | undefined;
+type FindVariable = (name: string) => RunnerVariable | undefined;
 
 /** How often a text is expanded before its container gets it: the Docker executor expands the image of the job once more. */
 export type Passes = 1 | 2;

@@ -8,7 +8,7 @@ export interface AwsJsonDeps {
   readonly endpoint: string;
 }
 
-export interface AwsJsonCall {
+interface AwsJsonCall {
   /** `AmazonSSM.GetParameter`, `DynamoDB_20120810.PutItem` */
   readonly target: string;
   /** The protocol's: 1.0 for DynamoDB, 1.1 for SSM. */

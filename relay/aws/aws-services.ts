@@ -10,7 +10,7 @@ import { signedFetch } from '../signing/signed-fetch.ts';
 import type { AwsService } from './endpoint.ts';
 import { readParameter } from './parameter.ts';
 
-export interface AwsServicesDeps {
+interface AwsServicesDeps {
   readonly fetch: Fetch;
   readonly credentials: CredentialsProvider;
   readonly nowMs: () => number;

@@ -2,7 +2,7 @@ import { RelayError } from '../relay-error.ts';
 import { checkedToken, type TokenSource } from '../token.ts';
 import { type StartReadingDeps, startReading } from './start-reading.ts';
 
-export interface ParameterTokenDeps extends StartReadingDeps {
+interface ParameterTokenDeps extends StartReadingDeps {
   /** Name of the parameter. */
   readonly name: string;
   /** Reads its text. */

@@ -6,7 +6,7 @@ import type { AwsServices } from './aws-services.ts';
 import { parameterToken } from './parameter-token.ts';
 import { type StartReadingDeps, startReading } from './start-reading.ts';
 
-export type SecretsDeps = StartReadingDeps & Pick<AwsServices, 'parameter'>;
+type SecretsDeps = StartReadingDeps & Pick<AwsServices, 'parameter'>;
 
 /** The token from wherever it is kept. @throws {RelayError} `token_unreadable` */
 export async function openToken(

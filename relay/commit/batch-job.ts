@@ -68,7 +68,7 @@ export function projectOf(request: AdmissionRequest): string {
  */
 export const SECOND_BATCH_MS = 250;
 
-export type BatchStart =
+type BatchStart =
   | { readonly when: 'now' }
   | { readonly when: 'later'; readonly afterMs: number }
   /** Two are out: wait for one to end. */

@@ -2,7 +2,7 @@ import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/adm
 import { type BatchJob, latestDeadlineMs } from './batch-job.ts';
 
 /** Most jobs that wait in one relay: at 2 KB each about 20 MB, and far more than could be decided in time. */
-export const QUEUED_MAX = 10_000;
+const QUEUED_MAX = 10_000;
 
 interface ProjectLine {
   readonly root: string;
@@ -118,13 +118,13 @@ export class FairQueue {
 }
 
 /** A doubly linked list: first out, last out and removal from the middle, each in constant time. */
-export interface Link<T> {
+interface Link<T> {
   readonly value: T;
   before: Link<T> | undefined;
   after: Link<T> | undefined;
 }
 
-export class Chain<T> {
+class Chain<T> {
   #first: Link<T> | undefined;
   #last: Link<T> | undefined;
   #length = 0;
@@ -163,7 +163,7 @@ export class Chain<T> {
 /** The function starts no transaction with less left, so sending would only cost. */
 export const SEND_MS_MIN = 150;
 
-export interface TakenBatch {
+interface TakenBatch {
   readonly jobs: readonly BatchJob[];
   /** Too late to be sent: for the fallback. */
   readonly expired: readonly BatchJob[];

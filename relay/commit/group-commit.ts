@@ -27,7 +27,7 @@ export type SendBatch = (
   batch?: string,
 ) => Promise<readonly LedgerVerdict[]>;
 
-export interface GroupCommitDeps {
+interface GroupCommitDeps {
   readonly send: SendBatch;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;

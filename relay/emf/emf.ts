@@ -8,7 +8,7 @@ export { isDeployment } from '../../functions/core/contract/emf-document.ts';
 /** CloudWatch's own resolution. */
 export const WRITE_EVERY_MS = 60_000;
 
-export interface EmfDeps {
+interface EmfDeps {
   readonly deployment: string;
   readonly clock: RelayClock;
   /** [0, 1) */

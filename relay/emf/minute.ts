@@ -121,7 +121,7 @@ export class Minute {
 export const SAMPLE_MAX = 2_400;
 
 /** A bounded, fair choice of the values of a minute, and always the largest of them: a reservoir. */
-export class Sample {
+class Sample {
   readonly #random: () => number;
   #kept: number[] = [];
   #seen = 0;

@@ -5,7 +5,7 @@ import type { RelayStatus } from '../health.ts';
 /** The watchdog gives up on us after 2 min: three beats may be lost on the way. */
 export const BEAT_EVERY_MS = 30_000;
 
-export interface HeartbeatDeps {
+interface HeartbeatDeps {
   readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> & {
     /** Absent: a relay that does not know. */
     readonly schema?: BeatSchema;

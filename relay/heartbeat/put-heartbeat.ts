@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5_000;
 /** Long enough to be found when somebody asks what happened, short enough that crashed relays do not pile up. */
 const KEPT_SECONDS = 3_600;
 
-export interface PutHeartbeatOptions extends AwsJsonDeps {
+interface PutHeartbeatOptions extends AwsJsonDeps {
   readonly table: string;
   /** The GitLab host. */
   readonly instance: string;

@@ -3,7 +3,7 @@ import { VERSION } from '../version.ts';
 /** Stands in for the Function URL's host; nothing listens there and nothing is sent. */
 const DOMAIN = 'admit.invoke';
 
-export interface FunctionUrlEvent {
+interface FunctionUrlEvent {
   readonly version: '2.0';
   readonly routeKey: '$default';
   readonly rawPath: string;

@@ -5,7 +5,7 @@ import { errorName } from '../aws/aws-error.ts';
 import { RelayError } from '../relay-error.ts';
 import { functionUrlEvent } from './function-url-event.ts';
 
-export interface InvokeRouteDeps {
+interface InvokeRouteDeps {
   /** Signs for `lambda`. */
   readonly fetch: Fetch;
   /** `https://lambda.eu-central-1.amazonaws.com` */
@@ -78,7 +78,7 @@ const unreachable = (problem: string): RelayError => new RelayError('admit_unrea
 const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 /** The response that a handler of Function URL events returned; undefined if it is none. */
-export function responseOf(text: string): Response | undefined {
+function responseOf(text: string): Response | undefined {
   const result = parsed(text);
   if (!isRecord(result)) return undefined;
   const { statusCode, body = '', isBase64Encoded = false } = result;

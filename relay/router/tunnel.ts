@@ -16,7 +16,7 @@ import { type DialFailure, isRefusal } from './dial-failure.ts';
 import type { TlsMaterial } from './tls.ts';
 
 /** What GitLab's router speaks; the WebSocket carries plain HTTP/2. */
-export const SUBPROTOCOL = 'ws-tunnel';
+const SUBPROTOCOL = 'ws-tunnel';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Bytes waiting to go out before the other end is asked to pause: some frames of HTTP/2, not a queue. */
 const BUFFERED_BYTES_HIGH = 1024 * 1024;
@@ -28,7 +28,7 @@ const CONNECTIONS_MAX = 16;
 const SOCKET_PATH_BYTES_MAX = 103;
 const UNSUPPORTED_DATA = 1003;
 
-export interface TunnelOptions {
+interface TunnelOptions {
   readonly url: string;
   readonly token: TokenSource;
   readonly userAgent: string;

@@ -4,7 +4,7 @@ import type { Fetch } from '../admit-call.ts';
 import { RelayError } from '../relay-error.ts';
 import type { CredentialsProvider } from './credentials.ts';
 
-export interface SignedFetchDeps {
+interface SignedFetchDeps {
   /** Sends; connections are kept and the environment's proxy is honoured as it does. */
   readonly fetch: Fetch;
   readonly credentials: CredentialsProvider;

@@ -13,7 +13,7 @@ const CUT_MS = 7_000;
 /** What is cut ends within moments, or its connection is dead. */
 const CUT_GRACE_MS = 250;
 
-export interface DepartureDeps {
+interface DepartureDeps {
   readonly clock: RelayClock;
   /** @default 3 s */
   readonly attritionMs: number | undefined;

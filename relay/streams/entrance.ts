@@ -9,7 +9,7 @@ import type { EndKind, Stream } from './stream.ts';
 /** While the router refuses the token: whoever replaced it wants to see it work. */
 const LOOK_EVERY_MS = 1_000;
 
-export interface EntranceDeps {
+interface EntranceDeps {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly observe: RelayObserver;
@@ -133,7 +133,7 @@ const BURST = 32;
 const PER_SECOND = 10;
 
 /** A token bucket: how many streams may end right after they were opened before that counts as a failure. */
-export interface Allowance {
+interface Allowance {
   readonly left: number;
   readonly atMs: number;
 }

@@ -50,7 +50,7 @@ export interface StreamPoolOptions {
   readonly defer?: (run: () => void) => void;
 }
 
-export interface StreamPoolStatus {
+interface StreamPoolStatus {
   readonly state: 'stopped' | Gate['name'] | 'draining';
   /** Streams that the router accepted, with a question or without; one that is only being opened is none. */
   readonly open: number;
@@ -63,7 +63,7 @@ export interface StreamPoolStatus {
   readonly downSinceMs: number | undefined;
 }
 
-export interface StreamPool {
+interface StreamPool {
   start(): void;
   /**
    * Opens no more streams, leaves those that wait to the router for 3 s, then cancels them; lets questions in progress be

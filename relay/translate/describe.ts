@@ -5,7 +5,7 @@ import type { TranslatorOptions } from './translator.ts';
 import { findVariables } from './variables.ts';
 
 /** Where a field of the admission request can come from, for `doctor`. */
-export interface FieldSources {
+interface FieldSources {
   readonly field: Alias['field'] | 'variables';
   /** Paths of the schema, best first, e.g. `job_info.project_id`. */
   readonly paths: readonly string[];

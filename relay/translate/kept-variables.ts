@@ -170,7 +170,7 @@ const SECRET_NAME = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|AUTH|JWT|KEY|_URL$/;
 const KUBERNETES_RESOURCE =
   /^KUBERNETES_(HELPER_|SERVICE_|POD_)?(CPU|MEMORY|EPHEMERAL_STORAGE)_(REQUEST|LIMIT)(_MAX_OVERWRITE_ALLOWED)?$/;
 
-export const isResourceVariable = (name: string): boolean => KUBERNETES_RESOURCE.test(name);
+const isResourceVariable = (name: string): boolean => KUBERNETES_RESOURCE.test(name);
 
 /** `hide`: that it is set may be known, its value may not. */
 export type Fate = 'keep' | 'hide' | 'drop';

@@ -35,7 +35,7 @@ type Blame = Extract<QuestionResult, { readonly ok: false }>['blame'];
 
 export type ReadQuestion = (bytes: Uint8Array) => QuestionResult;
 
-export interface ReaderOptions extends TranslatorOptions {
+interface ReaderOptions extends TranslatorOptions {
   /** What one question may take. @default what the relay gives any */
   readonly newBudget?: () => ReadingBudget;
 }

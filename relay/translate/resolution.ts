@@ -7,14 +7,14 @@ import { type Fate, readValue, type VariableFlags } from './kept-variables.ts';
 import type { MessageObject, ValueForPod, VariablesField } from './variables.ts';
 
 /** What the runner makes of the references in a job, with the job's own variables. They stay here. */
-export interface Resolution {
+interface Resolution {
   readonly resolve: RunnerVariables['resolve'];
   readonly valueForPod: ValueForPod;
   /** The variable of a name as the job gets it, the last one that came; `undefined`: none came. */
   readonly received: (name: string) => ReceivedVariable | undefined;
 }
 
-export interface ReceivedVariable {
+interface ReceivedVariable {
   readonly flags: VariableFlags;
   /** `undefined`: it cannot be told. */
   readonly value: string | undefined;
@@ -75,7 +75,7 @@ function receivedVariable(
 }
 
 /** What the rules may know of the variables they compare. */
-export interface ComparedVariables {
+interface ComparedVariables {
   /** The variables that leave the relay: compared ones with the value that the job gets. */
   readonly variables: Readonly<Record<string, string>>;
   /** Compared ones that are set, to what may not leave or nobody can tell. */

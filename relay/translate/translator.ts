@@ -26,7 +26,7 @@ export type Translation =
       readonly blame: 'schema' | 'job';
     };
 
-export type Translate = (question: MessageObject) => Translation;
+type Translate = (question: MessageObject) => Translation;
 
 export interface TranslatorOptions {
   readonly variables: AllowedVariables;
@@ -168,7 +168,7 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
 }
 
 /** `CI_RUNNER_TAGS`: documented as `a, b`, sent by some versions as `["a","b"]`. Anything else says nothing. */
-export function readTags(value: string): readonly string[] | undefined {
+function readTags(value: string): readonly string[] | undefined {
   const trimmed = value.trim();
   const tags = trimmed.startsWith('[') ? fromJson(trimmed) : trimmed.split(',').map((tag) => tag.trim());
   const named = tags?.filter((tag) => tag !== '');

@@ -58,11 +58,11 @@ export function textField(raw: unknown, path: string, problems: string[]): strin
   return undefined;
 }
 
-export const label = (raw: unknown): string | undefined =>
+const label = (raw: unknown): string | undefined =>
   // A cut may fall between the halves of one character.
   typeof raw === 'string' && raw !== '' ? raw.slice(0, LABEL_LENGTH_MAX).toWellFormed() : undefined;
 
-export function readRepeated<T>(
+function readRepeated<T>(
   raw: unknown,
   path: string,
   problems: string[],
@@ -116,7 +116,7 @@ const isWrapper = (field: DescField, name: RegExp): boolean =>
   name.test(field.message.typeName);
 
 /** How a list of services is read, and what of each. */
-export interface ServicesReading {
+interface ServicesReading {
   readonly read: ValueReader;
   readonly within: readonly WantedField[];
 }

@@ -11,7 +11,7 @@ import { reflect } from '@bufbuild/protobuf/reflect';
 import { RelayError } from '../relay-error.ts';
 
 /** What of a schema an answer is made of. */
-export interface AnswerSchema {
+interface AnswerSchema {
   readonly answer: DescMessage;
   readonly source: string;
 }

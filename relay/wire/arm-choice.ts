@@ -4,7 +4,7 @@
  * An arm that is refused fails every job for certain, so the other one is tried.
  */
 
-export interface ArmChoice {
+interface ArmChoice {
   /** `admitted` goes by the arm that the descriptors call `rejected`. */
   readonly swapped: boolean;
   /** Answers refused since the last one that was taken. */

@@ -4,7 +4,7 @@
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-export interface DumpField {
+interface DumpField {
   readonly no: number;
   /** `varint`, `fixed64`, `fixed32`, `text`, `bytes`, `message` (a guess: bytes that read as one), `group`. */
   readonly form: string;
@@ -14,7 +14,7 @@ export interface DumpField {
   readonly fields: readonly DumpField[];
 }
 
-export interface Dump {
+interface Dump {
   readonly fields: readonly DumpField[];
   /** Why the rest could not be read. */
   readonly problem?: string;

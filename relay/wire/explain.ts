@@ -3,7 +3,7 @@ import { Pass } from './pass.ts';
 import { explainingPlan } from './plan.ts';
 import { ReadingBudget } from './reading-budget.ts';
 
-export interface Explanation {
+interface Explanation {
   /** Fields without a name in the schema, see {@link Pass.unknown}. */
   readonly unknown: readonly string[];
   /** Fields that arrive in another form than the schema says, see {@link Pass.contradicted}. */

@@ -23,7 +23,7 @@ export interface WantedField {
  * `look`: only what is unknown or contradicted within is noted. `displace`: the value is not read, but takes the place of
  * another one of its oneof.
  */
-export type FieldUse =
+type FieldUse =
   | 'skip'
   | 'look'
   | 'displace'
@@ -189,10 +189,10 @@ function zeroOf({ fields: [value] }: DescMessage): unknown {
 }
 
 /** Reads a number or a boolean at which the reader stands; undefined for one that says nothing. */
-export type DecodeNumber = (reader: BinaryReader) => unknown;
+type DecodeNumber = (reader: BinaryReader) => unknown;
 
 /** For a single number, boolean or enum; nothing for any other field. */
-export function numberDecoder(field: DescField): DecodeNumber | undefined {
+function numberDecoder(field: DescField): DecodeNumber | undefined {
   if (field.fieldKind === 'scalar') return BY_SCALAR[field.scalar];
   return field.fieldKind === 'enum' ? enumDecoder(field.enum) : undefined;
 }

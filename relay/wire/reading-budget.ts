@@ -35,7 +35,7 @@ export const READING_BOUNDS: ReadingBounds = {
 /** Asking for the time costs as much as some twenty tags. */
 const TAGS_BETWEEN_CHECKS = 2_048;
 
-export type CpuMs = () => number;
+type CpuMs = () => number;
 
 /** CPU time that this thread has used. */
 export const threadCpuMs: CpuMs = () => {

@@ -23,7 +23,7 @@ export type Evidence =
   /** The router refused the form of our answer: the arms are not what the descriptors say, and nothing proves them again. */
   | { readonly kind: 'answer_refused' };
 
-export interface ProofState {
+interface ProofState {
   readonly standing: SchemaState;
   /** Different jobs explained since the last contradiction, up to {@link JOBS_MIN_ALONE}. */
   readonly jobs: ReadonlySet<number>;

@@ -12,7 +12,7 @@ export interface CdkRun {
   readonly text: string;
 }
 
-export interface CdkOptions {
+interface CdkOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Shows what it says rather than keeping it, and lets it ask. @default false */
   readonly inherit?: boolean;

@@ -4,7 +4,7 @@ import type { RulesFile } from '../../functions/core/rules/rules-file.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 
-export interface PackOptions {
+interface PackOptions {
   /** Folder with `policies/`; ends with a slash. */
   readonly root: string;
   /** Pack although the documents would reject the jobs of those who run the controller. */

@@ -8,7 +8,7 @@ const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url))
 /** Some 60 packages; a slow line takes minutes. */
 const INSTALL_MS_MAX = 600_000;
 
-export interface PythonToolsOptions {
+interface PythonToolsOptions {
   /** The project's folder. */
   readonly root: string;
   /** Called before something is installed, which takes a while. */

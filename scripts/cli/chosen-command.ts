@@ -2,7 +2,7 @@ import { closest } from '../../policies/document/closest.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { CommandEntry } from './commands.ts';
 
-export type Chosen =
+type Chosen =
   /** Help about all commands, or those whose name begins with `of`. */
   | { readonly kind: 'list'; readonly of: string }
   | {

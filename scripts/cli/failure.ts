@@ -5,7 +5,7 @@ import { PipelineError } from './pipeline/pipeline-error.ts';
 import { shortPath } from './short-path.ts';
 
 /** What `--json` prints instead of a result, on stdout. Codes are stable. */
-export interface FailureJson {
+interface FailureJson {
   readonly error: {
     /** Like the exit codes: 3, 3 and 1. */
     readonly code: 'usage' | 'invalid' | 'failed';

@@ -108,7 +108,7 @@ function verdictOf({ decision, via, answer, cause }: AnsweredEvent): readonly Pa
 }
 
 /** Code and what it is about, e.g. `BUDGET_EXHAUSTED money-month of group acme/payments`. */
-export function reasonShort(reason: Reason): string {
+function reasonShort(reason: Reason): string {
   const about = aboutText(reason);
   return about === '' ? reason.code : `${reason.code} ${oneLine(about)}`;
 }

@@ -8,7 +8,7 @@ import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from 
 import { ledgerTable } from '../../functions/core/store/table.ts';
 import { loopbackPort } from './free-port.ts';
 
-export interface DynamoDbLocalOptions {
+interface DynamoDbLocalOptions {
   /** @default a free one */
   readonly port?: number;
   /** Where the data is kept between runs. Absent: in memory. */

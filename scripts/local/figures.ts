@@ -31,5 +31,5 @@ export function busiestBudgets(limits: readonly LimitSummary[], count: number): 
   return budgets.filter((budget) => busiest.has(budget));
 }
 
-export const shareOf = ({ spent, held, limitAmount }: GroupBudget): number =>
+const shareOf = ({ spent, held, limitAmount }: GroupBudget): number =>
   limitAmount === 0 ? 1 : (spent + held) / limitAmount;

@@ -2,7 +2,7 @@
 import { inboxBody } from '../../functions/core/ledger/inbox-item.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 
-export interface InboxReader {
+interface InboxReader {
   /** Inbox items read so far, whatever became of them. */
   readonly items: () => number;
   /** Resolves when the stream has ended and its last batch is worked off. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isRecord } from '../../policies/document/reading.ts';
 
 /** As the program wrote it that has the ledger open, or had it last. */
-export interface LedgerClockNote {
+interface LedgerClockNote {
   /** The GitLab whose books go by it. */
   readonly instance: string;
   /** What it showed at `realMs`, both Unix ms. */

@@ -52,7 +52,7 @@ export interface LocalLedger {
   stop(): Promise<void>;
 }
 
-export interface LedgerPlace {
+interface LedgerPlace {
   /**
    * The GitLab whose books are opened, by what the folder knows; it is remembered there.
    * @throws {UsageError} where they cannot be told.

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../../policies/document/reading.ts';
 
-export interface LeftOff {
+interface LeftOff {
   /** On the jobs' clock, Unix ms. */
   readonly atMs: number;
   /** The last one that is taken. */

@@ -1,5 +1,5 @@
 /** What of a stream is needed; a test passes less than a terminal is. */
-export interface Terminal {
+interface Terminal {
   write(text: string): unknown;
 }
 

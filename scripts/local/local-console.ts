@@ -22,7 +22,7 @@ import { type LocalSignIn, openLocalSignIn } from './gitlab/local-sign-in.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';
 
-export interface LocalConsoleOptions {
+interface LocalConsoleOptions {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
   /** Those of the file: in force until a set is published, and what the first edit edits. */
@@ -37,7 +37,7 @@ export interface LocalConsoleOptions {
   readonly onMail: (message: Message) => void;
 }
 
-export interface LocalConsole {
+interface LocalConsole {
   readonly url: string;
   readonly people: LocalSignIn['people'];
   /**

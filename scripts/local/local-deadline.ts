@@ -8,7 +8,7 @@ const ROUND_TRIPS = 500;
 const READS = 5;
 const READ_TIMEOUT_MS = 60_000;
 
-export interface LocalDeadline {
+interface LocalDeadline {
   readonly deadlineMs: number;
   /** `10 s a question; …`, for people. */
   readonly text: string;

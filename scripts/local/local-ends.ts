@@ -25,7 +25,7 @@ import { serveOnLoopback } from './loopback-server.ts';
 import { startSweeper } from './sweeper.ts';
 import { EndsBook, type ToldEnds } from './told-ends.ts';
 
-export interface LocalEndsOptions {
+interface LocalEndsOptions {
   readonly ledger: LocalLedger;
   /** What jobs that nobody asked about are charged by. */
   readonly currentRules: RulesInForce['rulesFor'];
@@ -34,7 +34,7 @@ export interface LocalEndsOptions {
   readonly onTrouble: (text: string) => void;
 }
 
-export interface LocalEnds {
+interface LocalEnds {
   readonly settleUrl: string;
   readonly gitlabUrl: string;
   readonly play: PlayedGitLab['play'];

@@ -15,7 +15,7 @@ import type { JobQuestion } from './router/question.ts';
 const JOBS_MIN = 160;
 
 /** Brings the job to a runner, which has the router ask. */
-export type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
+type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
 
 const TOKEN = 'glrct-local-not-a-secret';
 

@@ -4,7 +4,7 @@ import type { LedgerKeys } from '../../functions/core/store/keys.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 
 /** What stands in for the table's stream where there is no table: the inbox items, as Lambda would be told of them. */
-export interface MemoryStream {
+interface MemoryStream {
   push(item: InboxItem): void;
   /** Batches, never empty; ends when the signal says so. */
   read(signal: AbortSignal): AsyncGenerator<readonly TableStreamRecord[]>;

@@ -55,7 +55,7 @@ export function* pipelineQuestions(
 }
 
 /** One question, in the field names of the wire message. */
-export function jobQuestion(
+function jobQuestion(
   job: PipelineJob,
   jobId: number,
   run: PipelineRun,

@@ -14,7 +14,7 @@ import type { Screen } from './screen.ts';
 import { startUsageCounter } from './usage-counter.ts';
 import { firstJobId } from './workload/past-jobs.ts';
 
-export interface RunConsole {
+interface RunConsole {
   /** Puts it on the ledger, which gets a month before today first. Gives what to tell people. */
   open(
     ledger: LocalLedger,

@@ -33,7 +33,7 @@ import { FIRST_RUN_JOB_ID } from './workload/past-jobs.ts';
 const IDS_RESERVED = 10_000_000;
 
 /** What the run came to. */
-export interface RunResult {
+interface RunResult {
   readonly summary: Summary;
   /** What the local GitLab says became of its jobs; empty against a real one. */
   readonly jobs: readonly Readonly<LocalJob>[];

@@ -38,7 +38,7 @@ export interface LimitSummary {
   readonly limitAmount: number | 'unlimited';
 }
 
-export interface LimitOfRun extends LimitSummary {
+interface LimitOfRun extends LimitSummary {
   /** The part of `spent` that this run added. */
   readonly spentThisRun: number;
 }

@@ -1,6 +1,6 @@
 import type { SweepReport } from '../../functions/sweep/report.ts';
 
-export interface Sweeper {
+interface Sweeper {
   /** One more run, after the one that may be under way. */
   once(): Promise<void>;
   /** Ends that it told the ledger first, in all runs. */

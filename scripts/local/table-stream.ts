@@ -8,7 +8,7 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 
-export interface TableStreamOptions {
+interface TableStreamOptions {
   readonly client: DynamoDBStreamsClient;
   readonly tableName: string;
   /** Ends the reading. */

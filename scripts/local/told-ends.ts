@@ -1,7 +1,7 @@
 import type { EndOutcome, Ledger } from '../../functions/core/ledger/ledger.ts';
 
 /** Who told the ledger that a job had ended. */
-export type Teller = 'webhook' | 'sweep';
+type Teller = 'webhook' | 'sweep';
 
 /** How the jobs that ran came to be charged, in numbers. What never ran is given back, and not counted here. */
 export interface ToldEnds {

@@ -3,12 +3,12 @@ import { type CountUsageDeps, countUsage } from './count-usage.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { politeRollupStore } from './polite-rollup-store.ts';
 
-export interface UsageCounter {
+interface UsageCounter {
   /** Resolves when everything that was written before is counted. */
   idle(): Promise<void>;
 }
 
-export interface UsageCounterOptions extends CountUsageDeps {
+interface UsageCounterOptions extends CountUsageDeps {
   readonly ledger: LocalLedger;
 }
 

@@ -25,7 +25,7 @@ export interface YamlDocument {
   position(path: DocumentPath): Position;
 }
 
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }

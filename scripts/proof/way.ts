@@ -25,7 +25,7 @@ const WARM_UP = 3;
 type Way = 'admission' | 'rejection' | 'csv-edit';
 
 /** @throws {Error} if the question is not answered as it must be. */
-export async function wayOf(way: Way): Promise<readonly ExecutedFile[]> {
+async function wayOf(way: Way): Promise<readonly ExecutedFile[]> {
   if (way === 'csv-edit') {
     const edit = await startEditing();
     for (let time = 0; time < WARM_UP; time += 1) await edit(800 - time);

@@ -3,9 +3,9 @@ import { closest } from '../../policies/document/closest.ts';
 import { UsageError } from './command.ts';
 
 /** `text` takes a value, `texts` takes one every time it is given, `switch` takes none. */
-export type FlagKind = 'text' | 'texts' | 'switch';
+type FlagKind = 'text' | 'texts' | 'switch';
 
-export type FlagSpec = Readonly<Record<string, FlagKind>>;
+type FlagSpec = Readonly<Record<string, FlagKind>>;
 
 type FlagValue<Kind extends FlagKind> = Kind extends 'text'
   ? string | undefined
@@ -15,14 +15,14 @@ type FlagValue<Kind extends FlagKind> = Kind extends 'text'
 
 export type FlagValues<Spec extends FlagSpec> = { readonly [Name in keyof Spec]: FlagValue<Spec[Name]> };
 
-export interface Flags<Spec extends FlagSpec> {
+interface Flags<Spec extends FlagSpec> {
   readonly values: FlagValues<Spec>;
   /** What is no flag, in order. */
   readonly words: readonly string[];
 }
 
 /** How many words a command takes beside its flags, and what they are called in a message. */
-export interface WordsAllowed {
+interface WordsAllowed {
   readonly max: number;
   /** E.g. `a folder or a .gitlab-ci.yml`. */
   readonly what: string;

@@ -42,7 +42,7 @@ export function myGroupsRoutes({ read }: PagesDeps): Hono<SignInEnv> {
       before: 'import { overviewRoutes',
       insert: "import { myGroupsRoutes } from './my-groups-page.tsx';\n",
     },
-    { file: `${PAGES}/create-pages.ts`, before: '  requestRoutes,\n', insert: '  myGroupsRoutes,\n' },
+    { file: `${PAGES}/create-pages.ts`, before: '  requestPageRoutes,\n', insert: '  myGroupsRoutes,\n' },
     {
       file: `${PAGES}/page-access.ts`,
       before: "  'GET /jobs': LOOK",

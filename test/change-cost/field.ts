@@ -33,7 +33,7 @@ export const aField: Change = {
   shows: async (load) => {
     const { compileTranslator } = await load('relay/translate/translator.ts');
     const { parseAdmissionRequest } = await load('policies/request/parse-request.ts');
-    const { recordedRequestOf, requestOf } = await load('policies/request/recorded-request.ts');
+    const { recordedRequestOf, requestOfRecord } = await load('policies/request/recorded-request.ts');
     const { encodeRequest, decodeRequest } = await load('functions/core/ledger/request-text.ts');
     const desc = descOf({ job_id: 'int64', runner_info: { type: 'string' } });
     const translate = compileTranslator(desc, {
@@ -46,6 +46,6 @@ export const aField: Change = {
     const parsed = parseAdmissionRequest(JSON.parse(JSON.stringify(translated.request)));
     expect(parsed).toMatchObject({ ok: true, value: asked });
     const recorded = decodeRequest(encodeRequest(recordedRequestOf(parsed.value, { ancestors: [] }, {})));
-    expect(requestOf(7, {}, recorded)).toMatchObject(asked);
+    expect(requestOfRecord(7, {}, recorded)).toMatchObject(asked);
   },
 };

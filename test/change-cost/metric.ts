@@ -58,14 +58,14 @@ export const aMetric: Change = {
     },
   ],
   shows: async (load) => {
-    const { newTally, measureReport } = await load('functions/sweep/report.ts');
+    const { newTally, measureSweepReport } = await load('functions/sweep/report.ts');
     const { emfMetrics } = await load('functions/core/metrics/metrics.ts');
     let line = '{}';
     const write = (text: string): void => {
       line = text;
     };
     const metrics = emfMetrics({ deployment: 'prod', clock: { nowMs: () => 0 }, write });
-    measureReport({ ...newTally(), ranRejected: 3 }, metrics);
+    measureSweepReport({ ...newTally(), ranRejected: 3 }, metrics);
     expect(JSON.parse(line)).toMatchObject({ RanRejected: 3 });
 
     const { ALL_ALARMS } = await load('cdk/monitoring/alarms/all-alarms.ts');

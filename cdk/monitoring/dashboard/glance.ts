@@ -14,7 +14,7 @@ import { RUNBOOK_FILE, runbookLink } from '../runbook.ts';
 import type { GraphLine } from './panel.ts';
 import { GRID_COLUMNS } from './widgets.ts';
 
-export interface GlanceProps {
+interface GlanceProps {
   readonly settings: Settings;
   readonly alarms: readonly IAlarm[];
   readonly metrics: DeploymentMetrics;

@@ -22,13 +22,13 @@ export interface Graph {
 }
 
 /** The ten rows with the most, from the relays' decision log: what has too many values for a metric. */
-export interface TopTen {
+interface TopTen {
   readonly kind: 'top-ten';
   readonly title: string;
   readonly query: readonly string[];
 }
 
-export interface Words {
+interface Words {
   readonly kind: 'words';
   readonly title: string;
   readonly markdown: string;

@@ -16,7 +16,7 @@ import type { DeploymentMetrics } from '../metrics.ts';
 import { runbookLink } from '../runbook.ts';
 import type { Graph, GraphLine, Panel, Row } from './panel.ts';
 
-export interface WidgetDeps {
+interface WidgetDeps {
   readonly specs: readonly AlarmSpec[];
   readonly metrics: DeploymentMetrics;
   /** The decision log. */

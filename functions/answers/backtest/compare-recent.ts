@@ -12,7 +12,7 @@ import { BacktestQuestions } from './question.ts';
 import { type ReadBounds, type RecordReader, readRecentRecords } from './recent-records.ts';
 import { Replay, type ReplayedJob } from './replay.ts';
 
-export interface CompareRecent {
+interface CompareRecent {
   /** Unix ms; jobs decided in it are judged, as far back as can be read. */
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -36,7 +36,7 @@ export interface CompareRecent {
   readonly bounds: CompareBounds;
 }
 
-export interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
+interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
   /** On `monotonicMs`: no read begins after the first, no job is replayed after the second. */
   readonly readDeadlineMs: number;
   readonly replayDeadlineMs: number;

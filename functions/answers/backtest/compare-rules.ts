@@ -7,7 +7,7 @@ import { BacktestQuestions, type BacktestRules } from './question.ts';
 /** Jobs that are named as examples, of each rule. */
 const EXAMPLES_MAX = 5;
 
-export interface CompareRules {
+interface CompareRules {
   /** Unix ms, half-open: jobs decided in it are asked again. */
   readonly sinceMs: number;
   readonly untilMs: number;

@@ -37,7 +37,7 @@ export interface BacktestGroupRow {
 }
 
 /** Jobs that a rule or limit would reject. */
-export interface RejectionRow {
+interface RejectionRow {
   readonly groupId?: number;
   readonly projectPath?: string;
   readonly rule: string;
@@ -54,7 +54,7 @@ export interface RejectionRow {
 type Open<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
 /** Groups × rules × limits: nobody reads the end of a longer list, and what is beyond is counted in the totals only. */
-export const ROWS_MAX = 20_000;
+const ROWS_MAX = 20_000;
 const EXAMPLES_MAX = 10;
 
 export class BacktestTally {

@@ -8,9 +8,9 @@ import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
 import type { KnownCounter } from '../../core/ledger/weighing.ts';
 
 /** Twenty requests of a hundred keys. Those of more places begin empty, and the answer is not called complete. */
-export const FILLED_MAX = 2_000;
+const FILLED_MAX = 2_000;
 
-export interface FillWith {
+interface FillWith {
   /** Unix ms: where the replay begins. */
   readonly fromMs: number;
   /** All of the replay. */
@@ -24,7 +24,7 @@ export interface FillWith {
   readonly usedBefore: (limit: Limit, startMs: number) => Promise<number>;
 }
 
-export interface Filled {
+interface Filled {
   /** Keyed by `counterName`. */
   readonly counters: ReadonlyMap<string, KnownCounter>;
   readonly complete: boolean;

@@ -2,7 +2,7 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 
 /** 16 bytes each. */
-export const JOBS_MAX = 5_000_000;
+const JOBS_MAX = 5_000_000;
 const BATCH = 100;
 const READ_TIMEOUT_MS = 15_000;
 

@@ -20,7 +20,7 @@ export interface ReadBounds {
   readonly monotonicMs: () => number;
 }
 
-export interface RecentRecords {
+interface RecentRecords {
   /** In the order of their decisions. */
   readonly records: readonly JobRecord[];
   /** What was decided from here on is there. `-Infinity`: there is nothing before. Infinity: nothing was found. */

@@ -7,7 +7,7 @@ import { weigh } from '../../core/ledger/weigh.ts';
 import type { KnownCounter } from '../../core/ledger/weighing.ts';
 
 /** Some 200 bytes each: more than a machine should be filled with. Windows of a minute make the most. */
-export const COUNTERS_MAX = 2_000_000;
+const COUNTERS_MAX = 2_000_000;
 
 const NOTHING: KnownCounter = { committed: 0, fitted: 0, settled: 0 };
 

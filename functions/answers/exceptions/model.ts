@@ -1,6 +1,6 @@
 import { list, subject, text, z } from '../reading/schema.ts';
 
-export const ExceptionRowSchema = z
+const ExceptionRowSchema = z
   .object({
     kind: z.enum(['grant', 'freeze', 'breakglass']),
     id: text('By which it is taken back.'),

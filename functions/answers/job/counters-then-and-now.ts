@@ -17,7 +17,7 @@ export interface CounterLine {
   readonly now: CounterNow;
 }
 
-export interface CounterThen {
+interface CounterThen {
   /** What the job held on it; 0 for a rejected one. */
   readonly jobHeld: number;
   /** What it is charged there now, corrections included. */
@@ -36,7 +36,7 @@ export interface CounterThen {
   };
 }
 
-export interface CounterNow {
+interface CounterNow {
   readonly settled: number;
   readonly held: number;
   /** `unlimited` as finance wrote it; absent: there is no such limit any more. */
@@ -47,7 +47,7 @@ export interface CounterNow {
 }
 
 /** Today's limits, and when that is: grants come and go. */
-export interface LimitsNow {
+interface LimitsNow {
   readonly limits: LimitSet;
   /** Tells which groups have which limits by default. */
   readonly directory?: Directory | undefined;

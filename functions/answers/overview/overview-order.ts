@@ -22,7 +22,7 @@ export interface Candidate {
 const HISTORY_MS = HISTORY_DAYS * DAY_MS;
 
 /** What says how far a budget is. */
-export interface LimitStanding {
+interface LimitStanding {
   readonly now: CountersByName;
   readonly before: CountersByName;
   readonly periods: (limit: Limit) => PeriodPair;

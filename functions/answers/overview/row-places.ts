@@ -7,7 +7,7 @@ import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
 import { isBudget, type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
 
 /** A project, runner class, runner or user that has limits of its own. */
-export interface OtherPlace {
+interface OtherPlace {
   /** `project/7`, `runner-class/large`, `runner/41`, `user/5` */
   readonly subject: string;
   /** Full path of a project, name of a class, else the subject. */

@@ -3,7 +3,7 @@ import { ChangeRowSchema } from '../history/model.ts';
 import { amount, count, day, list, maybe, orNone, subject, text, unit, z } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
-export const problems = list(
+const problems = list(
   z.object({
     path: list(z.union([z.string(), z.number()])).openapi({ description: 'Where in what was sent.' }),
     message: text('What is wrong there, and what was expected.'),

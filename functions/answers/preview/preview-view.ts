@@ -36,7 +36,7 @@ export const previewOf =
   };
 
 /** Edits that name nothing but what the viewer sees, and what they come to. */
-export interface JudgedEdits {
+interface JudgedEdits {
   readonly outcome: 'valid';
   readonly preview: Extract<Preview, { outcome: 'valid' }>;
   readonly now: CurrentLimits;

@@ -12,7 +12,7 @@ export interface CurrentCounters {
   recent(keys: readonly CounterKey[], ageMsMax: number): Promise<RecentCounters>;
 }
 
-export interface RecentCounters {
+interface RecentCounters {
   readonly counters: CountersByName;
   /** When the oldest of them was read, Unix ms. */
   readonly sinceMs: number;

@@ -10,7 +10,7 @@ export interface CurrentLimits {
   readonly limits: LimitSet;
 }
 
-export interface LimitsNowDeps {
+interface LimitsNowDeps {
   readonly desk: Pick<LimitsDesk, 'live'>;
   readonly table: LimitTable;
   readonly packed: LimitSet;

@@ -4,7 +4,7 @@ import type { DirectoryTable } from '../../core/directory/directory-table.ts';
 import { readWholeDirectory } from '../../core/directory/whole-directory.ts';
 import { type Places, placesOf } from './scope.ts';
 
-export interface PlacesNowDeps {
+interface PlacesNowDeps {
   readonly table: DirectoryTable;
   /** In force until all groups were listed once. */
   readonly packed: Directory | undefined;

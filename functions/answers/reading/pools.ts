@@ -5,7 +5,7 @@ import { oversubscriptionOf } from '../../core/limits/desk/oversubscription.ts';
 import { subjectLabelOf } from './scope.ts';
 
 /** Children are named by their paths. */
-export type Pool = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited' | 'larger'>;
+type Pool = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited' | 'larger'>;
 
 /** Keyed by {@link poolKey}; a limit that is no pool is not there. */
 export type Pools = ReadonlyMap<string, Pool>;

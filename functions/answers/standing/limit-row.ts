@@ -14,7 +14,7 @@ import type { DayUsage } from '../reading/usage-days.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
 
-export interface RowWith {
+interface RowWith {
   readonly nowMs: number;
   /** Absent: nothing was ever counted. */
   readonly counter: Counter | undefined;

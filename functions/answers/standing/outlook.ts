@@ -13,7 +13,7 @@ import type { DayTotal, ForecastRow } from './model.ts';
 /** The longest period is a year. */
 const DAYS_MAX = 367;
 
-export interface OutlookQuestion {
+interface OutlookQuestion {
   readonly usage: readonly DayUsage[];
   readonly kind: LimitKind;
   /** Settled + held. */

@@ -26,7 +26,7 @@ export function allSubjectLimits(
   return [...own, ...subjectLimitsBelow(group, limits, nowMs).filter(({ byDefault }) => byDefault)];
 }
 
-export interface SubjectRowsFrom {
+interface SubjectRowsFrom {
   readonly limits: LimitSet;
   readonly directory: Directory;
   readonly policy: Policy;

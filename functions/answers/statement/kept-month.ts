@@ -14,7 +14,7 @@ import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { type Usage, usageOf } from '../../core/usage/usage.ts';
 import type { ControlSum, Statement, StatementLine } from './model.ts';
 
-export interface KeptMonthAsk {
+interface KeptMonthAsk {
   readonly month: Period;
   /** `group/101` or `instance`. */
   readonly subject: string;
@@ -29,7 +29,7 @@ export interface KeptMonthAsk {
   readonly nowMs: number;
 }
 
-export interface KeptMonthDeps {
+interface KeptMonthDeps {
   readonly usage: Pick<RollupStore, 'readUsage'>;
   readonly periods: Pick<ClosingStore, 'readPeriod'>;
 }

@@ -1,6 +1,6 @@
 import { amount, count, instantMs, list, maybe, micros, text, z } from '../reading/schema.ts';
 
-export const StatementLineSchema = z
+const StatementLineSchema = z
   .object({
     day: text('`2026-10-31`, of the admission, in the statement’s zone.'),
     dayStartMs: instantMs(),

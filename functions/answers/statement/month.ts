@@ -7,7 +7,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 
 /** How a group's months begin and end. */
-export interface MonthRule {
+interface MonthRule {
   readonly zone: string;
   readonly fiscalStart?: FiscalStart;
 }
@@ -16,7 +16,7 @@ export interface MonthRule {
 const DAY_INSIDE = 28;
 
 /** Whose limits, and by when: defaults come and go with the dates on them. */
-export interface LimitsThen {
+export interface PastLimits {
   readonly limits: LimitSet;
   readonly directory: Directory;
   /** Unix ms. */
@@ -29,7 +29,7 @@ export interface LimitsThen {
  * The months of a group's books: of its limit of money per month, its own or the one it has by default, or of the nearest
  * group above that has one, so that a statement adds up to what that limit's counter shows. The deployment's without any.
  */
-export function monthRuleOf(groupId: number | undefined, then: LimitsThen): MonthRule {
+export function monthRuleOf(groupId: number | undefined, then: PastLimits): MonthRule {
   const chain = groupId === undefined ? [] : (then.directory.chainById.get(groupId) ?? []);
   const levels = [...chain.map(({ id }) => limitsOf(id, then)).reverse(), limitsOn(then.limits, 'instance')];
   for (const ofLevel of levels) {
@@ -42,7 +42,7 @@ export function monthRuleOf(groupId: number | undefined, then: LimitsThen): Mont
 }
 
 /** Its own, with those that are over, and the ones it has by default. */
-function limitsOf(groupId: number, { limits, directory, nowMs }: LimitsThen): readonly Limit[] {
+function limitsOf(groupId: number, { limits, directory, nowMs }: PastLimits): readonly Limit[] {
   const own = limitsOn(limits, `group/${groupId}`);
   const group = directory.groupById.get(groupId);
   return group === undefined ? own : [...own, ...limitsOfGroup(limits, group, nowMs)];
@@ -52,7 +52,7 @@ function limitsOf(groupId: number, { limits, directory, nowMs }: LimitsThen): re
 export function monthLimitsOf(
   subject: string | undefined,
   rule: MonthRule,
-  then: LimitsThen,
+  then: PastLimits,
 ): ReadonlySet<string> {
   const own =
     subject === undefined

@@ -25,7 +25,7 @@ export interface TallyOptions {
 }
 
 /** Some 400 bytes each. A statement by day of a large group has a few ten thousand. */
-export const LINES_MAX = 500_000;
+const LINES_MAX = 500_000;
 
 /** Adds jobs up, one by one and in any order. */
 export class StatementTally {

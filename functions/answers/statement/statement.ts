@@ -5,19 +5,19 @@ import type { StatementBooks } from '../reading/statement-books.ts';
 import { type BilledGroup, billedGroup } from './billed-group.ts';
 import { keptMonth } from './kept-month.ts';
 import type { Statement, StatementAnswer, StatementQuery } from './model.ts';
-import { type LimitsThen, monthLimitsOf, monthNamed, monthRuleOf } from './month.ts';
+import { monthLimitsOf, monthNamed, monthRuleOf, type PastLimits } from './month.ts';
 import { StatementTally, type TallyOptions } from './statement-tally.ts';
 
 const READ_TIMEOUT_MS = 15_000;
 /** The ledger keeps a month's records at least this long after the month. */
 const KEPT_MS = 90 * DAY_MS;
 
-export interface StatementTerms extends LimitsThen {
+interface StatementTerms extends PastLimits {
   readonly currency: string;
 }
 
 /** One that can be stated: whose, of which month, and against which counters. */
-export interface StatementPlan {
+interface StatementPlan {
   readonly outcome: 'planned';
   readonly billed: BilledGroup;
   readonly tally: TallyOptions;

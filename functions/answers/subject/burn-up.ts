@@ -9,7 +9,7 @@ import { aheadOf, usedOn } from '../standing/outlook.ts';
 import type { BurnUpChart } from './model.ts';
 
 /** A year and what is left of a day at each end. */
-export const CHART_DAYS_MAX = 368;
+const CHART_DAYS_MAX = 368;
 
 /** First and last day of a limit's period so far, in its own zone; undefined: it has no period that began. */
 export function chartDays(

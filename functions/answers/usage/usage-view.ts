@@ -20,7 +20,7 @@ const TOP_DAYS_MAX = 92;
 /** Classes of a policy are few; if there are more, these are shown. */
 const CLASSES_MAX = 20;
 
-export interface UsageFrom {
+interface UsageFrom {
   readonly directory: Directory;
   readonly policy: Policy;
   readonly store: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates'>;

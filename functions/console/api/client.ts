@@ -3,7 +3,7 @@ import { hc } from 'hono/client';
 import type { Api } from './create-api.ts';
 import { API_PATH } from './create-api.ts';
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   /** `https://budget.example.com` */
   readonly origin: string;
   /** The session's; needed for everything that changes something. */

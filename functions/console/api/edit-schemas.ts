@@ -72,7 +72,7 @@ const glassShape = {
 };
 
 /** An import in one piece is for files: `POST /limits/import`. */
-export const EditSchema = z
+const EditSchema = z
   .discriminatedUnion('kind', [
     set,
     remove,

@@ -27,9 +27,9 @@ export const FiledSchema = z
   })
   .openapi('Filed');
 
-export type AppliedAnswer = z.infer<typeof AppliedSchema>;
+type AppliedAnswer = z.infer<typeof AppliedSchema>;
 /** The request as the desk has it. */
-export type FiledAnswer = Omit<z.infer<typeof FiledSchema>, 'request'> & { readonly request: LimitRequest };
+type FiledAnswer = Omit<z.infer<typeof FiledSchema>, 'request'> & { readonly request: LimitRequest };
 
 export type OutcomeAnswer =
   | { readonly status: 200; readonly body: AppliedAnswer }

@@ -101,7 +101,7 @@ function toDecision(
 const decisionIdOf = (jobId: number, generation: number): string => `d-${jobId}-${generation}`;
 
 /** A rejected job and what the ledger said of it. */
-export interface Rejection {
+interface Rejection {
   readonly request: AdmissionRequest;
   readonly facts: JobFacts;
   readonly outcome: Extract<HoldOutcome, { readonly outcome: 'rejected' }>;
@@ -120,7 +120,7 @@ const ANNOUNCE_MS_MIN = 40;
  *
  * @param deadlineMs on `deps.clock.monotonicMs()`.
  */
-export async function noticesOf(
+async function noticesOf(
   rejections: readonly Rejection[],
   deadlineMs: number,
   deps: Pick<DecideDeps, 'ledger' | 'clock' | 'log'>,

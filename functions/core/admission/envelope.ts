@@ -2,14 +2,14 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { REQUESTS_MAX } from '../contract/admissions.ts';
 
 /** A batch before its entries are looked at: each entry is judged on its own later. */
-export interface Envelope {
+interface Envelope {
   readonly entries: readonly unknown[];
   readonly remainingMs: number;
   /** Absent also where it is no name: a batch is not refused for that. */
   readonly batch?: string;
 }
 
-export type Parsed<T> =
+type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 

@@ -1,6 +1,6 @@
 const RETRYABLE = { directory_unavailable: true, directory_unreadable: false } as const;
 
-export type DirectoryErrorCode = keyof typeof RETRYABLE;
+type DirectoryErrorCode = keyof typeof RETRYABLE;
 
 /**
  * `directory_unavailable`: the table gave no answer we can use; a write may or may not have happened.

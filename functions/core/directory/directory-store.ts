@@ -12,7 +12,7 @@ import { readLiveChunks, readManifest } from './manifest.ts';
 import { type PlaceAsk, wishFor } from './place-ask.ts';
 import { WishWriter } from './wishing.ts';
 
-export interface DirectoryStoreDeps {
+interface DirectoryStoreDeps {
   readonly table: DirectoryTable;
   /** In force until all groups were listed once. */
   readonly packed: Directory | undefined;

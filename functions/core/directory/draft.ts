@@ -28,7 +28,7 @@ const RETIRED_MS = 60 * 60_000;
 /** Chunks retired in one run; the others wait for the next. */
 const RETIRED_MAX = 500;
 
-export interface DraftOptions {
+interface DraftOptions {
   readonly table: DirectoryTable;
   /** Makes the run's chunks different from those of every other run, also of one that begins at the same version. */
   readonly runId: string;

@@ -23,7 +23,7 @@ export const rowOf = ({ id, parentId = 0, path, visibility }: GitLabGroup): Stor
 ];
 
 /** The topmost group above that is known; the group itself where none is. */
-export function topGroupOf(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
+function topGroupOf(groupId: number, groups: ReadonlyMap<number, StoredGroupRow>): number {
   let id = groupId;
   for (let level = 1; level < GROUP_LEVELS_MAX; level += 1) {
     const parentId = groups.get(id)?.[1] ?? 0;

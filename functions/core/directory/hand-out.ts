@@ -23,7 +23,7 @@ import {
   type SyncProgress,
 } from './manifest.ts';
 
-export interface HandOutDeps {
+interface HandOutDeps {
   readonly table: DirectoryTable;
   readonly clock: { nowMs(): number };
 }

@@ -22,7 +22,7 @@ export interface GroupListing {
   readonly unreadable: number;
 }
 
-export interface ListGroupsDeps {
+interface ListGroupsDeps {
   readonly gitlab: Pick<GitLabDirectory, 'groups'>;
   readonly draft: DirectoryDraft;
   readonly budget: RunBudget;

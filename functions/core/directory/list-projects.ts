@@ -13,7 +13,7 @@ const OVERLAP_MS = 10 * 60_000;
 /** More changes than these, after an outage, are no fewer calls than listing everything. */
 const CHANGED_PAGES_MAX = 50;
 
-export interface ProjectsDeps {
+interface ProjectsDeps {
   readonly gitlab: Pick<GitLabDirectory, 'projects' | 'projectsChanged'>;
   readonly draft: DirectoryDraft;
   readonly budget: RunBudget;
@@ -60,7 +60,7 @@ function marksOf(progress: SyncProgress, nowMs: number): Marks {
   };
 }
 
-export interface ProjectsListed {
+interface ProjectsListed {
   readonly pass: SyncProgress['projectsPass'];
   /** Projects this run listed in full chunks. */
   readonly listed: number;

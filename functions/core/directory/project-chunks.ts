@@ -25,7 +25,7 @@ export async function writeChanged(changed: ChangedProjects, draft: DirectoryDra
   return chunks;
 }
 
-export interface ChunkListed {
+interface ChunkListed {
   /** Projects that are not there any more. */
   readonly removed: number;
   /** Projects missing from a listing that is not believed. */

@@ -7,7 +7,7 @@ import { type GroupTree, rowOf } from './group-tree.ts';
 import type { ChangedProjects } from './project-chunks.ts';
 import type { RunBudget } from './run-budget.ts';
 
-export interface WishDeps {
+interface WishDeps {
   readonly gitlab: Pick<GitLabDirectory, 'group' | 'project'>;
   readonly budget: RunBudget;
   readonly groups: GroupTree;

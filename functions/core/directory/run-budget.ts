@@ -6,9 +6,9 @@ import { GitLabError } from '../gitlab/gitlab.ts';
  */
 export const CALLS_MAX = 400;
 /** The schedule comes every five minutes; Lambda's own time is longer, for what is written at the end. */
-export const RUN_MS = 150_000;
+const RUN_MS = 150_000;
 
-export interface RunBudgetOptions {
+interface RunBudgetOptions {
   readonly clock: { monotonicMs(): number };
   readonly callsMax?: number;
   readonly runMs?: number;

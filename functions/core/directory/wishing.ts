@@ -1,7 +1,7 @@
 import type { Log } from '../environment/log.ts';
 import { type DirectoryTable, type DirectoryWish, WISH_AGAIN_MS } from './directory-table.ts';
 
-export interface WishingDeps {
+interface WishingDeps {
   readonly table: Pick<DirectoryTable, 'putWish'>;
   readonly clock: { nowMs(): number };
   readonly log: Log;

@@ -1,7 +1,7 @@
 /** Secrets kept as lines of one text, read rarely and kept a while. */
 import type { Log } from './log.ts';
 
-export interface SecretLinesDeps {
+interface SecretLinesDeps {
   /** The whole text, with a timeout of its own. @throws what it likes; only the error's name is logged. */
   readonly load: () => Promise<string>;
   readonly clock: { monotonicMs(): number };

@@ -6,7 +6,7 @@ import type { LedgerClock } from '../environment/clock.ts';
 import { keepLatest } from '../environment/keep-latest.ts';
 import type { EstimateSource } from './estimate-source.ts';
 
-export interface EstimateCache {
+interface EstimateCache {
   /**
    * What is known of these requests' projects now. One batch read at most, waited for 150 ms at most and a quarter of
    * the time left; whatever is not there by then gets the default. Never throws.

@@ -8,7 +8,7 @@ import { answered, unavailable } from '../store/table-failure.ts';
 import type { ExportedKind } from './exported-image.ts';
 
 /** `kept`: the table has it already, as new or newer. */
-export type Restored = 'restored' | 'kept';
+type Restored = 'restored' | 'kept';
 
 export type RestoreItem = (item: Item, kind: ExportedKind) => Promise<Restored>;
 

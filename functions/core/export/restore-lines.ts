@@ -3,7 +3,7 @@ import { isNewer } from '../store/item-version.ts';
 import { isExpired, type RestoreItem } from './dynamo-restore.ts';
 import { type ExportedKind, exportedKind, itemOfLine } from './exported-image.ts';
 
-export interface RestoreDeps {
+interface RestoreDeps {
   readonly restore: RestoreItem;
   /** Begins the keys of whose books these are. */
   readonly instance: string;

@@ -4,7 +4,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { NodeSha256 } from '../contract/node-sha256.ts';
 import type { ObjectStore } from './export-images.ts';
 
-export interface S3ObjectsOptions {
+interface S3ObjectsOptions {
   readonly bucket: string;
   /** `eu-central-1` */
   readonly region: string;

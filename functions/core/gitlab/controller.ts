@@ -13,7 +13,7 @@ export interface Controller {
   disarm(): Promise<void>;
 }
 
-export type ControllerDeps = RestCallDeps & { readonly controllerId: number };
+type ControllerDeps = RestCallDeps & { readonly controllerId: number };
 
 /** The next look, in a minute, tries again. */
 const DISARM_TIMEOUT_MS = 5_000;

@@ -42,7 +42,7 @@ export interface GitLabDirectory {
   project(id: number): Promise<GitLabProject | undefined>;
 }
 
-export interface GroupsPage {
+interface GroupsPage {
   readonly groups: readonly GitLabGroup[];
   /** Entries that could not be read and are left out; absent: none. */
   readonly unreadable?: number;

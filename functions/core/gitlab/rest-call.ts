@@ -2,7 +2,7 @@ import { doubling, retried } from '../store/retried.ts';
 import { GitLabError } from './gitlab.ts';
 
 /** The ledger's clock fits. */
-export interface GitLabClock {
+interface GitLabClock {
   /** Wall clock, Unix ms. */
   nowMs(): number;
   monotonicMs(): number;

@@ -72,7 +72,7 @@ export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
  *
  * @see https://docs.gitlab.com/api/groups/#list-groups
  */
-export function parseRestGroup(body: unknown): GitLabGroup | undefined {
+function parseRestGroup(body: unknown): GitLabGroup | undefined {
   if (!isRecord(body)) return undefined;
   const read = new JobReader(body);
   const id = read.requiredId('id');
@@ -88,7 +88,7 @@ export function parseRestGroup(body: unknown): GitLabGroup | undefined {
  *
  * @see https://docs.gitlab.com/api/projects/#list-all-projects
  */
-export function parseRestProject(body: unknown): GitLabProject | undefined {
+function parseRestProject(body: unknown): GitLabProject | undefined {
   if (!isRecord(body)) return undefined;
   const read = new JobReader(body);
   const id = read.requiredId('id');

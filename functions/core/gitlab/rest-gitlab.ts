@@ -68,7 +68,7 @@ function runnerId(entry: unknown): number | undefined {
 }
 
 /** What the question says about the job, where the answer does not. */
-export interface AskedFor {
+interface AskedFor {
   readonly projectId?: number;
   readonly runnerId?: number;
 }
@@ -79,7 +79,7 @@ export interface AskedFor {
  *
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */
-export function parseRestJob(body: unknown, asked: AskedFor): JobTruth | UnreadableJob {
+function parseRestJob(body: unknown, asked: AskedFor): JobTruth | UnreadableJob {
   if (!isRecord(body)) return { problems: ['a job is not a JSON object'] };
   const read = new JobReader(body);
   const pipeline = read.object('pipeline');

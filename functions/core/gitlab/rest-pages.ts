@@ -1,5 +1,5 @@
 /** GitLab's most. */
-export const PER_PAGE = 100;
+const PER_PAGE = 100;
 
 /**
  * What the headers of a list say about the page after: the query to ask it with, or undefined after the last. Both of

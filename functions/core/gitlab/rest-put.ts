@@ -1,7 +1,7 @@
 import { GitLabError } from './gitlab.ts';
 import { apiUrl, type RestCallDeps, readToken } from './rest-call.ts';
 
-export interface PutAnswer {
+interface PutAnswer {
   readonly status: number;
   /** Parsed JSON; undefined unless the status is 200, or where it is no JSON. */
   readonly body: unknown;

@@ -7,13 +7,13 @@ import { LedgerError } from '../store/ledger-error.ts';
 import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
 import type { Announcement, LedgerStore } from './store.ts';
 
-export interface AnnounceOptions {
+interface AnnounceOptions {
   /** How long it is not said again. */
   readonly ttlMs: number;
   readonly timeoutMs: number;
 }
 
-export interface AnnounceDeps {
+interface AnnounceDeps {
   readonly store: LedgerStore;
   readonly clock: LedgerClock;
 }

@@ -34,7 +34,7 @@ const PAUSE_MS_MAX = 200;
 /** Three silences in one call are an outage. */
 const SILENCES_MAX = 3;
 
-export type AttemptResult =
+type AttemptResult =
   | { readonly outcome: 'committed' }
   | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
   | { readonly outcome: 'gave_up'; readonly cause: GaveUpCause };

@@ -20,7 +20,7 @@ const AT_ONCE = 8;
 /** A live job, or a counter that drifts: it is looked at again, and until then it stands in nobody's way. */
 const AGAIN_MS = 6 * 3_600_000;
 
-export interface ClosePeriodsDeps extends TransactDeps {
+interface ClosePeriodsDeps extends TransactDeps {
   readonly store: TransactDeps['store'] & ClosingStore;
 }
 

@@ -44,7 +44,7 @@ export function isOutOfScope(
 export const followsNoAnswer = (scope: ControllerScope | undefined): boolean =>
   scope !== undefined && scope.state !== 'enabled';
 
-export interface ScopeRead extends Pick<ControllerScope, 'controllerId' | 'state'> {
+interface ScopeRead extends Pick<ControllerScope, 'controllerId' | 'state'> {
   readonly instance: boolean;
   readonly runnerIds: readonly number[];
 }

@@ -18,7 +18,7 @@ import { expireMove, releaseMove, settleMove } from './settle.ts';
 import type { LedgerStore } from './store.ts';
 import { unmeteredMove } from './unmetered.ts';
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly store: LedgerStore;
   /** @default the machine's clock */
   readonly clock?: LedgerClock;

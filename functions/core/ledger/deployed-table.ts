@@ -4,7 +4,7 @@ import { dynamoClient } from '../store/dynamo-client.ts';
 import { dynamoTable } from '../store/dynamo-table.ts';
 import type { ItemTable } from '../store/operation.ts';
 
-export interface DeployedTable {
+interface DeployedTable {
   readonly table: ItemTable;
   /** Begins every key, e.g. `gitlab.example.com`. */
   readonly instance: string;

@@ -54,7 +54,7 @@ import type {
   Write,
 } from './store.ts';
 
-export type DynamoStoreOptions = InstanceTable & BatchGetDeps;
+type DynamoStoreOptions = InstanceTable & BatchGetDeps;
 
 /** Scans serve repairs, which nobody waits for. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;

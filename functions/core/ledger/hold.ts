@@ -27,7 +27,7 @@ import type { Refusal, Write } from './store.ts';
 import { weigh, weighWithGrace } from './weigh.ts';
 import type { KnownCounter, WeighedVerdict, WeighingResult } from './weighing.ts';
 
-export interface HoldDeps extends AttemptDeps {
+interface HoldDeps extends AttemptDeps {
   readonly lastSeen: SeenCounters;
 }
 

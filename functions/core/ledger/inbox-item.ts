@@ -17,7 +17,7 @@ export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: 
   };
 }
 
-export const isInbox = (item: Item): boolean => item[SK]?.S === INBOX_SK;
+const isInbox = (item: Item): boolean => item[SK]?.S === INBOX_SK;
 
 /** The body of an inbox item of this instance; undefined for every other item of the table. */
 export function inboxBody(item: Item, keys: LedgerKeys): string | undefined {

@@ -4,7 +4,7 @@ import type { Reason, Violation } from '../../../policies/reason.ts';
 import { type CounterMerge, fitsBound } from './merge.ts';
 import type { KnownCounter } from './weighing.ts';
 
-export interface Judged {
+interface Judged {
   /** What the claim must fit at commit; undefined: it does not ask. */
   readonly bound: number | undefined;
   /** Whether it counts in `fitted`. */

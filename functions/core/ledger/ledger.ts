@@ -129,7 +129,7 @@ export type HoldOutcome =
  * `error`: the ask itself is not lawful (an amount that is no safe whole number, too many counters).
  * `stale_limits`: it would be rejected for a limit, and other limits are in force by now: evaluate it anew.
  */
-export type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error' | 'stale_limits';
+type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error' | 'stale_limits';
 
 export interface UnmeteredAsk extends HoldAsk {
   readonly answered: 'admitted' | 'rejected';

@@ -3,7 +3,7 @@ import type { InstanceTable } from '../store/operation.ts';
 import type { KnownInstance } from './instance-register.ts';
 import { knownInstances } from './known-instances.ts';
 
-export interface OwnBooksDeps {
+interface OwnBooksDeps {
   /** Lists the instances whose books the table has. @throws {LedgerError} */
   readonly list: () => Promise<readonly KnownInstance[]>;
   /** As this program is told it, e.g. `gitlab.example.com`. */

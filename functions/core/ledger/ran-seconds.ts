@@ -5,7 +5,7 @@ import { GRACE_SECONDS } from './draft.ts';
 import type { JobEnd, JobFacts, JobRecord } from './ledger.ts';
 
 /** GitLab accepts no longer timeout than a month: longer no job has run, whatever a clock says. */
-export const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;
+const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;
 
 type RanSeconds = Required<Pick<JobRecord, 'durationSeconds'>> & Pick<JobRecord, 'reportedSeconds'>;
 

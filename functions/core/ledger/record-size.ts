@@ -6,7 +6,7 @@ import { encodeRecord } from './item.ts';
 import type { JobFacts, JobRecord } from './ledger.ts';
 
 /** One write unit. A second one would double what every job costs. */
-export const RECORD_BYTES_MAX = 1024;
+const RECORD_BYTES_MAX = 1024;
 
 const LABEL_CHARACTERS_MAX = 60;
 

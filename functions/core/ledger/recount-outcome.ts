@@ -26,7 +26,7 @@ export interface RecountOutcomes {
 }
 
 /** Some 150 bytes each: an item stays far below its 400 KB. More of them are one fault, not as many. */
-export const DRIFTING_KEPT_MAX = 500;
+const DRIFTING_KEPT_MAX = 500;
 
 /** @param recountedAtMs - Unix ms, when the recount began */
 export function recountOutcome(

@@ -11,13 +11,13 @@ const TIMEOUT_MS = 5_000;
 const PAGE = 100;
 const AT_ONCE = 10;
 
-export interface ReplaceUserIdsDeps {
+interface ReplaceUserIdsDeps {
   readonly store: Pick<LedgerStore, 'readRecords' | 'readEntries'> & RewriteStore;
   readonly keys: Pick<PseudonymKeys, 'keyOf'>;
   readonly clock: LedgerClock;
 }
 
-export interface ReplacedUserIds {
+interface ReplacedUserIds {
   readonly replaced: number;
   /** Not begun in time, or written by somebody else meanwhile: whoever comes next finds them as they are. */
   readonly left: number;

@@ -96,7 +96,7 @@ export interface ReadOptions {
 export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite | AdjustmentWrite;
 
 /** Puts a job's record if it is still as it was read. */
-export interface RecordWrite {
+interface RecordWrite {
   readonly kind: 'record';
   readonly record: JobRecord;
   /** The record it replaces (compared by `rev`); absent: there must be none. */
@@ -122,7 +122,7 @@ export interface CounterWrite {
 }
 
 /** Puts a correction entry that must not exist yet. */
-export interface EntryWrite {
+interface EntryWrite {
   readonly kind: 'entry';
   readonly entry: CorrectionEntry;
 }
@@ -143,7 +143,7 @@ export interface CounterReset {
 }
 
 /** Puts a closing entry, if none is there but the one it replaces. */
-export interface ClosingWrite {
+interface ClosingWrite {
   readonly kind: 'closing';
   readonly closing: ClosingEntry;
   /** Compared by `closedAtMs`; absent: there must be none. */
@@ -151,7 +151,7 @@ export interface ClosingWrite {
 }
 
 /** Puts an adjustment that must not exist yet. */
-export interface AdjustmentWrite {
+interface AdjustmentWrite {
   readonly kind: 'adjustment';
   readonly adjustment: AdjustmentEntry;
 }

@@ -20,7 +20,7 @@ export interface RunnerMark {
 }
 
 /** A search goes on at this page, and then everything up to `top` was looked at. */
-export interface RunnerPass {
+interface RunnerPass {
   readonly startMs: number;
   readonly deep: boolean;
   readonly top: number;

@@ -11,7 +11,7 @@ import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry, encodeRese
 import { recordItem } from './record-size.ts';
 import type { TransactOutcome, Write } from './store.ts';
 
-export interface WriteUnits {
+interface WriteUnits {
   /** Every item twice (prepare and commit), per started KB. */
   readonly table: number;
   /** Entries put into or taken out of the due index, which holds keys only: one each. */

@@ -24,7 +24,7 @@ export interface LoggedChange extends LimitChange {
 const ROWS_INLINE_MAX = 40;
 const SUBJECTS_MAX = 40;
 /** Some 3 MB compressed; `count` tells of more. A first import of 10 000 limits has half of them. */
-export const LOGGED_ROWS_MAX = 100_000;
+const LOGGED_ROWS_MAX = 100_000;
 const TIMEOUT_MS = 5_000;
 const CHARACTERS_MAX = 256 * 1024 * 1024;
 const ROWS = 'rows';

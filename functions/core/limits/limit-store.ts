@@ -22,7 +22,7 @@ import type { LimitTable, OpeningEntry } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 import { type PreviousCounters, type TimedLimits, withOpenings } from './period-openings.ts';
 
-export interface LimitStoreDeps {
+interface LimitStoreDeps {
   readonly table: LimitTable;
   readonly policy: Policy;
   /** In force until a first set is live: those packed beside the code. */

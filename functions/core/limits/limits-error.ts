@@ -1,6 +1,6 @@
 const RETRYABLE = { limits_unavailable: true, limits_unreadable: false } as const;
 
-export type LimitsErrorCode = keyof typeof RETRYABLE;
+type LimitsErrorCode = keyof typeof RETRYABLE;
 
 /**
  * `limits_unavailable`: the table gave no answer we can use; a write may or may not have happened.

@@ -10,7 +10,7 @@ export type PreviousCounters = (
   keys: readonly CounterKey[],
 ) => Promise<readonly (CounterSnapshot & { readonly rev: number })[]>;
 
-export interface OpeningDeps {
+interface OpeningDeps {
   readonly table: LimitTable;
   readonly previous: PreviousCounters;
   readonly timeoutMs: number;

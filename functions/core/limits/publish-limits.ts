@@ -21,7 +21,7 @@ import {
 import type { LimitPointer, LimitTable, LogItem } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 
-export interface PublishDeps {
+interface PublishDeps {
   readonly table: LimitTable;
   /** The one in force: it names the runner classes there are. */
   readonly policy: Policy;

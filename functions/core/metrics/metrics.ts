@@ -13,7 +13,7 @@ export interface Metrics {
 /** For tests, local runs and whoever switched metrics off. */
 export const noMetrics: Metrics = { add: () => {}, flush: () => {} };
 
-export interface EmfMetricsOptions {
+interface EmfMetricsOptions {
   readonly deployment: string;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** Writes one line, without its end. @default {@link writeLine} */

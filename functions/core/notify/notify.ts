@@ -14,7 +14,7 @@ export interface Message {
 }
 
 /** What a subscription's filter can ask for. */
-export interface MessageAttributes {
+interface MessageAttributes {
   /** Whom it is for, as the limits name them; `finance` where they name nobody. */
   readonly owner: string;
   /** What it is about. */
@@ -34,14 +34,14 @@ export interface Notifier {
 }
 
 /** SNS allows 100 characters of ASCII, no line breaks. */
-export const SUBJECT_CHARACTERS_MAX = 100;
+const SUBJECT_CHARACTERS_MAX = 100;
 
 /** What SNS and SQS take, UTF-8, envelope and attributes included. */
 export const MESSAGE_BYTES_MAX = 262_144;
 
 const RETRYABLE = { notify_unavailable: true, message_too_large: false } as const;
 
-export type NotifyErrorCode = keyof typeof RETRYABLE;
+type NotifyErrorCode = keyof typeof RETRYABLE;
 
 export class NotifyError extends Error {
   override readonly name = 'NotifyError';

@@ -7,7 +7,7 @@ const TRIES_MAX = 3;
 /** Subject, id, attributes and what SNS counts with a message. */
 const ENVELOPE_BYTES = 1_024;
 
-export interface SnsNotifyOptions {
+interface SnsNotifyOptions {
   /** A standard or FIFO topic; a FIFO topic drops the repeats a crash may cause. */
   readonly topicArn: string;
 }

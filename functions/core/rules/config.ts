@@ -1,7 +1,7 @@
 import { ENV_DYNAMODB_ENDPOINT, ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../names.ts';
 import { type Environment, refuseInvalid, unset } from '../environment/settings.ts';
 
-export interface AdmitConfig {
+interface AdmitConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   readonly rulesFile: string;

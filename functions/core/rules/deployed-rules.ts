@@ -8,7 +8,7 @@ import { DynamoLimitTable, type DynamoLimitTableOptions } from '../limits/dynamo
 import { readRulesFile } from './rules-file.ts';
 import { type RulesInForce, rulesInForce } from './rules-in-force.ts';
 
-export interface DeployedRules {
+interface DeployedRules {
   /** Path of what the build packed. */
   readonly rulesFile: string;
   readonly table: DynamoLimitTableOptions;

@@ -8,7 +8,7 @@ import { readRulesFile } from './rules-file.ts';
 /** What edits are planned against. */
 export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
 
-export interface PackedRules {
+interface PackedRules {
   readonly policy: Policy;
   /** In force until a first set is live. */
   readonly limits: LimitsInForce;

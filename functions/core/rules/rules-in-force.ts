@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LimitStore } from '../limits/limit-store.ts';
 import type { LimitTable } from '../limits/limit-table.ts';
 
-export interface RulesInForceDeps {
+interface RulesInForceDeps {
   readonly table: LimitTable;
   /** Says how the period before ended, for limits that carry over. */
   readonly ledger: Pick<Ledger, 'readCounters'>;
@@ -24,7 +24,7 @@ export interface RulesInForceDeps {
   readonly onUnreadable?: (() => void) | undefined;
 }
 
-export type DirectoryFor = (jobs: readonly Omit<PlacedJob, 'jobId'>[]) => Promise<Directory | undefined>;
+type DirectoryFor = (jobs: readonly Omit<PlacedJob, 'jobId'>[]) => Promise<Directory | undefined>;
 
 export interface RulesInForce {
   /** Those packed beside the code: their limits are in force only until a first set is live. */
@@ -37,7 +37,7 @@ export interface RulesInForce {
 }
 
 /** What says where a job stands. */
-export type PlacedJob = Pick<
+type PlacedJob = Pick<
   AdmissionRequest,
   'jobId' | 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
 >;

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 
-export const CSRF_FIELD = 'csrf';
-export const CSRF_HEADER = 'x-csrf-token';
+const CSRF_FIELD = 'csrf';
+const CSRF_HEADER = 'x-csrf-token';
 
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;

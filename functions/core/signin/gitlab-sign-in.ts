@@ -18,7 +18,7 @@ import {
 import { isSafeUrl } from './own-address.ts';
 import { SignInError } from './sign-in-error.ts';
 
-export interface GitLabSignInDeps {
+interface GitLabSignInDeps {
   /** GitLab's address as it names itself, e.g. `https://gitlab.example.com`. */
   readonly issuer: string;
   /** Id of the application registered in GitLab, confidential, scope `openid`. */
@@ -31,7 +31,7 @@ export interface GitLabSignInDeps {
 }
 
 /** What ties GitLab's answer to our question. */
-export interface SignInChecks {
+interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;

@@ -1,7 +1,7 @@
 import { keepLatest } from '../environment/keep-latest.ts';
 
 /** Sessions this process has seen alive: whoever has one is asked nothing because of what others behind their address send. */
-export interface KnownSessions {
+interface KnownSessions {
   has(idHash: string): boolean;
   add(idHash: string): void;
   remove(idHash: string): void;

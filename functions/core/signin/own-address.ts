@@ -1,5 +1,5 @@
 /** Where the browser reaches us, by the address GitLab sends it back to. */
-export interface OwnAddress {
+interface OwnAddress {
   readonly redirectUrl: string;
   /** `https://budget.example.com` */
   readonly origin: string;

@@ -5,7 +5,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import { secretHashOf } from './secret-ids.ts';
 
-export interface PendingSignIn {
+interface PendingSignIn {
   /** Ties GitLab's answer to our question. */
   readonly state: string;
   readonly nonce: string;
@@ -15,7 +15,7 @@ export interface PendingSignIn {
   readonly returnTo: string;
 }
 
-export interface PendingSignInsDeps {
+interface PendingSignInsDeps {
   /** Secret of the application registered in GitLab; the key follows from it. Another secret ends what is pending. */
   readonly clientSecret: () => Promise<string>;
   readonly clock: { nowMs(): number };

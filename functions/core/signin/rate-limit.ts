@@ -6,7 +6,7 @@ export interface RateLimit {
   wait(key: string): number | undefined;
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   readonly max: number;
   readonly windowMs: number;
   readonly clock: { nowMs(): number };

@@ -13,7 +13,7 @@ import type { Sessions } from './sessions.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { SignInEnv } from './user.ts';
 
-export interface RequireUserDeps {
+interface RequireUserDeps {
   readonly sessions: Sessions;
   readonly sessionCookie: IdCookie;
   readonly sessionLimit: RateLimit;

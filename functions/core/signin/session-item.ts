@@ -3,10 +3,10 @@ import type { Session, SessionChange } from './session-store.ts';
 import type { Roles } from './user.ts';
 
 /** A text or a whole number. */
-export type Attribute = { readonly S: string } | { readonly N: string };
-export type Attributes = Readonly<Record<string, Attribute>>;
+type Attribute = { readonly S: string } | { readonly N: string };
+type Attributes = Readonly<Record<string, Attribute>>;
 
-export const ENDS_AT = 'en';
+const ENDS_AT = 'en';
 
 const text = (value: string): Attribute => ({ S: value });
 const whole = (value: number): Attribute => ({ N: String(value) });

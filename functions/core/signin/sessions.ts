@@ -4,7 +4,7 @@ import type { Session, SessionStore } from './session-store.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { User } from './user.ts';
 
-export interface SessionsDeps {
+interface SessionsDeps {
   readonly store: SessionStore;
   readonly roles: RoleSource;
   readonly clock: { nowMs(): number };
@@ -14,13 +14,13 @@ export interface SessionsDeps {
 /** A working day; then one click, because GitLab still knows the browser. */
 export const SESSION_MS = 10 * 3_600_000;
 /** A lunch break leaves nobody's desk open. */
-export const IDLE_MS = 60 * 60_000;
+const IDLE_MS = 60 * 60_000;
 /** Every request says that it was there; not every request is worth a write. */
 const SEEN_STEP_MS = 60_000;
 /** Roles older than this are read anew with the next request. */
-export const ROLES_FRESH_MS = 10 * 60_000;
+const ROLES_FRESH_MS = 10 * 60_000;
 /** While GitLab is silent they stand so long, and then the session ends: rights nobody can confirm are none. */
-export const ROLES_AGE_MS_MAX = 15 * 60_000;
+const ROLES_AGE_MS_MAX = 15 * 60_000;
 /** A GitLab that was silent is left alone for so long, lest every page waits for it. */
 const QUIET_MS = 20_000;
 

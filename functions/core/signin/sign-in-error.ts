@@ -13,7 +13,7 @@ const SPECS = {
   sessions_unavailable: { status: 503, retryable: true },
 } as const;
 
-export type SignInErrorCode = keyof typeof SPECS;
+type SignInErrorCode = keyof typeof SPECS;
 
 /** A sign-in that did not come about. Names no token, code, secret or cookie, and neither does what it was caused by. */
 export class SignInError extends Error {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** A request, as far as it says where it comes from. */
-export interface Arrival {
+interface Arrival {
   /** Who opened the connection, which nobody can make up: Lambda's `sourceIp`. */
   readonly connection: string;
   /** `X-Forwarded-For`: each proxy adds the address it was called from at the right. */

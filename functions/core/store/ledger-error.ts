@@ -1,6 +1,6 @@
 const RETRYABLE = { ledger_unavailable: true, ledger_misuse: false, foreign_books: false } as const;
 
-export type LedgerErrorCode = keyof typeof RETRYABLE;
+type LedgerErrorCode = keyof typeof RETRYABLE;
 
 /**
  * `ledger_unavailable`: the table gave no answer we can use; the write may or may not have happened.

@@ -36,7 +36,7 @@ export interface ItemChange {
   readonly after?: Item;
 }
 
-export interface MemoryTableOptions {
+interface MemoryTableOptions {
   /** Ages the tokens of transactions. @default they are never too old */
   readonly nowMs?: () => number;
   /** Told of each write that is applied, in their order and in the same instant: the table's stream, or its journal. */

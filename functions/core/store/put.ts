@@ -13,7 +13,7 @@ export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
 });
 
 /** What a refused write shows: nothing, or the item that stands there. */
-export type Shown = 'nothing' | 'old';
+type Shown = 'nothing' | 'old';
 
 /** @param condition - on the item that stands there. */
 export const putItem = (

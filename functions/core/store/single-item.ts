@@ -6,7 +6,7 @@ import { type ItemTable, TimeLimit } from './operation.ts';
 import { itemAt, putItem } from './put.ts';
 import { answered, unavailable } from './table-failure.ts';
 
-export interface SingleItemOptions {
+interface SingleItemOptions {
   readonly table: ItemTable;
   readonly key: Key;
   /** What it is, for whoever reads that a call failed: `the scope`. */
@@ -15,7 +15,7 @@ export interface SingleItemOptions {
   readonly consistent: boolean;
 }
 
-export interface SingleItem {
+interface SingleItem {
   /** Undefined: it is not there. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<Item | undefined>;
   /** @throws {LedgerError} `ledger_unavailable` */

@@ -36,7 +36,7 @@ export interface AnnounceCrossingsDeps {
   readonly usageOf?: (key: CounterKey, watched: LimitOfSubject) => Promise<readonly DailyUsage[]>;
 }
 
-export interface AnnouncedCrossings {
+interface AnnouncedCrossings {
   readonly told: number;
   /** Reached again, or reported again: known since before. */
   readonly repeated: number;

@@ -3,9 +3,9 @@ import type { Counter } from '../ledger/ledger.ts';
 import { OVERDRAFT, type ThresholdLevel, thresholdLevelsOf, type WatchedLimit } from './level.ts';
 
 /** `spent`: what is settled. `committed`: spent + held. */
-export type Measure = 'spent' | 'committed';
+type Measure = 'spent' | 'committed';
 
-export const MEASURES: readonly Measure[] = ['spent', 'committed'];
+const MEASURES: readonly Measure[] = ['spent', 'committed'];
 
 /** A counter's own step from one write to the next. `before` is absent for its first. */
 export interface Transition {
@@ -26,7 +26,7 @@ export interface Crossing {
   readonly committed: number;
 }
 
-export const measured = ({ settled, committed }: Counter, measure: Measure): number =>
+const measured = ({ settled, committed }: Counter, measure: Measure): number =>
   measure === 'spent' ? settled : committed;
 
 /** What is held may be given back: only what is spent is overdrawn. */

@@ -4,7 +4,7 @@ import { isSpent } from '../../../policies/units/unit.ts';
 /** A limit whose way to its end is told to its owner. Its `amount` is what is in force: base, carry-over and grants. */
 export type WatchedLimit = Limit;
 
-export const THRESHOLDS_DEFAULT: readonly number[] = [50, 75, 90, 100];
+const THRESHOLDS_DEFAULT: readonly number[] = [50, 75, 90, 100];
 
 /** One step on the way to the limit, or past it. */
 export interface ThresholdLevel {

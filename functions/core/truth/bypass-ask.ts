@@ -14,7 +14,7 @@ import type { BypassAsk, JobEnd } from '../ledger/ledger.ts';
  */
 const LATE_MS = 28 * DAY_MS;
 
-export interface BypassFound {
+interface BypassFound {
   readonly ask: BypassAsk;
   /** The job's group is not in the directory: only some of its limits were charged. */
   readonly unknownGroup: boolean;

@@ -19,7 +19,7 @@ export interface BypassDeps {
 }
 
 /** Nobody was to be asked about it: it is charged nothing, and is no bypass. */
-export type BypassOutcome = EndedOutcome | 'out_of_scope';
+type BypassOutcome = EndedOutcome | 'out_of_scope';
 
 export interface BypassedJob {
   readonly truth: JobTruth;

@@ -31,7 +31,7 @@ export type FindingKind =
  * What the sweep would do about it. `wait`: the job still runs, or its hold is not due. `none`: it is done already, and
  * only worth knowing.
  */
-export type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
+type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
 
 export interface ProofFinding {
   readonly kind: FindingKind;
@@ -47,7 +47,7 @@ export interface ProofFinding {
   readonly ranSeconds?: number;
 }
 
-export interface ProofFigures {
+interface ProofFigures {
   /** Jobs compared: GitLab was asked about each, or told of it by itself. */
   readonly compared: number;
   readonly rejected: number;
@@ -195,7 +195,7 @@ function remedyOf(record: JobRecord | undefined, truth: JobTruth | undefined, ve
 }
 
 /** As GitLab counts, else from its times; undefined while it runs or where GitLab says neither. */
-export function ranSecondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
+function ranSecondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
   if (durationSeconds !== undefined) return durationSeconds;
   if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
   return Math.max(0, finishedAtMs - startedAtMs) / 1000;

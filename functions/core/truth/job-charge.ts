@@ -13,7 +13,7 @@ export interface ChargeLine {
   readonly cause?: EntryCause;
 }
 
-export interface Charge {
+interface Charge {
   readonly micros: number;
   readonly seconds: number;
 }

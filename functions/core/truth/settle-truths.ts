@@ -117,7 +117,7 @@ async function settle(
  * What jobs that share counters have in common: their top-level group, by the first part of their path. Only for putting
  * them side by side; a project without a path stands alone.
  */
-export function truthRootOf({ projectPath, projectId }: JobTruth): string {
+function truthRootOf({ projectPath, projectId }: JobTruth): string {
   const slash = projectPath?.indexOf('/') ?? -1;
   return slash > 0 && projectPath !== undefined
     ? projectPath.slice(0, slash).toLowerCase()

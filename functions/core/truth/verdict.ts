@@ -7,7 +7,7 @@ import type { GoneJob, JobEnd, JobRecord } from '../ledger/ledger.ts';
 import { settleMove } from '../ledger/settle.ts';
 import { endOfJob } from './end-of-job.ts';
 
-export type Verdict =
+type Verdict =
   | { readonly do: 'settle'; readonly end: JobEnd }
   | { readonly do: 'release'; readonly gone: GoneJob }
   | { readonly do: 'expire'; readonly gone: GoneJob }
@@ -131,7 +131,7 @@ const AGE_SHARE = 1 / 4;
 const WAITING_MS_MIN = 5 * MINUTE_MS;
 const WAITING_MS_MAX = 60 * MINUTE_MS;
 
-export const waitingMs = (ageMs: number): number =>
+const waitingMs = (ageMs: number): number =>
   Math.round(Math.min(WAITING_MS_MAX, Math.max(WAITING_MS_MIN, ageMs * AGE_SHARE)));
 
 /** What failed for one job may fail for it for ever; the others must not stand behind it. */

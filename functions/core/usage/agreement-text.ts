@@ -2,7 +2,7 @@ import { amountText } from '../../../policies/text/amount-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import type { AgreementCause, BudgetAgreement } from './budget-agreement.ts';
 
-export interface AgreementTold {
+interface AgreementTold {
   /** `fits`: all figures that could be compared are one. `differs`: somebody should know why. */
   readonly tone: 'fits' | 'differs';
   /** One sentence or two. */

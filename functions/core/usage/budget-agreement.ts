@@ -73,7 +73,7 @@ export function agreementDays(
   return to - from >= DAYS_MAX ? undefined : { from, to };
 }
 
-export interface AgreementFrom {
+interface AgreementFrom {
   /** The budget's days of usage, as {@link agreementDays} tells them. */
   readonly days: readonly UsageCounts[];
   /** IANA zone of the days of usage. */

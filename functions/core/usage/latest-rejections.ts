@@ -7,7 +7,7 @@ import type { LatestRejections, RollupStore } from './rollup-store.ts';
 export const REJECTIONS_MAX = 50;
 const TRIES_MAX = 3;
 
-export interface RejectionsDeps {
+interface RejectionsDeps {
   readonly store: Pick<RollupStore, 'readRejections' | 'writeRejections'>;
   readonly log: Log;
 }

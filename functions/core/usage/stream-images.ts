@@ -17,13 +17,13 @@ export type Image =
       readonly after: Counter;
     };
 
-export interface UnreadableImage {
+interface UnreadableImage {
   readonly sequence: string;
   /** Unix ms, to the second; 0: the stream did not say. */
   readonly writtenAtMs: number;
 }
 
-export interface Images {
+interface Images {
   readonly images: readonly Image[];
   /** Ours that could not be read. */
   readonly unreadable: readonly UnreadableImage[];

@@ -5,11 +5,11 @@ import type { RollupStore, TopProjects } from './rollup-store.ts';
 import { type UsageKey, usageName } from './usage.ts';
 
 /** Pages show twenty; the others wait in case one above them shrinks. */
-export const TOP_MAX = 50;
+const TOP_MAX = 50;
 const TRIES_MAX = 3;
 const PROJECT = 'project/';
 
-export interface TopDeps {
+interface TopDeps {
   readonly store: RollupStore;
   readonly log: Log;
 }
@@ -74,7 +74,7 @@ async function updateOnce(
 }
 
 /** Most first; what costs nothing is not listed. Pure. */
-export function withTotals(top: TopProjects, totals: TopProjects['projects']): TopProjects {
+function withTotals(top: TopProjects, totals: TopProjects['projects']): TopProjects {
   const all = new Map([...top.projects, ...totals].map(({ projectId, micros }) => [projectId, micros]));
   const projects = [...all]
     .map(([projectId, micros]) => ({ projectId, micros }))

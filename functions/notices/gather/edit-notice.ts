@@ -16,7 +16,7 @@ import {
 } from '../notice-format.ts';
 
 /** The edit a change was part of. */
-export interface OfEdit {
+interface OfEdit {
   readonly edit: number;
   readonly logged: LoggedChange;
   readonly ownership: Ownership;
@@ -97,7 +97,7 @@ const factsOf = ({ logged: { actor, atMs, source, why } }: OfEdit) => ({
 });
 
 /** Whatever loosens anything loosens all of it: that is what one has to know. */
-export function effectOf(rows: readonly ChangeRow[]): Effect {
+function effectOf(rows: readonly ChangeRow[]): Effect {
   if (rows.some(({ effect }) => effect === 'loosens')) return 'loosens';
   return rows.some(({ effect }) => effect === 'tightens') ? 'tightens' : 'neutral';
 }

@@ -26,7 +26,7 @@ const TIMEOUT_MS = 5_000;
 /** Per edit and owner; more of them are told as one. */
 const CHANGES_MAX = 6;
 
-export interface EditsAsked {
+interface EditsAsked {
   /** The last edit that was told. */
   readonly edit: number;
   readonly pointer: LimitPointer | undefined;
@@ -36,7 +36,7 @@ export interface EditsAsked {
   readonly log: Log;
 }
 
-export interface EditsTold {
+interface EditsTold {
   readonly notices: readonly Notice[];
   /** The last edit that these notices tell of. */
   readonly edit: number;

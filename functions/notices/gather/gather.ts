@@ -25,7 +25,7 @@ import {
 } from './tallies.ts';
 import { noticesOfWarned } from './warned.ts';
 
-export interface GatherAsked {
+interface GatherAsked {
   readonly cursor: Cursor;
   /** Nobody was ever told anything: what lies before now is known, what waits is told. */
   readonly first: boolean;
@@ -36,7 +36,7 @@ export interface GatherAsked {
   readonly deps: NoticesDeps;
 }
 
-export interface Gathered {
+interface Gathered {
   readonly notices: readonly Notice[];
   readonly next: Cursor;
 }
@@ -96,13 +96,13 @@ async function noticesOfJobs(
 }
 
 // What comes of the limits in force as time passes: grants that end soon, and glass that is broken.
-export interface DueTold {
+interface DueTold {
   readonly notices: readonly Notice[];
   readonly next: Pick<Cursor, 'due' | 'ending' | 'breakGlasses'>;
 }
 
 /** The first run of a set, and those at which something in it is due, read the limits; the others read nothing. */
-export async function noticesDue(asked: DueContext): Promise<DueTold> {
+async function noticesDue(asked: DueContext): Promise<DueTold> {
   const { cursor, pointer, known, telling } = asked;
   const { due, ending, breakGlasses } = cursor;
   const set = pointer?.set ?? 'packed';

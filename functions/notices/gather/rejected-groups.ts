@@ -9,7 +9,7 @@ import { inPieces } from './tallies.ts';
 /** Lists read in one run: a hundred batches. */
 const LISTS_MAX = 10_000;
 
-export interface RejectedGroupsDeps {
+interface RejectedGroupsDeps {
   readonly usage: Pick<RollupStore, 'readRejections'>;
   readonly ledger: Pick<Ledger, 'readRecords'>;
   /** Unix ms: the beginning of the days that are told of. */

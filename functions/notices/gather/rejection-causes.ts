@@ -19,7 +19,7 @@ import { jobPagePath } from '../../core/notify/console-links.ts';
 import type { Example } from '../notice.ts';
 import { type NoticeFormat, name, noticeAmount } from '../notice-format.ts';
 
-export interface CausesFor {
+interface CausesFor {
   /** The group that is told of. */
   readonly subject: string;
   readonly to: Addressee;
@@ -28,7 +28,7 @@ export interface CausesFor {
   readonly telling: NoticeFormat;
 }
 
-export interface Cause {
+interface Cause {
   readonly text: string;
   readonly jobs: number;
 }

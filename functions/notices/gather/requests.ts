@@ -38,7 +38,7 @@ import {
 /** Whoever has not decided by then is asked again, and finance beside them. */
 const REMINDED_AFTER_MS = DAY_MS;
 
-export interface RequestsTold {
+interface RequestsTold {
   readonly notices: readonly Notice[];
   readonly requests: Cursor['requests'];
 }
@@ -159,7 +159,7 @@ function askedAmount(amount: string | number, limit: Limit | undefined, { curren
 }
 
 /** The closest owner above who may give it: an enforced limit of the unit must hold what is given. Else finance. */
-export function approverOf(
+function approverOf(
   { subject, limit: id, requestedBy }: LimitRequest,
   ownership: Ownership,
   nowMs: number,

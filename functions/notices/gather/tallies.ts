@@ -16,7 +16,7 @@ export const ALL = '*';
 export type Tallies = Readonly<Record<string, Readonly<Record<string, ToldTally>>>>;
 
 /** A day in the rollup's zone. */
-export interface TallyDay {
+interface TallyDay {
   readonly day: string;
   readonly startMs: number;
 }

@@ -15,7 +15,7 @@ export interface ImageNotAllowedReason {
   readonly service?: true;
 }
 
-export interface ImageTagReason {
+interface ImageTagReason {
   readonly code: 'TAG_NOT_ALLOWED';
   readonly image: string;
   /** `fixed`: another tag than `latest` (or none, which means the same). `digest`: `@sha256:…`. */
@@ -24,7 +24,7 @@ export interface ImageTagReason {
 }
 
 /** An engine that runs containers of its own needs a privileged one. */
-export interface PrivilegedReason {
+interface PrivilegedReason {
   readonly code: 'PRIVILEGED_DENIED';
   readonly image: string;
   /** Absent: Docker. */

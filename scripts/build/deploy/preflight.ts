@@ -91,7 +91,7 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
 }
 
 /** What Lambda leaves to functions that reserve nothing. */
-export const UNRESERVED_MIN = 100;
+const UNRESERVED_MIN = 100;
 /** As cdk/constructs reserve it: webhooks, the console's pages, and one run at a time of each program by the clock. */
 const SETTLE = 20;
 const CONSOLE = 10;

@@ -2,7 +2,7 @@ import type { CdkRun } from '../cdk-cli.ts';
 import { type ArmedState, refusalText } from './armed.ts';
 import type { StackProtection } from './stack-protection.ts';
 
-export interface DestroyDeps {
+interface DestroyDeps {
   readonly stage: string;
   readonly gitlabUrl: string;
   readonly withState: boolean;

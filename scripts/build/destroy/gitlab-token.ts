@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../../terminal/command.ts';
 
-export interface TokenPlaces {
+interface TokenPlaces {
   readonly file: string | undefined;
   /** Folder the file's name is relative to. */
   readonly cwd: string;

@@ -18,7 +18,7 @@ export type ApiClient = ReturnType<typeof apiClient>;
 const ORIGIN = 'http://in-process.invalid';
 
 /** Who asks. */
-export interface Caller {
+interface Caller {
   /** For people: whose request something is. */
   readonly name: string;
   readonly roles: Roles;

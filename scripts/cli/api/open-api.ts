@@ -61,7 +61,7 @@ export interface BudgetContext extends Omit<BudgetTables, 'directory'> {
   readonly packed: PackedLimits;
 }
 
-export interface PackedLimits {
+interface PackedLimits {
   /** Its path. */
   readonly file: string;
   readonly document: LimitsDocument;

@@ -21,7 +21,7 @@ export interface BacktestResult extends BacktestFigures, ZonedSpan {
 const ROWS_SHOWN = 40;
 
 /** What no replay can know, for every reader. */
-export const ALWAYS_SO: readonly string[] = [
+const ALWAYS_SO: readonly string[] = [
   'A job that runs now and did not then is taken to last as long as it was estimated. People may have tried again what was rejected: both tries are counted.',
   'Jobs end when GitLab says, not when the ledger heard of it; groups are where the directory has them now; estimates are those of then.',
 ];

@@ -10,7 +10,7 @@ import { groupFilter } from '../report/group-filter.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { progressOf } from '../truth/progress.ts';
 
-export const BACKTEST_DAYS = 30;
+const BACKTEST_DAYS = 30;
 
 /** What the jobs of the last days would have met. */
 export interface BacktestLine {
@@ -24,7 +24,7 @@ export interface BacktestLine {
   readonly failed: number;
 }
 
-export interface Compared {
+interface Compared {
   readonly before: LimitSet;
   readonly after: LimitSet;
   /** Counts its jobs only; undefined: all. */

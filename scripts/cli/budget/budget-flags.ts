@@ -45,7 +45,7 @@ export const EDIT_EXITS =
 const REASON_CHARACTERS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 
-export interface WhoFlags {
+interface WhoFlags {
   readonly actor?: string | undefined;
   readonly as?: string | undefined;
 }

@@ -22,10 +22,10 @@ import { tellPreview } from './tell-preview.ts';
 /** The flags of every command that makes an edit. */
 export const EDITING_FLAGS = { ...EDIT_FLAGS, 'dry-run': 'switch', ...BUDGET_FLAGS } as const;
 
-export type EditingFlags = FlagValues<typeof EDITING_FLAGS> & { readonly json: boolean };
+type EditingFlags = FlagValues<typeof EDITING_FLAGS> & { readonly json: boolean };
 
 /** An edit, made of what is live now. */
-export interface EditMade {
+interface EditMade {
   readonly edits: readonly LimitEdit[];
   readonly subject?: string | undefined;
 }
@@ -53,7 +53,7 @@ export function editCommand(
   });
 }
 
-export interface EditWanted {
+interface EditWanted {
   readonly edits: readonly LimitEdit[];
   readonly who: WhoEdits;
   readonly dryRun: boolean;
@@ -63,7 +63,7 @@ export interface EditWanted {
 }
 
 /** What edits are made on; undefined set: none was ever live, and the packed limits are what the first edit edits. */
-export interface EditBase {
+interface EditBase {
   readonly live: LiveLimits | undefined;
   readonly set: string | undefined;
   readonly limits: LimitSet;

@@ -4,7 +4,7 @@ import { UsageError } from '../../terminal/command.ts';
 import type { AmountWords } from './amount-words.ts';
 
 /** What a command says about which limit it means. */
-export interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
+interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
   /** What whoever asks calls the subject. */
   readonly word: string;
   /** `--limit`. */

@@ -6,7 +6,7 @@ import { table } from '../../terminal/table.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 
 /** What an import was made of. */
-export interface ImportFigures {
+interface ImportFigures {
   readonly rowsRead: number;
   /** How the file was understood, where it was written in another way. */
   readonly notes: readonly string[];

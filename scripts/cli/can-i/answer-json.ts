@@ -1,7 +1,7 @@
 import { ruleJson } from '../evaluation/rule-json.ts';
 import type { CanIAnswer } from './answer.ts';
 
-export interface AskedOf {
+interface AskedOf {
   readonly nowMs: number;
   readonly ledger: string | undefined;
   readonly unseen: readonly string[];

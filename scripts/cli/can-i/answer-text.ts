@@ -9,7 +9,7 @@ import { codedReasonText } from '../evaluation/rule-text.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import type { CanIAnswer, SeenAsk } from './answer.ts';
 
-export interface AnswerContext {
+interface AnswerContext {
   readonly columns: number;
   readonly paint: Paint;
   /** The ledger whose counters were read; absent: none, they were taken as empty. */

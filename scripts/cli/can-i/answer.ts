@@ -17,7 +17,7 @@ import { footerOf, rejectionText } from '../../../policies/text/rejection-text.t
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 
 /** Reads counters, and nothing else: undefined where there is none yet. */
-export type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
+type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
 
 export interface CanIAnswer {
   readonly verdict: 'admitted' | 'rejected';

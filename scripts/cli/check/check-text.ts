@@ -11,7 +11,7 @@ import type { JobCheck } from './job-check.ts';
 import { jobRows } from './job-rows.ts';
 import { countOf, type PipelineCheck } from './pipeline-check.ts';
 
-export interface Layout {
+interface Layout {
   readonly columns: number;
   readonly paint: Paint;
   /** Every rule of every job. */

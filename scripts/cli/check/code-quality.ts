@@ -10,7 +10,7 @@ import type { PipelineCheck } from './pipeline-check.ts';
  *
  * @see https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
  */
-export interface CodeQualityEntry {
+interface CodeQualityEntry {
   readonly description: string;
   /** The rule. */
   readonly check_name: string;

@@ -1,7 +1,7 @@
 import type { JobCheck } from './job-check.ts';
 
 /** A condition that nobody can tell from here, and the jobs that hang on it. */
-export interface ConditionRow {
+interface ConditionRow {
   /** Short enough to read, with the flag that tells it. */
   readonly text: string;
   readonly jobs: readonly string[];
@@ -24,7 +24,7 @@ const CONDITIONS_SHOWN = 3;
 const CHARACTERS_SHOWN = 100;
 
 /** `$DEPLOY == "yes" (--variable DEPLOY=…)`; a long list of paths by its first. */
-export function jobConditionText(condition: string): string {
+function jobConditionText(condition: string): string {
   const [, kind, list] = /^(changes in|exists) (.*)$/s.exec(condition) ?? [];
   if (kind !== undefined && list !== undefined) return `${kind} ${shortList(list.split(', '))}`;
   const shown =

@@ -17,7 +17,7 @@ export interface PipelineCheck {
   readonly imagesWithVariables: number;
 }
 
-export interface CheckOptions extends Pick<RequestOptions, 'images' | 'projectTimeoutSeconds'> {
+interface CheckOptions extends Pick<RequestOptions, 'images' | 'projectTimeoutSeconds'> {
   readonly place: RequestPlace;
   readonly nowMs: number;
 }

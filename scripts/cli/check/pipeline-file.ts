@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../../terminal/command.ts';
 
-export interface PipelineFile {
+interface PipelineFile {
   /** The file, absolute. */
   readonly file: string;
   /** Its folder, as a path from the root of its repository with `/`; '' if it is that. */

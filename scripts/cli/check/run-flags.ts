@@ -13,7 +13,7 @@ export const RUN_FLAGS_HELP = `  --ref-type <type>       branch (the default) or
                           Repeat it
   --input <name=value>    an input of the pipeline, where its file has spec:inputs. Repeat it`;
 
-export interface RunFlags {
+interface RunFlags {
   readonly 'ref-type'?: string | undefined;
   readonly variable: readonly string[];
   readonly input: readonly string[];

@@ -1,7 +1,7 @@
 /** Completion for shells, made from the table of commands: whatever a command's help names can be completed. */
 
 /** A command with the flags its help names. */
-export interface CompletedCommand {
+interface CompletedCommand {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly string[];
@@ -9,7 +9,7 @@ export interface CompletedCommand {
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export type Shell = (typeof SHELLS)[number];
+type Shell = (typeof SHELLS)[number];
 
 /** As they stand in a help text, each once. */
 export const flagsInHelp = (help: string): readonly string[] => [

@@ -20,7 +20,7 @@ import { whichController } from './which-controller.ts';
 
 export type OpenControllers = (place: GitLabPlace) => RunnerControllers;
 
-export interface ControllerDeps {
+interface ControllerDeps {
   /** Tests play GitLab, open a ledger of their own and answer for whoever sits there. */
   readonly controllersAt: OpenControllers;
   readonly open: OpenLedger;

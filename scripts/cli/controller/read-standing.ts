@@ -18,7 +18,7 @@ export interface StandingFlags extends LedgerFlags, RulesFlags {
   readonly since?: string | undefined;
 }
 
-export interface StandingAsked {
+interface StandingAsked {
   readonly controller: RunnerController;
   readonly controllers: RunnerControllers;
   readonly place: GitLabPlace;

@@ -1,7 +1,7 @@
 /** Values between those that were counted. */
 
 /** Between the `low`-th and the `high`-th value of a list: `share` of the way. */
-export interface PlaceInList {
+interface PlaceInList {
   readonly low: number;
   readonly high: number;
   readonly share: number;

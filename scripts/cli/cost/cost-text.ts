@@ -102,7 +102,7 @@ const RECOUNT_SECONDS_MAX = 900;
 const newest = (prices: Prices): string =>
   Object.values(prices).reduce((latest, { readOn }) => (readOn > latest ? readOn : latest), '');
 
-export const usd = (amount: number): string => amount.toFixed(2);
+const usd = (amount: number): string => amount.toFixed(2);
 
 const whole = (number: number): string => number.toLocaleString('en-US');
 

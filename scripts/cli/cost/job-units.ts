@@ -20,16 +20,8 @@ export interface JobUnits {
   readonly decisionLineBytes: number;
 }
 
-export type WriteKind =
-  | 'hold'
-  | 'announced'
-  | 'inbox'
-  | 'settle'
-  | 'dueIndex'
-  | 'rollup'
-  | 'estimates'
-  | 'top';
-export type ReadKind = 'estimates' | 'ledger' | 'rollup';
+type WriteKind = 'hold' | 'announced' | 'inbox' | 'settle' | 'dueIndex' | 'rollup' | 'estimates' | 'top';
+type ReadKind = 'estimates' | 'ledger' | 'rollup';
 
 /** Exactly what was counted where it was counted; in between, what a share of each batch comes to. */
 export function jobUnits(

@@ -5,7 +5,7 @@ import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';
 
 /** Somebody's directory, beside their books. */
-export interface DirectoryAccess extends Pick<TableAccess, 'instance' | 'gitlabUrl'> {
+interface DirectoryAccess extends Pick<TableAccess, 'instance' | 'gitlabUrl'> {
   readonly table: DirectoryTable;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;

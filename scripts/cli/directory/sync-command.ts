@@ -25,7 +25,7 @@ ${LEDGER_FLAGS_HELP}
 Exit codes: 0 synced, 1 GitLab or the table does not answer, 2 GitLab lists far less than before and nothing was dropped,
 3 wrong usage`;
 
-export interface DirectorySyncDeps {
+interface DirectorySyncDeps {
   readonly open: OpenDirectory;
   readonly gitlabAt: (place: GitLabPlace) => GitLabDirectory;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;

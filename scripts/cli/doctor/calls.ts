@@ -20,7 +20,7 @@ export async function checkRegister(router: Router): Promise<DoctorFinding> {
   }
 }
 
-export type Admission =
+type Admission =
   /** The stream was accepted and a question came; `answer` sends the answer and resolves when the stream has ended. */
   | { readonly kind: 'question'; readonly bytes: Uint8Array; answer(bytes: Uint8Array): Promise<number> }
   | { readonly kind: 'accepted' }

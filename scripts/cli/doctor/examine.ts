@@ -20,7 +20,7 @@ import { checkRules } from './rules.ts';
 
 const POLICY = fileURLToPath(new URL('../../../policies/policy.yaml', import.meta.url));
 
-export interface Examination {
+interface Examination {
   readonly findings: readonly DoctorFinding[];
   /** The question's shape, see {@link formatDump}; undefined if none came. */
   readonly shape: string | undefined;

@@ -5,7 +5,7 @@ import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from '../../../relay/transl
 import { isTextField, isTexts } from '../../../relay/translate/value-reader.ts';
 import { findVariables, resolvePath } from '../../../relay/translate/variables.ts';
 
-export interface ServiceField {
+interface ServiceField {
   readonly field: keyof ServiceRequest;
   /** As the schema spells it, from the question on: `services[].pull_policies`. Undefined: the schema has none. */
   readonly path: string | undefined;

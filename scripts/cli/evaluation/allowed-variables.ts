@@ -11,7 +11,7 @@ import { runnerVariablesOf } from '../pipeline/variables.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
-export interface AllowedVariables {
+interface AllowedVariables {
   /** As the relay passes them on: some with their value hidden. */
   readonly kept: Variables;
   /** Names that rules compare, of which it cannot be told what the job gets. */

@@ -3,7 +3,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';
 
-export interface ChosenClass {
+interface ChosenClass {
   /** Every job is of the class. */
   readonly policy: Policy;
   readonly runnerClass: RunnerClass;

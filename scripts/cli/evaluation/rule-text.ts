@@ -4,10 +4,10 @@ import { reasonLine } from '../../../policies/text/reason-texts.ts';
 import { askText, limitAskOf } from './limit-ask.ts';
 import { needsText } from './missing-fields.ts';
 
-export type Tone = 'good' | 'bad' | 'warn' | 'dim';
+type Tone = 'good' | 'bad' | 'warn' | 'dim';
 
 /** One line about one rule. */
-export interface RuleText {
+interface RuleText {
   readonly word: string;
   readonly tone: Tone;
   /** Why, or what it asks; one entry a line, at least one. */

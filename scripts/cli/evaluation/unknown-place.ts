@@ -11,7 +11,7 @@ export function notInDirectory(asked: string, text: string, known: Iterable<stri
 }
 
 /** Asks jobs about a group, and remembers whether any was of it. */
-export interface AskedGroup<Job> {
+interface AskedGroup<Job> {
   readonly counts: (job: Job) => boolean;
   /** Call it once all jobs were asked about. @throws {UsageError} neither the directory nor a job knows the group. */
   readonly check: () => void;

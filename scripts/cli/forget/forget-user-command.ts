@@ -24,7 +24,7 @@ grants and the change log of limits keep the names of those who made them.
 Exit codes: 0 done, 1 the ledger does not answer or records changed meanwhile (run it again),
 2 nothing is kept about this user, 3 wrong usage`;
 
-export interface ForgetUserDeps {
+interface ForgetUserDeps {
   /** Tests open ledgers of their own. */
   readonly open: OpenLedger;
   readonly confirm: Confirmation;

@@ -7,7 +7,7 @@ import { type KeptJob, nameless, userIdOf, userIdsIn } from '../../../functions/
 import type { UserSessions } from '../../../functions/core/signin/dynamo-user-sessions.ts';
 import { counterName } from '../../../policies/claim.ts';
 
-export interface ForgetDeps {
+interface ForgetDeps {
   readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;

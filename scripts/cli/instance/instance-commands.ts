@@ -9,7 +9,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { forgetInstance } from './forget-instance.ts';
 
 /** Opens a register; tests have one of their own. */
-export type OpenRegister = typeof openRegister;
+type OpenRegister = typeof openRegister;
 
 const FLAGS = { ledger: LEDGER_FLAGS.ledger, region: LEDGER_FLAGS.region, endpoint: LEDGER_FLAGS.endpoint };
 const FLAGS_HELP = `  --ledger <name>      local, the books of npm start on this machine (the default), or a DynamoDB table

@@ -53,7 +53,7 @@ export interface LedgerAccess {
   readonly close: () => Promise<void>;
 }
 
-export interface NamesOfUsers {
+interface NamesOfUsers {
   readonly rewrite: RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;

@@ -5,7 +5,7 @@ import { UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags, LedgerPlace } from './ledger-flags.ts';
 import type { LedgerAccess } from './open-ledger.ts';
 
-export interface InstanceAsked {
+interface InstanceAsked {
   /** As the flag or the environment says it. */
   readonly told: string | undefined;
   /** What the ledger remembers. */

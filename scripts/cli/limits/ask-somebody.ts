@@ -8,7 +8,7 @@ import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 
-export interface AskWith {
+interface AskWith {
   readonly table: LimitTable;
   readonly policy: Policy;
   readonly directory: Directory;

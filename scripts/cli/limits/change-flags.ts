@@ -5,7 +5,7 @@ const WHY_CHARACTERS_MAX = 500;
 const ACTOR_CHARACTERS_MAX = 200;
 
 /** Who changes something and why, as the change log keeps it. */
-export interface WhoAndWhy {
+interface WhoAndWhy {
   readonly actor: string;
   readonly why: string;
 }

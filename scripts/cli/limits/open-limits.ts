@@ -12,7 +12,7 @@ import { openTableAccess } from '../ledger/open-ledger.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
 
 /** Somebody's limit sets. */
-export interface LimitsAccess {
+interface LimitsAccess {
   readonly table: LimitTable;
   /** The groups they are about; absent: only files know them. */
   readonly directory?: DirectoryTable;

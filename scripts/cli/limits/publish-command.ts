@@ -43,7 +43,7 @@ ${LEDGER_FLAGS_HELP}
 Exit codes: 0 live, 1 the table does not answer (ask tollgate limits show), 2 somebody else was first or
 has to approve it, 3 invalid`;
 
-export interface PublishDeps {
+interface PublishDeps {
   readonly open: OpenLimits;
   readonly userName: () => string | undefined;
 }

@@ -4,7 +4,7 @@ import { type Expression, parseExpression } from './expression.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 
 /** What the `rules:` of an input make of it. */
-export interface RuledInput {
+interface RuledInput {
   readonly options?: readonly unknown[];
   readonly default?: unknown;
 }
@@ -19,7 +19,7 @@ export interface OtherInputs {
 }
 
 /** Says why an input cannot be worked out. Never returns. */
-export type Refuse = (what: string) => never;
+type Refuse = (what: string) => never;
 
 /**
  * Options and default of an input with `rules:`, by the first rule that holds; a rule without `if` always does. Where GitLab

@@ -24,7 +24,7 @@ export interface JobForms {
   readonly conditions: readonly string[];
 }
 
-export interface JobEntry {
+interface JobEntry {
   readonly name: string;
   readonly entry: YamlMap;
   readonly place: FilePlace | undefined;

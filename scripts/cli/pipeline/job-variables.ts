@@ -3,7 +3,7 @@ import type { PipelineJob } from './pipeline-job.ts';
 import type { PipelineRun } from './pipeline-run.ts';
 
 /** One entry of the wire message's `variables`. */
-export interface JobVariable {
+interface JobVariable {
   readonly key: string;
   readonly value: string;
   readonly public: boolean;

@@ -24,7 +24,7 @@ export interface KnownRun {
 }
 
 /** A variable's value, `null` where it is not set; `set`: it has some value; `unknown`: not even that is known. */
-export type KnownVariable = { readonly value: string | null } | 'set' | 'unknown';
+type KnownVariable = { readonly value: string | null } | 'set' | 'unknown';
 
 export type KnownLookup = (name: string) => KnownVariable;
 

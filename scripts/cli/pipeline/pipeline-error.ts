@@ -3,7 +3,7 @@
  * - `refused`: GitLab creates no pipeline from these files.
  * - `not_told`: GitLab may create one; what it would be cannot be told from these files.
  */
-export type PipelineErrorCode = 'too_large' | 'refused' | 'not_told';
+type PipelineErrorCode = 'too_large' | 'refused' | 'not_told';
 
 /** The files cannot become a pipeline. The message has the place, what is wrong with it, and the remedy. */
 export class PipelineError extends Error {

@@ -28,7 +28,7 @@ export interface PipelineWorld {
   readonly stages: unknown;
 }
 
-export interface PipelineFiles {
+interface PipelineFiles {
   readonly folder: string;
   readonly file: string;
   readonly repository: RepositoryFiles;

@@ -4,7 +4,7 @@ import { readPipelineVariables } from './variables.ts';
 import { isMap } from './yaml-map.ts';
 
 /** The ways a list of rules may end, by what nobody can tell from here. */
-export interface PossibleOutcomes {
+interface PossibleOutcomes {
   /** Different from each other, the one of the first rule that can match before the others. At least one. */
   readonly outcomes: readonly RulesOutcome[];
   /** What was asked about. */

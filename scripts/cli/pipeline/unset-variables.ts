@@ -1,11 +1,11 @@
 /** What is written with variables and judged: `image` with its users, and so for services. */
-export type Written = 'image' | 'services' | 'tags';
+type Written = 'image' | 'services' | 'tags';
 
 /** Names of variables that nothing known here sets, by what is written with them. GitLab's settings may set them. */
 export type UnsetVariables = Readonly<Partial<Record<Written, readonly string[]>>>;
 
 /** Collects the names of one job. */
-export interface UnsetNotes {
+interface UnsetNotes {
   note(where: Written, name: string): void;
   all(): UnsetVariables | undefined;
 }

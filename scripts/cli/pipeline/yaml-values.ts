@@ -17,7 +17,7 @@ import { plainScalar } from './yaml-scalar.ts';
 /** GitLab's own bound of mappings and lists inside each other. */
 const DEPTH_MAX = 150;
 
-export interface YamlReading {
+interface YamlReading {
   readonly file: string;
   readonly lineCounter: LineCounter;
   readonly budget: WorkBudget;

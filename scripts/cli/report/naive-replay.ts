@@ -9,7 +9,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import { type RejectionCause, whyKey, whyOf } from './shadow-row.ts';
 
 /** A job that a counter of everything that ran would have refused. */
-export interface NaiveRefusal {
+interface NaiveRefusal {
   /** As the caller numbered it. */
   readonly job: number;
   /** Why, after the counter's own violations at that time; absent: none of them was recorded. */
@@ -17,9 +17,9 @@ export interface NaiveRefusal {
 }
 
 /** Some 300 bytes each while they are replayed: with more the naive count is left out rather than the machine filled. */
-export const CLAIMS_MAX = 1_000_000;
+const CLAIMS_MAX = 1_000_000;
 
-export interface NaiveReplayOptions {
+interface NaiveReplayOptions {
   /** Those of the document; absent: a counter is judged by what its violations told. */
   readonly limits?: LimitSet | undefined;
   /** Tells which groups have which limits by default. */

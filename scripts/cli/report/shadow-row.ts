@@ -3,7 +3,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import type { ShadowFigureRow, ShadowJob } from './shadow-figures.ts';
 
 /** Jobs shown per row: enough to look into, and a report stays a page. */
-export const EXAMPLES_MAX = 50;
+const EXAMPLES_MAX = 50;
 
 export interface GroupOfJob {
   readonly rootId?: number;

@@ -34,7 +34,7 @@ export interface ShadowOptions {
 }
 
 /** Groups × rules × codes: nobody reads the end of a longer list. What is beyond is counted together. */
-export const ROWS_MAX = 5_000;
+const ROWS_MAX = 5_000;
 
 /**
  * Both counts from a ledger's records, one by one and in any order. The true one is as recorded: shadow violations come

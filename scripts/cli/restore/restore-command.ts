@@ -28,7 +28,7 @@ ${LEDGER_FLAGS_HELP}
 
 Exit codes: 0 read back, 1 the table does not answer or a file is broken, 2 lines were passed over, 3 wrong usage`;
 
-export interface RestoreCommandDeps {
+interface RestoreCommandDeps {
   /** Tests open tables of their own. */
   readonly open: (...args: Parameters<typeof openTableAccess>) => Promise<TableAccess>;
   readonly confirm: Confirmation;

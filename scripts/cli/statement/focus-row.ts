@@ -2,7 +2,7 @@ import type { Statement, StatementLine } from '../../../functions/answers/statem
 import { decimal } from './statement-csv.ts';
 
 /** A column: text is anybody's and made harmless in CSV, everything else is written by us. `null` is an empty field. */
-export interface FocusColumn {
+interface FocusColumn {
   readonly name: string;
   readonly kind: 'text' | 'word' | 'number' | 'instant';
   readonly value: (line: StatementLine, statement: Statement) => string | null;

@@ -8,7 +8,7 @@ import { type ConcludeTally, concludeAll } from '../../../functions/core/truth/c
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
 
-export interface ActOptions {
+interface ActOptions {
   readonly store: LedgerStore;
   readonly clock: LedgerClock;
   /** The rules by which jobs without a record are charged; absent: they are left to the sweep. */

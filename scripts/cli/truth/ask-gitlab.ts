@@ -2,7 +2,7 @@
 import { type GitLab, GitLabError, type JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 
-export interface AskOptions {
+interface AskOptions {
   /** Unix ms: a runner's jobs are read back to here. */
   readonly sinceMs: number;
   /** Jobs asked about one by one, at most. */
@@ -11,7 +11,7 @@ export interface AskOptions {
   readonly onCall: () => void;
 }
 
-export interface WantedJob {
+interface WantedJob {
   readonly jobId: number;
   readonly projectId: number | undefined;
 }
@@ -26,9 +26,9 @@ export interface GitLabTruths {
 }
 
 /** An instance with more runners is read in part, and it is said. */
-export const RUNNERS_MAX = 2_000;
+const RUNNERS_MAX = 2_000;
 /** A page has 20 to 100 jobs: enough for a day of the busiest runner. */
-export const PAGES_PER_RUNNER_MAX = 100;
+const PAGES_PER_RUNNER_MAX = 100;
 const RUNNER_PAGES_MAX = 200;
 /** More at once and a small GitLab feels it. */
 const AT_ONCE = 4;

@@ -12,7 +12,7 @@ import {
 import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
 import { askGitLab, type GitLabTruths } from './ask-gitlab.ts';
 
-export interface CompareOptions {
+interface CompareOptions {
   /** Unix ms: live jobs, and those that were decided or ended since. */
   readonly sinceMs: number;
   /** Unix ms. */
@@ -40,7 +40,7 @@ export interface HoldComparison {
 }
 
 /** Some 2 KB each: with more a shorter time does better than a larger machine. */
-export const RECORDS_MAX = 200_000;
+const RECORDS_MAX = 200_000;
 const READ_BATCH = 100;
 const READ_TIMEOUT_MS = 15_000;
 

@@ -28,7 +28,7 @@ ${LEDGER_FLAGS_HELP}
 
 Exit codes: 0 no drift, all of it repaired, or usage complete, 1 the ledger does not answer, 2 something is left, 3 wrong usage`;
 
-export interface RebuildDeps {
+interface RebuildDeps {
   /** Tests open ledgers of their own. */
   readonly open: OpenLedger;
   /** The same ledger with the right to write. */

@@ -12,7 +12,7 @@ import type { OpenLedger } from '../ledger/open-ledger.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { progressOf, watched } from './progress.ts';
 
-export interface UsageFlags extends LedgerFlags {
+interface UsageFlags extends LedgerFlags {
   readonly zone?: string | undefined;
   readonly json?: boolean | undefined;
 }

@@ -11,7 +11,7 @@ export interface HookFaultShares {
 }
 
 /** A span of wall time, half-open, Unix ms, in which nothing goes out or nothing answers. */
-export interface Outage {
+interface Outage {
   readonly fromMs: number;
   readonly toMs: number;
   /** @default 'all' */
@@ -19,12 +19,12 @@ export interface Outage {
 }
 
 /** An answer of the REST API instead of the real one. */
-export type RestFault =
+type RestFault =
   | { readonly status: number; readonly retryAfterSeconds?: number }
   /** Takes the call and never answers. */
   | 'stall';
 
-export const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0, reorder: 0, delay: 0 };
+const NO_HOOK_FAULTS: HookFaultShares = { lose: 0, repeat: 0, reorder: 0, delay: 0 };
 
 /** What goes wrong on purpose, switchable while the local GitLab runs. Everything is off at the start. */
 export class LocalGitLabFaults {

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { JOB_HOOK_EVENT } from '../../../functions/core/gitlab/job-hook.ts';
 
 /** How a hook proves that it is GitLab's. Both may be set, as during a migration. */
-export interface HookSecrets {
+interface HookSecrets {
   /** `whsec_` and a key in base64: signs every delivery. */
   readonly signingToken?: string;
   /** Sent as it is in `X-Gitlab-Token`. */
@@ -21,7 +21,7 @@ export interface HookMessage {
  */
 export type GitLabVersion = '18.9' | '18.11' | '19.4';
 
-export const signs = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
+const signs = (version: GitLabVersion): boolean => Number.parseInt(version, 10) >= 19;
 
 /**
  * Makes the requests of one hook, with the headers of that version.

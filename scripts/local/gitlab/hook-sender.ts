@@ -21,7 +21,7 @@ export interface HookCounters {
   timedOut: number;
 }
 
-export interface HookSenderParts {
+interface HookSenderParts {
   readonly send: HookTransport;
   readonly faults: LocalGitLabFaults;
   /** What delays and outages are counted on. */

@@ -46,7 +46,7 @@ export interface LocalGitLabOptions {
 }
 
 /** How a job lives by itself once it waits for a runner. */
-export interface JobLife {
+interface JobLife {
   readonly runner: LocalRunner;
   /** @default 0 */
   readonly startsInMs?: number;

@@ -3,7 +3,7 @@ const PER_PAGE = 20;
 const PER_PAGE_MAX = 100;
 
 /** One page, and the headers that tell of the others. */
-export interface RestPage<Entry> {
+interface RestPage<Entry> {
   readonly entries: readonly Entry[];
   readonly headers: Readonly<Record<string, string>>;
 }

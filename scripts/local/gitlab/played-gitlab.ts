@@ -27,7 +27,7 @@ export interface PlayedGitLab {
   living(): number;
 }
 
-export interface PlayedGitLabOptions {
+interface PlayedGitLabOptions {
   readonly clock: WallClock;
   readonly seed: number;
   /** Where its webhooks go, and the token they are signed with. */

@@ -6,7 +6,7 @@ import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
 import { jobEntity, jobOfRunnerEntity, runnerEntity } from './rest-bodies.ts';
 
-export interface RestParts {
+interface RestParts {
   readonly book: JobBook;
   readonly faults: LocalGitLabFaults;
   readonly clock: WallClock;

@@ -19,7 +19,7 @@ export interface GitLabUser {
   memberships: readonly GitLabMembership[];
 }
 
-export interface GitLabMembership {
+interface GitLabMembership {
   readonly groupId: number;
   readonly path: string;
   /** 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner. */
@@ -41,7 +41,7 @@ export interface SignInGitLab {
   stop(): Promise<void>;
 }
 
-export interface SignInGitLabOptions {
+interface SignInGitLabOptions {
   readonly redirectUrl: string;
   readonly users: readonly GitLabUser[];
   /** @default 120, as GitLab's */

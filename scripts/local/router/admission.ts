@@ -15,7 +15,7 @@ export interface AdmissionResult {
   readonly latencyMs: number;
 }
 
-export interface ControllerResult {
+interface ControllerResult {
   readonly controllerId: number;
   /** Asked and recorded, never followed. */
   readonly dryRun: boolean;
@@ -24,7 +24,7 @@ export interface ControllerResult {
   readonly latencyMs: number;
 }
 
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly controllers: Controllers;
   readonly streamsOf: (controllerId: number) => WaitingStreams<AdmitStream>;
   readonly counters: RouterCounters;
@@ -34,7 +34,7 @@ export interface AdmissionParts {
 }
 
 /** GitLab's own words when no controller is connected. */
-export const NOT_FOUND = 'Agent connection not found';
+const NOT_FOUND = 'Agent connection not found';
 
 /**
  * Asks every applicable controller, one after another in their order, until an enabled one stops the job. A dry-run

@@ -12,7 +12,7 @@ import type { CallRefusal, Controllers, RegisteredController } from './controlle
 import type { RouterCounters } from './counters.ts';
 import { instanceIdReader, type Registrations } from './registrations.ts';
 
-export interface ServiceParts {
+interface ServiceParts {
   readonly schema: WireSchema;
   readonly controllers: Controllers;
   readonly registrations: Registrations;

@@ -6,7 +6,7 @@ import type { ProtocolViolation } from './counters.ts';
 import type { CutMeans, Faults } from './faults.ts';
 
 /** How an asked stream ended for the job. `lost`: nobody can use the answer any more. */
-export type StreamOutcome =
+type StreamOutcome =
   | { readonly result: 'admitted' }
   | { readonly result: 'rejected'; readonly reason: string }
   | { readonly result: 'lost'; readonly reason: string };

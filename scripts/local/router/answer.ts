@@ -4,7 +4,7 @@ import { BinaryReader } from '@bufbuild/protobuf/wire';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 
 /** GitLab stores at most this many characters of a job message; longer reasons are refused here, not cut. */
-export const REASON_CHARS_MAX = 10_000;
+const REASON_CHARS_MAX = 10_000;
 
 export type ControllerAnswer =
   | { readonly result: 'admitted' }

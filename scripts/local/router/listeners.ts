@@ -8,7 +8,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { type Connections, openConnections } from './connections.ts';
 import type { RouterCounters } from './counters.ts';
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly host: string;
   /** 0: any free port, kept for later starts. */
   readonly port: number;

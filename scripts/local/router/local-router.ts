@@ -24,7 +24,7 @@ import { WaitingStreams } from './waiting-streams.ts';
 
 export type { LocalRouterOptions } from './options.ts';
 
-export interface AskOptions {
+interface AskOptions {
   /** Sent instead of the encoded job: poison, or a question encoded before. */
   readonly bytes?: Uint8Array;
   /** Appended to this question: unknown or oversized fields. */

@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 
-export interface Registration {
+interface Registration {
   readonly controllerId: number;
   readonly instanceId: bigint;
   /** On the router's clock. */

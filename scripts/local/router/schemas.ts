@@ -16,7 +16,7 @@ import {
 
 const DEFAULT_DESCRIPTORS = new URL('../../../relay/wire/default.binpb', import.meta.url);
 
-export interface SchemaVariant {
+interface SchemaVariant {
   /** Old package → new package; every reference follows. */
   readonly packages?: Readonly<Record<string, string>>;
   /** The new number of a field. Numbers of one message must stay distinct. */

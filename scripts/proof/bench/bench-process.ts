@@ -6,7 +6,7 @@ const FLAGS = ['--expose-gc', '--max-semi-space-size=16'];
 const ANSWER_MS_MAX = 600_000;
 
 /** A process of its own, so that nothing measured in it shares a heap or compiled code with anything else. */
-export interface BenchProcess {
+interface BenchProcess {
   /** The next message it sends; rejects if it ends instead. */
   next<T>(): Promise<T>;
   /** Sends a command and waits for its answer, one at a time. */

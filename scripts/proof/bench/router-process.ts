@@ -22,7 +22,7 @@ interface Ask {
   readonly controller?: BenchController;
 }
 
-export interface Asked {
+interface Asked {
   readonly seconds: number;
   readonly admitted: number;
   readonly rejected: number;

@@ -9,7 +9,7 @@ import type { RelayClock } from '../../../relay/exchange.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';
 
 /** One question, answered by one of the sides: was it admitted? */
-export type Ask = (request: AdmissionRequest) => Promise<boolean>;
+type Ask = (request: AdmissionRequest) => Promise<boolean>;
 
 /** Longer than the product's: a job that gives up is not an admission, and naive needs its retries to look its best. */
 const DEADLINE_MS = 5_000;

@@ -20,7 +20,7 @@ export async function warmUp(scene: Scene, router: PeerRouter, firstJobId = 1): 
 }
 
 /** What may differ from "the ledger decided, and the router heard". */
-export interface Due {
+interface Due {
   /** @default 0 */
   readonly fallback?: number;
   /** @default 0 */

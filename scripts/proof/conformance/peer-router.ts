@@ -13,7 +13,7 @@ export interface PeerOptions {
 }
 
 /** Fields of `load` in `ask.go`. */
-export interface Load {
+interface Load {
   /** Absent: until `stop()`. */
   readonly count?: number;
   readonly inFlight: number;
@@ -26,7 +26,7 @@ export interface Load {
 }
 
 /** What the rules of the run say of a job; `pass`: admitted although the rules would reject it, if they could be asked. */
-export type PeerVerdict = 'admit' | 'image' | 'blocked' | 'pass';
+type PeerVerdict = 'admit' | 'image' | 'blocked' | 'pass';
 
 /** What came of a load. */
 export interface LoadTally {
@@ -36,7 +36,7 @@ export interface LoadTally {
 }
 
 /** What the router counted by itself; what never happened is absent. */
-export type RouterReport = Readonly<Record<string, number>>;
+type RouterReport = Readonly<Record<string, number>>;
 
 export interface PeerRouter {
   readonly url: string;

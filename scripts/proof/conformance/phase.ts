@@ -7,7 +7,7 @@ import { type ConformanceRelaySettings, type RelayProcess, startRelay } from './
 import { packedForRelay } from './rules.ts';
 
 /** What a phase needs from outside: the peer's program and the service that decides. */
-export interface Ground {
+interface Ground {
   readonly program: string;
   readonly admit: Pick<AdmitServer, 'url' | 'stop'>;
 }
@@ -31,7 +31,7 @@ export interface Phase {
 const LINES_MAX = 8;
 
 /** The token of the peer's one controller, as its flags have it. */
-export const TOKEN = 'glrct-peer-not-a-secret';
+const TOKEN = 'glrct-peer-not-a-secret';
 
 /** Where one phase takes place; ends everything that was started in it. */
 export class Scene {

@@ -24,7 +24,7 @@ export interface ConformanceRelaySettings {
 }
 
 /** What the relay says it did. `heard`: answers less those that nobody was there to hear. */
-export interface RelayCounts {
+interface RelayCounts {
   readonly questions: number;
   readonly admitted: number;
   readonly rejected: number;
@@ -55,7 +55,7 @@ export interface RelayProcess {
 }
 
 /** The part of `/healthz` that phases look at. */
-export interface RelayHealth {
+interface RelayHealth {
   readonly openJobs: number;
   readonly waitingStreams: number;
 }

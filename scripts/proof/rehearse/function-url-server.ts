@@ -4,7 +4,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { documentedUrlEvent } from './function-url-event.ts';
 import type { HostedBundle } from './hosted-bundle.ts';
 
-export interface FunctionUrlServer {
+interface FunctionUrlServer {
   /** `http://127.0.0.1:41234` */
   readonly url: string;
   close(): void;

@@ -11,7 +11,7 @@ export interface HostedBundle {
   close(): Promise<void>;
 }
 
-export interface HostOptions {
+interface HostOptions {
   /** Contains `handler.mjs`; lies below the project's folder, where Lambda's own packages are found. */
   readonly folder: string;
   /** All of it: nothing is taken over from this process. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-export interface RunningRelay {
+interface RunningRelay {
   /** Rejects with what it wrote when the process ends by itself. */
   readonly failed: Promise<never>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { WEBHOOK_PATH } from '../../../functions/names.ts';
 import { documentedUrlEvent } from './function-url-event.ts';
 
-export interface EndedJob {
+interface EndedJob {
   readonly jobId: number;
   readonly projectId: number;
 }

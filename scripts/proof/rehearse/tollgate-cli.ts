@@ -6,7 +6,7 @@ import type { RehearsalPlace } from './deployed.ts';
 const CLI = fileURLToPath(new URL('../../tollgate.mjs', import.meta.url));
 const MS_MAX = 60_000;
 /** What is deployed here is told this name by its settings. */
-export const REHEARSAL_INSTANCE = 'gitlab.example.com';
+const REHEARSAL_INSTANCE = 'gitlab.example.com';
 
 /** `npx tollgate …` as somebody with rights on the account runs it. @throws {Error} with what it said, when it fails. */
 export async function tollgate(place: RehearsalPlace, ...args: readonly string[]): Promise<string> {

@@ -18,7 +18,7 @@ import { documentedUrlEvent } from './function-url-event.ts';
 import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
 import { expectEqual, NotPossibleError } from './step.ts';
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   readonly root: string;
   /** Below `root`, for the older version. */
   readonly folder: string;

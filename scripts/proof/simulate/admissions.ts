@@ -11,7 +11,7 @@ import type { EditionInForce } from './in-force.ts';
 import { questionOf } from './question.ts';
 import { RELAY_KILLS } from './workload.ts';
 
-export interface AdmissionsDeps {
+interface AdmissionsDeps {
   /** The admit function behind each relay: they share the table and nothing else. */
   readonly functions: readonly [DecideDeps, DecideDeps];
   readonly clock: HandClock;
@@ -27,7 +27,7 @@ export interface AdmissionsWatch {
   readonly letGoOn: (job: PlannedJob, atMs: number) => void;
 }
 
-export interface Answer {
+interface Answer {
   readonly job: PlannedJob;
   readonly outcome: HoldOutcome;
 }

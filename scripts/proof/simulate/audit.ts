@@ -29,7 +29,7 @@ export interface Audit {
 }
 
 /** Counters above their limit at the end, and why. */
-export interface OverLimit {
+interface OverLimit {
   readonly counters: number;
   /** Keyed by the counter's unit. */
   readonly excess: Readonly<Partial<Record<CountedUnit, number>>>;
@@ -40,14 +40,14 @@ export interface OverLimit {
 
 export const CAUSES = ['overrun', 'bypass', 'unmetered', 'exempt'] as const;
 
-export type Cause = (typeof CAUSES)[number];
+type Cause = (typeof CAUSES)[number];
 
 type Line = Record<Cause, { jobs: number; amount: number }>;
 
 const newLine = (): Line => ({ overrun: none(), bypass: none(), unmetered: none(), exempt: none() });
 const none = () => ({ jobs: 0, amount: 0 });
 
-export interface AuditOf {
+interface AuditOf {
   readonly store: WatchedStore;
   readonly ledger: Ledger;
   readonly gitlab: SimulatedGitLab;

@@ -39,7 +39,7 @@ export interface SweepTotals {
   unadmitted: number;
 }
 
-export interface EndsDeps {
+interface EndsDeps {
   readonly ledger: Ledger;
   readonly gitlab: SimulatedGitLab;
   readonly clock: LedgerClock;

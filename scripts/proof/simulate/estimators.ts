@@ -8,7 +8,7 @@ export const ESTIMATES = ['history', 'default', 'timeout'] as const;
 /** `history`: p90 of the job's last runs. `default`: the policy's number. `timeout`: all a job may take. */
 export type EstimateName = (typeof ESTIMATES)[number];
 
-export interface Learner {
+interface Learner {
   readonly estimator: Estimator;
   /** Each record as it is written, as the table's stream brings it to the rollup. */
   learn(record: JobRecord): void;

@@ -9,14 +9,14 @@ import type { EditionInForce } from './in-force.ts';
 import type { SimulatedRun } from './simulated-gitlab.ts';
 import { ESTIMATE_DEFAULT_SECONDS } from './workload.ts';
 
-export interface Expectation {
+interface Expectation {
   readonly books: ExpectedBooks;
   readonly answers: ExpectedAnswers;
   readonly records: ExpectedRecords;
   readonly findings: Findings;
 }
 
-export interface ExpectationDeps {
+interface ExpectationDeps {
   readonly estimate: EstimateBasis;
   readonly inForce: EditionInForce;
   readonly clock: Pick<LedgerClock, 'nowMs'>;

@@ -10,7 +10,7 @@ import type { Findings } from './findings.ts';
 import type { EditionInForce } from './in-force.ts';
 import { askedJobOf } from './question.ts';
 
-export interface ExpectedAnswer {
+interface ExpectedAnswer {
   readonly job: PlannedJob;
   /** The decision it is, or the one that stands. */
   readonly decision: ExpectedJob;
@@ -18,7 +18,7 @@ export interface ExpectedAnswer {
   readonly isRepeated: boolean;
 }
 
-export interface ExpectedAnswersDeps {
+interface ExpectedAnswersDeps {
   readonly books: ExpectedBooks;
   readonly estimates: RunEstimates;
   readonly inForce: EditionInForce;

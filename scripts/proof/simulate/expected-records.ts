@@ -18,7 +18,7 @@ import { otherClaims, otherFacts, otherSums } from './otherwise.ts';
 import type { SimulatedRun } from './simulated-gitlab.ts';
 import { trueSeconds } from './true-cost.ts';
 
-export interface ExpectedRecordsDeps {
+interface ExpectedRecordsDeps {
   readonly books: ExpectedBooks;
   readonly answers: ExpectedAnswers;
   readonly estimates: RunEstimates;

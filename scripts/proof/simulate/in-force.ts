@@ -7,7 +7,7 @@ import { AskedClaims } from './expected/asked-claims.ts';
 import { monthRules } from './month-rules.ts';
 import { Tree } from './tree.ts';
 
-export interface Current {
+interface Current {
   readonly tree: Tree;
   /** The product's. */
   readonly rules: Rules;
@@ -15,7 +15,7 @@ export interface Current {
   readonly asked: AskedClaims;
 }
 
-export interface InForceDeps {
+interface InForceDeps {
   readonly editions: readonly DatedEdition[];
   readonly places: DrawnPlaces;
   readonly estimator: Estimator;

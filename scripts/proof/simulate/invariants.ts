@@ -2,7 +2,7 @@
 import { COMPARED, type ComparedFigure } from './findings.ts';
 import type { MonthResult } from './month.ts';
 
-export interface Invariant {
+interface Invariant {
   readonly name: string;
   /** What was counted, and what it must be. */
   readonly value: string;

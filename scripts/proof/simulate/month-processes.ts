@@ -13,7 +13,7 @@ import type { Parts } from './parts.ts';
 import type { SimulatedGitLab } from './simulated-gitlab.ts';
 import type { WatchedStore } from './watched-store.ts';
 
-export interface MonthProcessesDeps {
+interface MonthProcessesDeps {
   readonly seed: number;
   readonly parts: Parts;
   readonly store: WatchedStore;
@@ -24,7 +24,7 @@ export interface MonthProcessesDeps {
   readonly letGoOn: AdmissionsWatch['letGoOn'];
 }
 
-export interface MonthProcesses {
+interface MonthProcesses {
   readonly relays: Admissions;
   readonly ends: SimulatedEnds;
   /** One more process. */

@@ -16,7 +16,7 @@ import type { Findings } from './findings.ts';
 import type { EditionInForce } from './in-force.ts';
 import { STREAM, ZONE } from './workload.ts';
 
-export interface MonthStreamDeps {
+interface MonthStreamDeps {
   readonly instance: string;
   readonly keys: LedgerKeys;
   readonly inForce: EditionInForce;

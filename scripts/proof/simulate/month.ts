@@ -51,7 +51,7 @@ export interface MonthResult {
   readonly course: Course;
 }
 
-export interface MonthOptions {
+interface MonthOptions {
   readonly workload: Workload;
   readonly estimate: EstimateName;
   /** @default memory */

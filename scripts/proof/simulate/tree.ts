@@ -3,7 +3,7 @@ import type { DrawnPlaces } from './draw-groups.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import { type Edition, groupChainOf } from './expected/edition.ts';
 
-export interface ProjectPlace {
+interface ProjectPlace {
   readonly id: number;
   readonly path: string;
   /** Root first. */

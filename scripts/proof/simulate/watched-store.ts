@@ -21,7 +21,7 @@ import { type CounterSums, NO_SUMS } from './expected/verdict.ts';
 import { ObjectLedgerStore } from './object-store.ts';
 import { TABLE_FAULTS, TABLE_SILENT } from './workload.ts';
 
-export interface WatchedStoreOptions {
+interface WatchedStoreOptions {
   readonly clock: LedgerClock;
   /** [0, 1), for the table's faults. */
   readonly random: () => number;

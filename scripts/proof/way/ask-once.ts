@@ -16,7 +16,7 @@ import { benchPlace, benchRules } from '../bench/bench-rules.ts';
 const TOKEN = 'glrct-way-not-a-secret';
 const SECONDS_MAX = 3_600;
 
-export interface Asking {
+interface Asking {
   /** Asks about a job that nobody asked about before. @throws {Error} if the answer is another one. */
   ask(expected: 'admitted' | 'rejected'): Promise<void>;
   close(): Promise<void>;

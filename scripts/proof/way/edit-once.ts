@@ -26,7 +26,7 @@ const FINANCE: User = {
 };
 
 /** Makes the file of limits live with another amount. @throws {Error} if it is refused. */
-export type EditOnce = (amount: number) => Promise<void>;
+type EditOnce = (amount: number) => Promise<void>;
 
 export async function startEditing(): Promise<EditOnce> {
   const { policy, limits, directory = directoryOf([]) } = benchRules(1);

@@ -9,10 +9,10 @@ const OPPOSITE: Readonly<Record<Effect, Effect>> = {
   neutral: 'neutral',
 };
 
-export const oppositeOf = (effect: Effect): Effect => OPPOSITE[effect];
+const oppositeOf = (effect: Effect): Effect => OPPOSITE[effect];
 
 /** More lets more jobs through. */
-export const moreLoosens = (from: number, to: number): Effect =>
+const moreLoosens = (from: number, to: number): Effect =>
   to === from ? 'neutral' : to > from ? 'loosens' : 'tightens';
 
 export const modeEffect = (from: Mode, to: Mode): Effect => {

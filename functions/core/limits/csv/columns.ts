@@ -90,7 +90,7 @@ export interface FileText {
   readonly notes: readonly string[];
 }
 
-export type Delimiter = ',' | ';' | '\t';
+type Delimiter = ',' | ';' | '\t';
 
 const SEPARATOR = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i;
 const DELIMITER_NAMES: Readonly<Record<Delimiter, string>> = {

@@ -4,7 +4,7 @@ import { type Cells, CSV_COLUMNS, type CsvColumn, type CsvDialect, isDecimal, PL
 import { type PlacedEntry, placedEntries } from './placed-entries.ts';
 import { cellOfText, cellsOf, isPlainNumber } from './read-cells.ts';
 
-export interface ExportOptions {
+interface ExportOptions {
   /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */
   readonly version: string;
   /** Names groups and projects; without it the file has their ids alone. */

@@ -20,7 +20,7 @@ import { type CellContext, KEY_OF, type LimitEntry, madeId } from './read-cells.
 import type { CsvRow } from './read-rows.ts';
 import { subjectOfRow } from './row-subject.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   /** The document that the rows are edits of: that of the set they were exported from. */
   readonly document: LimitsDocument;
   readonly policy: Policy;
@@ -30,7 +30,7 @@ export interface ImportOptions {
   readonly prune: boolean;
 }
 
-export type ImportOutcome =
+type ImportOutcome =
   | { readonly ok: false; readonly problems: readonly CsvProblem[] }
   | {
       readonly ok: true;

@@ -20,7 +20,7 @@ export interface CsvRow {
   readonly cells: Cells;
 }
 
-export type CsvRows =
+type CsvRows =
   | {
       readonly ok: true;
       readonly rows: readonly CsvRow[];
@@ -33,7 +33,7 @@ export type CsvRows =
 /** A hundred thousand limits of 160 characters. */
 export const CSV_BYTES_MAX = 16 * 1024 * 1024;
 /** As many as a document may have. */
-export const ROWS_MAX = 100_000;
+const ROWS_MAX = 100_000;
 /** No row of a limit comes near; one that does has lost a quote. */
 const ROW_CHARACTERS_MAX = 16_384;
 

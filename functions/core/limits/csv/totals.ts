@@ -19,7 +19,7 @@ export interface TotalChange {
 }
 
 /** A date from which on other limits are in force. */
-export interface TotalDate {
+interface TotalDate {
   /** Unix ms. */
   readonly atMs: number;
   /** IANA zone of a limit that begins or ends there. */

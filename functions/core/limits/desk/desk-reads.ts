@@ -65,7 +65,7 @@ export class DeskReader {
 export const NO_SET = 'none';
 
 /** What a file of limits has, and what it is an edit of. */
-export interface ExportedLimits {
+interface ExportedLimits {
   readonly document: LimitsDocument;
   readonly limits: LimitSet;
   /** Undefined: none is live, and these are the limits packed with the deployment. */

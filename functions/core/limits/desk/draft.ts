@@ -21,7 +21,7 @@ export interface EditContext extends Person {
 }
 
 /** A request that was approved. */
-export interface Asked extends Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'> {
+interface Asked extends Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'> {
   /** Where it carries edits: when they were asked for, and what they must come to. */
   readonly edits?: { readonly atMs: number; readonly fingerprint: string };
 }
@@ -37,7 +37,7 @@ interface DraftList {
 }
 
 /** What an entry is found by; undefined: by nothing. The function itself names the index: keep one of each. */
-export type NameOf = (entry: Entry) => string | undefined;
+type NameOf = (entry: Entry) => string | undefined;
 
 export class LimitsDraft {
   readonly context: EditContext;

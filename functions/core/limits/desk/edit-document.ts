@@ -16,9 +16,9 @@ import { removeLimit, setLimit } from './edit-limit.ts';
 import type { LimitEdit } from './limit-edit.ts';
 
 /** More than any import of ours; a bound for memory. */
-export const EDITS_MAX = 100_000;
+const EDITS_MAX = 100_000;
 
-export type Edited =
+type Edited =
   | {
       readonly ok: true;
       readonly document: LimitsDocument;

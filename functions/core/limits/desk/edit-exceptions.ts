@@ -38,7 +38,7 @@ const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string'
 const groupOf = ({ group }: Entry): string => String(group);
 
 /** Those without an id are called by their place: `grant-3`. */
-export const grantIdOf = (grant: Entry, index: number): string =>
+const grantIdOf = (grant: Entry, index: number): string =>
   typeof grant.id === 'string' ? grant.id : `grant-${index + 1}`;
 
 export function revokeGrant(draft: LimitsDraft, { grant: id }: Of<'revoke'>): undefined {

@@ -10,11 +10,11 @@ import {
   writtenSubject,
 } from './subject-text.ts';
 
-export const kindOf = (entry: Entry): LimitKind | undefined =>
+const kindOf = (entry: Entry): LimitKind | undefined =>
   LIMIT_KINDS.find((kind) => entry[kind] !== undefined && entry[kind] !== null);
 
 /** As the parser makes it where none is written. */
-export const idOf = (entry: Entry): string =>
+const idOf = (entry: Entry): string =>
   typeof entry.id === 'string' ? entry.id : `${kindOf(entry)}-${entry.per ?? 'now'}`;
 
 const NAME_OF: Readonly<Record<LimitList, (entry: Entry) => string>> = {

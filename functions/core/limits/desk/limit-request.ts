@@ -15,7 +15,7 @@ export interface GrantAsk extends Omit<GiveGrant, 'kind'> {
   readonly link?: string;
 }
 
-export type RequestState = 'pending' | 'approved' | 'declined';
+type RequestState = 'pending' | 'approved' | 'declined';
 
 interface Filed {
   readonly id: string;
@@ -56,7 +56,7 @@ export interface EditRequest extends Filed {
   readonly link?: undefined;
 }
 
-export interface RequestedEdit {
+interface RequestedEdit {
   /** What somebody else must approve of it: the first rows. */
   readonly rows: readonly ChangeRow[];
   /** How many rows it has in all. */

@@ -20,7 +20,7 @@ export interface ReadLimitSet {
   readonly limits: LimitSet;
 }
 
-export interface PlanWith {
+interface PlanWith {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
   readonly context: Omit<EditContext, 'zoneOf'>;
@@ -78,7 +78,7 @@ const JUMP = 3;
  * Amounts that become more than three times, or less than a third of, what they were, 0 and `unlimited` included; and
  * modes of limits and rollouts that become milder, after which jobs pass that were rejected.
  */
-export const toConfirm = (rows: readonly ChangeRow[]): readonly ChangeRow[] =>
+const toConfirm = (rows: readonly ChangeRow[]): readonly ChangeRow[] =>
   rows.filter((row) => {
     const { about, field, from, to, effect } = row;
     if (isMilder(row)) return true;
@@ -89,7 +89,7 @@ export const toConfirm = (rows: readonly ChangeRow[]): readonly ChangeRow[] =>
   });
 
 /** A limit that goes as a whole says so by itself. */
-export const isMilder = ({ about, field, effect, whole }: ChangeRow): boolean =>
+const isMilder = ({ about, field, effect, whole }: ChangeRow): boolean =>
   effect === 'loosens' &&
   field === 'mode' &&
   (about === 'rollout' || (about === 'limit' && whole === undefined));

@@ -1,7 +1,7 @@
 import type { Oversubscription } from './outcome.ts';
 
 /** What a pool is given away as: the sum of the limits below it that are numbers, and how many are none. */
-export type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>;
+type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>;
 
 /**
  * `3 limits below come to 900.00 EUR, more than the 500.00 EUR here`, `1 limit below is unlimited, above the 800.00 EUR here`.

@@ -18,7 +18,7 @@ export interface RightsContext {
 }
 
 /** What it takes to make a difference. */
-export function actOf({ about, effect }: ChangeRow): Act {
+function actOf({ about, effect }: ChangeRow): Act {
   if (effect === 'neutral') return 'describe';
   if (effect === 'tightens') return about === 'rollout' ? 'roll-out' : 'tighten';
   switch (about) {

@@ -1,7 +1,7 @@
 /** `group/101` ↔ `{group: 101}`: subjects as the desk names them, and as limits.yaml writes them. */
 import { isRecord } from '../../../../policies/document/reading.ts';
 
-export const PERSONAL = 'personal';
+const PERSONAL = 'personal';
 const PATTERN_PREFIX = 'groups/';
 
 /** Which list of the document a subject's limits stand in. */

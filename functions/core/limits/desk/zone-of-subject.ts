@@ -6,7 +6,7 @@ import { defaultsOf, type LimitSet, limitsOn, withDefaults } from '../../../../p
 import type { Directory } from '../../../../policies/place/directory.ts';
 import { isMoney } from '../../../../policies/units/unit.ts';
 
-export interface ZonesFrom {
+interface ZonesFrom {
   readonly limits: LimitSet;
   readonly directory: Directory | undefined;
   /** IANA zone of a subject that no limit with a period holds. */

@@ -9,7 +9,7 @@ export type WrittenAmount =
   /** In words for whoever wrote it. */
   | { readonly ok: false; readonly message: string };
 
-export interface AmountRead {
+interface AmountRead {
   /** ISO 4217 code of the deployment. */
   readonly currency: string;
   /** What the author said that decimals have; absent: nobody said. */

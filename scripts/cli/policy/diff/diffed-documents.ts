@@ -12,7 +12,7 @@ import { documentAt } from './git-document.ts';
 import { jumpsBetween, type LaterPriceJump } from './price-jumps-between.ts';
 
 /** What differs between two documents, or two pairs of them. */
-export interface DiffedDocuments {
+interface DiffedDocuments {
   readonly changes: readonly PolicyChange[];
   readonly jumps: readonly LaterPriceJump[];
   /** What jobs are asked of, before and after; read when it is needed. */

@@ -38,7 +38,7 @@ export function regexEffect(from: WrittenRegex, to: WrittenRegex): PolicyEffect 
   return effectOf(isIncluded(before, after), isIncluded(after, before), 'loosens');
 }
 
-export interface WrittenRegex {
+interface WrittenRegex {
   readonly pattern: string;
   readonly anchored: boolean;
 }

@@ -62,7 +62,7 @@ const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.lengt
 const isSilent = (value: unknown): boolean => value === undefined || value === 'skip' || value === 'admit';
 
 /** A rule as it is written in both documents. */
-export interface WrittenTwice {
+interface WrittenTwice {
   readonly from: WrittenEntry;
   readonly to: WrittenEntry;
 }

@@ -12,7 +12,7 @@ import type { RollupStore } from '../../../../functions/core/usage/rollup-store.
 import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
 import type { UsageKey } from '../../../../functions/core/usage/usage.ts';
 
-export interface RollupCounts {
+interface RollupCounts {
   /** Write units by formula: in transactions every item twice, per started KB. */
   contributions: number;
   usage: number;

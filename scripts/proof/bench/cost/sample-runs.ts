@@ -9,7 +9,7 @@ import { syncLimits } from '../../../../functions/ssm-limits/sync.ts';
 import { countedMarks } from './counted-tables.ts';
 import { BUDGET, type SampleDesk } from './sample-desk.ts';
 
-export interface MeasuredRun {
+interface MeasuredRun {
   readonly readUnits: number;
   readonly writeUnits: number;
 }

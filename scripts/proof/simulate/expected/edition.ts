@@ -41,7 +41,7 @@ export interface PriceVersion {
 }
 
 /** Jobs that no budget asks: those of a group and below with one of these names, until a time. */
-export interface WrittenExemption {
+interface WrittenExemption {
   readonly groupId: number;
   readonly jobName: string;
   readonly untilMs: number;

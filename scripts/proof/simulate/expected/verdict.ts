@@ -22,7 +22,7 @@ export const NO_SUMS: CounterSums = {
   bypass: 0,
 };
 
-export interface ExpectedVerdict {
+interface ExpectedVerdict {
   /** The enforced counters that have no room for it. Empty: it is admitted. */
   readonly refusedBy: readonly string[];
   /** Whether each claim counts in `fitted` if the job is admitted; same order as the claims. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { keepLatest as keepLatestOfService } from '../../../../functions/core/environment/keep-latest.ts';
-import { keepLatest as keepLatestOfRelay } from '../../../../relay/keep-latest.ts';
+import { keepNewest as keepLatestOfRelay } from '../../../../relay/keep-newest.ts';
 
 test.each([
   ['service', keepLatestOfService],

@@ -32,7 +32,7 @@ export async function requestedEdits(
   return { edits, stale: !planned.ok || fingerprintOf(planned.rows) !== found.edit.fingerprint };
 }
 
-export type Made =
+type Made =
   | { readonly outcome: 'made'; readonly pointer: LimitPointer }
   | Extract<DecideOutcome, { outcome: 'invalid' | 'stale' | 'busy' }>;
 

@@ -10,7 +10,7 @@ import { limitPlaceText } from './gains.ts';
 import { reachOfFields, reachOfLimit } from './reach.ts';
 
 /** Budgets are by the month, and a request waits as long. */
-export const WINDOW_MS = 30 * DAY_MS;
+const WINDOW_MS = 30 * DAY_MS;
 const PAGE_MAX = 100;
 /** Edits looked through: a desk with more of them in a month is a machine's. */
 const LOOKED_AT_MAX = 2_000;
@@ -24,7 +24,7 @@ interface Walked {
   least: number;
 }
 
-export interface LeastAsked {
+interface LeastAsked {
   /** As they are live, by `limitPlaceText`. */
   readonly live: ReadonlyMap<string, Limit>;
   /** How far jobs go by a default where the limit was not there yet. */

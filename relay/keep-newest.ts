@@ -1,5 +1,5 @@
 /** Puts what is kept under a key last; beyond so many the one that was put longest ago goes. */
-export function keepLatest<Key, Value>(
+export function keepNewest<Key, Value>(
   kept: Map<Key, Value>,
   key: Key,
   value: Value,
