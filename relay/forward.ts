@@ -1,8 +1,4 @@
-import {
-  ADMISSIONS_PATH,
-  UNMETERED_PATH,
-  type UnmeteredResult,
-} from '../functions/core/contract/admissions.ts';
+import { ADMISSIONS_PATH, UNMETERED_PATH, type UnmeteredResult } from '../functions/core/contract/index.ts';
 import { type AdmitCallDeps, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { BatchJob } from './commit/batch-job.ts';

@@ -2,7 +2,7 @@
  * Tells whose answer is whose. An answer counts for the job whose id it names and for nobody else, wherever it stands in
  * the list: a service, a proxy or a cache that mixes answers up must not admit one job with the decision about another.
  */
-import type { UnmeteredResult } from '../functions/core/contract/admissions.ts';
+import type { UnmeteredResult } from '../functions/core/contract/index.ts';
 import { MODES } from '../policies/mode.ts';
 import type { Violation } from '../policies/reason.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';

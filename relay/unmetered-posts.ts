@@ -1,4 +1,4 @@
-import { REQUESTS_MAX } from '../functions/core/contract/admissions.ts';
+import { REQUESTS_MAX } from '../functions/core/contract/index.ts';
 import type { UnmeteredLoss } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import type { Forwarder, UnmeteredOutcome } from './forward.ts';

@@ -2,7 +2,7 @@
  * The fallback answers that the ledger does not know yet, in one line per root group. Lines take turns, so that a root whose
  * counters are fought for holds up nobody else's answers.
  */
-import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../functions/core/contract/admissions.ts';
+import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../functions/core/contract/index.ts';
 
 export interface UntoldAnswer {
   readonly jobId: number;

@@ -1,4 +1,4 @@
-import type { UnmeteredAnswer } from '../functions/core/contract/admissions.ts';
+import type { UnmeteredAnswer } from '../functions/core/contract/index.ts';
 import { requestRootOf } from './commit/batch-job.ts';
 import type { RelayObserver, UnmeteredLoss } from './events.ts';
 import type { RelayClock } from './exchange.ts';

@@ -3,84 +3,78 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { RULE_KINDS } from '../policies/kinds/kinds.ts';
-import { UNIT_OF } from '../policies/units/unit.ts';
-
 const root = fileURLToPath(new URL('..', import.meta.url));
-
 const FLOOR = ['policies/', 'functions/names.ts'];
-/** Of each folder besides itself. The longest prefix counts; a program is a folder of `functions/` that has no line here. */
+const SHARED = [...FLOOR, 'functions/core/', 'functions/answers/'];
+/** Of each folder besides itself. The last prefix counts; a program is a folder of `functions/` that has no line here. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'policies/': [],
+  'functions/': SHARED,
   'functions/core/': FLOOR,
   'functions/answers/': [...FLOOR, 'functions/core/'],
-  'functions/': [...FLOOR, 'functions/core/', 'functions/answers/'],
-  'relay/': ['policies/', 'functions/names.ts', 'functions/core/contract/'],
+  'relay/': [...FLOOR, 'functions/core/contract/'],
   'cdk/': ['functions/names.ts', 'relay/names.ts', 'relay/wire/deployable-descriptors.ts'],
+  'scripts/': [...SHARED, 'relay/', 'cdk/', 'test/cdk/'],
+  // The command line is a client of the API. What runs, plays and measures programs may know them.
+  'scripts/cli/api/': [...SHARED, 'scripts/', 'functions/console/api/'],
+  'scripts/local/': [''],
+  'scripts/proof/': [''],
   // What a simulated month is judged by: written from the documents, never from what it judges.
   'scripts/proof/simulate/expected/': [],
 };
-/** Packages that only one folder knows. */
+/** Packages that one folder of what is deployed knows. */
 const ONLY_IN: Readonly<Record<string, string>> = {
   '@aws-sdk/client-dynamodb': 'functions/core/store/',
   '@grpc/grpc-js': 'relay/router/',
   ws: 'relay/router/',
   re2js: 'policies/match/',
-  'csv-parse/sync': 'functions/core/limits/csv/',
-  standardwebhooks: 'functions/settle/',
 };
-
-const files = ['policies', 'functions', 'relay', 'cdk', 'scripts/proof/simulate/expected'].flatMap((folder) =>
+const files = ['policies', 'functions', 'relay', 'cdk', 'scripts'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => `${folder}/${name}`),
 );
+const deployed = files.filter((file) => !file.startsWith('scripts/'));
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 const importsOf = (file: string): readonly string[] =>
   [...textOf(file).matchAll(/(?:\bfrom|^import|\bimport\()\s*'([^']+)'/gm)].map(([, target = '']) =>
     target.startsWith('.') ? relative(root, join(root, dirname(file), target)) : target,
   );
-const isOurs = (target: string): boolean => /^(policies|functions|relay|cdk|scripts)\//.test(target);
-
+const isOurs = (target: string): boolean => /^(policies|functions|relay|cdk|scripts|test)\//.test(target);
+/** A folder of the core; outside it, only its face is known. */
+const roomOf = (file: string): string => /^functions\/core\/[^/]+\//.exec(file)?.[0] ?? '';
 function mayImport(file: string, target: string): boolean {
-  const [place = ''] = Object.keys(MAY_IMPORT)
-    .filter((prefix) => file.startsWith(prefix))
-    .sort((a, b) => b.length - a.length);
+  const place = Object.keys(MAY_IMPORT).findLast((prefix) => file.startsWith(prefix)) ?? '';
   const own = place === 'functions/' ? file.split('/').slice(0, 2).join('/') : place;
+  if (![roomOf(file), ''].includes(roomOf(target)) && target !== `${roomOf(target)}index.ts`) return false;
   return target.startsWith(own) || (MAY_IMPORT[place] ?? []).some((allowed) => target.startsWith(allowed));
 }
 
 test.each(files)('%s imports only what its place allows', (file) => {
-  const strays = importsOf(file).filter((target) =>
-    isOurs(target) ? !mayImport(file, target) : !file.startsWith(ONLY_IN[target] ?? ''),
-  );
-  expect(strays).toEqual([]);
+  const isAllowed = (target: string): boolean =>
+    isOurs(target)
+      ? mayImport(file, target)
+      : !deployed.includes(file) || file.startsWith(ONLY_IN[target] ?? '');
+  expect(importsOf(file).filter((target) => !isAllowed(target))).toEqual([]);
 });
 
-test('no file needs itself by way of others', () => {
+test('no file of what is deployed needs itself by way of others', () => {
   const done = new Set<string>();
-  const circles: string[] = [];
-  const visit = (file: string, way: readonly string[]): void => {
-    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' → '));
-    else if (!done.has(file))
-      for (const target of importsOf(file).filter(isOurs)) visit(target, [...way, file]);
+  const visit = (file: string, way: readonly string[]): readonly string[] => {
+    if (way.includes(file)) return [[...way.slice(way.indexOf(file)), file].join(' → ')];
+    if (done.has(file)) return [];
     done.add(file);
+    return importsOf(file)
+      .filter(isOurs)
+      .flatMap((target) => visit(target, [...way, file]));
   };
-  for (const file of files) visit(file, []);
-  expect(circles).toEqual([]);
+  expect(deployed.flatMap((file) => visit(file, []))).toEqual([]);
 });
 
-test('policies are pure, and only a program that starts reads the environment', () => {
+test('policies are pure, and programs read the environment where they start', () => {
   const IMPURE = /\bDate\.now\(|new Date\(\)|Math\.random\(|\bprocess\.|\bfetch\(|setTimeout\(/;
-  const strays = files.filter((file) =>
-    (file.startsWith('policies/') ? IMPURE : /process\.env/).test(textOf(file)),
+  const strays = deployed.filter((file) =>
+    file.startsWith('policies/') ? IMPURE.test(textOf(file)) : textOf(file).includes('process.env'),
   );
   expect(strays.filter((file) => !/\/(handler|main)\.ts$|^cdk\/app\.ts$/.test(file))).toEqual([]);
-});
-
-test('what a unit or a kind of rule decides is a property of its row', () => {
-  const names = [...Object.entries(UNIT_OF).flat(), ...RULE_KINDS].join('|');
-  const COMPARED = new RegExp(`\\b(kind|unit)\\)? [=!]== '(${names})'|case '(micros|money)'`);
-  const own = files.filter((file) => !/^relay\/translate\/|\/expected\//.test(file));
-  expect(own.filter((file) => COMPARED.test(textOf(file)))).toEqual([]);
 });

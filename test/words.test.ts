@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { RULE_KINDS } from '../policies/kinds/kinds.ts';
+import { UNIT_OF } from '../policies/units/unit.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What Lambda, CDK, node and npm scripts call. */
@@ -63,4 +65,14 @@ test('exported types end in a noun of the glossary', () => {
     );
   });
   expect(strays.map(({ file, name }) => `${file} ${name}`)).toEqual([]);
+});
+
+test('what a unit or a kind of rule decides is a property of its row: nobody else compares them', () => {
+  const names = [...Object.entries(UNIT_OF).flat(), ...RULE_KINDS].join('|');
+  const compared = new RegExp(`\\b(kind|unit)\\)? [=!]== '(${names})'|case '(micros|money)'`);
+  const strays = files.filter(
+    (file) =>
+      /^(policies|functions|relay\/(?!translate)|cdk)/.test(file) && compared.test(texts.get(file) ?? ''),
+  );
+  expect(strays).toEqual([]);
 });

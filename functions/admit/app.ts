@@ -1,10 +1,13 @@
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { isRecord } from '../../policies/document/reading.ts';
-import { decide } from '../core/admission/decide.ts';
-import type { DecideDeps } from '../core/admission/decide-deps.ts';
-import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from '../core/admission/envelope.ts';
-import { recordUnmetered } from '../core/admission/record-unmetered.ts';
+import {
+  type DecideDeps,
+  decide,
+  parseAdmissionsEnvelope,
+  parseUnmeteredEnvelope,
+  recordUnmetered,
+} from '../core/admission/index.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -17,8 +20,8 @@ import {
   type ProblemsResponse,
   UNMETERED_PATH,
   type UnmeteredResponse,
-} from '../core/contract/admissions.ts';
-import { logWith } from '../core/environment/log.ts';
+} from '../core/contract/index.ts';
+import { logWith } from '../core/environment/index.ts';
 
 /**
  * The admit function's routes. One app for Lambda, for a local server and for the relay's own process; tests call

@@ -1,15 +1,9 @@
 import { handle } from 'hono/aws-lambda';
-import { systemClock } from '../core/environment/clock.ts';
-import { consoleLog } from '../core/environment/log.ts';
-import { createEstimateCache } from '../core/estimates/estimate-cache.ts';
-import { dynamoEstimateSource } from '../core/estimates/estimate-source.ts';
-import { createLedger } from '../core/ledger/create-ledger.ts';
-import { deployedTable } from '../core/ledger/deployed-table.ts';
-import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
-import { readAdmitConfig } from '../core/rules/config.ts';
-import type { deployedRules } from '../core/rules/deployed-rules.ts';
+import { consoleLog, systemClock } from '../core/environment/index.ts';
+import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/index.ts';
+import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
+import { deployedMetrics } from '../core/metrics/index.ts';
+import { type deployedRules, readAdmitConfig } from '../core/rules/index.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DEPLOYMENT,
@@ -32,7 +26,7 @@ const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
  */
 const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) => {
   setImmediate(() => {
-    import('../core/rules/deployed-rules.ts')
+    import('./lazy-rules.ts')
       .then((module) =>
         module.deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog, onUnreadable }),
       )

@@ -6,9 +6,13 @@
  * Subjects are texts as in functions/core/limits/desk/contract.ts.
  */
 
-import type { BreakGlassState } from '../core/limits/desk/break-glass-state.ts';
-import type { HistoryPage, HistoryQuery, LogEntry } from '../core/limits/desk/history.ts';
-import type { LimitEdit } from '../core/limits/desk/limit-edit.ts';
+import type {
+  BreakGlassState,
+  HistoryPage,
+  HistoryQuery,
+  LimitEdit,
+  LogEntry,
+} from '../core/limits/index.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
 import type { Budgets, BudgetsQuery } from './budgets/model.ts';
 import type { ExceptionRow } from './exceptions/model.ts';

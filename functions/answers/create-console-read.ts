@@ -1,5 +1,5 @@
 /** Puts the read models together. Keep one per process: it remembers the limits, the groups, and counters for a minute. */
-import type { Ledger } from '../core/ledger/ledger.ts';
+import type { Ledger } from '../core/ledger/index.ts';
 import { backtestOf } from './backtest/backtest-view.ts';
 import { budgetsOf } from './budgets/budgets.ts';
 import type { ConsoleReader } from './contract.ts';

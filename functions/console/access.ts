@@ -1,7 +1,6 @@
 /** Who may come in where: the shape of the tables of the API and of the pages. Denied unless it stands there. */
-import { ROLES } from '../core/limits/desk/rights-table.ts';
-import { whoMayText } from '../core/limits/desk/rights-words.ts';
-import type { Roles } from '../core/signin/user.ts';
+import { ROLES, whoMayText } from '../core/limits/index.ts';
+import type { Roles } from '../core/signin/index.ts';
 
 /** `theirs`: the door is open, and behind it read models and desk show and change nothing outside of their subtree. */
 type Access = 'no' | 'theirs' | 'yes';

@@ -1,7 +1,6 @@
-import { type Environment, unset } from '../core/environment/settings.ts';
-import { readSignInConfig, type SignInConfig } from '../core/signin/config.ts';
-import { isAddressRange } from '../core/signin/visitor-address.ts';
-import { usageZone } from '../core/usage/usage-zone.ts';
+import { type Environment, unset } from '../core/environment/index.ts';
+import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/index.ts';
+import { usageZone } from '../core/usage/index.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,

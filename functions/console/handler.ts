@@ -2,27 +2,27 @@ import { randomBytes } from 'node:crypto';
 import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/places-now.ts';
-import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
-import { systemClock as clock } from '../core/environment/clock.ts';
-import { consoleLog as log } from '../core/environment/log.ts';
-import { secretLines } from '../core/environment/secret-lines.ts';
-import { ssmText } from '../core/environment/ssm-text.ts';
-import { createLedger } from '../core/ledger/create-ledger.ts';
-import { deployedTable } from '../core/ledger/deployed-table.ts';
-import { dynamoSweepMarks } from '../core/ledger/dynamo-marks.ts';
-import { dynamoRecountOutcomes } from '../core/ledger/dynamo-recount-outcomes.ts';
-import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { createLimitsDesk } from '../core/limits/desk/create-limits-desk.ts';
-import { DynamoLimitTable } from '../core/limits/dynamo-limit-table.ts';
-import { snsNotify } from '../core/notify/sns-notify.ts';
-import { readPackedRules } from '../core/rules/packed-rules.ts';
-import { createSignIn } from '../core/signin/create-sign-in.ts';
-import { dynamoSessionStore } from '../core/signin/dynamo-session-store.ts';
-import { gitlabRoles } from '../core/signin/gitlab-roles.ts';
-import { ownAddress } from '../core/signin/own-address.ts';
-import { visitorAddress } from '../core/signin/visitor-address.ts';
-import { DynamoRollupStore } from '../core/usage/dynamo-rollup-store.ts';
+import { DynamoDirectoryTable } from '../core/directory/index.ts';
+import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
+import {
+  createLedger,
+  DynamoStore,
+  deployedTable,
+  dynamoRecountOutcomes,
+  dynamoSweepMarks,
+  onOwnBooks,
+} from '../core/ledger/index.ts';
+import { createLimitsDesk, DynamoLimitTable } from '../core/limits/index.ts';
+import { readPackedRules } from '../core/rules/index.ts';
+import {
+  createSignIn,
+  dynamoSessionStore,
+  gitlabRoles,
+  ownAddress,
+  visitorAddress,
+} from '../core/signin/index.ts';
+import { snsNotify } from '../core/sns/index.ts';
+import { DynamoRollupStore } from '../core/usage/index.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets/assets.ts';

@@ -1,11 +1,13 @@
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { CsvDialect } from '../core/limits/csv/columns.ts';
-import { importLimits } from '../core/limits/csv/import-limits.ts';
-import type { CsvRow } from '../core/limits/csv/read-rows.ts';
-import type { LimitsDesk } from '../core/limits/desk/contract.ts';
-import type { Asker } from '../core/limits/desk/limit-request.ts';
-import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
+import {
+  type ApplyOutcome,
+  type Asker,
+  type CsvDialect,
+  type CsvRow,
+  importLimits,
+  type LimitsDesk,
+} from '../core/limits/index.ts';
 
 export type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
 

@@ -1,7 +1,6 @@
 /** Sends the shadow report to the owner of a group, however many press the button. */
-import type { Ledger } from '../core/ledger/ledger.ts';
-import { shadowPagePath } from '../core/notify/console-links.ts';
-import { type Message, type Notifier, subjectLine } from '../core/notify/notify.ts';
+import type { Ledger } from '../core/ledger/index.ts';
+import { type Message, type Notifier, shadowPagePath, subjectLine } from '../core/notify/index.ts';
 import type { OwnerMessage, PagesDeps } from './pages/pages-deps.ts';
 
 interface TellOwnerDeps {

@@ -1,6 +1,6 @@
-import type { DirectorySyncReport } from '../core/directory/sync.ts';
-import type { Log } from '../core/environment/log.ts';
-import type { Metrics } from '../core/metrics/metrics.ts';
+import type { DirectorySyncReport } from '../core/directory/index.ts';
+import type { Log } from '../core/environment/index.ts';
+import type { Metrics } from '../core/metrics/index.ts';
 import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
 /** One line a run; what somebody has to do something about is an error of its own, which an alarm counts. */

@@ -1,7 +1,12 @@
 import { counterName } from '../../policies/claim.ts';
-import type { Log } from '../core/environment/log.ts';
-import type { Drift, Ledger } from '../core/ledger/ledger.ts';
-import { type RecountOutcome, type RecountOutcomes, recountOutcome } from '../core/ledger/recount-outcome.ts';
+import type { Log } from '../core/environment/index.ts';
+import {
+  type Drift,
+  type Ledger,
+  type RecountOutcome,
+  type RecountOutcomes,
+  recountOutcome,
+} from '../core/ledger/index.ts';
 
 interface CheckDriftDeps {
   readonly ledger: Pick<Ledger, 'rebuild'>;

@@ -1,17 +1,16 @@
-import { DynamoDirectoryTable } from '../core/directory/dynamo-directory-table.ts';
-import { readWholeDirectory } from '../core/directory/whole-directory.ts';
-import { systemClock } from '../core/environment/clock.ts';
-import { consoleLog } from '../core/environment/log.ts';
-import { createLedger } from '../core/ledger/create-ledger.ts';
-import { deployedTable } from '../core/ledger/deployed-table.ts';
-import { dynamoPseudonymKeys } from '../core/ledger/dynamo-pseudonym-keys.ts';
-import { dynamoRecountOutcomes } from '../core/ledger/dynamo-recount-outcomes.ts';
-import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { replaceUserIds } from '../core/ledger/replace-user-ids.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
-import { placeBy } from '../core/usage/contribution.ts';
-import { DynamoRollupStore } from '../core/usage/dynamo-rollup-store.ts';
+import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
+import { consoleLog, systemClock } from '../core/environment/index.ts';
+import {
+  createLedger,
+  DynamoStore,
+  deployedTable,
+  dynamoPseudonymKeys,
+  dynamoRecountOutcomes,
+  onOwnBooks,
+  replaceUserIds,
+} from '../core/ledger/index.ts';
+import { deployedMetrics } from '../core/metrics/index.ts';
+import { DynamoRollupStore, placeBy } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { checkDrift, type DriftReport } from './check-drift.ts';
 import { readDriftConfig } from './config.ts';

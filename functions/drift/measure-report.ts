@@ -1,4 +1,4 @@
-import type { Metrics } from '../core/metrics/metrics.ts';
+import type { Metrics } from '../core/metrics/index.ts';
 import { METRIC_DRIFTED_COUNTERS } from '../names.ts';
 import type { DriftReport } from './check-drift.ts';
 

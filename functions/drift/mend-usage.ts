@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import type { JobRecord } from '../core/ledger/ledger.ts';
-import type { CountRecordsDeps } from '../core/usage/count-records.ts';
-import { rebuildUsage, type UsageRebuild } from '../core/usage/rebuild-usage.ts';
+import type { JobRecord } from '../core/ledger/index.ts';
+import { type CountRecordsDeps, rebuildUsage, type UsageRebuild } from '../core/usage/index.ts';
 
 /** The stream keeps a day, and its reader gives up a little earlier: three nights look at whatever it lost. */
 export const MENDED_MS = 3 * DAY_MS;

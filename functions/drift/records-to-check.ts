@@ -1,6 +1,4 @@
-import type { JobRecord } from '../core/ledger/ledger.ts';
-import type { LedgerStore, StoredItem } from '../core/ledger/store.ts';
-import { namesNeedlessly } from '../core/ledger/user-ids.ts';
+import { type JobRecord, type LedgerStore, namesNeedlessly, type StoredItem } from '../core/ledger/index.ts';
 
 interface KeptFromScan<Kept> {
   readonly scan: LedgerStore['scan'];

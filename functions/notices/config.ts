@@ -1,5 +1,5 @@
-import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
-import { usageZone } from '../core/usage/usage-zone.ts';
+import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
+import { usageZone } from '../core/usage/index.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,

@@ -1,8 +1,12 @@
 /** Everything one owner is told at once: what waits for them first. */
 import { createHash } from 'node:crypto';
-import type { Addressee } from '../core/notify/addressee.ts';
-import { linkTo } from '../core/notify/console-links.ts';
-import { type Message, type MessageSeverity, subjectLine } from '../core/notify/notify.ts';
+import {
+  type Addressee,
+  linkTo,
+  type Message,
+  type MessageSeverity,
+  subjectLine,
+} from '../core/notify/index.ts';
 import type { Notice, NoticeKind } from './notice.ts';
 import { noticeCount } from './notice-format.ts';
 

@@ -1,10 +1,16 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { getItem } from '../core/store/get.ts';
-import { ledgerKeys } from '../core/store/keys.ts';
-import { LedgerError } from '../core/store/ledger-error.ts';
-import { atRev, type InstanceTable, TimeLimit } from '../core/store/operation.ts';
-import { itemAt, putItem } from '../core/store/put.ts';
-import { answered, type TableFailure } from '../core/store/table-failure.ts';
+import {
+  answered,
+  atRev,
+  getItem,
+  type InstanceTable,
+  itemAt,
+  LedgerError,
+  ledgerKeys,
+  putItem,
+  type TableFailure,
+  TimeLimit,
+} from '../core/store/index.ts';
 import type { Cursor, CursorStore } from './cursor.ts';
 
 const TIMEOUT_MS = 3_000;

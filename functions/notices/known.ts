@@ -2,10 +2,8 @@
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import { readDocument } from '../core/limits/desk/plan.ts';
-import type { LimitPointer, LimitTable } from '../core/limits/limit-table.ts';
-import { readLimitSet } from '../core/limits/publish-limits.ts';
-import type { Ownership } from '../core/notify/addressee.ts';
+import { type LimitPointer, type LimitTable, readDocument, readLimitSet } from '../core/limits/index.ts';
+import type { Ownership } from '../core/notify/index.ts';
 
 interface KnownDeps {
   readonly limitTable: LimitTable;

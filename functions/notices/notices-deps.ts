@@ -1,12 +1,11 @@
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock } from '../core/environment/clock.ts';
-import type { Log } from '../core/environment/log.ts';
-import type { Ledger } from '../core/ledger/ledger.ts';
-import type { LimitTable } from '../core/limits/limit-table.ts';
-import type { Notifier } from '../core/notify/notify.ts';
-import type { RollupStore } from '../core/usage/rollup-store.ts';
+import type { LedgerClock, Log } from '../core/environment/index.ts';
+import type { Ledger } from '../core/ledger/index.ts';
+import type { LimitTable } from '../core/limits/index.ts';
+import type { Notifier } from '../core/notify/index.ts';
+import type { RollupStore } from '../core/usage/index.ts';
 import type { CursorStore } from './cursor.ts';
 
 export interface NoticesDeps {

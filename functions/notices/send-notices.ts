@@ -5,9 +5,8 @@
  * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked.
  */
 
-import { readRequests } from '../core/limits/desk/request-items.ts';
-import { addresseeKey } from '../core/notify/addressee.ts';
-import { NotifyError } from '../core/notify/notify.ts';
+import { readRequests } from '../core/limits/index.ts';
+import { addresseeKey, NotifyError } from '../core/notify/index.ts';
 import { type Cursor, markOf, partlyTold, START } from './cursor.ts';
 import { noticeDigest } from './digest.ts';
 import { gather } from './gather/gather.ts';

@@ -1,23 +1,27 @@
 import type { CounterKey } from '../../policies/claim.ts';
-import { systemClock } from '../core/environment/clock.ts';
-import { consoleLog } from '../core/environment/log.ts';
-import { exportImages } from '../core/export/export-images.ts';
-import { s3Objects } from '../core/export/s3-objects.ts';
-import { createLedger } from '../core/ledger/create-ledger.ts';
-import { deployedTable } from '../core/ledger/deployed-table.ts';
-import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
-import { snsNotify } from '../core/notify/sns-notify.ts';
-import { deployedRules } from '../core/rules/deployed-rules.ts';
-import { ledgerKeys } from '../core/store/keys.ts';
-import { type AnnounceCrossingsDeps, announceCrossings } from '../core/thresholds/announce-crossings.ts';
-import { KnownCrossings } from '../core/thresholds/announced.ts';
-import { limitOf } from '../core/thresholds/limit-of.ts';
-import { placeAskOf, placeBy } from '../core/usage/contribution.ts';
-import { DynamoRollupStore } from '../core/usage/dynamo-rollup-store.ts';
-import { type RollUpDeps, rollUp, type StreamAnswer } from '../core/usage/roll-up.ts';
-import { type OnTransitions, TellTransitions } from '../core/usage/tell-transitions.ts';
+import { consoleLog, systemClock } from '../core/environment/index.ts';
+import { exportImages, s3Objects } from '../core/export/index.ts';
+import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
+import { deployedMetrics } from '../core/metrics/index.ts';
+import { deployedRules } from '../core/rules/index.ts';
+import { snsNotify } from '../core/sns/index.ts';
+import { ledgerKeys } from '../core/store/index.ts';
+import {
+  type AnnounceCrossingsDeps,
+  announceCrossings,
+  KnownCrossings,
+  limitOf,
+} from '../core/thresholds/index.ts';
+import {
+  DynamoRollupStore,
+  type OnTransitions,
+  placeAskOf,
+  placeBy,
+  type RollUpDeps,
+  rollUp,
+  type StreamAnswer,
+  TellTransitions,
+} from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readRollupConfig } from './config.ts';
 

@@ -3,13 +3,11 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import type { LedgerClock } from '../core/environment/clock.ts';
-import type { Log } from '../core/environment/log.ts';
-import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-hook.ts';
-import { isTerminal } from '../core/gitlab/job-truth.ts';
-import type { InboxStore } from '../core/ledger/store.ts';
-import { LedgerError } from '../core/store/ledger-error.ts';
-import { truthText } from '../core/truth/truth-text.ts';
+import type { LedgerClock, Log } from '../core/environment/index.ts';
+import { isTerminal, JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/index.ts';
+import type { InboxStore } from '../core/ledger/index.ts';
+import { LedgerError } from '../core/store/index.ts';
+import { truthText } from '../core/truth/index.ts';
 import {
   type DeliveryProof,
   HOOK_BODY_BYTES_MAX,

@@ -1,5 +1,5 @@
-import type { Log } from '../core/environment/log.ts';
-import type { ControllerScope, ControllerScopeStore } from '../core/ledger/controller-scope.ts';
+import type { Log } from '../core/environment/index.ts';
+import type { ControllerScope, ControllerScopeStore } from '../core/ledger/index.ts';
 
 /** The sweep writes it every five minutes. */
 const FRESH_MS = 60_000;

@@ -1,12 +1,9 @@
 /** A batch of the table's stream → what GitLab said, in the inbox items among it → the ledger. */
-import type { JobTruth } from '../core/gitlab/job-truth.ts';
-import { inboxBody } from '../core/ledger/inbox-item.ts';
-import type { Metrics } from '../core/metrics/metrics.ts';
-import type { Item } from '../core/store/item-bytes.ts';
-import { isNewer } from '../core/store/item-version.ts';
-import type { LedgerKeys } from '../core/store/keys.ts';
-import { type SettleDeps, settleTruths, type TruthOutcome } from '../core/truth/settle-truths.ts';
-import { parseTruthText } from '../core/truth/truth-text.ts';
+import type { JobTruth } from '../core/gitlab/index.ts';
+import { inboxBody } from '../core/ledger/index.ts';
+import type { Metrics } from '../core/metrics/index.ts';
+import { type Item, isNewer, type LedgerKeys } from '../core/store/index.ts';
+import { parseTruthText, type SettleDeps, settleTruths, type TruthOutcome } from '../core/truth/index.ts';
 import { METRIC_ADMITTED_YET_FAILED, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
 /**

@@ -1,11 +1,7 @@
 import { handle } from 'hono/aws-lambda';
-import { systemClock } from '../core/environment/clock.ts';
-import { consoleLog } from '../core/environment/log.ts';
-import { secretLines } from '../core/environment/secret-lines.ts';
-import { ssmText } from '../core/environment/ssm-text.ts';
-import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { dynamoClient } from '../core/store/dynamo-client.ts';
-import { dynamoTable } from '../core/store/dynamo-table.ts';
+import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
+import { DynamoStore } from '../core/ledger/index.ts';
+import { dynamoClient, dynamoTable } from '../core/store/index.ts';
 import { createSettleApp } from './app.ts';
 import { readSettleConfig } from './config.ts';
 

@@ -1,7 +1,7 @@
 /** Whether a delivery comes from the GitLab that shares a secret with us. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import type { Log } from '../core/environment/log.ts';
+import type { Log } from '../core/environment/index.ts';
 
 /** The headers that say who sent a delivery. Absent ones are `undefined`. */
 export interface SignedHeaders {

@@ -1,6 +1,6 @@
 /** Asks Parameter Store no faster than the account can bear, and again when it is throttled. */
-import type { LedgerClock } from '../core/environment/clock.ts';
-import { doubling } from '../core/store/retried.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import { doubling } from '../core/store/index.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';
 
 interface AskingDeps {

@@ -1,13 +1,20 @@
 /** Marks beside the books. Nothing is deleted: what is forgotten is emptied and goes by its time to live. */
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LedgerClock } from '../core/environment/clock.ts';
-import { getItem } from '../core/store/get.ts';
-import type { Item } from '../core/store/item-bytes.ts';
-import { type Key, ledgerKeys, PARAMETER_MARK_SK_PREFIX } from '../core/store/keys.ts';
-import { type InstanceTable, TimeLimit } from '../core/store/operation.ts';
-import { itemAt, putItem } from '../core/store/put.ts';
-import { queryAll } from '../core/store/query.ts';
-import { answered, type TableFailure } from '../core/store/table-failure.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import {
+  answered,
+  getItem,
+  type InstanceTable,
+  type Item,
+  itemAt,
+  type Key,
+  ledgerKeys,
+  PARAMETER_MARK_SK_PREFIX,
+  putItem,
+  queryAll,
+  type TableFailure,
+  TimeLimit,
+} from '../core/store/index.ts';
 import { SK, TTL_ATTRIBUTE } from '../names.ts';
 import type { ListingPass, Marks, OwnedLimit, ParameterMark } from './marks.ts';
 import { SsmLimitsError } from './ssm-limits-error.ts';

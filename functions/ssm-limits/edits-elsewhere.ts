@@ -1,6 +1,5 @@
 /** What was changed on the page, by the command line or an import: the log of changes, without our own edits. */
-import type { LimitsDesk } from '../core/limits/desk/contract.ts';
-import type { LogEntry } from '../core/limits/desk/history.ts';
+import type { LimitsDesk, LogEntry } from '../core/limits/index.ts';
 
 /** The name that edits from Parameter Store have in the log of changes. */
 export const SOURCE = 'ssm';

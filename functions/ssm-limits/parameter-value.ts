@@ -18,7 +18,7 @@ import { isRecord, Reading } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LimitsDocument } from '../core/limits/limit-set.ts';
+import type { LimitsDocument } from '../core/limits/index.ts';
 import type { SsmLimitEntry } from './marks.ts';
 import type { StoredParameter } from './parameters.ts';
 

@@ -1,11 +1,10 @@
 /** Makes what changed parameters say live: as one edit, or, where one of them is refused, without that one. */
 import { problemText } from '../../policies/document/parsed.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock } from '../core/environment/clock.ts';
-import type { LimitsDesk } from '../core/limits/desk/contract.ts';
-import type { ApplyOutcome } from '../core/limits/desk/outcome.ts';
-import type { LimitsInForce } from '../core/rules/packed-rules.ts';
-import { retried } from '../core/store/retried.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import type { ApplyOutcome, LimitsDesk } from '../core/limits/index.ts';
+import type { LimitsInForce } from '../core/rules/index.ts';
+import { retried } from '../core/store/index.ts';
 import { editsElsewhere, SOURCE } from './edits-elsewhere.ts';
 import type { Marks, ParameterMark } from './marks.ts';
 import { type ChangedParameter, type ParameterPlan, planEdits } from './plan-edits.ts';

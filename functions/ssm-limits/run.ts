@@ -1,7 +1,6 @@
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LedgerClock } from '../core/environment/clock.ts';
-import type { Log } from '../core/environment/log.ts';
-import type { Metrics } from '../core/metrics/metrics.ts';
+import type { LedgerClock, Log } from '../core/environment/index.ts';
+import type { Metrics } from '../core/metrics/index.ts';
 import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
 import { type SsmSyncDeps, type SsmSyncReport, syncLimits } from './sync.ts';
 

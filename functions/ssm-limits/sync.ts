@@ -1,9 +1,9 @@
 /** One run: what changed in Parameter Store since the last one becomes live. What triggered it says only that it is time. */
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock } from '../core/environment/clock.ts';
-import type { LimitsDesk } from '../core/limits/desk/contract.ts';
-import type { LimitsInForce } from '../core/rules/packed-rules.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import type { LimitsDesk } from '../core/limits/index.ts';
+import type { LimitsInForce } from '../core/rules/index.ts';
 import { createRetriedAsk, type RetriedAsk } from './asking.ts';
 import { listParameters, type ParameterListing } from './list-parameters.ts';
 import type { Marks, ParameterMark } from './marks.ts';

@@ -1,15 +1,15 @@
 /** GitLab under a bound: so many calls, so much time, and silence when it wants to be left alone. Errors become values. */
 
-import type { LedgerClock } from '../core/environment/clock.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
 import {
   type GitLab,
   GitLabError,
   type GitLabErrorCode,
   type JobsPage,
+  type JobTruth,
   type RunnersPage,
-} from '../core/gitlab/gitlab.ts';
-import type { JobTruth } from '../core/gitlab/job-truth.ts';
-import { errorMs } from '../core/truth/verdict.ts';
+} from '../core/gitlab/index.ts';
+import { errorMs } from '../core/truth/index.ts';
 import type { SweepTally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';
 

@@ -1,4 +1,4 @@
-import { type Environment, refuseInvalid, unset } from '../core/environment/settings.ts';
+import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
 import {
   ENV_CHARGE_UNKNOWN,
   ENV_CONTROLLER_ID,

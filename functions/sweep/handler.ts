@@ -1,19 +1,18 @@
-import { systemClock } from '../core/environment/clock.ts';
-import { consoleLog } from '../core/environment/log.ts';
-import { secretLines } from '../core/environment/secret-lines.ts';
-import { ssmText } from '../core/environment/ssm-text.ts';
-import { createGitLab } from '../core/gitlab/rest-gitlab.ts';
-import { createClosing } from '../core/ledger/create-closing.ts';
-import { createLedger } from '../core/ledger/create-ledger.ts';
-import { deployedTable } from '../core/ledger/deployed-table.ts';
-import { dynamoControllerScope } from '../core/ledger/dynamo-controller-scope.ts';
-import { dynamoInstanceRegister } from '../core/ledger/dynamo-instance-register.ts';
-import { dynamoSweepMarks } from '../core/ledger/dynamo-marks.ts';
-import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { onOwnBooks } from '../core/ledger/own-books.ts';
-import { deployedMetrics } from '../core/metrics/metrics.ts';
-import { deployedRules } from '../core/rules/deployed-rules.ts';
-import { settleTruths } from '../core/truth/settle-truths.ts';
+import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
+import { createGitLab } from '../core/gitlab/index.ts';
+import {
+  createClosing,
+  createLedger,
+  DynamoStore,
+  deployedTable,
+  dynamoControllerScope,
+  dynamoInstanceRegister,
+  dynamoSweepMarks,
+  onOwnBooks,
+} from '../core/ledger/index.ts';
+import { deployedMetrics } from '../core/metrics/index.ts';
+import { deployedRules } from '../core/rules/index.ts';
+import { settleTruths } from '../core/truth/index.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { readSweepConfig } from './config.ts';
 import { scopeKeeper } from './keep-scope.ts';

@@ -1,11 +1,13 @@
-import { isTerminal, type JobTruth } from '../core/gitlab/job-truth.ts';
-import { type ControllerScope, followsNoAnswer, isOutOfScope } from '../core/ledger/controller-scope.ts';
-import type { JobRecord } from '../core/ledger/ledger.ts';
-import { wasRejected } from '../core/ledger/rejected.ts';
-import { isLive } from '../core/ledger/settle.ts';
-import { concludeAll } from '../core/truth/conclude.ts';
-import { endOfJob } from '../core/truth/end-of-job.ts';
-import { type JobVerdict, verdictOn } from '../core/truth/verdict.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
+import {
+  type ControllerScope,
+  followsNoAnswer,
+  isLive,
+  isOutOfScope,
+  type JobRecord,
+  wasRejected,
+} from '../core/ledger/index.ts';
+import { concludeAll, endOfJob, type JobVerdict, verdictOn } from '../core/truth/index.ts';
 import { rememberSeen } from './sweep-memory.ts';
 import type { SweepRun } from './sweep-run.ts';
 

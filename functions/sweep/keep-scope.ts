@@ -1,15 +1,14 @@
 /** Reads every few minutes whose jobs GitLab asks us about, and leaves it beside the books. */
 
-import type { Log } from '../core/environment/log.ts';
-import { type ControllerScopes, readControllerScopes } from '../core/gitlab/controller-scopes.ts';
-import { readControllerState } from '../core/gitlab/controller-state.ts';
-import { GitLabError } from '../core/gitlab/gitlab.ts';
-import type { RestCallDeps } from '../core/gitlab/rest-call.ts';
+import type { Log } from '../core/environment/index.ts';
 import {
-  type ControllerScope,
-  type ControllerScopeStore,
-  scopeAfter,
-} from '../core/ledger/controller-scope.ts';
+  type ControllerScopes,
+  GitLabError,
+  type RestCallDeps,
+  readControllerScopes,
+  readControllerState,
+} from '../core/gitlab/index.ts';
+import { type ControllerScope, type ControllerScopeStore, scopeAfter } from '../core/ledger/index.ts';
 
 /** Administrators change it a few times in a controller's life; two calls in this time are nothing to GitLab. */
 export const READ_EVERY_MS = 5 * 60_000;

@@ -1,6 +1,6 @@
 /** Many jobs of one runner at one call a hundred: found in its list rather than asked about one by one. */
-import type { JobTruth } from '../core/gitlab/job-truth.ts';
-import type { LiveHold } from '../core/truth/verdict.ts';
+import type { JobTruth } from '../core/gitlab/index.ts';
+import type { LiveHold } from '../core/truth/index.ts';
 import type { GitLabAnswer, SweepGitLab } from './asking.ts';
 
 export type FoundHandler = (

@@ -3,8 +3,8 @@
  * of them, then one by one. The router does not always tell the runner; each job asked about tells one, whose list may
  * show the next hundred.
  */
-import type { JobTruth } from '../core/gitlab/job-truth.ts';
-import type { LiveHold } from '../core/truth/verdict.ts';
+import type { JobTruth } from '../core/gitlab/index.ts';
+import type { LiveHold } from '../core/truth/index.ts';
 import type { SweepGitLab } from './asking.ts';
 import { atOnce } from './at-once.ts';
 import { type FoundHandler, listRecent, listRunning } from './list-runner.ts';

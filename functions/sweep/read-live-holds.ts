@@ -1,4 +1,4 @@
-import { type LiveHold, liveHoldOf } from '../core/truth/verdict.ts';
+import { type LiveHold, liveHoldOf } from '../core/truth/index.ts';
 import type { SweepRun } from './sweep-run.ts';
 
 /** DynamoDB's own bound on one batch; records are large, and only a batch of them is in memory at a time. */

@@ -5,8 +5,8 @@
  * start, and an old one may start late (a later stage, a delayed or a manual job). So an id says where to stop, and the
  * start of a job whether it was there at the last search.
  */
-import { isTerminal, type JobTruth } from '../core/gitlab/job-truth.ts';
-import type { RunnerMark } from '../core/ledger/sweep-marks.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
+import type { RunnerMark } from '../core/ledger/index.ts';
 import type { RunnerVisit } from './sweep-memory.ts';
 
 const MINUTE_MS = 60_000;

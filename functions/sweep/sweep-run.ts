@@ -1,10 +1,7 @@
-import type { LedgerClock } from '../core/environment/clock.ts';
-import type { JobTruth } from '../core/gitlab/job-truth.ts';
-import type { ControllerScope } from '../core/ledger/controller-scope.ts';
-import type { DueJob } from '../core/ledger/due-job.ts';
-import type { Ledger } from '../core/ledger/ledger.ts';
-import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
-import type { ConcludeDeps, VerdictWriter } from '../core/truth/conclude.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import type { JobTruth } from '../core/gitlab/index.ts';
+import type { ControllerScope, DueJob, Ledger, SweepMarkStore } from '../core/ledger/index.ts';
+import type { ConcludeDeps, VerdictWriter } from '../core/truth/index.ts';
 import type { SweepGitLab } from './asking.ts';
 import type { SweepTally } from './report.ts';
 import type { SweepMemory } from './sweep-memory.ts';

@@ -9,14 +9,10 @@
  * runs that a lost process would take along.
  */
 
-import type { LedgerClock } from '../core/environment/clock.ts';
-import type { GitLab } from '../core/gitlab/gitlab.ts';
-import type { ClosedPeriods } from '../core/ledger/close-periods.ts';
-import type { ControllerScope } from '../core/ledger/controller-scope.ts';
-import type { SweepMarkStore } from '../core/ledger/sweep-marks.ts';
-import type { ChargeBypass } from '../core/truth/charge-found.ts';
-import { createVerdictWriter } from '../core/truth/conclude.ts';
-import { verdictOf } from '../core/truth/verdict.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import type { GitLab } from '../core/gitlab/index.ts';
+import type { ClosedPeriods, ControllerScope, SweepMarkStore } from '../core/ledger/index.ts';
+import { type ChargeBypass, createVerdictWriter, verdictOf } from '../core/truth/index.ts';
 import { createSweepGitLab } from './asking.ts';
 import { atOnce } from './at-once.ts';
 import { compareLive } from './compare-live.ts';

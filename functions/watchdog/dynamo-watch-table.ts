@@ -1,9 +1,13 @@
-import type { Item } from '../core/store/item-bytes.ts';
-import { ledgerKeys } from '../core/store/keys.ts';
-import { type InstanceTable, TimeLimit } from '../core/store/operation.ts';
-import { queryPage } from '../core/store/query.ts';
-import { singleItem } from '../core/store/single-item.ts';
-import { answered, unavailable } from '../core/store/table-failure.ts';
+import {
+  answered,
+  type InstanceTable,
+  type Item,
+  ledgerKeys,
+  queryPage,
+  singleItem,
+  TimeLimit,
+  unavailable,
+} from '../core/store/index.ts';
 import { HEARTBEAT_AT } from '../names.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 

@@ -1,11 +1,7 @@
-import { systemClock } from '../core/environment/clock.ts';
-import { consoleLog } from '../core/environment/log.ts';
-import { secretLines } from '../core/environment/secret-lines.ts';
-import { ssmText } from '../core/environment/ssm-text.ts';
-import { createController } from '../core/gitlab/controller.ts';
-import { snsNotify } from '../core/notify/sns-notify.ts';
-import { dynamoClient } from '../core/store/dynamo-client.ts';
-import { dynamoTable } from '../core/store/dynamo-table.ts';
+import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
+import { createController } from '../core/gitlab/index.ts';
+import { snsNotify } from '../core/sns/index.ts';
+import { dynamoClient, dynamoTable } from '../core/store/index.ts';
 import { readWatchdogConfig } from './config.ts';
 import { dynamoWatchTable } from './dynamo-watch-table.ts';
 import { tokenProof } from './token-proof.ts';

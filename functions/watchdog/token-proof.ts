@@ -1,6 +1,5 @@
-import type { Log } from '../core/environment/log.ts';
-import type { Controller } from '../core/gitlab/controller.ts';
-import { GitLabError } from '../core/gitlab/gitlab.ts';
+import type { Log } from '../core/environment/index.ts';
+import { type Controller, GitLabError } from '../core/gitlab/index.ts';
 
 /** A token that works now is asked about again after this; one that does not, with every look. */
 export const PROVEN_FOR_MS = 3_600_000;

@@ -1,9 +1,8 @@
 /** One look of the watchdog: is a relay there, and if not, does GitLab know that it must not wait for one? */
-import type { Log } from '../core/environment/log.ts';
-import type { Controller } from '../core/gitlab/controller.ts';
-import { GitLabError } from '../core/gitlab/gitlab.ts';
-import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/notify.ts';
-import { SILENT_MS } from '../core/store/relay-beats.ts';
+import type { Log } from '../core/environment/index.ts';
+import { type Controller, GitLabError } from '../core/gitlab/index.ts';
+import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/index.ts';
+import { SILENT_MS } from '../core/store/index.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */

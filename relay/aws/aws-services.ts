@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Beat } from '../../functions/core/contract/heartbeat.ts';
+import type { Beat } from '../../functions/core/contract/index.ts';
 import type { Fetch } from '../admit-call.ts';
 import type { RelayConfig } from '../config.ts';
 import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';

@@ -1,4 +1,4 @@
-import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/admissions.ts';
+import { BATCH_BYTES_MAX, REQUESTS_MAX } from '../../functions/core/contract/index.ts';
 import { type BatchJob, latestDeadlineMs } from './batch-job.ts';
 
 /** Most jobs that wait in one relay: at 2 KB each about 20 MB, and far more than could be decided in time. */

@@ -1,9 +1,9 @@
-import { emfLine } from '../../functions/core/contract/emf-document.ts';
+import { emfLine } from '../../functions/core/contract/index.ts';
 import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { Minute } from './minute.ts';
 
-export { isDeployment } from '../../functions/core/contract/emf-document.ts';
+export { isDeployment } from '../../functions/core/contract/index.ts';
 
 /** CloudWatch's own resolution. */
 export const WRITE_EVERY_MS = 60_000;

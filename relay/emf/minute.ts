@@ -1,5 +1,5 @@
 /** What a relay says to CloudWatch of one minute, counted up from its events. */
-import type { Metric } from '../../functions/core/contract/emf-document.ts';
+import type { Metric } from '../../functions/core/contract/index.ts';
 import type { RelayEvent } from '../events.ts';
 import * as names from '../names.ts';
 

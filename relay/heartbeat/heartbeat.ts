@@ -1,4 +1,4 @@
-import type { Beat, BeatSchema } from '../../functions/core/contract/heartbeat.ts';
+import type { Beat, BeatSchema } from '../../functions/core/contract/index.ts';
 import type { RelayClock } from '../exchange.ts';
 import type { RelayStatus } from '../health.ts';
 

@@ -1,4 +1,4 @@
-import type { Beat, BeatSchema } from '../../functions/core/contract/heartbeat.ts';
+import type { Beat, BeatSchema } from '../../functions/core/contract/index.ts';
 import {
   HEARTBEAT_AT,
   HEARTBEAT_PK_SUFFIX,

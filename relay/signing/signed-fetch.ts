@@ -1,5 +1,5 @@
 import { SignatureV4 } from '@smithy/signature-v4';
-import { NodeSha256 } from '../../functions/core/contract/node-sha256.ts';
+import { NodeSha256 } from '../../functions/core/contract/index.ts';
 import type { Fetch } from '../admit-call.ts';
 import { RelayError } from '../relay-error.ts';
 import type { CredentialsProvider } from './credentials.ts';

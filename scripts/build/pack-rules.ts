@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { RulesFile } from '../../functions/core/rules/rules-file.ts';
+import type { RulesFile } from '../../functions/core/rules/index.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 

@@ -1,4 +1,4 @@
-import { readWholeDirectory } from '../../functions/core/directory/whole-directory.ts';
+import { readWholeDirectory } from '../../functions/core/directory/index.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/parsed.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';

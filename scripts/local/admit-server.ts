@@ -1,13 +1,11 @@
 import { serve } from '@hono/node-server';
 import { createAdmitApp } from '../../functions/admit/app.ts';
-import type { Rules } from '../../functions/core/admission/decide-deps.ts';
-import { handOutKnown } from '../../functions/core/directory/hand-out-known.ts';
-import type { LedgerClock } from '../../functions/core/environment/clock.ts';
-import { systemClock } from '../../functions/core/environment/clock.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
-import type { Ledger } from '../../functions/core/ledger/ledger.ts';
-import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
-import { type RulesInForce, rulesInForce } from '../../functions/core/rules/rules-in-force.ts';
+import type { Rules } from '../../functions/core/admission/index.ts';
+import { handOutKnown } from '../../functions/core/directory/index.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
+import type { Ledger } from '../../functions/core/ledger/index.ts';
+import type { LimitTable } from '../../functions/core/limits/index.ts';
+import { type RulesInForce, rulesInForce } from '../../functions/core/rules/index.ts';
 import { subjectKey } from '../../policies/limits/levels.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 

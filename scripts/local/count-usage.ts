@@ -1,8 +1,6 @@
-import { silentLog } from '../../functions/core/environment/log.ts';
-import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
-import { recordItem } from '../../functions/core/ledger/record-size.ts';
-import { placeBy } from '../../functions/core/usage/contribution.ts';
-import { rollUp } from '../../functions/core/usage/roll-up.ts';
+import { silentLog } from '../../functions/core/environment/index.ts';
+import { type JobRecord, recordItem } from '../../functions/core/ledger/index.ts';
+import { placeBy, rollUp } from '../../functions/core/usage/index.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { LocalLedger } from './ledger-source.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
-import { ledgerTable } from '../../functions/core/store/table.ts';
+import { ledgerTable } from '../../functions/core/store/index.ts';
 import { loopbackPort } from './free-port.ts';
 
 interface DynamoDbLocalOptions {

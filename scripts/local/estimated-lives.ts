@@ -1,4 +1,4 @@
-import type { JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { JobEnd, Ledger } from '../../functions/core/ledger/index.ts';
 import type { AnsweredEvent } from './decision-line.ts';
 
 /** Ends are settled together, as they are behind GitLab's webhooks. */

@@ -1,5 +1,5 @@
 /** The stream's reader of job ends, as Lambda would run it: batch after batch, a failed one again, a few times. */
-import { inboxBody } from '../../functions/core/ledger/inbox-item.ts';
+import { inboxBody } from '../../functions/core/ledger/index.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 
 interface InboxReader {

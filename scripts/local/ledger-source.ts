@@ -1,27 +1,29 @@
 import { rmSync } from 'node:fs';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
-import type { LedgerClock } from '../../functions/core/environment/clock.ts';
-import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
-import { dynamoInstanceRegister } from '../../functions/core/ledger/dynamo-instance-register.ts';
-import { dynamoSweepMarks } from '../../functions/core/ledger/dynamo-marks.ts';
-import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import type { KnownInstance } from '../../functions/core/ledger/instance-register.ts';
-import type { Ledger } from '../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
-import type { SweepMarkStore } from '../../functions/core/ledger/sweep-marks.ts';
-import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
-import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
-import type { SessionStore } from '../../functions/core/signin/session-store.ts';
-import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
-import { type LedgerKeys, ledgerKeys } from '../../functions/core/store/keys.ts';
-import { MemoryTable } from '../../functions/core/store/memory-table.ts';
-import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
-import { MemoryRollupStore } from '../../functions/core/usage/memory-rollup-store.ts';
-import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
+import type { LedgerClock } from '../../functions/core/environment/index.ts';
+import {
+  createLedger,
+  DynamoStore,
+  dynamoInstanceRegister,
+  dynamoSweepMarks,
+  type InboxStore,
+  type KnownInstance,
+  type Ledger,
+  type LedgerStore,
+  MemoryStore,
+  type SweepMarkStore,
+} from '../../functions/core/ledger/index.ts';
+import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/index.ts';
+import { dynamoSessionStore, type SessionStore } from '../../functions/core/signin/index.ts';
+import {
+  dynamoClient,
+  dynamoTable,
+  type LedgerKeys,
+  ledgerKeys,
+  MemoryTable,
+} from '../../functions/core/store/index.ts';
+import { DynamoRollupStore, MemoryRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import { UsageError } from '../terminal/command.ts';
 import { ensureTable, javaAvailable, runningOn, startDynamoDbLocal } from './dynamodb-local.ts';

@@ -1,6 +1,5 @@
-import type { Ledger } from '../../functions/core/ledger/ledger.ts';
-import type { LedgerStore } from '../../functions/core/ledger/store.ts';
-import { DUE_SHARDS } from '../../functions/core/store/keys.ts';
+import type { Ledger, LedgerStore } from '../../functions/core/ledger/index.ts';
+import { DUE_SHARDS } from '../../functions/core/store/index.ts';
 
 const AT_ONCE = 100;
 /** More than any run leaves; what is beyond is left for the next one. */

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { Ledger } from '../../functions/core/ledger/index.ts';
 import { limitAt } from '../../policies/limits/amount-in-force.ts';
 import { limitsOfGroup, subjectKey } from '../../policies/limits/levels.ts';
 import type { Limit } from '../../policies/limits/limit.ts';

@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../../functions/core/ledger/store.ts';
+import type { LedgerStore } from '../../functions/core/ledger/index.ts';
 
 /** What a machine with nothing else to do gets: the demo shows decisions, and nobody's job waits for one. */
 const LEAST_MS = 10_000;

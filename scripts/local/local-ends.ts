@@ -6,11 +6,11 @@
  *        └────────── REST ────────── functions/sweep, every three seconds ───────────────────────────────────────────────┘
  */
 
-import { silentLog } from '../../functions/core/environment/log.ts';
-import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
-import type { InboxStore } from '../../functions/core/ledger/store.ts';
-import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
-import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
+import { silentLog } from '../../functions/core/environment/index.ts';
+import { createGitLab } from '../../functions/core/gitlab/index.ts';
+import type { InboxStore } from '../../functions/core/ledger/index.ts';
+import type { RulesInForce } from '../../functions/core/rules/index.ts';
+import { settleTruths } from '../../functions/core/truth/index.ts';
 import { createSettleApp } from '../../functions/settle/app.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';

@@ -1,6 +1,5 @@
-import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
-import type { InboxItem } from '../../functions/core/ledger/store.ts';
-import type { LedgerKeys } from '../../functions/core/store/keys.ts';
+import { type InboxItem, inboxItem } from '../../functions/core/ledger/index.ts';
+import type { LedgerKeys } from '../../functions/core/store/index.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 
 /** What stands in for the table's stream where there is no table: the inbox items, as Lambda would be told of them. */

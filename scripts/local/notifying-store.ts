@@ -1,4 +1,4 @@
-import type { InboxStore, LedgerStore } from '../../functions/core/ledger/store.ts';
+import type { InboxStore, LedgerStore } from '../../functions/core/ledger/index.ts';
 
 export type WriteListener = (jobIds: readonly number[]) => void;
 

@@ -4,16 +4,17 @@
  * the month takes seconds.
  */
 import { randomUUID } from 'node:crypto';
-import { decide } from '../../functions/core/admission/decide.ts';
-import type { LedgerClock } from '../../functions/core/environment/clock.ts';
-import { systemClock } from '../../functions/core/environment/clock.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
-import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
-import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
-import { packs } from '../../functions/core/ledger/merge.ts';
-import { changesBetween, mergeChanges } from '../../functions/core/ledger/move.ts';
-import { expiring } from '../../functions/core/ledger/retention.ts';
-import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
+import { decide } from '../../functions/core/admission/index.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
+import {
+  changesBetween,
+  createLedger,
+  expiring,
+  type JobRecord,
+  mergeChanges,
+  packs,
+} from '../../functions/core/ledger/index.ts';
+import type { RulesInForce } from '../../functions/core/rules/index.ts';
 import { counterName } from '../../policies/claim.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Directory } from '../../policies/place/directory.ts';

@@ -1,4 +1,4 @@
-import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
+import type { RollupStore } from '../../functions/core/usage/index.ts';
 
 /** The same store, which lets others go first: every call waits for its turn. */
 export const politeRollupStore = (inner: RollupStore, turn: () => Promise<void>): RollupStore => {

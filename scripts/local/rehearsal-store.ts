@@ -1,12 +1,12 @@
-import type { Counter } from '../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import type {
-  LedgerStore,
-  ReadOptions,
-  TransactOptions,
-  TransactOutcome,
-  Write,
-} from '../../functions/core/ledger/store.ts';
+import {
+  type Counter,
+  type LedgerStore,
+  MemoryStore,
+  type ReadOptions,
+  type TransactOptions,
+  type TransactOutcome,
+  type Write,
+} from '../../functions/core/ledger/index.ts';
 import { type CounterKey, counterName } from '../../policies/claim.ts';
 
 const READ_TIMEOUT_MS = 5_000;

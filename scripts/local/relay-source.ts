@@ -1,4 +1,4 @@
-import type { Rules } from '../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../functions/core/admission/index.ts';
 import { isLoopback } from '../../relay/aws/aws-config.ts';
 import { readRelayConfig } from '../../relay/config.ts';
 import type { RelayObserver } from '../../relay/events.ts';

@@ -1,4 +1,4 @@
-import type { Rules } from '../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../functions/core/admission/index.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 

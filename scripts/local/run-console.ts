@@ -1,7 +1,7 @@
 /** The console beside a run: when it starts, what it is loaded with, and what people are told of it. */
 
-import type { Rules } from '../../functions/core/admission/decide-deps.ts';
-import type { RulesInForce } from '../../functions/core/rules/rules-in-force.ts';
+import type { Rules } from '../../functions/core/admission/index.ts';
+import type { RulesInForce } from '../../functions/core/rules/index.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';

@@ -1,5 +1,5 @@
-import type { Rules } from '../../functions/core/admission/decide-deps.ts';
-import { systemClock } from '../../functions/core/environment/clock.ts';
+import type { Rules } from '../../functions/core/admission/index.ts';
+import { systemClock } from '../../functions/core/environment/index.ts';
 import type { RelayEvent, RelayObserver } from '../../relay/events.ts';
 import { publishedFact, serveAdmit } from './admit-server.ts';
 import { fastClock, SPEED } from './clock/clock.ts';

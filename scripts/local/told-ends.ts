@@ -1,4 +1,4 @@
-import type { EndOutcome, Ledger } from '../../functions/core/ledger/ledger.ts';
+import type { EndOutcome, Ledger } from '../../functions/core/ledger/index.ts';
 
 /** Who told the ledger that a job had ended. */
 type Teller = 'webhook' | 'sweep';

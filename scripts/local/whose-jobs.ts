@@ -1,4 +1,4 @@
-import type { KnownInstance } from '../../functions/core/ledger/instance-register.ts';
+import type { KnownInstance } from '../../functions/core/ledger/index.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { StartOptions } from './options.ts';
 

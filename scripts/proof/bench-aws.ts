@@ -7,11 +7,9 @@ import {
   type DynamoDBClient,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { systemClock as ledgerClock } from '../../functions/core/environment/clock.ts';
-import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import type { LedgerStore } from '../../functions/core/ledger/store.ts';
-import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
-import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { systemClock as ledgerClock } from '../../functions/core/environment/index.ts';
+import { DynamoStore, type LedgerStore } from '../../functions/core/ledger/index.ts';
+import { dynamoClient, dynamoTable } from '../../functions/core/store/index.ts';
 import { systemRelayClock as relayClock } from '../../relay/clock.ts';
 import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/quantile.ts';

@@ -18,9 +18,25 @@ const ACTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   UpdateItem: ['UpdateItem'],
 };
 const STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
-const IMPORT = /(?:from|import\()\s*'(\.[^']+\.ts)'/g;
+const IMPORT = /(?:\{([^{}]*)\}\s*from|import\()\s*'(\.[^']+\.tsx?)'/g;
+const HANDED_ON = /export (?:type )?\{([^}]*)\} from '([^']+)'/g;
 /** `table.send('Query', …)`: each operation has a module of its own in the store. */
 const OPERATION = /\.send\(\s*'([A-Za-z]+)'/g;
+
+const namesIn = (list: string): readonly string[] =>
+  list.split(',').flatMap((each) => {
+    const [name = ''] = each.trim().split(' as ');
+    return name === '' || name.startsWith('type ') ? [] : [name];
+  });
+
+/** The face of a folder hands names on; only the modules that these come from are bundled. */
+function originsOf(file: string, names: string): readonly string[] {
+  if (!file.endsWith('/index.ts')) return [file];
+  const wanted = new Set(namesIn(names));
+  return [...readFileSync(join(root, file), 'utf8').matchAll(HANDED_ON)]
+    .filter(([, handedOn = '']) => namesIn(handedOn).some((name) => wanted.has(name)))
+    .map(([, , origin = '']) => join(dirname(file), origin));
+}
 
 /** The table's actions that a program's source can reach, by the files it imports. */
 function reachable(entry: string): ReadonlySet<string> {
@@ -35,7 +51,9 @@ function reachable(entry: string): ReadonlySet<string> {
         for (const action of ACTIONS_OF[operation] ?? []) actions.add(action);
       }
     }
-    for (const [, target] of source.matchAll(IMPORT)) if (target) visit(join(dirname(file), target));
+    for (const [, names = '', target = ''] of source.matchAll(IMPORT)) {
+      for (const origin of originsOf(join(dirname(file), target), names)) visit(origin);
+    }
   };
   visit(entry);
   return actions;

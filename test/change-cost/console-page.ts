@@ -13,7 +13,7 @@ export const aConsolePage: Change = {
     {
       file: `${PAGES}/my-groups-page.tsx`,
       text: `import { Hono } from 'hono';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PagesDeps, send } from './pages-deps.ts';
 

@@ -1,8 +1,8 @@
 /** What edits would have done to the jobs of the last days: the jobs' own records, lived again, as many as a request may read. */
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
-import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
-import { rateLimit } from '../../core/signin/rate-limit.ts';
+import type { LimitEdit } from '../../core/limits/index.ts';
+import { rateLimit } from '../../core/signin/index.ts';
 import { LOOK_BACK_DAYS } from '../preview/look-back.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
 import type { ReadContext } from '../reading/reading.ts';

@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../../core/ledger/store.ts';
+import type { LedgerStore } from '../../core/ledger/index.ts';
 import { type BacktestFigures, BacktestTally } from './figures.ts';
 import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
 

@@ -4,7 +4,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
+import type { Counter, JobRecord } from '../../core/ledger/index.ts';
 import { filledCounters } from './filled-counters.ts';
 import type { JobSubjects } from './job-subjects.ts';
 import type { BacktestCounts } from './model.ts';

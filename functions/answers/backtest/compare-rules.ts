@@ -1,7 +1,5 @@
 /** Which recorded jobs other rules would reject, as far as rules decide alone. */
-import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { wasRejected } from '../../core/ledger/rejected.ts';
-import type { LedgerStore } from '../../core/ledger/store.ts';
+import { type JobRecord, type LedgerStore, wasRejected } from '../../core/ledger/index.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
 
 /** Jobs that are named as examples, of each rule. */

@@ -1,5 +1,5 @@
 import type { Violation } from '../../../policies/reason.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ReplayedJob } from './replay.ts';
 
 export interface BacktestFigures {

@@ -4,8 +4,7 @@ import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
-import type { KnownCounter } from '../../core/ledger/weighing.ts';
+import type { Counter, JobRecord, KnownCounter } from '../../core/ledger/index.ts';
 
 /** Twenty requests of a hundred keys. Those of more places begin empty, and the answer is not called complete. */
 const FILLED_MAX = 2_000;

@@ -1,6 +1,6 @@
 import { compileWildcard, type Wildcard } from '../../../policies/match/wildcard.ts';
 import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 
 const PATTERN_PREFIX = 'groups/';
 

@@ -1,5 +1,4 @@
-import type { JobRecord } from '../../core/ledger/ledger.ts';
-import type { LedgerStore } from '../../core/ledger/store.ts';
+import type { JobRecord, LedgerStore } from '../../core/ledger/index.ts';
 
 /** 16 bytes each. */
 const JOBS_MAX = 5_000_000;

@@ -11,8 +11,8 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
-import { toHoldAsk } from '../../core/admission/judge.ts';
-import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
+import { toHoldAsk } from '../../core/admission/index.ts';
+import type { HoldAsk, JobRecord } from '../../core/ledger/index.ts';
 
 export interface BacktestRules {
   readonly policy: Policy;

@@ -2,7 +2,7 @@
  * The records of the last days without an index of them: job ids are handed out one by one, so the jobs before a known
  * one have the ids below it. A hundred ids are one read, whether there is a job or not.
  */
-import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 
 export interface RecordReader {
   /** One per job id, same order. */

@@ -1,9 +1,14 @@
 /** Lives a ledger's jobs again, one after the other in the order they were decided, against other documents. */
-import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
-import { wasRejected } from '../../core/ledger/rejected.ts';
-import { expireMove, releaseMove, settleMove } from '../../core/ledger/settle.ts';
-import type { KnownCounter } from '../../core/ledger/weighing.ts';
-import { pricedAs } from '../../core/truth/job-charge.ts';
+import {
+  expireMove,
+  type HoldAsk,
+  type JobRecord,
+  type KnownCounter,
+  releaseMove,
+  settleMove,
+  wasRejected,
+} from '../../core/ledger/index.ts';
+import { pricedAs } from '../../core/truth/index.ts';
 import { EndQueue, type TimedEvent } from './ends.ts';
 import type { BacktestQuestion, BacktestQuestions } from './question.ts';
 import { VirtualLedger } from './virtual-ledger.ts';

@@ -1,7 +1,5 @@
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { isLive } from '../../core/ledger/settle.ts';
-import type { LedgerStore } from '../../core/ledger/store.ts';
+import { isLive, type JobRecord, type LedgerStore } from '../../core/ledger/index.ts';
 import { jobsInOrder } from './jobs-in-order.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
 import { Replay, type ReplayedJob } from './replay.ts';

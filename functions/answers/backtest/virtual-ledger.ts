@@ -1,10 +1,13 @@
 import { counterName } from '../../../policies/claim.ts';
-import { draftRecord } from '../../core/ledger/draft.ts';
-import { newJob } from '../../core/ledger/job.ts';
-import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
-import type { CounterChange } from '../../core/ledger/move.ts';
-import { weigh } from '../../core/ledger/weigh.ts';
-import type { KnownCounter } from '../../core/ledger/weighing.ts';
+import {
+  type CounterChange,
+  draftRecord,
+  type HoldAsk,
+  type JobRecord,
+  type KnownCounter,
+  newJob,
+  weigh,
+} from '../../core/ledger/index.ts';
 
 /** Some 200 bytes each: more than a machine should be filled with. Windows of a minute make the most. */
 const COUNTERS_MAX = 2_000_000;

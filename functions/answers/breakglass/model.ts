@@ -1,4 +1,4 @@
-import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
+import type { BreakGlassState } from '../../core/limits/index.ts';
 import { count, instantMs, list, maybe, subject, text, z } from '../reading/schema.ts';
 
 export const BreakGlassStateSchema = z

@@ -1,6 +1,5 @@
 /** What was changed of the limits. The types are the desk's; a compile error says where schema and type part. */
-import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
-import type { HistoryPage, LogEntry } from '../../core/limits/desk/history.ts';
+import type { ChangeRow, HistoryPage, LogEntry } from '../../core/limits/index.ts';
 import { count, instantMs, list, maybe, subject, text, unit, z } from '../reading/schema.ts';
 
 const fieldValue = (description: string) =>

@@ -1,4 +1,4 @@
-import type { HistoryPage, HistoryQuery, LogEntry } from '../../core/limits/desk/history.ts';
+import type { HistoryPage, HistoryQuery, LogEntry } from '../../core/limits/index.ts';
 import type { ConsoleReadDeps } from '../reading/reading.ts';
 import type { Scope } from '../reading/scope.ts';
 

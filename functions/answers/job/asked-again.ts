@@ -4,7 +4,7 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded-request.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
-import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
+import type { Counter, JobRecord } from '../../core/ledger/index.ts';
 import { type EvaluationRules, type RuleResult, ruleResults } from './rule-results.ts';
 
 /** A recorded job, asked of today's documents. */

@@ -1,5 +1,5 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
+import type { Counter, JobRecord } from '../../core/ledger/index.ts';
 import { countersAsked, type ReevaluatedJob } from './asked-again.ts';
 import { countersOf } from './counters-then-and-now.ts';
 

@@ -6,7 +6,7 @@ import type { Mode } from '../../../policies/mode.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
-import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/ledger.ts';
+import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/index.ts';
 
 /** One counter a job claimed, or would claim if it were asked about now. Whole units. */
 export interface CounterLine {

@@ -4,7 +4,7 @@ import { disclosureFor } from '../../../policies/disclosure.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';

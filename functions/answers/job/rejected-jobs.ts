@@ -1,7 +1,7 @@
 import { disclosureFor } from '../../../policies/disclosure.ts';
 import { placementOf } from '../../../policies/place/placement.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import type { Places, Scope } from '../reading/scope.ts';
 import type { RejectedJob } from '../usage/model.ts';

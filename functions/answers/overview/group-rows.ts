@@ -3,7 +3,7 @@
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
-import { firstOfMonth, usedTogether } from '../../core/usage/group-sum.ts';
+import { firstOfMonth, usedTogether } from '../../core/usage/index.ts';
 import { poolKey } from '../reading/pools.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';

@@ -8,8 +8,8 @@
 
 import { counterName } from '../../../policies/claim.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
-import { keepLatest } from '../../core/environment/keep-latest.ts';
-import { firstOfMonth } from '../../core/usage/group-sum.ts';
+import { keepLatest } from '../../core/environment/index.ts';
+import { firstOfMonth } from '../../core/usage/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';

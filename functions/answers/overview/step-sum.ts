@@ -1,4 +1,4 @@
-import { firstOfMonth, type GroupSum, groupSum } from '../../core/usage/group-sum.ts';
+import { firstOfMonth, type GroupSum, groupSum } from '../../core/usage/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import { type GroupRowsContext, meteredOf } from './group-rows.ts';

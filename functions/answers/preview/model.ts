@@ -1,4 +1,4 @@
-import type { Oversubscription } from '../../core/limits/desk/outcome.ts';
+import type { Oversubscription } from '../../core/limits/index.ts';
 import { ChangeRowSchema } from '../history/model.ts';
 import { amount, count, day, list, maybe, orNone, subject, text, unit, z } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';

@@ -1,6 +1,5 @@
-import type { Asker } from '../../core/limits/desk/limit-request.ts';
-import type { Rights, Role, RoleName } from '../../core/limits/desk/role.ts';
-import type { Roles, User } from '../../core/signin/user.ts';
+import type { Asker, Rights, Role, RoleName } from '../../core/limits/index.ts';
+import type { Roles, User } from '../../core/signin/index.ts';
 
 /** The id of somebody who is not signed in with GitLab, whose ids begin at 1: whoever runs the command line. */
 export const NO_USER_ID = 0;

@@ -1,7 +1,7 @@
 /** How counters stand, read in parts: the overview orders thousands of groups by theirs. Keep one per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { keepLatest } from '../../core/environment/keep-latest.ts';
-import type { Counter, Ledger } from '../../core/ledger/ledger.ts';
+import { keepLatest } from '../../core/environment/index.ts';
+import type { Counter, Ledger } from '../../core/ledger/index.ts';
 
 export type CountersByName = ReadonlyMap<string, Counter>;
 

@@ -1,8 +1,12 @@
 /** The limits in force, whole, with what was carried over. Keep one per process: a set is read once. */
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
-import type { LimitTable, OpeningEntry } from '../../core/limits/limit-table.ts';
-import { type PreviousCounters, withOpenings } from '../../core/limits/period-openings.ts';
+import {
+  type LimitsDesk,
+  type LimitTable,
+  type OpeningEntry,
+  type PreviousCounters,
+  withOpenings,
+} from '../../core/limits/index.ts';
 
 export interface CurrentLimits {
   /** Undefined: none was ever made live, and what is packed with the code is in force. */

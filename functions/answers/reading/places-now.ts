@@ -1,7 +1,6 @@
 /** The whole directory, kept between requests: groups change every few minutes at most. Keep one per process. */
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { DirectoryTable } from '../../core/directory/directory-table.ts';
-import { readWholeDirectory } from '../../core/directory/whole-directory.ts';
+import { type DirectoryTable, readWholeDirectory } from '../../core/directory/index.ts';
 import { type Places, placesOf } from './scope.ts';
 
 interface PlacesNowDeps {

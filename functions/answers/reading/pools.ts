@@ -1,7 +1,6 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Oversubscription } from '../../core/limits/desk/outcome.ts';
-import { oversubscriptionOf } from '../../core/limits/desk/oversubscription.ts';
+import { type Oversubscription, oversubscriptionOf } from '../../core/limits/index.ts';
 import { subjectLabelOf } from './scope.ts';
 
 /** Children are named by their paths. */

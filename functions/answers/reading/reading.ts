@@ -1,10 +1,8 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { Ledger } from '../../core/ledger/ledger.ts';
-import type { RecountOutcomes } from '../../core/ledger/recount-outcome.ts';
-import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
-import type { LimitTable } from '../../core/limits/limit-table.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
+import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
+import type { RollupStore } from '../../core/usage/index.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
 import type { Pools } from './pools.ts';

@@ -1,5 +1,5 @@
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
-import type { Roles } from '../../core/signin/user.ts';
+import type { Roles } from '../../core/signin/index.ts';
 
 /** What somebody may see. Denied unless one of their groups is above, or is, what it is about. */
 export interface Scope {

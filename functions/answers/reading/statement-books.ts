@@ -1,5 +1,5 @@
-import type { ClosingStore, LedgerStore } from '../../core/ledger/store.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import type { ClosingStore, LedgerStore } from '../../core/ledger/index.ts';
+import type { RollupStore } from '../../core/usage/index.ts';
 
 export interface StatementBooks {
   /** The GitLab it is about, a host. */

@@ -1,8 +1,7 @@
 /** What was used day by day, from the rollup. Days are those of the rollup's zone. */
 import { type CalendarDay, calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import { type Usage, type UsageKey, usageOf } from '../../core/usage/usage.ts';
+import { type RollupStore, type Usage, type UsageKey, usageOf } from '../../core/usage/index.ts';
 
 export interface DayUsage extends Usage {
   /** `dayNumber` */

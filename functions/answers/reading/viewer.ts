@@ -1,4 +1,4 @@
-import type { User } from '../../core/signin/user.ts';
+import type { User } from '../../core/signin/index.ts';
 
 /** Who looks. */
 export type Viewer = Pick<User, 'id' | 'username' | 'name' | 'roles'>;

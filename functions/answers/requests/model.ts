@@ -1,4 +1,4 @@
-import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
+import type { LimitRequest } from '../../core/limits/index.ts';
 import { ChangeRowSchema } from '../history/model.ts';
 import { count, instantMs, list, maybe, subject, text, unit, z } from '../reading/schema.ts';
 import { type LimitRow, LimitRowSchema } from '../standing/model.ts';

@@ -1,9 +1,12 @@
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
-import { mayApprove } from '../../core/limits/desk/approval/may-approve.ts';
-import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
-import { mayBeSame } from '../../core/limits/desk/person.ts';
-import { isOwn, requesterOf } from '../../core/limits/desk/request-items.ts';
-import type { RightsContext } from '../../core/limits/desk/rights.ts';
+import {
+  isOwn,
+  type LimitRequest,
+  mayApprove,
+  mayBeSame,
+  type RightsContext,
+  requesterOf,
+} from '../../core/limits/index.ts';
 import { actingUser } from '../reading/acting-user.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';

@@ -3,9 +3,7 @@
  * that leave out whatever would have been rejected. In dry run nearly every job runs and uses up its limits, so counting the
  * recorded rejections instead would be too many once a budget is full, and none for a limit that was set since.
  */
-import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { ranRejected } from '../../core/ledger/rejected.ts';
-import type { LedgerStore } from '../../core/ledger/store.ts';
+import { type JobRecord, type LedgerStore, ranRejected } from '../../core/ledger/index.ts';
 import { type BacktestOptions, replayedJobs } from '../backtest/replayed-jobs.ts';
 
 export interface ArmedForecast {

@@ -1,6 +1,6 @@
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { wasBelowPath, wasInGroup } from '../../core/truth/recorded-groups.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
+import { wasBelowPath, wasInGroup } from '../../core/truth/index.ts';
 
 /** The word for everything there is; a group that is called so is meant first. */
 const EVERYTHING = 'instance';

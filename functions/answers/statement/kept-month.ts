@@ -7,11 +7,14 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { adjustedIn, closingIn, counterIn } from '../../core/ledger/period-items.ts';
-import type { ClosingStore, StoredItem } from '../../core/ledger/store.ts';
-import { usageExpiresAtSeconds } from '../../core/usage/rollup-item.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import { type Usage, usageOf } from '../../core/usage/usage.ts';
+import {
+  adjustedIn,
+  type ClosingStore,
+  closingIn,
+  counterIn,
+  type StoredItem,
+} from '../../core/ledger/index.ts';
+import { type RollupStore, type Usage, usageExpiresAtSeconds, usageOf } from '../../core/usage/index.ts';
 import type { ControlSum, Statement, StatementLine } from './model.ts';
 
 interface KeptMonthAsk {

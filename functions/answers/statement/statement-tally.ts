@@ -2,11 +2,8 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
-import type { CorrectionEntry } from '../../core/ledger/entry.ts';
-import type { Counter, JobRecord } from '../../core/ledger/ledger.ts';
-import { isLive } from '../../core/ledger/settle.ts';
-import { type ChargeLine, chargeLines } from '../../core/truth/job-charge.ts';
-import { isInNoGroup } from '../../core/truth/recorded-groups.ts';
+import { type CorrectionEntry, type Counter, isLive, type JobRecord } from '../../core/ledger/index.ts';
+import { type ChargeLine, chargeLines, isInNoGroup } from '../../core/truth/index.ts';
 import type { ControlSum, StatementGrain, StatementLine, StatementTotals } from './model.ts';
 
 export interface TallyOptions {

@@ -1,8 +1,7 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { SPENT_KINDS, UNIT_OF } from '../../../policies/units/unit.ts';
-import { mayDo } from '../../core/limits/desk/rights.ts';
-import type { Rights } from '../../core/limits/desk/role.ts';
+import { mayDo, type Rights } from '../../core/limits/index.ts';
 import type { SubjectRights } from './model.ts';
 
 /** What to offer on a page. Whether a change goes through is the desk's to say, which looks at each difference. */

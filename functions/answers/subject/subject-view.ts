@@ -6,10 +6,15 @@
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { isForecastable } from '../../../policies/units/unit.ts';
-import type { RecountOutcome } from '../../core/ledger/recount-outcome.ts';
-import { zoneOfSubject } from '../../core/limits/desk/zone-of-subject.ts';
-import { agreementDays, type BudgetAgreement, budgetAgreement } from '../../core/usage/budget-agreement.ts';
-import { firstOfMonth, groupSum } from '../../core/usage/group-sum.ts';
+import type { RecountOutcome } from '../../core/ledger/index.ts';
+import { zoneOfSubject } from '../../core/limits/index.ts';
+import {
+  agreementDays,
+  type BudgetAgreement,
+  budgetAgreement,
+  firstOfMonth,
+  groupSum,
+} from '../../core/usage/index.ts';
 import { viewerHistory } from '../history/viewer-history.ts';
 import { rejectedJobs } from '../job/rejected-jobs.ts';
 import { firstToRunOut, type GroupRowsContext, groupRows, meteredOf } from '../overview/group-rows.ts';

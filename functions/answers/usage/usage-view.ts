@@ -5,7 +5,7 @@ import { estimateOfRuns } from '../../../policies/estimate/run-history.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
+import type { RollupStore } from '../../core/usage/index.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, type DayUsage, dayText, readDays } from '../reading/usage-days.ts';
 import type { UsageView } from './model.ts';

@@ -4,11 +4,9 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { ConsoleReader } from '../../answers/contract.ts';
 import { actingUser } from '../../answers/reading/acting-user.ts';
-import type { Log } from '../../core/environment/log.ts';
-import type { LimitsDesk } from '../../core/limits/desk/contract.ts';
-import { NO_SET } from '../../core/limits/desk/desk-reads.ts';
-import type { EditAuthor } from '../../core/limits/desk/outcome.ts';
-import type { SignInEnv, User } from '../../core/signin/user.ts';
+import type { Log } from '../../core/environment/index.ts';
+import { type EditAuthor, type LimitsDesk, NO_SET } from '../../core/limits/index.ts';
+import type { SignInEnv, User } from '../../core/signin/index.ts';
 import { type ApiError, apiError } from './api-error.ts';
 
 export interface ApiDeps {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ChangeRowSchema } from '../../answers/history/model.ts';
 import { roleName } from '../../answers/me/model.ts';
-import type { Denial } from '../../core/limits/desk/role.ts';
+import type { Denial } from '../../core/limits/index.ts';
 
 const DeniedSchema = z
   .object({

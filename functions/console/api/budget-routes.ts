@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
 import { type BudgetsQuery, BudgetsSchema } from '../../answers/budgets/model.ts';
 import { ExceptionsSchema } from '../../answers/exceptions/model.ts';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { createRoute, jsonAnswer, z } from './route-parts.ts';
 

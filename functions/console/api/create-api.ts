@@ -5,7 +5,7 @@
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { matchedRoutes } from 'hono/route';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { mayEnter, whoMayEnter } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { ACCESS } from './access.ts';

@@ -5,18 +5,22 @@ import { InvalidEditsSchema, ValidEditsSchema } from '../../answers/preview/mode
 import { actingUser } from '../../answers/reading/acting-user.ts';
 import { count, limitKind, list, maybe, periodKind, text, unit } from '../../answers/reading/schema.ts';
 import {
+  baseOfFile,
   CSV_COLUMNS,
   type CsvDialect,
   type CsvProblem,
+  exportedLimits,
+  exportLimits,
+  importLimits,
+  NO_SET,
   PLAIN_CSV,
+  readRows,
+  totalChanges,
   type UnderstoodCell,
-} from '../../core/limits/csv/columns.ts';
-import { exportLimits } from '../../core/limits/csv/export-limits.ts';
-import { importLimits } from '../../core/limits/csv/import-limits.ts';
-import { readRows } from '../../core/limits/csv/read-rows.ts';
-import { totalChanges, type WrittenTotal, writtenTotals } from '../../core/limits/csv/totals.ts';
-import { baseOfFile, exportedLimits, NO_SET } from '../../core/limits/desk/desk-reads.ts';
-import type { SignInEnv } from '../../core/signin/user.ts';
+  type WrittenTotal,
+  writtenTotals,
+} from '../../core/limits/index.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { staleImport } from '../stale-import.ts';
 import { type ApiDeps, editedBy, etagOf, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';

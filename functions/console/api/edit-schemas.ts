@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
-import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../core/limits/index.ts';
 
 const TEXT_MAX = 500;
 const text = () => z.string().max(TEXT_MAX);

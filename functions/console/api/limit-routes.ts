@@ -5,8 +5,8 @@ import { BreakGlassStateSchema } from '../../answers/breakglass/model.ts';
 import { HistoryPageSchema } from '../../answers/history/model.ts';
 import { PreviewSchema } from '../../answers/preview/model.ts';
 import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
-import type { LimitEdit } from '../../core/limits/desk/limit-edit.ts';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import type { LimitEdit } from '../../core/limits/index.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import {

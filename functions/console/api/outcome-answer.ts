@@ -3,10 +3,13 @@ import { ChangeRowSchema } from '../../answers/history/model.ts';
 import { roleName } from '../../answers/me/model.ts';
 import { count, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';
 import { LimitRequestSchema } from '../../answers/requests/model.ts';
-import type { LimitRequest } from '../../core/limits/desk/limit-request.ts';
-import type { ApplyOutcome, ChangeRow } from '../../core/limits/desk/outcome.ts';
-import { whoMayText } from '../../core/limits/desk/rights-words.ts';
-import type { RoleName } from '../../core/limits/desk/role.ts';
+import {
+  type ApplyOutcome,
+  type ChangeRow,
+  type LimitRequest,
+  type RoleName,
+  whoMayText,
+} from '../../core/limits/index.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 
 export const AppliedSchema = z

@@ -6,7 +6,7 @@ import { OverviewSchema } from '../../answers/overview/model.ts';
 import { ShadowViewSchema } from '../../answers/shadow/model.ts';
 import { SubjectViewSchema } from '../../answers/subject/model.ts';
 import { UsageDaysViewSchema } from '../../answers/usage/model.ts';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
 import { createRoute, errorAnswer, jsonAnswer, numberId, z } from './route-parts.ts';

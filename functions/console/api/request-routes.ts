@@ -3,14 +3,14 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { actingUser } from '../../answers/reading/acting-user.ts';
 import { list } from '../../answers/reading/schema.ts';
 import { LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
-import type {
-  DecideOutcome,
-  GrantAsk,
-  LimitRequest,
-  RequestVerdict,
-} from '../../core/limits/desk/limit-request.ts';
-import { whoMayText } from '../../core/limits/desk/rights-words.ts';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import {
+  type DecideOutcome,
+  type GrantAsk,
+  type LimitRequest,
+  type RequestVerdict,
+  whoMayText,
+} from '../../core/limits/index.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { AskSchema, VerdictSchema } from './edit-schemas.ts';

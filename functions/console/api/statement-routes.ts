@@ -1,7 +1,7 @@
 /** What a group is charged for. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { StatementSchema } from '../../answers/statement/model.ts';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, NOT_THERE } from './api-error.ts';
 import { createRoute, errorAnswer, jsonAnswer, z } from './route-parts.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
-import type { BreakGlassState } from '../../core/limits/desk/break-glass-state.ts';
-import type { SignInEnv, User } from '../../core/signin/user.ts';
+import type { BreakGlassState } from '../../core/limits/index.ts';
+import type { SignInEnv, User } from '../../core/signin/index.ts';
 import { doneText } from './asked.ts';
 import { ConsolePage } from './frame.tsx';
 import { mayOpen } from './page-access.ts';

@@ -1,5 +1,5 @@
 import { Hono, type MiddlewareHandler } from 'hono';
-import type { SignInEnv } from '../../core/signin/user.ts';
+import type { SignInEnv } from '../../core/signin/index.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';

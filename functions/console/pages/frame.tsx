@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
-import type { User } from '../../core/signin/user.ts';
+import type { User } from '../../core/signin/index.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
 import { HELD_PATTERNS } from './parts/bar.tsx';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { MeAnswer } from '../../answers/me/model.ts';
-import type { SignInEnv, User } from '../../core/signin/user.ts';
+import type { SignInEnv, User } from '../../core/signin/index.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PagesDeps, send } from './pages-deps.ts';
 import { Card, Columns, PostForm } from './parts/layout.tsx';

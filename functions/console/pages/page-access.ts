@@ -1,6 +1,6 @@
 /** Who may open which page: enforced before anything of it runs. Denied unless it stands here, as in the API. */
 import { matchedRoutes } from 'hono/route';
-import type { Roles } from '../../core/signin/user.ts';
+import type { Roles } from '../../core/signin/index.ts';
 import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, mayEnter, whoMayEnter } from '../access.ts';
 import type { PageContext } from './pages-deps.ts';
 

@@ -1,8 +1,5 @@
-import type { ApplyOutcome } from '../../core/limits/desk/outcome.ts';
-import { ACT_WORDS, whoMayText } from '../../core/limits/desk/rights-words.ts';
-import type { Denial } from '../../core/limits/desk/role.ts';
-import type { RenderNotice, SignInNotice } from '../../core/signin/answers.ts';
-import type { User } from '../../core/signin/user.ts';
+import { ACT_WORDS, type ApplyOutcome, type Denial, whoMayText } from '../../core/limits/index.ts';
+import type { RenderNotice, SignInNotice, User } from '../../core/signin/index.ts';
 import { BarePage, ConsolePage } from './frame.tsx';
 import { contactLink } from './parts/links.tsx';
 import type { Markup } from './parts/markup.ts';

@@ -3,11 +3,10 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { DirectoryRequest, DirectoryResponse } from '../contract/admissions.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { Log } from '../environment/log.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { DirectoryRequest, DirectoryResponse } from '../contract/index.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import type { Metrics } from '../metrics/index.ts';
 
 /** What a decision rests on beside the counters. */
 export interface Rules {

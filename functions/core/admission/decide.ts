@@ -5,9 +5,9 @@ import { parseAdmissionRequest } from '../../../policies/request/parse-request.t
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
-import type { JobDecision } from '../contract/admissions.ts';
-import type { HoldOutcome } from '../ledger/ledger.ts';
-import { jobPagePath, linkTo } from '../notify/console-links.ts';
+import type { JobDecision } from '../contract/index.ts';
+import type { HoldOutcome } from '../ledger/index.ts';
+import { jobPagePath, linkTo } from '../notify/index.ts';
 import type { DecideDeps } from './decide-deps.ts';
 import { jobIdIn } from './envelope.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';

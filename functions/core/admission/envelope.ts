@@ -1,5 +1,5 @@
 import { isRecord } from '../../../policies/document/reading.ts';
-import { REQUESTS_MAX } from '../contract/admissions.ts';
+import { REQUESTS_MAX } from '../contract/index.ts';
 
 /** A batch before its entries are looked at: each entry is judged on its own later. */
 interface Envelope {

@@ -3,8 +3,8 @@ import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
-import type { Log } from '../environment/log.ts';
-import type { HoldAsk, HoldOutcome } from '../ledger/ledger.ts';
+import type { Log } from '../environment/index.ts';
+import type { HoldAsk, HoldOutcome } from '../ledger/index.ts';
 import type { DecideDeps, Rules } from './decide-deps.ts';
 
 /** A request that parsed and was evaluated, on its way to the ledger. */

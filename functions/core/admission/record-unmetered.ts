@@ -1,8 +1,8 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
-import type { UnmeteredAnswer as Answer, UnmeteredResult } from '../contract/admissions.ts';
-import type { UnmeteredAsk } from '../ledger/ledger.ts';
+import type { UnmeteredAnswer as Answer, UnmeteredResult } from '../contract/index.ts';
+import type { UnmeteredAsk } from '../ledger/index.ts';
 import type { DecideDeps } from './decide-deps.ts';
 import { jobIdIn } from './envelope.ts';
 import { toHoldAsk } from './judge.ts';

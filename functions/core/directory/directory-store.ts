@@ -4,7 +4,7 @@
  * code. Keep one per process.
  */
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Log } from '../environment/log.ts';
+import type { Log } from '../environment/index.ts';
 import { DirectoryError } from './directory-error.ts';
 import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';
 import { type ChunkBodyReader, LoadedDirectory } from './loaded-directory.ts';

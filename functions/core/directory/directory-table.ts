@@ -2,7 +2,7 @@
  * What the directory needs of a table: chunks that are written aside and never written again, one pointer that says which
  * of them are live, and the ids that readers did not find. The flip of the pointer is the only write that anybody notices.
  */
-import type { ReadOptions } from '../ledger/store.ts';
+import type { ReadOptions } from '../ledger/index.ts';
 
 export type { ReadOptions };
 

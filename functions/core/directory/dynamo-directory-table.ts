@@ -1,24 +1,26 @@
 /** The directory in the ledger's table, under keys that no scan of the books yields. */
 
-import { LimitsError } from '../limits/limits-error.ts';
-import { chunkPartsOf, joined, PARTS_ATTRIBUTE } from '../limits/publish-limits.ts';
-import { getItem } from '../store/get.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
+import { chunkPartsOf, joined, LimitsError, PARTS_ATTRIBUTE } from '../limits/index.ts';
 import {
   absent,
+  answered,
   any,
   atRev,
+  changeItem,
+  getItem,
   type InstanceTable,
+  type Item,
   type ItemTable,
+  itemAt,
+  type LedgerKeys,
+  ledgerKeys,
   numberIs,
+  putItem,
+  queryPages,
+  SK,
   TimeLimit,
-} from '../store/operation.ts';
-import { itemAt, putItem } from '../store/put.ts';
-import { queryPages } from '../store/query.ts';
-import { SK, TTL_ATTRIBUTE } from '../store/table.ts';
-import { answered } from '../store/table-failure.ts';
-import { changeItem } from '../store/update.ts';
+  TTL_ATTRIBUTE,
+} from '../store/index.ts';
 import { DirectoryError } from './directory-error.ts';
 import {
   type ChunkAddress,

@@ -1,6 +1,6 @@
 /** All groups of the instance, as the sync knows them. */
 import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/place/directory.ts';
-import type { GitLabGroup } from '../gitlab/gitlab-directory.ts';
+import type { GitLabGroup } from '../gitlab/index.ts';
 import {
   GROUP_CHUNK_NAMES,
   type GroupChunk,

@@ -1,6 +1,6 @@
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { HandOutDirectory } from '../admission/decide-deps.ts';
-import { DIRECTORY_PARTS_MAX, type DirectoryRow } from '../contract/admissions.ts';
+import type { HandOutDirectory } from '../admission/index.ts';
+import { DIRECTORY_PARTS_MAX, type DirectoryRow } from '../contract/index.ts';
 import { chunkHashOf, visibilityCode } from './chunks.ts';
 
 /** A directory that does not change while the process lives, e.g. the one of a local run, always as new as can be. */

@@ -4,13 +4,13 @@
  * alone, because a job names its namespace itself.
  */
 
-import type { HandOutDirectory } from '../admission/decide-deps.ts';
+import type { HandOutDirectory } from '../admission/index.ts';
 import {
   DIRECTORY_NAMES_MAX,
   DIRECTORY_PARTS_MAX,
   type DirectoryResponse,
   type DirectoryRow,
-} from '../contract/admissions.ts';
+} from '../contract/index.ts';
 import { type GroupChunk, INDEX, type ProjectChunk, unpackedChunk } from './chunks.ts';
 import { DirectoryError } from './directory-error.ts';
 import type { DirectoryPointer, DirectoryTable } from './directory-table.ts';

@@ -1,4 +1,4 @@
-import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
+import type { GitLabDirectory } from '../gitlab/index.ts';
 import type { GroupChunk, StoredGroupRow } from './chunks.ts';
 import type { DirectoryDraft } from './draft.ts';
 import { type GroupTree, rowOf } from './group-tree.ts';

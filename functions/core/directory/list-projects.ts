@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { GitLabDirectory, GitLabProject } from '../gitlab/gitlab-directory.ts';
+import type { GitLabDirectory, GitLabProject } from '../gitlab/index.ts';
 import { beforeProjectChunk, projectChunkNamed, projectChunkNumber, projectChunkNumberOf } from './chunks.ts';
 import type { DirectoryDraft } from './draft.ts';
 import type { SyncProgress } from './manifest.ts';

@@ -1,5 +1,5 @@
 /** Projects into their chunks, one chunk in memory at a time. */
-import type { GitLabProject } from '../gitlab/gitlab-directory.ts';
+import type { GitLabProject } from '../gitlab/index.ts';
 import {
   type NamespaceRow,
   type ProjectChunk,

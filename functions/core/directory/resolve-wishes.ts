@@ -1,7 +1,6 @@
 /** Ids that readers did not find are asked for first, one by one: a group of today must not wait for the listing. */
 import { GROUP_LEVELS_MAX, pathKey } from '../../../policies/place/directory.ts';
-import { GitLabError } from '../gitlab/gitlab.ts';
-import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
+import { type GitLabDirectory, GitLabError } from '../gitlab/index.ts';
 import type { DirectoryWish } from './directory-table.ts';
 import { type GroupTree, rowOf } from './group-tree.ts';
 import type { ChangedProjects } from './project-chunks.ts';

@@ -1,4 +1,4 @@
-import { GitLabError } from '../gitlab/gitlab.ts';
+import { GitLabError } from '../gitlab/index.ts';
 
 /**
  * What one run of the sync may ask of GitLab. 400 calls, one after the other, take two minutes at 300 ms each, and are

@@ -5,9 +5,8 @@
  */
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
-import type { GitLabDirectory } from '../gitlab/gitlab-directory.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import type { GitLabDirectory, GitLabErrorCode } from '../gitlab/index.ts';
 import type { DirectoryTable, DirectoryWish } from './directory-table.ts';
 import { DirectoryDraft, SYNC_TIMEOUT_MS } from './draft.ts';
 import { readGroups, writeGroups } from './group-tree.ts';

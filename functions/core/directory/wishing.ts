@@ -1,4 +1,4 @@
-import type { Log } from '../environment/log.ts';
+import type { Log } from '../environment/index.ts';
 import { type DirectoryTable, type DirectoryWish, WISH_AGAIN_MS } from './directory-table.ts';
 
 interface WishingDeps {

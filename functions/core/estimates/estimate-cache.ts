@@ -2,8 +2,7 @@ import { historyEstimator } from '../../../policies/estimate/history-estimator.t
 import { NO_HISTORY, type ProjectHistory } from '../../../policies/estimate/project-history.ts';
 import { type EstimateSettings, type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import { keepLatest } from '../environment/keep-latest.ts';
+import { keepLatest, type LedgerClock } from '../environment/index.ts';
 import type { EstimateSource } from './estimate-source.ts';
 
 interface EstimateCache {

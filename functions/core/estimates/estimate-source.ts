@@ -1,5 +1,5 @@
 import type { ProjectHistory } from '../../../policies/estimate/project-history.ts';
-import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
+import { type BatchGetDeps, batchGet } from '../store/index.ts';
 import { decodeEstimates, estimatesKey } from './estimates-item.ts';
 
 /** Where the run histories of projects are read. */

@@ -1,10 +1,7 @@
 /** The item of a project's run histories: written by the rollup, read by admission. */
 import { decodeHistory, encodeHistory } from '../../../policies/estimate/history-text.ts';
 import type { ProjectHistory } from '../../../policies/estimate/project-history.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { versioned } from '../store/item-version.ts';
-import { type Key, ROLLUP_SK } from '../store/keys.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import { type Item, type Key, PK, ROLLUP_SK, SK, TTL_ATTRIBUTE, versioned } from '../store/index.ts';
 
 /** `gitlab.example.com#estimates#project/1001`, `rollup` */
 export const estimatesKey = (instance: string, projectId: number): Key => ({

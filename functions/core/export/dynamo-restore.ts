@@ -1,10 +1,18 @@
 /** Exported items back into a table: each where it is absent or older, so that reading back twice changes nothing. */
-import { CLOSED_AT, REV } from '../ledger/item.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { absent, any, compare, type InstanceTable, TimeLimit } from '../store/operation.ts';
-import { putItem } from '../store/put.ts';
-import { SK, TTL_ATTRIBUTE } from '../store/table.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import { CLOSED_AT, REV } from '../ledger/index.ts';
+import {
+  absent,
+  answered,
+  any,
+  compare,
+  type InstanceTable,
+  type Item,
+  putItem,
+  SK,
+  TimeLimit,
+  TTL_ATTRIBUTE,
+  unavailable,
+} from '../store/index.ts';
 import type { ExportedKind } from './exported-image.ts';
 
 /** `kept`: the table has it already, as new or newer. */

@@ -1,8 +1,7 @@
 /** A batch of the table's stream → one object outside the table. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { Log } from '../environment/log.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
 import { type ExportedImage, exportedImages } from './exported-image.ts';
 
 export interface ExportDeps {

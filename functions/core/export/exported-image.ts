@@ -4,8 +4,14 @@
  */
 import { isRecord } from '../../../policies/document/reading.ts';
 import { LIMITS_PK_SUFFIX, PK, SK } from '../../names.ts';
-import type { AttributeValue, Item } from '../store/item-bytes.ts';
-import { ADJUSTMENT_SK_PREFIX, CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from '../store/keys.ts';
+import {
+  ADJUSTMENT_SK_PREFIX,
+  type AttributeValue,
+  CLOSING_SK,
+  ENTRY_SK_PREFIX,
+  type Item,
+  RECORD_SK,
+} from '../store/index.ts';
 
 export type ExportedKind = 'record' | 'entry' | 'adjustment' | 'closing' | 'limits';
 

@@ -1,5 +1,4 @@
-import type { Item } from '../store/item-bytes.ts';
-import { isNewer } from '../store/item-version.ts';
+import { type Item, isNewer } from '../store/index.ts';
 import { isExpired, type RestoreItem } from './dynamo-restore.ts';
 import { type ExportedKind, exportedKind, itemOfLine } from './exported-image.ts';
 

@@ -1,7 +1,7 @@
 /** Objects in one S3 bucket: a signed PUT each. The SDK's client for S3 would double the bundle for this one call. */
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { NodeSha256 } from '../contract/node-sha256.ts';
+import { NodeSha256 } from '../contract/index.ts';
 import type { ObjectStore } from './export-images.ts';
 
 interface S3ObjectsOptions {

@@ -1,4 +1,4 @@
-import { doubling, retried } from '../store/retried.ts';
+import { doubling, retried } from '../store/index.ts';
 import { GitLabError } from './gitlab.ts';
 
 /** The ledger's clock fits. */

@@ -1,10 +1,6 @@
 /** What people are told once, however often it happens. */
-import type { LedgerClock } from '../environment/clock.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { versioned } from '../store/item-version.ts';
-import type { LedgerKeys } from '../store/keys.ts';
-import { LedgerError } from '../store/ledger-error.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import { type Item, LedgerError, type LedgerKeys, PK, SK, TTL_ATTRIBUTE, versioned } from '../store/index.ts';
 import type { Announcement, LedgerStore } from './store.ts';
 
 interface AnnounceOptions {

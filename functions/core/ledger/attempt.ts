@@ -1,6 +1,6 @@
 /** One transaction against the weather: conflicts, throttles and lost answers are tried again while there is time. */
-import type { LedgerClock } from '../environment/clock.ts';
-import { LedgerError } from '../store/ledger-error.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import { LedgerError } from '../store/index.ts';
 import type { LedgerStore, Refusal, Write } from './store.ts';
 
 export interface AttemptDeps extends TransactDeps {

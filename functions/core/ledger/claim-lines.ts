@@ -5,7 +5,7 @@
 
 import type { Violation } from '../../../policies/reason.ts';
 import { unitOfLetter, unitRow } from '../../../policies/units/unit.ts';
-import { escapePart, unescapePart } from '../store/keys.ts';
+import { escapePart, unescapePart } from '../store/index.ts';
 import type { EntryDelta } from './entry.ts';
 import type { RecordClaim } from './ledger.ts';
 

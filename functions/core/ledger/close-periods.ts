@@ -6,7 +6,7 @@
  * reads what is due and nothing else, however large the table is.
  */
 
-import { DUE_SHARDS } from '../store/keys.ts';
+import { DUE_SHARDS } from '../store/index.ts';
 import { attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
 import type { Counter } from './ledger.ts';
 import { adjustedIn, closingIn, counterIn } from './period-items.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LedgerClock } from '../environment/clock.ts';
+import type { LedgerClock } from '../environment/index.ts';
 import { type ClosedPeriods, closePeriods } from './close-periods.ts';
 import type { ClosingStore, LedgerStore } from './store.ts';
 

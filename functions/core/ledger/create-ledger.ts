@@ -1,8 +1,7 @@
 /** Puts the ledger together over a table. Keep one per process: it remembers which counters are nearly full. */
 import { randomUUID } from 'node:crypto';
-import type { LedgerClock } from '../environment/clock.ts';
-import { systemClock } from '../environment/clock.ts';
-import { LedgerError } from '../store/ledger-error.ts';
+import { type LedgerClock, systemClock } from '../environment/index.ts';
+import { LedgerError } from '../store/index.ts';
 import { adjust } from './adjust.ts';
 import { NO_AMOUNTS } from './amounts.ts';
 import { announceOnce } from './announce.ts';

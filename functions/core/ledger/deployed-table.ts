@@ -1,8 +1,5 @@
-import type { LedgerClock } from '../environment/clock.ts';
-import { systemClock } from '../environment/clock.ts';
-import { dynamoClient } from '../store/dynamo-client.ts';
-import { dynamoTable } from '../store/dynamo-table.ts';
-import type { ItemTable } from '../store/operation.ts';
+import { type LedgerClock, systemClock } from '../environment/index.ts';
+import { dynamoClient, dynamoTable, type ItemTable } from '../store/index.ts';
 
 interface DeployedTable {
   readonly table: ItemTable;

@@ -1,7 +1,12 @@
-import { INSTANCES_PK } from '../store/keys.ts';
-import { type InstanceTable, TimeLimit } from '../store/operation.ts';
-import { itemAt, putItem } from '../store/put.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import {
+  answered,
+  INSTANCES_PK,
+  type InstanceTable,
+  itemAt,
+  putItem,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
 import type { InstanceRegister, KnownInstance } from './instance-register.ts';
 import {
   GITLAB_URL_ATTRIBUTE,

@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getItem } from '../store/get.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { type Key, ledgerKeys } from '../store/keys.ts';
-import { type InstanceTable, TimeLimit } from '../store/operation.ts';
-import { itemAt, putItem } from '../store/put.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import {
+  answered,
+  getItem,
+  type InstanceTable,
+  type Item,
+  itemAt,
+  type Key,
+  ledgerKeys,
+  putItem,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
 import { blocksOf, decodeHead, decodeRunners, encodeHead, encodeRunners } from './marks-item.ts';
 import type { RunnerMark, SweepMarkStore, SweepMarks } from './sweep-marks.ts';
 

@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { getItem } from '../store/get.ts';
-import { ledgerKeys } from '../store/keys.ts';
-import { absent, type InstanceTable, TimeLimit } from '../store/operation.ts';
-import { itemAt, putItem } from '../store/put.ts';
-import { TTL_ATTRIBUTE } from '../store/table.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import {
+  absent,
+  answered,
+  getItem,
+  type InstanceTable,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  TimeLimit,
+  TTL_ATTRIBUTE,
+  unavailable,
+} from '../store/index.ts';
 import type { PseudonymKeys } from './pseudonym-keys.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -1,7 +1,4 @@
-import type { Item } from '../store/item-bytes.ts';
-import { ledgerKeys } from '../store/keys.ts';
-import type { InstanceTable } from '../store/operation.ts';
-import { singleItem } from '../store/single-item.ts';
+import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 import type { DriftingCounter, RecountOutcome, RecountOutcomes } from './recount-outcome.ts';
 
 const RECOUNTED_AT = 'at';

@@ -1,36 +1,39 @@
 /** The ledger's items in the table. Lost races, refusals and throttles are values; everything else is `ledger_unavailable`. */
 import type { CounterKey } from '../../../policies/claim.ts';
-import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
-import type { Item } from '../store/item-bytes.ts';
 import {
   ANNOUNCED_SK,
-  ENTRY_SK_PREFIX,
-  INBOX_SK,
-  type Key,
-  type LedgerKeys,
-  ledgerKeys,
-  ROLLUP_SK,
-} from '../store/keys.ts';
-import { LedgerError } from '../store/ledger-error.ts';
-import {
   absent,
   all,
+  answered,
   any,
+  type BatchGetDeps,
+  batchGet,
   begins,
   compare,
+  DUE_AT,
+  ENTRY_SK_PREFIX,
+  failureText,
+  INBOX_SK,
   type InstanceTable,
+  type Item,
   type ItemCondition,
   type ItemTable,
+  type Key,
+  LedgerError,
+  type LedgerKeys,
+  ledgerKeys,
   numberIs,
+  PK,
+  putItem,
+  queryPage,
   type RefusedItem,
+  ROLLUP_SK,
+  SK,
+  scanPages,
   TimeLimit,
-} from '../store/operation.ts';
-import { putItem } from '../store/put.ts';
-import { queryPage } from '../store/query.ts';
-import { scanPages } from '../store/scan.ts';
-import { DUE_AT, PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
-import { answered, failureText } from '../store/table-failure.ts';
-import { transactItems } from '../store/transact.ts';
+  TTL_ATTRIBUTE,
+  transactItems,
+} from '../store/index.ts';
 import { announcementItem, seconds } from './announce.ts';
 import type { DueJob } from './due-job.ts';
 import { itemWrite, rewriteOf, rewriteOfEntry } from './dynamo-write.ts';

@@ -1,21 +1,23 @@
 /** The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it. */
 
-import { versioned } from '../store/item-version.ts';
-import type { LedgerKeys } from '../store/keys.ts';
 import {
   absent,
   all,
   any,
   atRev,
+  DUE_AT,
+  DUE_PK,
   type ItemCondition,
   type ItemWrite,
+  type LedgerKeys,
   numberIs,
   type PutWrite,
   present,
+  putOf,
+  TTL_ATTRIBUTE,
   type UpdateWrite,
-} from '../store/operation.ts';
-import { putOf } from '../store/put.ts';
-import { DUE_AT, DUE_PK, TTL_ATTRIBUTE } from '../store/table.ts';
+  versioned,
+} from '../store/index.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import type { CorrectionEntry } from './entry.ts';
 import {

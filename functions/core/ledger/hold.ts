@@ -7,7 +7,7 @@
  *        └────────────── again, at most six times ◀───────────┘
  */
 import type { CounterKey } from '../../../policies/claim.ts';
-import { LedgerError } from '../store/ledger-error.ts';
+import { LedgerError } from '../store/index.ts';
 import {
   type AttemptDeps,
   attempt,

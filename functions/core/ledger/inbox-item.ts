@@ -1,8 +1,5 @@
 /** What arrived from outside and waits for its reader, who is told by the table's stream. */
-import type { Item } from '../store/item-bytes.ts';
-import { versioned } from '../store/item-version.ts';
-import { INBOX_SK, type LedgerKeys } from '../store/keys.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import { INBOX_SK, type Item, type LedgerKeys, PK, SK, TTL_ATTRIBUTE, versioned } from '../store/index.ts';
 import type { InboxItem } from './store.ts';
 
 export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {

@@ -1,16 +1,22 @@
 /** What the ledger keeps ↔ DynamoDB items. Attribute names are short because every byte is stored with every job. */
 import type { RecordedRequest } from '../../../policies/request/recorded.ts';
-import type { AttributeValue, Item } from '../store/item-bytes.ts';
-import { isNewer, versioned } from '../store/item-version.ts';
 import {
   ADJUSTMENT_SK_PREFIX,
+  type AttributeValue,
   CLOSING_SK,
   COUNTER_SK,
+  DUE_AT,
+  DUE_PK,
   ENTRY_SK_PREFIX,
+  type Item,
+  isNewer,
   type LedgerKeys,
+  PK,
   RECORD_SK,
-} from '../store/keys.ts';
-import { DUE_AT, DUE_PK, PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+  SK,
+  TTL_ATTRIBUTE,
+  versioned,
+} from '../store/index.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import {
   decodeClaims,

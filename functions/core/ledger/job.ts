@@ -1,6 +1,6 @@
 import { counterName } from '../../../policies/claim.ts';
 import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
-import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
+import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
 import type { HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
 
 /** One job on its way through a hold. */

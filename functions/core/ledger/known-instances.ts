@@ -1,9 +1,14 @@
-import type { Item } from '../store/item-bytes.ts';
-import { INSTANCES_PK } from '../store/keys.ts';
-import { type ItemPage, type ItemTable, TimeLimit } from '../store/operation.ts';
-import { queryPage } from '../store/query.ts';
-import { SK } from '../store/table.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import {
+  answered,
+  INSTANCES_PK,
+  type Item,
+  type ItemPage,
+  type ItemTable,
+  queryPage,
+  SK,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
 import type { KnownInstance } from './instance-register.ts';
 
 /** No job waits for it, and it is often the first thing a database hears that has just started. */

@@ -1,7 +1,6 @@
 /** What this process last saw of the busiest counters: a hint for reading before writing, never a reason to refuse. */
 
-import type { LedgerClock } from '../environment/clock.ts';
-import { keepLatest } from '../environment/keep-latest.ts';
+import { keepLatest, type LedgerClock } from '../environment/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import type { HoldJob } from './job.ts';
 import type { HoldOptions, HoldOutcome } from './ledger.ts';

@@ -1,5 +1,5 @@
 /** The sweep's marks ↔ DynamoDB items. */
-import type { AttributeValue } from '../store/item-bytes.ts';
+import type { AttributeValue } from '../store/index.ts';
 import type { RunnerMark, SweepMarks } from './sweep-marks.ts';
 
 type Attributes = Readonly<Record<string, AttributeValue>>;

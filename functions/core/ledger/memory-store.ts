@@ -3,14 +3,18 @@
  * bench. What it does with items is what a deployment does.
  */
 
-import type { LedgerClock } from '../environment/clock.ts';
-import { systemClock } from '../environment/clock.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { ANNOUNCED_SK, INBOX_SK, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
-import { LedgerError } from '../store/ledger-error.ts';
-import { MemoryTable } from '../store/memory-table.ts';
-import type { ItemTable } from '../store/operation.ts';
-import { SK } from '../store/table.ts';
+import { type LedgerClock, systemClock } from '../environment/index.ts';
+import {
+  ANNOUNCED_SK,
+  INBOX_SK,
+  type Item,
+  type ItemTable,
+  LedgerError,
+  type LedgerKeys,
+  ledgerKeys,
+  MemoryTable,
+  SK,
+} from '../store/index.ts';
 import { DynamoStore } from './dynamo-store.ts';
 import { decodeItem } from './item.ts';
 import type { Counter } from './ledger.ts';

@@ -1,6 +1,6 @@
 /** The claims of a pack on one counter become one write whose condition is the tightest of all their bounds. */
 import type { Claim } from '../../../policies/claim.ts';
-import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
+import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
 import type { UncheckedCause } from './ledger.ts';
 import type { CounterWrite } from './store.ts';
 

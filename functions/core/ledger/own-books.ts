@@ -1,5 +1,4 @@
-import { LedgerError } from '../store/ledger-error.ts';
-import type { InstanceTable } from '../store/operation.ts';
+import { type InstanceTable, LedgerError } from '../store/index.ts';
 import type { KnownInstance } from './instance-register.ts';
 import { knownInstances } from './known-instances.ts';
 

@@ -1,6 +1,6 @@
 /** How long a job is taken to have run, and which of two ends counts. Pure. */
 
-import { LedgerError } from '../store/ledger-error.ts';
+import { LedgerError } from '../store/index.ts';
 import { GRACE_SECONDS } from './draft.ts';
 import type { JobEnd, JobFacts, JobRecord } from './ledger.ts';
 

@@ -1,7 +1,6 @@
 /** Keeps a record within one write unit. Labels and surplus violations go, in a fixed order; the claims never do. */
 import type { Violation } from '../../../policies/reason.ts';
-import { type Item, itemBytes } from '../store/item-bytes.ts';
-import type { LedgerKeys } from '../store/keys.ts';
+import { type Item, itemBytes, type LedgerKeys } from '../store/index.ts';
 import { encodeRecord } from './item.ts';
 import type { JobFacts, JobRecord } from './ledger.ts';
 

@@ -1,6 +1,6 @@
 /** Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes. */
 
-import type { LedgerClock } from '../environment/clock.ts';
+import type { LedgerClock } from '../environment/index.ts';
 import type { JobRecord } from './ledger.ts';
 import { type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
 import type { LedgerStore, RewriteStore } from './store.ts';

@@ -1,8 +1,8 @@
 /** Weighs jobs in arrival order against the counters seen so far: who is kept, who is refused, and what that adds up to. */
 
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import { LedgerError } from '../store/ledger-error.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import { LedgerError } from '../store/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import type { HoldJob } from './job.ts';
 import { judgeClaim } from './judge-claim.ts';

@@ -4,8 +4,7 @@
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes per item)
  */
 
-import { itemBytes } from '../store/item-bytes.ts';
-import type { LedgerKeys } from '../store/keys.ts';
+import { itemBytes, type LedgerKeys } from '../store/index.ts';
 import { NO_AMOUNTS, plus } from './amounts.ts';
 import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry, encodeReset } from './item.ts';
 import { recordItem } from './record-size.ts';

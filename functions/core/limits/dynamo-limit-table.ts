@@ -1,25 +1,33 @@
 /** Limit sets in the ledger's table, under keys that no scan of the books yields. */
 import type { CounterKey } from '../../../policies/claim.ts';
-import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
-import { getItem } from '../store/get.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { type Key, type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import {
   absent,
+  answered,
   atRev,
+  type BatchGetDeps,
+  batchGet,
+  changeItem,
   compare,
+  getItem,
   type InstanceTable,
+  type Item,
   type ItemTable,
+  itemAt,
+  type Key,
   keyOf,
+  type LedgerKeys,
+  ledgerKeys,
+  PK,
+  putItem,
+  putOf,
+  queryAll,
+  queryPages,
+  retried,
+  SK,
   TimeLimit,
-} from '../store/operation.ts';
-import { itemAt, putItem, putOf } from '../store/put.ts';
-import { queryAll, queryPages } from '../store/query.ts';
-import { retried } from '../store/retried.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
-import { answered } from '../store/table-failure.ts';
-import { transactItems } from '../store/transact.ts';
-import { changeItem } from '../store/update.ts';
+  TTL_ATTRIBUTE,
+  transactItems,
+} from '../store/index.ts';
 import type {
   FlipOutcome,
   LimitChunk,

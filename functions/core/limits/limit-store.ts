@@ -7,9 +7,8 @@ import { problemText } from '../../../policies/document/parsed.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet, Rollout } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { Log } from '../environment/log.ts';
-import { LedgerError } from '../store/ledger-error.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
+import { LedgerError } from '../store/index.ts';
 import {
   chunkOfRoot,
   type LimitsDocument,

@@ -3,7 +3,7 @@
  * of the pointer is the only write that anybody notices.
  */
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { ReadOptions } from '../ledger/store.ts';
+import type { ReadOptions } from '../ledger/index.ts';
 
 export type { ReadOptions };
 

@@ -5,7 +5,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { Item } from '../store/item-bytes.ts';
+import type { Item } from '../store/index.ts';
 import { logOf, rowsSet, writeRows } from './change-log.ts';
 import { changeRows, NO_LIMITS } from './changes/change-rows.ts';
 import {

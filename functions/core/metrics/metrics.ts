@@ -1,6 +1,6 @@
 import { ENV_DEPLOYMENT } from '../../names.ts';
-import { emfLine, isDeployment, type Metric } from '../contract/emf-document.ts';
-import type { LedgerClock } from '../environment/clock.ts';
+import { emfLine, isDeployment, type Metric } from '../contract/index.ts';
+import type { LedgerClock } from '../environment/index.ts';
 
 /** What a part says in numbers. Metrics are those of names.ts: each one costs money for as long as it is written. */
 export interface Metrics {

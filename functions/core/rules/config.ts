@@ -1,5 +1,5 @@
 import { ENV_DYNAMODB_ENDPOINT, ENV_GITLAB_INSTANCE, ENV_LEDGER_TABLE, ENV_RULES_FILE } from '../../names.ts';
-import { type Environment, refuseInvalid, unset } from '../environment/settings.ts';
+import { type Environment, refuseInvalid, unset } from '../environment/index.ts';
 
 interface AdmitConfig {
   readonly ledgerTable: string;

@@ -1,10 +1,8 @@
-import type { HandOutDirectory } from '../admission/decide-deps.ts';
-import { DirectoryStore } from '../directory/directory-store.ts';
-import { DynamoDirectoryTable } from '../directory/dynamo-directory-table.ts';
-import { directoryHandOut } from '../directory/hand-out.ts';
-import type { Log } from '../environment/log.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { DynamoLimitTable, type DynamoLimitTableOptions } from '../limits/dynamo-limit-table.ts';
+import type { HandOutDirectory } from '../admission/index.ts';
+import { DirectoryStore, DynamoDirectoryTable, directoryHandOut } from '../directory/index.ts';
+import type { Log } from '../environment/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { DynamoLimitTable, type DynamoLimitTableOptions } from '../limits/index.ts';
 import { readRulesFile } from './rules-file.ts';
 import { type RulesInForce, rulesInForce } from './rules-in-force.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { LiveLimits } from '../limits/desk/live-limits.ts';
+import type { LiveLimits } from '../limits/index.ts';
 import { readRulesFile } from './rules-file.ts';
 
 /** What edits are planned against. */

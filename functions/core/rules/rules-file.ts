@@ -4,7 +4,7 @@ import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import type { Rules } from '../admission/decide-deps.ts';
+import type { Rules } from '../admission/index.ts';
 
 /** A document with the short hash of its content, as the build wrote it. */
 interface Versioned {

@@ -5,12 +5,10 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { placementOf } from '../../../policies/place/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import type { Rules } from '../admission/decide-deps.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { Log } from '../environment/log.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { LimitStore } from '../limits/limit-store.ts';
-import type { LimitTable } from '../limits/limit-table.ts';
+import type { Rules } from '../admission/index.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { LimitStore, type LimitTable } from '../limits/index.ts';
 
 interface RulesInForceDeps {
   readonly table: LimitTable;

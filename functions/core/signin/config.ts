@@ -10,7 +10,7 @@ import {
   ENV_SIGNIN_SECRET_PARAMETER,
   ENV_VIEWERS_FROM,
 } from '../../names.ts';
-import { type Environment, unset } from '../environment/settings.ts';
+import { type Environment, unset } from '../environment/index.ts';
 import type { RoleSettings } from './gitlab-roles.ts';
 import { CALLBACK_PATH, ownAddress } from './own-address.ts';
 

@@ -1,5 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import type { Log } from '../environment/log.ts';
+import type { Log } from '../environment/index.ts';
 import { plainPage, type RenderNotice } from './answers.ts';
 import { idCookie } from './cookies.ts';
 import { GitLabSignIn } from './gitlab-sign-in.ts';

@@ -1,11 +1,16 @@
-import { deleteItem } from '../store/delete.ts';
-import { getItem } from '../store/get.ts';
-import { ledgerKeys } from '../store/keys.ts';
-import { type InstanceTable, TimeLimit } from '../store/operation.ts';
-import { itemAt, putItem } from '../store/put.ts';
-import { TTL_ATTRIBUTE } from '../store/table.ts';
-import { answered, type TableFailure } from '../store/table-failure.ts';
-import { changeItem } from '../store/update.ts';
+import {
+  answered,
+  changeItem,
+  deleteItem,
+  getItem,
+  type InstanceTable,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  type TableFailure,
+  TimeLimit,
+  TTL_ATTRIBUTE,
+} from '../store/index.ts';
 import { changeAttributes, sessionAttributes, sessionOf } from './session-item.ts';
 import type { SessionStore } from './session-store.ts';
 import { SignInError } from './sign-in-error.ts';

@@ -1,9 +1,18 @@
-import { deleteItem } from '../store/delete.ts';
-import { ledgerKeys } from '../store/keys.ts';
-import { all, begins, type InstanceTable, keyOf, numberIs, TimeLimit } from '../store/operation.ts';
-import { scanPages } from '../store/scan.ts';
-import { PK, SK } from '../store/table.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import {
+  all,
+  answered,
+  begins,
+  deleteItem,
+  type InstanceTable,
+  keyOf,
+  ledgerKeys,
+  numberIs,
+  PK,
+  SK,
+  scanPages,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
 import { USER_ID } from './session-item.ts';
 
 /** Sign-ins by whose they are. No page needs that, so there is no index: it reads the whole table. */

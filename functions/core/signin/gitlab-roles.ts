@@ -1,8 +1,14 @@
 import { isRecord } from '../../../policies/document/reading.ts';
-import { GitLabError } from '../gitlab/gitlab.ts';
-import { checkBaseUrl, pageEnd, readFound, readList } from '../gitlab/rest-answers.ts';
-import { type RestCallDeps, restCall } from '../gitlab/rest-call.ts';
-import { pageQuery } from '../gitlab/rest-pages.ts';
+import {
+  checkBaseUrl,
+  GitLabError,
+  pageEnd,
+  pageQuery,
+  type RestCallDeps,
+  readFound,
+  readList,
+  restCall,
+} from '../gitlab/index.ts';
 import type { Account, RoleSource } from './role-source.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { Roles } from './user.ts';

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { Log } from '../environment/log.ts';
+import type { Log } from '../environment/index.ts';
 import { wantsPage } from './answers.ts';
 import type { IdCookie } from './cookies.ts';
 import { hasCsrfToken, isFromHere, isSafe } from './forgery.ts';

@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../environment/clock.ts';
+import type { LedgerClock } from '../environment/index.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { type ItemTable, keyOf, TimeLimit } from './operation.ts';

@@ -1,6 +1,6 @@
 import * as names from '../../names.ts';
 import { SK } from '../../names.ts';
-import type { Beat } from '../contract/heartbeat.ts';
+import type { Beat } from '../contract/index.ts';
 import type { Item } from './item-bytes.ts';
 import { ledgerKeys } from './keys.ts';
 import { type InstanceTable, TimeLimit } from './operation.ts';

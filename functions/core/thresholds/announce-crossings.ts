@@ -2,11 +2,9 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
 import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { Log } from '../environment/log.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { addresseeKey } from '../notify/addressee.ts';
-import { type Message, type Notifier, subjectLine } from '../notify/notify.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
+import type { Ledger } from '../ledger/index.ts';
+import { addresseeKey, type Message, type Notifier, subjectLine } from '../notify/index.ts';
 import {
   type AmountCrossing,
   crossingId,

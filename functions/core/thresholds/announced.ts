@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { longestDays } from '../../../policies/limits/period.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/index.ts';
 import type { Crossing } from './crossings.ts';
 import type { ThresholdLevel } from './level.ts';
 

@@ -4,7 +4,7 @@ import { limitLabelOf, limitName, limitNameFirst } from '../../../policies/text/
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { untilText } from '../../../policies/text/until-text.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
-import { linkTo, subjectPagePath } from '../notify/console-links.ts';
+import { linkTo, subjectPagePath } from '../notify/index.ts';
 import { crossingId, shortId } from './announced.ts';
 import { OVERDRAFT } from './level.ts';
 import type { ToldCrossing } from './watched.ts';

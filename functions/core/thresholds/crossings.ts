@@ -1,5 +1,5 @@
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { Counter } from '../ledger/ledger.ts';
+import type { Counter } from '../ledger/index.ts';
 import { OVERDRAFT, type ThresholdLevel, thresholdLevelsOf, type WatchedLimit } from './level.ts';
 
 /** `spent`: what is settled. `committed`: spent + held. */

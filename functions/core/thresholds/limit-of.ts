@@ -3,7 +3,7 @@ import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { addresseeOf } from '../notify/addressee.ts';
+import { addresseeOf } from '../notify/index.ts';
 import type { LimitOfSubject } from './watched.ts';
 
 /** The limit a counter counts for, with the amount in force now, and whose it is. */

@@ -1,7 +1,7 @@
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { Forecast } from '../../../policies/forecast/run-out.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
-import type { Addressee } from '../notify/addressee.ts';
+import type { Addressee } from '../notify/index.ts';
 import type { AmountCrossing } from './announced.ts';
 import type { WatchedLimit } from './level.ts';
 

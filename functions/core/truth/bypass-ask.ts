@@ -4,9 +4,9 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Rules } from '../admission/decide-deps.ts';
-import type { JobTruth } from '../gitlab/job-truth.ts';
-import type { BypassAsk, JobEnd } from '../ledger/ledger.ts';
+import type { Rules } from '../admission/index.ts';
+import type { JobTruth } from '../gitlab/index.ts';
+import type { BypassAsk, JobEnd } from '../ledger/index.ts';
 
 /**
  * What started longer ago is charged to the period of today: its own may be closed, and a closed period takes no new

@@ -1,10 +1,14 @@
 /** Jobs that ran and that the ledger never heard of: evaluated by the rules of now, charged without asking. */
-import type { Rules } from '../admission/decide-deps.ts';
-import type { LedgerClock } from '../environment/clock.ts';
-import type { Log } from '../environment/log.ts';
-import type { JobTruth } from '../gitlab/job-truth.ts';
-import { type ControllerScope, isOutOfScope } from '../ledger/controller-scope.ts';
-import type { BypassAsk, JobEnd, Ledger } from '../ledger/ledger.ts';
+import type { Rules } from '../admission/index.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
+import type { JobTruth } from '../gitlab/index.ts';
+import {
+  type BypassAsk,
+  type ControllerScope,
+  isOutOfScope,
+  type JobEnd,
+  type Ledger,
+} from '../ledger/index.ts';
 import { bypassAsk } from './bypass-ask.ts';
 import { type EndedOutcome, together } from './together.ts';
 

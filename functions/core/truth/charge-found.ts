@@ -1,4 +1,4 @@
-import type { JobTruth } from '../gitlab/job-truth.ts';
+import type { JobTruth } from '../gitlab/index.ts';
 import type { TruthOutcome } from './settle-truths.ts';
 
 /** Charges jobs that ran and that nobody admitted. One outcome per truth, same order; the same may come again. */

@@ -1,6 +1,6 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
-import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
-import type { EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/ledger.ts';
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
+import type { EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/index.ts';
 import type { ChargeBypass } from './charge-found.ts';
 import type { JobVerdict } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 /** What one word of GitLab's about a job means to the ledger. Pure. */
-import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
-import type { JobEnd } from '../ledger/ledger.ts';
+import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
+import type { JobEnd } from '../ledger/index.ts';
 
 export type EndOfJob =
   /** It ran: charge what it took. */

@@ -2,11 +2,15 @@
  * The books against GitLab, job by job: did what was rejected really fail, did what was admitted run, was every job that
  * ran seen? Pure: records and truths in, findings out.
  */
-import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
-import { type ControllerScope, isOutOfScope } from '../ledger/controller-scope.ts';
-import type { JobRecord, JobState } from '../ledger/ledger.ts';
-import { wasRejected } from '../ledger/rejected.ts';
-import { isLive } from '../ledger/settle.ts';
+import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
+import {
+  type ControllerScope,
+  isLive,
+  isOutOfScope,
+  type JobRecord,
+  type JobState,
+  wasRejected,
+} from '../ledger/index.ts';
 import { type JobVerdict, verdictOn } from './verdict.ts';
 
 export type FindingKind =

@@ -1,7 +1,11 @@
 /** What one job is charged and why, in lines that add up to what its counters show. Pure. */
-import type { CorrectionEntry, EntryCause } from '../ledger/entry.ts';
-import type { JobRecord, RecordClaim } from '../ledger/ledger.ts';
-import { settleMove } from '../ledger/settle.ts';
+import {
+  type CorrectionEntry,
+  type EntryCause,
+  type JobRecord,
+  type RecordClaim,
+  settleMove,
+} from '../ledger/index.ts';
 
 export interface ChargeLine {
   readonly kind: 'usage' | 'correction';

@@ -1,7 +1,7 @@
 /** Which groups a job was in when it was decided. Where they were moved since changes no bill. */
 import { subjectKey } from '../../../policies/limits/levels.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
-import type { JobRecord } from '../ledger/ledger.ts';
+import type { JobRecord } from '../ledger/index.ts';
 
 /**
  * Whether the job was decided in the group or below it: by the groups of its record alone. A record from before they were

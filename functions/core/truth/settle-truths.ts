@@ -15,9 +15,9 @@
  * | | any other, or none | nothing: there is nothing to give back |
  */
 
-import type { Log } from '../environment/log.ts';
-import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
-import type { GoneJob, Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../environment/index.ts';
+import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
+import type { GoneJob, Ledger } from '../ledger/index.ts';
 import { type BypassDeps, type BypassedJob, chargeBypass } from './charge-bypass.ts';
 import { type EndOfJob, endOfJob, outdoes } from './end-of-job.ts';
 import { type EndedOutcome, together } from './together.ts';

@@ -1,7 +1,7 @@
 /** Many jobs in one call of the ledger, and one that makes it throw does not take the others along. */
 
-import type { Log } from '../environment/log.ts';
-import type { EndOutcome } from '../ledger/ledger.ts';
+import type { Log } from '../environment/index.ts';
+import type { EndOutcome } from '../ledger/index.ts';
 
 /** The ledger gives each call 10 s; this many ends are some five transactions. */
 const JOBS_PER_CALL_MAX = 100;

@@ -1,5 +1,5 @@
 /** What GitLab said about a job, as it waits in the inbox: JSON of a few hundred bytes. */
-import { JOB_STATUSES, type JobTruth } from '../gitlab/job-truth.ts';
+import { JOB_STATUSES, type JobTruth } from '../gitlab/index.ts';
 
 /** A write unit is 1 KB; nobody's labels may make an item that the table refuses. */
 const TEXT_CHARACTERS_MAX = 8_192;

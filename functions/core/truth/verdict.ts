@@ -1,10 +1,7 @@
 /** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
 
-import type { GitLabErrorCode } from '../gitlab/gitlab.ts';
-import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/job-truth.ts';
-import { GRACE_SECONDS } from '../ledger/draft.ts';
-import type { GoneJob, JobEnd, JobRecord } from '../ledger/ledger.ts';
-import { settleMove } from '../ledger/settle.ts';
+import { type GitLabErrorCode, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
+import { type GoneJob, GRACE_SECONDS, type JobEnd, type JobRecord, settleMove } from '../ledger/index.ts';
 import { endOfJob } from './end-of-job.ts';
 
 type Verdict =

@@ -10,12 +10,9 @@
  * Cost of a batch of n images of m jobs that touch u usage items (subject × day): one batch read, 2 (m + u) write units.
  */
 
-import type { LedgerClock } from '../environment/clock.ts';
-import type { JobRecord } from '../ledger/ledger.ts';
-import { packs } from '../ledger/merge.ts';
-import { recordExpiresAtSeconds } from '../ledger/retention.ts';
-import { LedgerError } from '../store/ledger-error.ts';
-import { retried } from '../store/retried.ts';
+import type { LedgerClock } from '../environment/index.ts';
+import { type JobRecord, packs, recordExpiresAtSeconds } from '../ledger/index.ts';
+import { LedgerError, retried } from '../store/index.ts';
 import { type Contribution, type ContributionPlace, contributionOf } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
 import { addTo, negated } from './tally.ts';

@@ -9,7 +9,7 @@ import { dayIn } from '../../../policies/limits/zone.ts';
 import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
 import { isForecastable, kindRow } from '../../../policies/units/unit.ts';
 import type { UsageCounts } from '../../../policies/units/unit-row.ts';
-import type { RecountOutcome } from '../ledger/recount-outcome.ts';
+import type { RecountOutcome } from '../ledger/index.ts';
 
 /** Why the days of usage say something else than the counter. */
 export type AgreementCause =

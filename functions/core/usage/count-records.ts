@@ -1,4 +1,4 @@
-import type { JobRecord } from '../ledger/ledger.ts';
+import type { JobRecord } from '../ledger/index.ts';
 import { type ApplyDeps, type ApplyReport, applyRecords } from './apply-records.ts';
 import { noteRejections } from './latest-rejections.ts';
 import { type LearnDeps, learnRuns } from './learn-runs.ts';

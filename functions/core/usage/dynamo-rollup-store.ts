@@ -1,27 +1,26 @@
 /** The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`. */
-import {
-  decodeEstimates,
-  ESTIMATES_REV,
-  encodeEstimates,
-  type StoredEstimates,
-} from '../estimates/estimates-item.ts';
-import { type BatchGetDeps, batchGet } from '../store/batch-get.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { versioned } from '../store/item-version.ts';
-import type { Key } from '../store/keys.ts';
-import { LedgerError } from '../store/ledger-error.ts';
+import { decodeEstimates, ESTIMATES_REV, encodeEstimates, type StoredEstimates } from '../estimates/index.ts';
 import {
   absent,
+  answered,
   atRev,
+  type BatchGetDeps,
+  batchGet,
   type InstanceTable,
+  type Item,
+  isConflict,
+  isThrottle,
+  type Key,
+  LedgerError,
   numberIs,
+  putItem,
+  putOf,
   TimeLimit,
+  TTL_ATTRIBUTE,
+  transactItems,
   type UpdateWrite,
-} from '../store/operation.ts';
-import { putItem, putOf } from '../store/put.ts';
-import { TTL_ATTRIBUTE } from '../store/table.ts';
-import { answered, isConflict, isThrottle } from '../store/table-failure.ts';
-import { transactItems } from '../store/transact.ts';
+  versioned,
+} from '../store/index.ts';
 import {
   CONTRIBUTION_REV,
   decodeContribution,

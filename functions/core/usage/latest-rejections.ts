@@ -1,5 +1,5 @@
 /** Which jobs of a group, a project or the instance were rejected last: one bounded list each, of ids. */
-import type { Log } from '../environment/log.ts';
+import type { Log } from '../environment/index.ts';
 import type { UsageChange } from './apply-records.ts';
 import type { LatestRejections, RollupStore } from './rollup-store.ts';
 

@@ -1,6 +1,6 @@
 /** Settled jobs into the run histories of their projects, from which admission estimates. */
 import { type JobRun, withRuns } from '../../../policies/estimate/project-history.ts';
-import type { Log } from '../environment/log.ts';
+import type { Log } from '../environment/index.ts';
 import type { UsageChange } from './apply-records.ts';
 import type { RollupStore } from './rollup-store.ts';
 

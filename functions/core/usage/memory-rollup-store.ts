@@ -1,10 +1,7 @@
 /** The rollup's store on a table in memory, with the faults a real one has. */
 
-import { systemClock } from '../environment/clock.ts';
-import { unescapePart } from '../store/keys.ts';
-import { LedgerError } from '../store/ledger-error.ts';
-import { MemoryTable } from '../store/memory-table.ts';
-import { keyOf } from '../store/operation.ts';
+import { systemClock } from '../environment/index.ts';
+import { keyOf, LedgerError, MemoryTable, unescapePart } from '../store/index.ts';
 import { DynamoRollupStore } from './dynamo-rollup-store.ts';
 import { decodeTally, rollupKeys } from './rollup-item.ts';
 import type { RollupWrites } from './rollup-store.ts';

@@ -1,4 +1,4 @@
-import type { StoredItem } from '../ledger/store.ts';
+import type { StoredItem } from '../ledger/index.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
 
 export interface UsageRebuild {

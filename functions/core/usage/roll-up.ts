@@ -1,7 +1,7 @@
 import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
-import type { ExportResult } from '../export/export-images.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import type { LedgerKeys } from '../store/keys.ts';
+import type { ExportResult } from '../export/index.ts';
+import type { Metrics } from '../metrics/index.ts';
+import type { LedgerKeys } from '../store/index.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
 import { type Image, readImages } from './stream-images.ts';
 import type { CounterStep, TellTransitions } from './tell-transitions.ts';

@@ -1,9 +1,15 @@
 /** What the rollup keeps ↔ DynamoDB items. Everything of the rollup has the sort key `rollup`; no ledger item has. */
-import { estimatesKey } from '../estimates/estimates-item.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { versioned } from '../store/item-version.ts';
-import { escapePart, type Key, ROLLUP_SK } from '../store/keys.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../store/table.ts';
+import { estimatesKey } from '../estimates/index.ts';
+import {
+  escapePart,
+  type Item,
+  type Key,
+  PK,
+  ROLLUP_SK,
+  SK,
+  TTL_ATTRIBUTE,
+  versioned,
+} from '../store/index.ts';
 import type { Contribution } from './contribution.ts';
 import type { LatestRejections, TopProjects } from './rollup-store.ts';
 import type { UsageTally } from './tally.ts';

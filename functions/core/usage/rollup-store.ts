@@ -1,4 +1,4 @@
-import type { StoredEstimates } from '../estimates/estimates-item.ts';
+import type { StoredEstimates } from '../estimates/index.ts';
 import type { Contribution } from './contribution.ts';
 import type { UsageTally } from './tally.ts';
 import type { UsageKey } from './usage.ts';

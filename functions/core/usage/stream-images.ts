@@ -1,11 +1,7 @@
 /** What a batch of the table's stream says, of what the rollup counts. */
 import { isRecord } from '../../../policies/document/reading.ts';
-import { decodeItem } from '../ledger/item.ts';
-import type { Counter, JobRecord } from '../ledger/ledger.ts';
-import type { Item } from '../store/item-bytes.ts';
-import { isNewer } from '../store/item-version.ts';
-import { COUNTER_SK, type LedgerKeys, RECORD_SK } from '../store/keys.ts';
-import { PK, SK } from '../store/table.ts';
+import { type Counter, decodeItem, type JobRecord } from '../ledger/index.ts';
+import { COUNTER_SK, type Item, isNewer, type LedgerKeys, PK, RECORD_SK, SK } from '../store/index.ts';
 
 export type Image =
   | { readonly kind: 'record'; readonly sequence: string; readonly record: JobRecord }

@@ -1,6 +1,6 @@
 import { counterName } from '../../../policies/claim.ts';
-import type { Log } from '../environment/log.ts';
-import type { Counter } from '../ledger/ledger.ts';
+import type { Log } from '../environment/index.ts';
+import type { Counter } from '../ledger/index.ts';
 
 /** A counter's step from one write to the next; without `before` its first. */
 export interface CounterStep {

@@ -1,5 +1,5 @@
 /** Which projects of a group, or of the instance, cost most on a day: a bounded list per day, of totals. */
-import type { Log } from '../environment/log.ts';
+import type { Log } from '../environment/index.ts';
 import type { UsageChange } from './apply-records.ts';
 import type { RollupStore, TopProjects } from './rollup-store.ts';
 import { type UsageKey, usageName } from './usage.ts';

@@ -1,6 +1,6 @@
 import { isZone } from '../../../policies/limits/zone.ts';
 import { ENV_ROLLUP_ZONE } from '../../names.ts';
-import type { Environment } from '../environment/settings.ts';
+import type { Environment } from '../environment/index.ts';
 
 /** IANA zone in which the days of usage begin and end, for whoever writes or reads them. A wrong one is added to `problems`. */
 export function usageZone(env: Environment, problems: string[]): string {

@@ -4,11 +4,11 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import {
   addresseeKey,
   addresseeOf,
+  BREAK_GLASS_PAGE,
   FINANCE,
   type Ownership,
   subjectLabel,
-} from '../../core/notify/addressee.ts';
-import { BREAK_GLASS_PAGE } from '../../core/notify/console-links.ts';
+} from '../../core/notify/index.ts';
 import type { Cursor, ToldBreakGlass } from '../cursor.ts';
 import type { Notice } from '../notice.ts';
 import { type NoticeFormat, name, noticeCount, noticeInstant, quotedWords } from '../notice-format.ts';

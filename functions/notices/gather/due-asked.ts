@@ -1,6 +1,6 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import type { Ledger } from '../../core/ledger/ledger.ts';
-import type { LimitPointer } from '../../core/limits/limit-table.ts';
+import type { Ledger } from '../../core/ledger/index.ts';
+import type { LimitPointer } from '../../core/limits/index.ts';
 import type { Cursor } from '../cursor.ts';
 import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';

@@ -1,8 +1,13 @@
 import { limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
-import type { LoggedChange } from '../../core/limits/change-log.ts';
-import type { ChangeRow, Effect, FieldValue } from '../../core/limits/changes/change-row.ts';
-import { type Addressee, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
-import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../../core/notify/console-links.ts';
+import type { ChangeRow, Effect, FieldValue, LoggedChange } from '../../core/limits/index.ts';
+import {
+  type Addressee,
+  BREAK_GLASS_PAGE,
+  historyPagePath,
+  type Ownership,
+  subjectLabel,
+  subjectPagePath,
+} from '../../core/notify/index.ts';
 import type { Notice, NoticeKind } from '../notice.ts';
 import {
   type NoticeFormat,

@@ -1,17 +1,22 @@
 /** What others changed of somebody's limits, from the change log. */
 
-import type { Log } from '../../core/environment/log.ts';
-import { type LoggedChange, loggedChangeOf, rowsOf } from '../../core/limits/change-log.ts';
-import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
-import type { LimitPointer, LimitTable } from '../../core/limits/limit-table.ts';
-import { LimitsError } from '../../core/limits/limits-error.ts';
+import type { Log } from '../../core/environment/index.ts';
+import {
+  type ChangeRow,
+  type LimitPointer,
+  LimitsError,
+  type LimitTable,
+  type LoggedChange,
+  loggedChangeOf,
+  rowsOf,
+} from '../../core/limits/index.ts';
 import {
   type Addressee,
   addresseeKey,
   addresseeOf,
   formerAddressee,
   type Ownership,
-} from '../../core/notify/addressee.ts';
+} from '../../core/notify/index.ts';
 import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';
 import type { NoticeFormat } from '../notice-format.ts';

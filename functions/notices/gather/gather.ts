@@ -1,6 +1,5 @@
 /** Everything that happened since a cursor, and where the cursor then stands. */
-import type { StoredRequest } from '../../core/limits/desk/request-items.ts';
-import type { LimitPointer } from '../../core/limits/limit-table.ts';
+import type { LimitPointer, StoredRequest } from '../../core/limits/index.ts';
 import type { Cursor } from '../cursor.ts';
 import type { OwnershipReader } from '../known.ts';
 import type { Notice, ToldTally } from '../notice.ts';

@@ -1,9 +1,8 @@
 /** Which groups had jobs rejected lately. Hints for whose counts to read: the lists are bounded, the counts are exact. */
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { Ledger } from '../../core/ledger/ledger.ts';
-import { type Ownership, ownAddressee, subjectChainOf } from '../../core/notify/addressee.ts';
-import { REJECTIONS_MAX } from '../../core/usage/latest-rejections.ts';
-import type { LatestRejections, RollupStore } from '../../core/usage/rollup-store.ts';
+import type { Ledger } from '../../core/ledger/index.ts';
+import { type Ownership, ownAddressee, subjectChainOf } from '../../core/notify/index.ts';
+import { type LatestRejections, REJECTIONS_MAX, type RollupStore } from '../../core/usage/index.ts';
 import { inPieces } from './tallies.ts';
 
 /** Lists read in one run: a hundred batches. */

@@ -1,10 +1,8 @@
 /** Jobs that were rejected since the last time, per group, with the limits that did it and a few jobs to look at. */
 import type { Policy } from '../../../policies/policy.ts';
-import type { JobRecord, Ledger } from '../../core/ledger/ledger.ts';
-import { ranRejected, wasRejected } from '../../core/ledger/rejected.ts';
-import { addresseeOf, type Ownership, subjectLabel } from '../../core/notify/addressee.ts';
-import { subjectPagePath } from '../../core/notify/console-links.ts';
-import type { LatestRejections, RollupStore } from '../../core/usage/rollup-store.ts';
+import { type JobRecord, type Ledger, ranRejected, wasRejected } from '../../core/ledger/index.ts';
+import { addresseeOf, type Ownership, subjectLabel, subjectPagePath } from '../../core/notify/index.ts';
+import type { LatestRejections, RollupStore } from '../../core/usage/index.ts';
 import type { Cursor } from '../cursor.ts';
 import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';

@@ -6,16 +6,16 @@ import type { Reason } from '../../../policies/reason.ts';
 import { limitNameFirst } from '../../../policies/text/limit-name.ts';
 import { bindingFirst } from '../../../policies/text/reason-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { JobRecord } from '../../core/ledger/ledger.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 import {
   type Addressee,
   addresseeKey,
   FINANCE,
+  jobPagePath,
   type Ownership,
   subjectChainOf,
   subjectLabel,
-} from '../../core/notify/addressee.ts';
-import { jobPagePath } from '../../core/notify/console-links.ts';
+} from '../../core/notify/index.ts';
 import type { Example } from '../notice.ts';
 import { type NoticeFormat, name, noticeAmount } from '../notice-format.ts';
 

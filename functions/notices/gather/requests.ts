@@ -7,10 +7,15 @@ import { isValidAt } from '../../../policies/limits/validity.ts';
 import { limitName } from '../../../policies/text/limit-name.ts';
 import { isMoney, isSpent, UNIT_OF } from '../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
-import type { ChangeRow } from '../../core/limits/changes/change-row.ts';
-import { binds } from '../../core/limits/changes/effects.ts';
-import type { EditRequest, LimitRequest } from '../../core/limits/desk/limit-request.ts';
-import { isDecided, isPending, type StoredRequest } from '../../core/limits/desk/request-items.ts';
+import {
+  binds,
+  type ChangeRow,
+  type EditRequest,
+  isDecided,
+  isPending,
+  type LimitRequest,
+  type StoredRequest,
+} from '../../core/limits/index.ts';
 import {
   type Addressee,
   addresseeKey,
@@ -18,10 +23,11 @@ import {
   FINANCE,
   type Ownership,
   ownAddressee,
+  REQUESTS_PAGE,
   subjectChainOf,
   subjectLabel,
-} from '../../core/notify/addressee.ts';
-import { REQUESTS_PAGE, subjectPagePath } from '../../core/notify/console-links.ts';
+  subjectPagePath,
+} from '../../core/notify/index.ts';
 import type { Cursor, ToldRequest } from '../cursor.ts';
 import type { OwnershipReader } from '../known.ts';
 import type { Notice } from '../notice.ts';

@@ -1,8 +1,6 @@
 /** How many jobs were rejected, or would have been, since their owners were told. Counts are the rollup's. */
 import { periodAt } from '../../../policies/limits/period.ts';
-import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import type { UsageTally } from '../../core/usage/tally.ts';
-import { usageOf } from '../../core/usage/usage.ts';
+import { type RollupStore, type UsageTally, usageOf } from '../../core/usage/index.ts';
 import type { Cursor } from '../cursor.ts';
 import type { ToldTally } from '../notice.ts';
 

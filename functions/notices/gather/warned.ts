@@ -15,9 +15,14 @@ import { rolloutModes } from '../../../policies/rollout.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { limitNameFirst } from '../../../policies/text/limit-name.ts';
 import { ASKED_BY } from '../../../policies/units/unit.ts';
-import type { Counter } from '../../core/ledger/ledger.ts';
-import { addresseeOf, type Ownership, ownAddressee, subjectLabel } from '../../core/notify/addressee.ts';
-import { shadowPagePath } from '../../core/notify/console-links.ts';
+import type { Counter } from '../../core/ledger/index.ts';
+import {
+  addresseeOf,
+  type Ownership,
+  ownAddressee,
+  shadowPagePath,
+  subjectLabel,
+} from '../../core/notify/index.ts';
 import type { Notice, ToldTally } from '../notice.ts';
 import { type NoticeFormat, name, noticeAmount, noticeCount } from '../notice-format.ts';
 import type { RejectedJobsContext, RejectedJobsNotices } from './rejected.ts';

@@ -1,14 +1,14 @@
-import { systemClock } from '../../core/environment/clock.ts';
-import { consoleLog } from '../../core/environment/log.ts';
-import { createLedger } from '../../core/ledger/create-ledger.ts';
-import { deployedTable } from '../../core/ledger/deployed-table.ts';
-import { dynamoControllerScope } from '../../core/ledger/dynamo-controller-scope.ts';
-import { DynamoStore } from '../../core/ledger/dynamo-store.ts';
-import { onOwnBooks } from '../../core/ledger/own-books.ts';
-import { deployedMetrics } from '../../core/metrics/metrics.ts';
-import { readAdmitConfig } from '../../core/rules/config.ts';
-import { deployedRules } from '../../core/rules/deployed-rules.ts';
-import { ledgerKeys } from '../../core/store/keys.ts';
+import { consoleLog, systemClock } from '../../core/environment/index.ts';
+import {
+  createLedger,
+  DynamoStore,
+  deployedTable,
+  dynamoControllerScope,
+  onOwnBooks,
+} from '../../core/ledger/index.ts';
+import { deployedMetrics } from '../../core/metrics/index.ts';
+import { deployedRules, readAdmitConfig } from '../../core/rules/index.ts';
+import { ledgerKeys } from '../../core/store/index.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../../names.ts';
 import { cachedScope } from '../cached-scope.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';

@@ -1,4 +1,4 @@
-import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import type { RunnerController, RunnerControllers } from '../../cli/controller/runner-controllers.ts';
 
 /** What becomes of jobs when the last relay goes: nothing, or all of them fail, or nobody knows. */

@@ -6,9 +6,9 @@ import type { ApiDeps } from '../../../functions/console/api/api-deps.ts';
 import type { ApiError } from '../../../functions/console/api/api-error.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import type { Rights, RoleName } from '../../../functions/core/limits/desk/role.ts';
-import type { Roles, SignInEnv, User } from '../../../functions/core/signin/user.ts';
+import { silentLog } from '../../../functions/core/environment/index.ts';
+import type { Rights, RoleName } from '../../../functions/core/limits/index.ts';
+import type { Roles, SignInEnv, User } from '../../../functions/core/signin/index.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
 

@@ -1,24 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
-import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoRecountOutcomes } from '../../../functions/core/ledger/dynamo-recount-outcomes.ts';
-import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import type { RecountOutcomes } from '../../../functions/core/ledger/recount-outcome.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
-import type { Rights } from '../../../functions/core/limits/desk/role.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
-import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+import {
+  type DirectoryTable,
+  DynamoDirectoryTable,
+  readWholeDirectory,
+} from '../../../functions/core/directory/index.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import {
+  createLedger,
+  DynamoStore,
+  dynamoRecountOutcomes,
+  type LedgerStore,
+  type RecountOutcomes,
+} from '../../../functions/core/ledger/index.ts';
+import {
+  createLimitsDesk,
+  DynamoLimitTable,
+  type LimitsDesk,
+  type LimitsDocument,
+  type LimitTable,
+  type Rights,
+} from '../../../functions/core/limits/index.ts';
+import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';

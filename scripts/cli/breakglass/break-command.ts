@@ -1,4 +1,4 @@
-import type { BreakGlassEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
+import type { BreakGlassEdit } from '../../../functions/core/limits/index.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import {

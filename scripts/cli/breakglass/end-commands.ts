@@ -1,4 +1,4 @@
-import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
+import type { LimitEdit } from '../../../functions/core/limits/index.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import {

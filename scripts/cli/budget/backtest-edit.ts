@@ -1,7 +1,7 @@
 import { backtest } from '../../../functions/answers/backtest/backtest.ts';
 import type { BacktestFigures } from '../../../functions/answers/backtest/figures.ts';
 import { JobSubjects } from '../../../functions/answers/backtest/job-subjects.ts';
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { TerminalIo } from '../../terminal/command.ts';

@@ -1,5 +1,4 @@
-import type { EditAuthor } from '../../../functions/core/limits/desk/outcome.ts';
-import type { Rights } from '../../../functions/core/limits/desk/role.ts';
+import type { EditAuthor, Rights } from '../../../functions/core/limits/index.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { type OpenBudget, openBudget } from '../api/open-api.ts';

@@ -1,5 +1,4 @@
-import type { ChangeRow, Oversubscription } from '../../../functions/core/limits/desk/outcome.ts';
-import { poolWords } from '../../../functions/core/limits/desk/pool-words.ts';
+import { type ChangeRow, type Oversubscription, poolWords } from '../../../functions/core/limits/index.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';

@@ -1,6 +1,5 @@
 /** The way of every edit from the command line: on what is live, shown or applied, and its outcome told. */
-import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
-import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
+import type { LimitEdit, LiveLimits } from '../../../functions/core/limits/index.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
 import type { FlagValues } from '../../terminal/flags.ts';

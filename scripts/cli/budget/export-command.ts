@@ -1,5 +1,4 @@
-import type { CsvDialect } from '../../../functions/core/limits/csv/columns.ts';
-import { exportLimits } from '../../../functions/core/limits/csv/export-limits.ts';
+import { type CsvDialect, exportLimits } from '../../../functions/core/limits/index.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { withBudget } from '../api/open-api.ts';

@@ -3,12 +3,13 @@ import { basename, resolve } from 'node:path';
 import {
   type CsvProblem,
   csvProblemText,
+  importLimits,
+  type LiveLimits,
+  readRows,
+  totalChanges,
   understoodText,
-} from '../../../functions/core/limits/csv/columns.ts';
-import { importLimits } from '../../../functions/core/limits/csv/import-limits.ts';
-import { readRows } from '../../../functions/core/limits/csv/read-rows.ts';
-import { totalChanges, writtenTotals } from '../../../functions/core/limits/csv/totals.ts';
-import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
+  writtenTotals,
+} from '../../../functions/core/limits/index.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readFlags } from '../../terminal/flags.ts';

@@ -1,9 +1,10 @@
-import type {
-  DecideOutcome,
-  LimitRequest,
-  RequestVerdict,
-} from '../../../functions/core/limits/desk/limit-request.ts';
-import { ACT_WORDS, whoMayText } from '../../../functions/core/limits/desk/rights-words.ts';
+import {
+  ACT_WORDS,
+  type DecideOutcome,
+  type LimitRequest,
+  type RequestVerdict,
+  whoMayText,
+} from '../../../functions/core/limits/index.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';

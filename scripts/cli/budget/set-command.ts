@@ -1,5 +1,4 @@
-import type { SetLimit } from '../../../functions/core/limits/desk/limit-edit.ts';
-import { readWrittenAmount } from '../../../functions/core/limits/written/written-amount.ts';
+import { readWrittenAmount, type SetLimit } from '../../../functions/core/limits/index.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { isAtOnce } from '../../../policies/units/unit.ts';

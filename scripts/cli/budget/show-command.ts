@@ -1,7 +1,6 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
 import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
-import { agreementText } from '../../../functions/core/usage/agreement-text.ts';
-import type { GroupSum, UsedInMonth } from '../../../functions/core/usage/group-sum.ts';
+import { agreementText, type GroupSum, type UsedInMonth } from '../../../functions/core/usage/index.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { bareAmountText } from '../../../policies/text/amount-text.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';

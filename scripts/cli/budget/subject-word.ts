@@ -1,6 +1,4 @@
-import { limitsByPlace } from '../../../functions/core/limits/changes/limit-rows-between.ts';
-import { entryPlaceOf } from '../../../functions/core/limits/csv/placed-entries.ts';
-import { exportedLimits } from '../../../functions/core/limits/desk/desk-reads.ts';
+import { entryPlaceOf, exportedLimits, limitsByPlace } from '../../../functions/core/limits/index.ts';
 import { closest } from '../../../policies/document/closest.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';

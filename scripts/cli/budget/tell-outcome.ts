@@ -1,6 +1,10 @@
-import type { ApplyOutcome, ChangeRow } from '../../../functions/core/limits/desk/outcome.ts';
-import { ACT_WORDS, whoMayText } from '../../../functions/core/limits/desk/rights-words.ts';
-import type { Denial } from '../../../functions/core/limits/desk/role.ts';
+import {
+  ACT_WORDS,
+  type ApplyOutcome,
+  type ChangeRow,
+  type Denial,
+  whoMayText,
+} from '../../../functions/core/limits/index.ts';
 import { type DocumentProblem, problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';

@@ -1,5 +1,4 @@
-import type { LiveLimits } from '../../../functions/core/limits/desk/live-limits.ts';
-import type { Preview } from '../../../functions/core/limits/desk/outcome.ts';
+import type { LiveLimits, Preview } from '../../../functions/core/limits/index.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode } from '../../terminal/command.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

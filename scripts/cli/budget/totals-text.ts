@@ -1,4 +1,4 @@
-import type { Total, TotalChange } from '../../../functions/core/limits/csv/totals.ts';
+import type { Total, TotalChange } from '../../../functions/core/limits/index.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';

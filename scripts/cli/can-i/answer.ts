@@ -3,11 +3,8 @@ import {
   type RuleResult,
   ruleResults,
 } from '../../../functions/answers/job/rule-results.ts';
-import { toHoldAsk } from '../../../functions/core/admission/judge.ts';
-import { newJob } from '../../../functions/core/ledger/job.ts';
-import type { Counter } from '../../../functions/core/ledger/ledger.ts';
-import { weigh } from '../../../functions/core/ledger/weigh.ts';
-import type { KnownCounter } from '../../../functions/core/ledger/weighing.ts';
+import { toHoldAsk } from '../../../functions/core/admission/index.ts';
+import { type Counter, type KnownCounter, newJob, weigh } from '../../../functions/core/ledger/index.ts';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

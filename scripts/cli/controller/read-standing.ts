@@ -1,5 +1,5 @@
 import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
-import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import type { LedgerAccess, OpenLedger } from '../ledger/open-ledger.ts';

@@ -1,11 +1,12 @@
-import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import {
   type ControllerScopes,
+  type ControllerState,
+  GitLabError,
+  type RestCallDeps,
   readControllerScopes,
-} from '../../../functions/core/gitlab/controller-scopes.ts';
-import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import { type RestCallDeps, restCall } from '../../../functions/core/gitlab/rest-call.ts';
-import { restPut } from '../../../functions/core/gitlab/rest-put.ts';
+  restCall,
+  restPut,
+} from '../../../functions/core/gitlab/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 
 /** One of GitLab's runner controllers, as its administration tells of it. */

@@ -1,4 +1,4 @@
-import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
+import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { armedSentence, retrySentence } from '../report/armed-report.ts';
 import { armedRowsText } from '../report/shadow-terminal.ts';

@@ -1,6 +1,6 @@
 /** What is known of a controller before it is armed, and what speaks against arming it. Pure. */
-import type { ControllerScopes } from '../../../functions/core/gitlab/controller-scopes.ts';
-import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
+import type { ControllerScopes } from '../../../functions/core/gitlab/index.ts';
+import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
 import type { ArmedReport } from '../report/armed-report.ts';
 import type { RunnerController } from './runner-controllers.ts';
 

@@ -1,5 +1,4 @@
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
+import { type DirectoryTable, DynamoDirectoryTable } from '../../../functions/core/directory/index.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { openTableAccess, type TableAccess } from '../ledger/open-ledger.ts';

@@ -1,7 +1,4 @@
-import {
-  readWholeDirectory,
-  type WholeDirectory,
-} from '../../../functions/core/directory/whole-directory.ts';
+import { readWholeDirectory, type WholeDirectory } from '../../../functions/core/directory/index.ts';
 import {
   type Directory,
   type DirectoryGroup,

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { type DirectorySyncReport, syncDirectory } from '../../../functions/core/directory/sync.ts';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import type { GitLabDirectory } from '../../../functions/core/gitlab/gitlab-directory.ts';
-import { createGitLabDirectory } from '../../../functions/core/gitlab/rest-directory.ts';
+import {
+  type DirectorySyncReport,
+  type DirectoryTable,
+  syncDirectory,
+} from '../../../functions/core/directory/index.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/core/gitlab/index.ts';
 import { type Command, EXIT, type ExitCode } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';

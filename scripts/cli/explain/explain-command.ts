@@ -2,7 +2,7 @@ import { askAgain } from '../../../functions/answers/job/asked-again.ts';
 import { countersFor } from '../../../functions/answers/job/counters-read.ts';
 import { type ExplanationContext, explanationOf } from '../../../functions/answers/job/explanation.ts';
 import { type JobReference, parseJobReference } from '../../../functions/answers/job/job-reference.ts';
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';

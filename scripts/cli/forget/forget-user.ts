@@ -1,10 +1,18 @@
 /** Takes a user's id out of what is kept about jobs, and ends the user's sign-ins. Nothing that counts changes. */
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { type PseudonymKeys, pseudonymOf, yearOf } from '../../../functions/core/ledger/pseudonym-keys.ts';
-import { kept } from '../../../functions/core/ledger/replace-user-ids.ts';
-import type { LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
-import { type KeptJob, nameless, userIdOf, userIdsIn } from '../../../functions/core/ledger/user-ids.ts';
-import type { UserSessions } from '../../../functions/core/signin/dynamo-user-sessions.ts';
+import {
+  type JobRecord,
+  type KeptJob,
+  kept,
+  type LedgerStore,
+  nameless,
+  type PseudonymKeys,
+  pseudonymOf,
+  type RewriteStore,
+  userIdOf,
+  userIdsIn,
+  yearOf,
+} from '../../../functions/core/ledger/index.ts';
+import type { UserSessions } from '../../../functions/core/signin/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 
 interface ForgetDeps {

@@ -1,8 +1,12 @@
-import { REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/known-instances.ts';
-import { deleteItem } from '../../../functions/core/store/delete.ts';
-import { INSTANCES_PK } from '../../../functions/core/store/keys.ts';
-import { type InstanceTable, TimeLimit } from '../../../functions/core/store/operation.ts';
-import { answered, unavailable } from '../../../functions/core/store/table-failure.ts';
+import { REGISTER_TIMEOUT_MS } from '../../../functions/core/ledger/index.ts';
+import {
+  answered,
+  deleteItem,
+  INSTANCES_PK,
+  type InstanceTable,
+  TimeLimit,
+  unavailable,
+} from '../../../functions/core/store/index.ts';
 
 /** The books under that name stay where they are. No function may do this. @throws {LedgerError} `ledger_unavailable` */
 export const forgetInstance = (instance: string, { table }: Pick<InstanceTable, 'table'>): Promise<void> =>

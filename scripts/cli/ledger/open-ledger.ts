@@ -1,28 +1,30 @@
 import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import type { ControllerScope } from '../../../functions/core/ledger/controller-scope.ts';
-import { dynamoControllerScope } from '../../../functions/core/ledger/dynamo-controller-scope.ts';
-import { dynamoInstanceRegister } from '../../../functions/core/ledger/dynamo-instance-register.ts';
-import { dynamoPseudonymKeys } from '../../../functions/core/ledger/dynamo-pseudonym-keys.ts';
-import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import type { InstanceRegister } from '../../../functions/core/ledger/instance-register.ts';
-import type { PseudonymKeys } from '../../../functions/core/ledger/pseudonym-keys.ts';
-import type { ClosingStore, LedgerStore, RewriteStore } from '../../../functions/core/ledger/store.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { type DirectoryTable, DynamoDirectoryTable } from '../../../functions/core/directory/index.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
-  dynamoUserSessions,
-  type UserSessions,
-} from '../../../functions/core/signin/dynamo-user-sessions.ts';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
-import type { InstanceTable, ItemTable } from '../../../functions/core/store/operation.ts';
-import { type RelayBeat, readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
-import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
-import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+  type ClosingStore,
+  type ControllerScope,
+  DynamoStore,
+  dynamoControllerScope,
+  dynamoInstanceRegister,
+  dynamoPseudonymKeys,
+  type InstanceRegister,
+  type LedgerStore,
+  type PseudonymKeys,
+  type RewriteStore,
+} from '../../../functions/core/ledger/index.ts';
+import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/index.ts';
+import { dynamoUserSessions, type UserSessions } from '../../../functions/core/signin/index.ts';
+import {
+  dynamoClient,
+  dynamoTable,
+  type InstanceTable,
+  type ItemTable,
+  type RelayBeat,
+  readRelayBeats,
+} from '../../../functions/core/store/index.ts';
+import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';

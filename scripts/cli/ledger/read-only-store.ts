@@ -1,5 +1,5 @@
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
+import { LedgerError } from '../../../functions/core/store/index.ts';
 
 /** The same table to read from. A desk that wrote to it would be a defect, and is stopped before the table hears of it. */
 export function readOnly(store: LedgerStore): LedgerStore {

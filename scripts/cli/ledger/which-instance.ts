@@ -1,4 +1,4 @@
-import type { KnownInstance } from '../../../functions/core/ledger/instance-register.ts';
+import type { KnownInstance } from '../../../functions/core/ledger/index.ts';
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { UsageError } from '../../terminal/command.ts';

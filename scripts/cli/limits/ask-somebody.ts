@@ -1,10 +1,13 @@
 /** What one person alone may not publish is asked for: somebody else approves the whole document. */
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
-import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
-import type { ApplyOutcome, EditAuthor } from '../../../functions/core/limits/desk/outcome.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import {
+  type ApplyOutcome,
+  createLimitsDesk,
+  type EditAuthor,
+  type LimitEdit,
+  type LimitTable,
+} from '../../../functions/core/limits/index.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 

@@ -1,5 +1,4 @@
-import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
+import { type LimitPointer, type LimitTable, readLimitSet } from '../../../functions/core/limits/index.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';

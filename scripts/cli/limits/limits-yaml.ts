@@ -1,5 +1,5 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
-import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import type { LimitsDocument } from '../../../functions/core/limits/index.ts';
 import { SPENT_KINDS } from '../../../policies/units/unit.ts';
 
 /** As people write it. Amounts are kept as texts, so that no float rounds them; where one is a number it needs no quotes. */

@@ -1,6 +1,11 @@
-import type { LimitChange, LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
+import {
+  type LimitChange,
+  type LimitPointer,
+  type LimitsDocument,
+  type LimitTable,
+  readChange,
+  readLimitSet,
+} from '../../../functions/core/limits/index.ts';
 
 const TIMEOUT_MS = 5_000;
 

@@ -1,9 +1,10 @@
-import type { DirectoryTable } from '../../../functions/core/directory/directory-table.ts';
-import { DynamoDirectoryTable } from '../../../functions/core/directory/dynamo-directory-table.ts';
-import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
+import {
+  type DirectoryTable,
+  DynamoDirectoryTable,
+  readWholeDirectory,
+} from '../../../functions/core/directory/index.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/index.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { readDirectory } from '../../policy/read-documents.ts';
 import type { TerminalIo } from '../../terminal/command.ts';

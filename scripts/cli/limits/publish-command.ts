@@ -1,6 +1,10 @@
 import { basename, resolve } from 'node:path';
-import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
-import { type PublishOutcome, publishLimits } from '../../../functions/core/limits/publish-limits.ts';
+import {
+  type LimitPointer,
+  type LimitTable,
+  type PublishOutcome,
+  publishLimits,
+} from '../../../functions/core/limits/index.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';

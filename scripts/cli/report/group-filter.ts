@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { askedGroup, isAllGroups } from '../evaluation/unknown-place.ts';
 

@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import { type Claim, counterName } from '../../../policies/claim.ts';
 import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type ArmedForecast, ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';

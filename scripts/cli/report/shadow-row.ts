@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { ShadowFigureRow, ShadowJob } from './shadow-figures.ts';
 

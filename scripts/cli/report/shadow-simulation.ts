@@ -1,5 +1,4 @@
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { ranRejected, wasRejected } from '../../../functions/core/ledger/rejected.ts';
+import { type JobRecord, ranRejected, wasRejected } from '../../../functions/core/ledger/index.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/prices/price.ts';

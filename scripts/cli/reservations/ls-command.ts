@@ -1,6 +1,5 @@
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { durationText } from '../../../policies/text/money-text.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';

@@ -1,6 +1,9 @@
-import { dynamoRestore } from '../../../functions/core/export/dynamo-restore.ts';
-import type { ExportedKind } from '../../../functions/core/export/exported-image.ts';
-import { type RestoreReport, restoreLines } from '../../../functions/core/export/restore-lines.ts';
+import {
+  dynamoRestore,
+  type ExportedKind,
+  type RestoreReport,
+  restoreLines,
+} from '../../../functions/core/export/index.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';

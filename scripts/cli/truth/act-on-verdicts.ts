@@ -1,12 +1,13 @@
 /** What the sweep would do, done now: the same verdicts, written by the same code. */
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import { type ConcludeTally, concludeAll } from '../../../functions/core/truth/conclude.ts';
-import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
-import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
+import type { Rules } from '../../../functions/core/admission/index.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/index.ts';
+import { createLedger, type LedgerStore } from '../../../functions/core/ledger/index.ts';
+import {
+  type ConcludeTally,
+  concludeAll,
+  type JobVerdict,
+  settleTruths,
+} from '../../../functions/core/truth/index.ts';
 
 interface ActOptions {
   readonly store: LedgerStore;

@@ -1,6 +1,10 @@
 /** Everything GitLab has to say about a set of jobs, and about jobs that nobody asked us about. */
-import { type GitLab, GitLabError, type JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
+import {
+  type GitLab,
+  GitLabError,
+  type JobsPage,
+  type JobTruth,
+} from '../../../functions/core/gitlab/index.ts';
 
 interface AskOptions {
   /** Unix ms: a runner's jobs are read back to here. */

@@ -1,15 +1,17 @@
-import type { GitLab } from '../../../functions/core/gitlab/gitlab.ts';
-import type { ControllerScope } from '../../../functions/core/ledger/controller-scope.ts';
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { isLive } from '../../../functions/core/ledger/settle.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import type { GitLab } from '../../../functions/core/gitlab/index.ts';
+import {
+  type ControllerScope,
+  isLive,
+  type JobRecord,
+  type LedgerStore,
+} from '../../../functions/core/ledger/index.ts';
 import {
   type ComparedJob,
   type EnforcementProof,
   enforcementProof,
+  type JobVerdict,
   unadmittedShare,
-} from '../../../functions/core/truth/enforcement-proof.ts';
-import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
+} from '../../../functions/core/truth/index.ts';
 import { askGitLab, type GitLabTruths } from './ask-gitlab.ts';
 
 interface CompareOptions {

@@ -1,4 +1,4 @@
-import type { FindingKind, ProofFinding } from '../../../functions/core/truth/enforcement-proof.ts';
+import type { FindingKind, ProofFinding } from '../../../functions/core/truth/index.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';

@@ -1,4 +1,4 @@
-import type { CounterAmounts, Drift, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
+import type { CounterAmounts, Drift, RebuildReport } from '../../../functions/core/ledger/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';

@@ -1,6 +1,5 @@
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { RebuildReport } from '../../../functions/core/ledger/ledger.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, type RebuildReport } from '../../../functions/core/ledger/index.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';

@@ -1,9 +1,6 @@
-import { readWholeDirectory } from '../../../functions/core/directory/whole-directory.ts';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
-import { rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/rebuild-usage.ts';
+import { readWholeDirectory } from '../../../functions/core/directory/index.ts';
+import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/index.ts';
+import { placeBy, rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/index.ts';
 import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
 import { isZone } from '../../../policies/limits/zone.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';

@@ -1,6 +1,5 @@
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import type { GitLab } from '../../../functions/core/gitlab/gitlab.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import type { GitLab } from '../../../functions/core/gitlab/index.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
@@ -186,7 +185,7 @@ const REAL: ReconcileDeps = {
   openToRepair,
   confirm: confirmOnTerminal,
   gitlabAt: async ({ baseUrl, token }) => {
-    const { createGitLab } = await import('../../../functions/core/gitlab/rest-gitlab.ts');
+    const { createGitLab } = await import('../../../functions/core/gitlab/index.ts');
     return createGitLab({ baseUrl, token: async () => token, fetch, clock: systemClock });
   },
   clock: systemClock,

@@ -1,5 +1,5 @@
 /** The clocks of programs that play, measure and test: the machine's own, and one that hurries. See hand-clock.ts and virtual-time.ts. */
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
+import type { LedgerClock } from '../../../functions/core/environment/index.ts';
 import type { RelayClock } from '../../../relay/exchange.ts';
 
 /** As the ledger and the relay have it. */

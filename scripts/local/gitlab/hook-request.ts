@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { JOB_HOOK_EVENT } from '../../../functions/core/gitlab/job-hook.ts';
+import { JOB_HOOK_EVENT } from '../../../functions/core/gitlab/index.ts';
 
 /** How a hook proves that it is GitLab's. Both may be set, as during a migration. */
 interface HookSecrets {

@@ -1,4 +1,4 @@
-import { isTerminal } from '../../../functions/core/gitlab/job-truth.ts';
+import { isTerminal } from '../../../functions/core/gitlab/index.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 
 /** All jobs and runners, and which job is on which runner. The only place where a job changes. */

@@ -1,4 +1,4 @@
-import type { JobStatus } from '../../../functions/core/gitlab/job-truth.ts';
+import type { JobStatus } from '../../../functions/core/gitlab/index.ts';
 
 /** A runner of the instance, as jobs and lists tell of it. */
 export interface LocalRunner {

@@ -1,4 +1,4 @@
-import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
+import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
 import { machineClock, stoppable, type WallClock } from '../clock/clock.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback-server.ts';
 import { ControllerBook, type LocalController } from './controller-routes.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
+import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, type WallClock } from '../clock/clock.ts';
 import type { JobQuestion } from '../router/question.ts';

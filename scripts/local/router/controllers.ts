@@ -1,5 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js';
-import type { ControllerState } from '../../../functions/core/gitlab/controller-state.ts';
+import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
 import { STATUS } from '../../../relay/router/router.ts';
 
 /** A runner controller as an administrator would have made it. One that has no scope in GitLab is `disabled` here. */

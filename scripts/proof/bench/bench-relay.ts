@@ -1,7 +1,5 @@
-import { systemClock as ledgerClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { systemClock as ledgerClock, silentLog } from '../../../functions/core/environment/index.ts';
+import { createLedger, MemoryStore } from '../../../functions/core/ledger/index.ts';
 import { createRelay, type Relay } from '../../../relay/relay.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { INLINE_URL, inlineFetch } from '../../local/inline.ts';

@@ -1,6 +1,5 @@
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { silentLog } from '../../../functions/core/environment/index.ts';
+import { createLedger, MemoryStore } from '../../../functions/core/ledger/index.ts';
 import { createAnswering } from '../../../relay/answer.ts';
 import { createBreaker } from '../../../relay/breaker.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';

@@ -1,9 +1,7 @@
 import { Hono } from 'hono';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
-import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
-import { usageOf } from '../../../functions/core/usage/usage.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { dynamoClient, dynamoTable } from '../../../functions/core/store/index.ts';
+import { DynamoRollupStore, usageOf } from '../../../functions/core/usage/index.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { consoleHouse, USERS } from '../../../test/functions/console/house.ts';
 import { ensureTable, javaAvailable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';

@@ -1,4 +1,4 @@
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { MemoryStore } from '../../../functions/core/ledger/index.ts';
 import { VirtualTime } from '../../local/clock/virtual-time.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { contendedStore } from './contended-store.ts';

@@ -1,6 +1,10 @@
-import type { LedgerStore, TransactOutcome, Write } from '../../../functions/core/ledger/store.ts';
-import { writeUnits } from '../../../functions/core/ledger/write-units.ts';
-import { type LedgerKeys, ledgerKeys } from '../../../functions/core/store/keys.ts';
+import {
+  type LedgerStore,
+  type TransactOutcome,
+  type Write,
+  writeUnits,
+} from '../../../functions/core/ledger/index.ts';
+import { type LedgerKeys, ledgerKeys } from '../../../functions/core/store/index.ts';
 
 export interface StoreCounts {
   transactions: number;

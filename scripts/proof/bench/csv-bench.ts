@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PLAIN_CSV } from '../../../functions/core/limits/csv/columns.ts';
-import { exportLimits } from '../../../functions/core/limits/csv/export-limits.ts';
-import { importLimits } from '../../../functions/core/limits/csv/import-limits.ts';
-import { readRows } from '../../../functions/core/limits/csv/read-rows.ts';
-import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import {
+  exportLimits,
+  importLimits,
+  type LimitsDocument,
+  PLAIN_CSV,
+  readRows,
+} from '../../../functions/core/limits/index.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';

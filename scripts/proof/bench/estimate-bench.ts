@@ -1,8 +1,8 @@
 import {
   createEstimateCache,
   type EstimateCounts,
-} from '../../../functions/core/estimates/estimate-cache.ts';
-import type { EstimateSource } from '../../../functions/core/estimates/estimate-source.ts';
+  type EstimateSource,
+} from '../../../functions/core/estimates/index.ts';
 import { NO_HISTORY } from '../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { VirtualTime } from '../../local/clock/virtual-time.ts';

@@ -1,11 +1,12 @@
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
-import { LimitStore } from '../../../functions/core/limits/limit-store.ts';
-import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import {
+  createLimitsDesk,
+  DynamoLimitTable,
+  LimitStore,
+  type LimitsDesk,
+  type LimitsDocument,
+} from '../../../functions/core/limits/index.ts';
+import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { type Directory, directoryOf } from '../../../policies/place/directory.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AdmissionsRequest } from '../../../functions/core/contract/admissions.ts';
+import type { AdmissionsRequest } from '../../../functions/core/contract/index.ts';
 import { systemRelayClock } from '../../../relay/clock.ts';
 import { createRelay } from '../../../relay/relay.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';

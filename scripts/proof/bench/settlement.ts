@@ -1,5 +1,4 @@
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { JobEnd } from '../../../functions/core/ledger/ledger.ts';
+import { createLedger, type JobEnd } from '../../../functions/core/ledger/index.ts';
 import { deployment } from './contention.ts';
 import type { Figure } from './figure.ts';
 import { closedLoop } from './sides.ts';

@@ -1,8 +1,6 @@
-import { decide } from '../../../functions/core/admission/decide.ts';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
+import { decide } from '../../../functions/core/admission/index.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/index.ts';
+import { createLedger, type LedgerStore } from '../../../functions/core/ledger/index.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayClock } from '../../../relay/exchange.ts';

@@ -1,10 +1,8 @@
 /** The sweep after a long silence of webhooks: how many calls ten thousand due holds cost, and whether memory stays flat. */
 
-import type { JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
-import type { EndOutcome, JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import type { JobsPage, JobTruth } from '../../../functions/core/gitlab/index.ts';
+import { dynamoSweepMarks, type EndOutcome, type JobRecord } from '../../../functions/core/ledger/index.ts';
+import { MemoryTable } from '../../../functions/core/store/index.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';

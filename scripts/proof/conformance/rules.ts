@@ -1,4 +1,4 @@
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../../functions/core/admission/index.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';

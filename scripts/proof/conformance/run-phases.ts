@@ -1,8 +1,7 @@
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
-import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, MemoryStore } from '../../../functions/core/ledger/index.ts';
+import { DynamoLimitTable } from '../../../functions/core/limits/index.ts';
+import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { type AdmitServer, serveAdmit } from '../../local/admit-server.ts';
 import { type Phase, type PhaseCheck, Scene } from './phase.ts';
 import { ageing, crowded, halfOpen, outage, reset, slowEnds, streamLimit } from './phases/connections.ts';

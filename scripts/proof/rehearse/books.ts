@@ -1,8 +1,7 @@
 import { DynamoDBClient, type DynamoDBClientConfig, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, DynamoStore } from '../../../functions/core/ledger/index.ts';
+import { dynamoTable } from '../../../functions/core/store/index.ts';
 import { INBOX_SK, SK } from '../../../functions/names.ts';
 
 type Connection = Pick<DynamoDBClientConfig, 'endpoint' | 'region' | 'credentials'>;

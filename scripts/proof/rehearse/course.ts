@@ -1,6 +1,6 @@
 import { DeleteTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetParameterCommand, PutParameterCommand } from '@aws-sdk/client-ssm';
-import { ADMISSIONS_PATH } from '../../../functions/core/contract/admissions.ts';
+import { ADMISSIONS_PATH } from '../../../functions/core/contract/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { arrivals, stateOfJob } from './books.ts';
 import { CONSOLE_COURSE } from './console-course.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
 import { askWhetherArmed } from '../../build/destroy/armed.ts';
 import { destroy } from '../../build/destroy/destroy.ts';
 import { stackProtection } from '../../build/destroy/stack-protection.ts';

@@ -1,10 +1,8 @@
 /** Two relays that ask the admit function in batches, die once each, and answer by the fallback when it does not. */
 
-import type { DecideDeps } from '../../../functions/core/admission/decide-deps.ts';
-import { judgeRequests } from '../../../functions/core/admission/judge.ts';
-import { recordUnmetered } from '../../../functions/core/admission/record-unmetered.ts';
-import type { UnmeteredAnswer } from '../../../functions/core/contract/admissions.ts';
-import type { HoldOutcome } from '../../../functions/core/ledger/ledger.ts';
+import { type DecideDeps, judgeRequests, recordUnmetered } from '../../../functions/core/admission/index.ts';
+import type { UnmeteredAnswer } from '../../../functions/core/contract/index.ts';
+import type { HoldOutcome } from '../../../functions/core/ledger/index.ts';
 import type { HandClock } from '../../local/clock/hand-clock.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { EditionInForce } from './in-force.ts';

@@ -1,5 +1,5 @@
 /** After the last sweep: the books against the truth. Every figure is a whole number, and most of them must be 0. */
-import type { Counter, JobRecord, Ledger, RecordClaim } from '../../../functions/core/ledger/ledger.ts';
+import type { Counter, JobRecord, Ledger, RecordClaim } from '../../../functions/core/ledger/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { type DatedEdition, highestBounds } from './draw-editions.ts';
 import type { ExpectedBooks } from './expected/books.ts';

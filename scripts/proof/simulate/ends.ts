@@ -1,13 +1,10 @@
 /** How the ledger learns that jobs ended: webhooks as they are worked off, and the product's own sweep of every minute. */
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
-import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
-import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
-import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { settleTruths, type TruthOutcome } from '../../../functions/core/truth/settle-truths.ts';
+import type { Rules } from '../../../functions/core/admission/index.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/index.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
+import { dynamoSweepMarks, type Ledger } from '../../../functions/core/ledger/index.ts';
+import { LedgerError, MemoryTable } from '../../../functions/core/store/index.ts';
+import { settleTruths, type TruthOutcome } from '../../../functions/core/truth/index.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';

@@ -1,5 +1,5 @@
 /** What a month may be run with, over the same workload. */
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
 import { NO_HISTORY, type ProjectHistory, withRuns } from '../../../policies/estimate/project-history.ts';
 import { type Estimator, timeoutEstimator, timeoutSeconds } from '../../../policies/estimate.ts';

@@ -1,5 +1,5 @@
 /** The expectation of a month: what every question, decision, end, counter and line of usage should be, beside what it is. */
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
+import type { LedgerClock } from '../../../functions/core/environment/index.ts';
 import { ExpectedBooks } from './expected/books.ts';
 import { type EstimateBasis, RunEstimates } from './expected/run-estimates.ts';
 import { ExpectedAnswers } from './expected-answers.ts';

@@ -1,5 +1,5 @@
 /** What every question should be answered, found before it is asked, and what was answered. */
-import type { HoldOutcome } from '../../../functions/core/ledger/ledger.ts';
+import type { HoldOutcome } from '../../../functions/core/ledger/index.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { AskedJob, ExpectedAsk } from './expected/asked-claims.ts';

@@ -1,6 +1,5 @@
 /** Compares every commit with what should be in the table by then: decisions, ends, and the counters they move. */
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import type { Write } from '../../../functions/core/ledger/store.ts';
+import type { JobRecord, Write } from '../../../functions/core/ledger/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import {
   type ExpectedBooks,

@@ -1,5 +1,5 @@
 /** What is in force now, for the product and for the expectation: both are made of the same edition and share nothing else. */
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../../functions/core/admission/index.ts';
 import type { Estimator } from '../../../policies/estimate.ts';
 import type { DatedEdition } from './draw-editions.ts';
 import type { DrawnPlaces } from './draw-groups.ts';

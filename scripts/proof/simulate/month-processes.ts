@@ -1,8 +1,7 @@
 /** The product's processes over one table: two admit functions behind two relays, settlement with the sweep, and an auditor. */
-import type { DecideDeps, Rules } from '../../../functions/core/admission/decide-deps.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
+import type { DecideDeps, Rules } from '../../../functions/core/admission/index.ts';
+import { silentLog } from '../../../functions/core/environment/index.ts';
+import { createLedger, type Ledger } from '../../../functions/core/ledger/index.ts';
 import type { HandClock } from '../../local/clock/hand-clock.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { type Admissions, type AdmissionsWatch, twoRelays } from './admissions.ts';

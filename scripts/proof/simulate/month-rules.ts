@@ -1,5 +1,5 @@
 /** An edition as the documents people write, through the same parsers that read the files of a deployment. */
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
+import type { Rules } from '../../../functions/core/admission/index.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';

@@ -1,15 +1,16 @@
 /** The table's stream on its way to the rollup: in batches, some of them delivered twice, some failing half way. */
 
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { recordItem } from '../../../functions/core/ledger/record-size.ts';
-import type { LedgerKeys } from '../../../functions/core/store/keys.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore, type RollupFault } from '../../../functions/core/usage/memory-rollup-store.ts';
-import { rollUp } from '../../../functions/core/usage/roll-up.ts';
-import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
-import { usageOf } from '../../../functions/core/usage/usage.ts';
+import { type LedgerClock, silentLog } from '../../../functions/core/environment/index.ts';
+import { type JobRecord, recordItem } from '../../../functions/core/ledger/index.ts';
+import type { LedgerKeys } from '../../../functions/core/store/index.ts';
+import {
+  MemoryRollupStore,
+  placeBy,
+  type RollupFault,
+  type RollupStore,
+  rollUp,
+  usageOf,
+} from '../../../functions/core/usage/index.ts';
 import type { ExpectedJob } from './expected/books.ts';
 import { type UsageLine, usageLines } from './expected/usage-lines.ts';
 import type { Findings } from './findings.ts';

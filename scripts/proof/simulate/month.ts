@@ -1,7 +1,7 @@
 /** One month with one way of estimating: questions, ends, losses and sweeps in the order of their time. */
 
-import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
+import { ledgerKeys } from '../../../functions/core/store/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { handClock } from '../../local/clock/hand-clock.ts';
 import { seededRandom } from '../../local/seeded-random.ts';

@@ -2,21 +2,23 @@
  * A table of plain objects, for the columns that are only compared with: the same conditions as the in-memory table of the
  * ledger, without encoding every item, which is half of that one's time. A test says that a month on it is the same.
  */
-import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
-import type { Counter, JobRecord, UncheckedCause } from '../../../functions/core/ledger/ledger.ts';
-import type { MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
 import type {
   Announcement,
+  CorrectionEntry,
+  Counter,
   CounterWrite,
+  JobRecord,
   LedgerStore,
+  MemoryStoreOptions,
   ReadOptions,
   Refusal,
   StoredItem,
   TransactOptions,
   TransactOutcome,
+  UncheckedCause,
   Write,
-} from '../../../functions/core/ledger/store.ts';
-import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
+} from '../../../functions/core/ledger/index.ts';
+import { LedgerError } from '../../../functions/core/store/index.ts';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 
 /** A token is asked about again within the same call, so the last few are enough. */

@@ -1,5 +1,5 @@
 /** What is otherwise than expected about a record or a counter, in words; undefined: nothing. */
-import type { JobRecord, RecordClaim } from '../../../functions/core/ledger/ledger.ts';
+import type { JobRecord, RecordClaim } from '../../../functions/core/ledger/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { ExpectedJob } from './expected/books.ts';
 import type { CounterSums } from './expected/verdict.ts';

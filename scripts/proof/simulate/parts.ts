@@ -2,11 +2,10 @@
  * Where a month takes the product's own parts. A test puts a broken one in the place of one of them, to see that the month
  * notices.
  */
-import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
+import type { Rules } from '../../../functions/core/admission/index.ts';
+import type { LedgerClock } from '../../../functions/core/environment/index.ts';
+import type { Ledger, LedgerStore } from '../../../functions/core/ledger/index.ts';
+import type { RollupStore } from '../../../functions/core/usage/index.ts';
 
 export interface Parts {
   /** Wraps those of every decision and every late charge. */

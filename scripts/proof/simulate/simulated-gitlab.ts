@@ -3,9 +3,10 @@ import {
   type GitLab,
   GitLabError,
   type JobsPage,
+  type JobTruth,
+  REJECTED_BY_ROUTER,
   type RunnersPage,
-} from '../../../functions/core/gitlab/gitlab.ts';
-import { type JobTruth, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
+} from '../../../functions/core/gitlab/index.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Tree } from './tree.ts';
 import { OUTAGE, RUNNER_CLASSES } from './workload.ts';

@@ -1,6 +1,5 @@
 /** How long holds, and with them slots, stayed taken after their job was over. */
-import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { isLive } from '../../../functions/core/ledger/settle.ts';
+import { isLive, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import type { SimulatedRun } from './simulated-gitlab.ts';
 import { OUTAGE, TABLE_SILENT } from './workload.ts';
 

@@ -1,21 +1,24 @@
 /** A table that tells of every commit, what its counters then show, and how often it failed. */
 
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
-import type { DueJob } from '../../../functions/core/ledger/due-job.ts';
-import type { CorrectionEntry } from '../../../functions/core/ledger/entry.ts';
-import type { Counter, JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import type { StoreFault, StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
-import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
-import type {
-  Announcement,
-  LedgerStore,
-  ReadOptions,
-  StoredItem,
-  TransactOptions,
-  TransactOutcome,
-  Write,
-} from '../../../functions/core/ledger/store.ts';
-import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import type { LedgerClock } from '../../../functions/core/environment/index.ts';
+import {
+  type Announcement,
+  type CorrectionEntry,
+  type Counter,
+  type DueJob,
+  type JobRecord,
+  type LedgerStore,
+  MemoryStore,
+  type MemoryStoreOptions,
+  type ReadOptions,
+  type StoredItem,
+  type StoreFault,
+  type StoreOperation,
+  type TransactOptions,
+  type TransactOutcome,
+  type Write,
+} from '../../../functions/core/ledger/index.ts';
+import { ledgerKeys } from '../../../functions/core/store/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { type CounterSums, NO_SUMS } from './expected/verdict.ts';
 import { ObjectLedgerStore } from './object-store.ts';

@@ -1,9 +1,7 @@
 /** One admission through everything: a router over gRPC, the relay, the admit app and the ledger, in this process. */
 
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, MemoryStore } from '../../../functions/core/ledger/index.ts';
 import { createRelay } from '../../../relay/relay.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';

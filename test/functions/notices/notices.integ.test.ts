@@ -5,7 +5,7 @@ import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { Message, Notifier } from '../../../functions/core/notify/notify.ts';
-import { snsNotify } from '../../../functions/core/notify/sns-notify.ts';
+import { snsNotify } from '../../../functions/core/sns/sns-notify.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
 import { START } from '../../../functions/notices/cursor.ts';

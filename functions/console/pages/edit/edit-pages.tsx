@@ -1,6 +1,6 @@
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from '../parts/form-field.tsx';

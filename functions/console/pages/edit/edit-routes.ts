@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
 import { actingUser } from '../../../answers/reading/acting-user.ts';
-import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
-import type { ApplyOutcome } from '../../../core/limits/desk/outcome.ts';
-import type { SignInEnv } from '../../../core/signin/user.ts';
+import type { ApplyOutcome, LimitEdit } from '../../../core/limits/index.ts';
+import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, readValues } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { countedFor } from '../parts/backtest-part.tsx';

@@ -1,6 +1,6 @@
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import type { PagesDeps } from '../pages-deps.ts';
 import type { Values } from '../parts/form-field.tsx';
 import type { EditForm, EditFormContext } from './edit-form-parts.ts';

@@ -1,6 +1,6 @@
 import type { Mode } from '../../../../policies/mode.ts';
 import { MODES } from '../../../../policies/mode.ts';
-import type { LimitEdit, LimitFields, SetLimit } from '../../../core/limits/desk/limit-edit.ts';
+import type { LimitEdit, LimitFields, SetLimit } from '../../../core/limits/index.ts';
 import type { FieldProblems, Values } from '../parts/form-field.tsx';
 import type { EditKind } from './edit-kinds.ts';
 import { writtenValues } from './written-values.ts';

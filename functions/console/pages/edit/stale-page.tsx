@@ -1,5 +1,5 @@
-import type { ApplyOutcome, ChangeRow } from '../../../core/limits/desk/outcome.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { ApplyOutcome, ChangeRow } from '../../../core/limits/index.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { changeTable } from '../parts/change-table.tsx';
 import { hiddenFields, type Values } from '../parts/form-field.tsx';

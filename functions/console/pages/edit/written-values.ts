@@ -1,6 +1,5 @@
 import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
-import { readWrittenAmount } from '../../../core/limits/written/written-amount.ts';
-import { readWrittenDay } from '../../../core/limits/written/written-day.ts';
+import { readWrittenAmount, readWrittenDay } from '../../../core/limits/index.ts';
 import type { Values } from '../parts/form-field.tsx';
 
 const AMOUNTS = ['amount', 'soft', 'carry'] as const;

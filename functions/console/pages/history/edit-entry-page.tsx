@@ -1,5 +1,5 @@
-import type { LogEntry } from '../../../core/limits/desk/history.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { LogEntry } from '../../../core/limits/index.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { changeTable, ROWS_SHOWN } from '../parts/change-table.tsx';
 import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';

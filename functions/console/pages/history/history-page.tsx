@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
-import type { HistoryPage } from '../../../core/limits/desk/history.ts';
-import type { SignInEnv, User } from '../../../core/signin/user.ts';
+import type { HistoryPage } from '../../../core/limits/index.ts';
+import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { doneText, query, readWholeNumber } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';
 import { type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';

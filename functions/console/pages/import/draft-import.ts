@@ -1,16 +1,18 @@
 import { actingUser } from '../../../answers/reading/acting-user.ts';
 import {
+  baseOfFile,
   type CsvDialect,
   type CsvProblem,
+  exportedLimits,
+  importLimits,
+  type LimitEdit,
   PLAIN_CSV,
+  readRows,
+  type TotalChange,
+  totalChanges,
   understoodText,
-} from '../../../core/limits/csv/columns.ts';
-import { importLimits } from '../../../core/limits/csv/import-limits.ts';
-import { readRows } from '../../../core/limits/csv/read-rows.ts';
-import { type TotalChange, totalChanges } from '../../../core/limits/csv/totals.ts';
-import { baseOfFile, exportedLimits } from '../../../core/limits/desk/desk-reads.ts';
-import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
-import type { User } from '../../../core/signin/user.ts';
+} from '../../../core/limits/index.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { type StaleOutcome, staleImport } from '../../stale-import.ts';
 import type { PagesDeps } from '../pages-deps.ts';
 import type { Values } from '../parts/form-field.tsx';

@@ -1,7 +1,6 @@
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
-import { type CsvProblem, csvProblemText } from '../../../core/limits/csv/columns.ts';
-import type { TotalChange } from '../../../core/limits/csv/totals.ts';
-import type { User } from '../../../core/signin/user.ts';
+import { type CsvProblem, csvProblemText, type TotalChange } from '../../../core/limits/index.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { hiddenFields, type Values } from '../parts/form-field.tsx';

@@ -1,10 +1,8 @@
 import { basename } from 'node:path';
 import { Hono } from 'hono';
 import { actingUser } from '../../../answers/reading/acting-user.ts';
-import type { CsvProblem } from '../../../core/limits/csv/columns.ts';
-import { exportLimits } from '../../../core/limits/csv/export-limits.ts';
-import { exportedLimits, NO_SET } from '../../../core/limits/desk/desk-reads.ts';
-import type { SignInEnv } from '../../../core/signin/user.ts';
+import { type CsvProblem, exportedLimits, exportLimits, NO_SET } from '../../../core/limits/index.ts';
+import type { SignInEnv } from '../../../core/signin/index.ts';
 import { readForm } from '../../unreadable-request.ts';
 import { query, readValues } from '../asked.ts';
 import { stalePage } from '../edit/stale-page.tsx';

@@ -1,4 +1,4 @@
-import type { LimitTable } from '../../../core/limits/limit-table.ts';
+import type { LimitTable } from '../../../core/limits/index.ts';
 
 /** A file between the page that shows what it would do and the click that does it. Only its uploader gets it back. */
 export interface Uploads {

@@ -1,7 +1,7 @@
 import { amountText } from '../../../../policies/text/amount-text.ts';
 import { durationText } from '../../../../policies/text/money-text.ts';
 import type { ExplainedTerms, JobExplanation } from '../../../answers/job/model.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Columns, Crumbs, Fact } from '../parts/layout.tsx';
 import { address, outside, subjectLink } from '../parts/links.tsx';

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { SignInEnv, User } from '../../../core/signin/user.ts';
+import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';

@@ -1,5 +1,5 @@
 import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { groupTable } from '../parts/group-table.tsx';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { OverviewOrder, OverviewQuery } from '../../../answers/overview/model.ts';
-import type { SignInEnv } from '../../../core/signin/user.ts';
+import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, queryCursor, readWholeNumber } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { unknownPlace } from '../problem-page.tsx';

@@ -1,8 +1,8 @@
 /** Jobs that would have failed: estimated from the totals of each day, which is there at once, and counted job by job. */
 import type { BacktestAnswer, BacktestSummary } from '../../../answers/backtest/model.ts';
 import type { EditEffect, LookBackEstimate } from '../../../answers/preview/model.ts';
-import type { LimitEdit } from '../../../core/limits/desk/limit-edit.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { LimitEdit } from '../../../core/limits/index.ts';
+import type { User } from '../../../core/signin/index.ts';
 import type { PagesDeps } from '../pages-deps.ts';
 import { shortDayLabel } from './chart-scale.ts';
 import type { Values } from './form-field.tsx';

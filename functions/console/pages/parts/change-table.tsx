@@ -1,4 +1,4 @@
-import type { ChangeRow } from '../../../core/limits/desk/outcome.ts';
+import type { ChangeRow } from '../../../core/limits/index.ts';
 import { Table } from './layout.tsx';
 import { subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';

@@ -1,5 +1,5 @@
 import type { GroupRow } from '../../../answers/overview/model.ts';
-import type { GroupSum, UsedInMonth } from '../../../core/usage/group-sum.ts';
+import type { GroupSum, UsedInMonth } from '../../../core/usage/index.ts';
 import { Bar } from './bar.tsx';
 import { Table, type TableColumn } from './layout.tsx';
 import { leftClass, leftText, limitAmountWords, onlyWatches } from './limit-words.ts';

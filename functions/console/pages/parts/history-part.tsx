@@ -1,4 +1,4 @@
-import type { HistoryPage, LogEntry } from '../../../core/limits/desk/history.ts';
+import type { HistoryPage, LogEntry } from '../../../core/limits/index.ts';
 import { changeLines } from './change-table.tsx';
 import { address } from './links.tsx';
 import type { Markup } from './markup.ts';

@@ -1,6 +1,6 @@
 /** What pages are made of: each looks the same wherever it stands, and is read out the same. */
 import type { Child, PropsWithChildren } from 'hono/jsx';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import type { Markup } from './markup.ts';
 
 /** A part of a page under a heading. @param id - of the heading, by which links and readers find the part */

@@ -1,5 +1,5 @@
 import type { SubjectView } from '../../../answers/subject/model.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { grantFormFields } from '../edit/exception-forms.ts';
 import { ConsolePage } from '../frame.tsx';
 import { type FieldProblems, field, problemList, type Values } from '../parts/form-field.tsx';

@@ -1,8 +1,8 @@
 import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
-import type { RequestedEdits } from '../../../core/limits/desk/limit-request.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { RequestedEdits } from '../../../core/limits/index.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { countedFor, SAVE_FORM } from '../parts/backtest-part.tsx';

@@ -1,9 +1,8 @@
 import { Hono } from 'hono';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { actingUser } from '../../../answers/reading/acting-user.ts';
-import type { DecideOutcome, RequestOutcome } from '../../../core/limits/desk/limit-request.ts';
-import { whoMayText } from '../../../core/limits/desk/rights-words.ts';
-import type { SignInEnv, User } from '../../../core/signin/user.ts';
+import { type DecideOutcome, type RequestOutcome, whoMayText } from '../../../core/limits/index.ts';
+import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query, readValues } from '../asked.ts';
 import { byField } from '../edit/document-problems.ts';
 import { grantFormFields } from '../edit/exception-forms.ts';

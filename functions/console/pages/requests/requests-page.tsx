@@ -1,5 +1,5 @@
 import type { RequestRow } from '../../../answers/requests/model.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Done } from '../parts/layout.tsx';
 import { subjectLink } from '../parts/links.tsx';

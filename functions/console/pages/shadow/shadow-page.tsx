@@ -1,5 +1,5 @@
 import type { ShadowRow, ShadowView } from '../../../answers/shadow/model.ts';
-import type { User } from '../../../core/signin/user.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
 import type { OwnerMessage } from '../pages-deps.ts';

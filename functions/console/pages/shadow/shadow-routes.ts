@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { SignInEnv } from '../../../core/signin/user.ts';
+import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, queryCursor, readValues, readWholeNumber } from '../asked.ts';
 import { type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { unknownPlace } from '../problem-page.tsx';

@@ -1,6 +1,6 @@
 import type { SubjectView } from '../../../answers/subject/model.ts';
-import { poolWords } from '../../../core/limits/desk/pool-words.ts';
-import type { User } from '../../../core/signin/user.ts';
+import { poolWords } from '../../../core/limits/index.ts';
+import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY } from '../parts/bar.tsx';
 import { groupTable } from '../parts/group-table.tsx';

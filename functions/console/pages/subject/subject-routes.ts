@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { SignInEnv } from '../../../core/signin/user.ts';
+import type { SignInEnv } from '../../../core/signin/index.ts';
 import { doneText, query } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { subjectOfPath } from '../parts/links.tsx';

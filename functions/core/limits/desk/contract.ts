@@ -8,8 +8,8 @@
 
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
-import type { LedgerClock } from '../../environment/clock.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { LedgerClock } from '../../environment/index.ts';
+import type { Ledger } from '../../ledger/index.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitTable } from '../limit-table.ts';
 import type { BreakGlassState } from './break-glass-state.ts';

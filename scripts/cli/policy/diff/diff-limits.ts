@@ -1,6 +1,9 @@
-import type { ChangeRow } from '../../../../functions/core/limits/changes/change-row.ts';
-import { type ChangeRowsInput, changeRows } from '../../../../functions/core/limits/changes/change-rows.ts';
-import { limitsByPlace } from '../../../../functions/core/limits/changes/limit-rows-between.ts';
+import {
+  type ChangeRow,
+  type ChangeRowsInput,
+  changeRows,
+  limitsByPlace,
+} from '../../../../functions/core/limits/index.ts';
 import type { PolicyChange } from './change.ts';
 import { grantText, limitDifferenceText, thingText } from './limit-change-text.ts';
 

@@ -1,4 +1,4 @@
-import type { ChangeRow, FieldValue } from '../../../../functions/core/limits/changes/change-row.ts';
+import type { ChangeRow, FieldValue } from '../../../../functions/core/limits/index.ts';
 import { edgeText } from '../../../../policies/text/edge-text.ts';
 import { amountWritten } from './amount-written.ts';
 import { leafText, valueText } from './leaves.ts';

@@ -1,9 +1,8 @@
-import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
-import { systemClock } from '../../../../functions/core/environment/clock.ts';
-import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
-import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
-import type { SessionStore } from '../../../../functions/core/signin/session-store.ts';
-import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { DynamoDirectoryTable } from '../../../../functions/core/directory/index.ts';
+import { systemClock } from '../../../../functions/core/environment/index.ts';
+import { DynamoLimitTable } from '../../../../functions/core/limits/index.ts';
+import { dynamoSessionStore, type SessionStore } from '../../../../functions/core/signin/index.ts';
+import { MemoryTable } from '../../../../functions/core/store/index.ts';
 import { dynamoParameterMarks } from '../../../../functions/ssm-limits/dynamo-marks.ts';
 import type { Marks } from '../../../../functions/ssm-limits/marks.ts';
 import { readUnitsOf } from './counting-rollup-store.ts';

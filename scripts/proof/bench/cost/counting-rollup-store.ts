@@ -1,16 +1,15 @@
-import { encodeEstimates } from '../../../../functions/core/estimates/estimates-item.ts';
-import { type Item, itemBytes } from '../../../../functions/core/store/item-bytes.ts';
-import { PK, SK, TTL_ATTRIBUTE } from '../../../../functions/core/store/table.ts';
+import { encodeEstimates } from '../../../../functions/core/estimates/index.ts';
+import { type Item, itemBytes, PK, SK, TTL_ATTRIBUTE } from '../../../../functions/core/store/index.ts';
 import {
   encodeContribution,
   encodeRejections,
   encodeTop,
   type RollupKeys,
+  type RollupStore,
+  type UsageKey,
+  type UsageTally,
   usageExpiresAtSeconds,
-} from '../../../../functions/core/usage/rollup-item.ts';
-import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
-import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
-import type { UsageKey } from '../../../../functions/core/usage/usage.ts';
+} from '../../../../functions/core/usage/index.ts';
 
 interface RollupCounts {
   /** Write units by formula: in transactions every item twice, per started KB. */

@@ -2,8 +2,7 @@
  * What a job costs the table and the log: counted on real admissions and settlements, by the program that is deployed, over a
  * table in memory. No figure of it is typed in.
  */
-import { itemBytes } from '../../../../functions/core/store/item-bytes.ts';
-import { TTL_ATTRIBUTE } from '../../../../functions/core/store/table.ts';
+import { itemBytes, TTL_ATTRIBUTE } from '../../../../functions/core/store/index.ts';
 import { PROJECTS } from '../../../cli/cost/assumptions.ts';
 import type { JobUnits } from '../../../cli/cost/job-units.ts';
 import { readUnitsOf, writeUnitsOf } from './counting-rollup-store.ts';

@@ -1,16 +1,15 @@
-import { decide } from '../../../../functions/core/admission/decide.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
-import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
-import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { recordItem } from '../../../../functions/core/ledger/record-size.ts';
-import { ledgerKeys, RECORD_SK } from '../../../../functions/core/store/keys.ts';
-import { truthText } from '../../../../functions/core/truth/truth-text.ts';
-import { placeBy } from '../../../../functions/core/usage/contribution.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
-import { rollupKeys } from '../../../../functions/core/usage/rollup-item.ts';
+import { decide } from '../../../../functions/core/admission/index.ts';
+import { silentLog } from '../../../../functions/core/environment/index.ts';
+import {
+  createLedger,
+  inboxItem,
+  type JobRecord,
+  MemoryStore,
+  recordItem,
+} from '../../../../functions/core/ledger/index.ts';
+import { ledgerKeys, RECORD_SK } from '../../../../functions/core/store/index.ts';
+import { truthText } from '../../../../functions/core/truth/index.ts';
+import { MemoryRollupStore, placeBy, rollUp, rollupKeys } from '../../../../functions/core/usage/index.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import { withRuns } from '../../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';

@@ -1,13 +1,14 @@
 /** Where people own limits, as it is deployed, over tables in memory that count. No figure of it is typed in. */
 import { placesNow } from '../../../../functions/answers/reading/places-now.ts';
-import { DirectoryDraft } from '../../../../functions/core/directory/draft.ts';
-import { type GroupTree, writeGroups } from '../../../../functions/core/directory/group-tree.ts';
-import { NOT_BEGUN } from '../../../../functions/core/directory/manifest.ts';
-import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
-import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
-import { rollupKeys } from '../../../../functions/core/usage/rollup-item.ts';
+import {
+  DirectoryDraft,
+  type GroupTree,
+  NOT_BEGUN,
+  writeGroups,
+} from '../../../../functions/core/directory/index.ts';
+import { createLedger, MemoryStore } from '../../../../functions/core/ledger/index.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/index.ts';
+import { MemoryRollupStore, rollupKeys } from '../../../../functions/core/usage/index.ts';
 import { countingStore } from '../counting-store.ts';
 import { CountedDirectoryTable, CountedLimitTable, type TableCounts } from './counted-tables.ts';
 import { countingRollupStore } from './counting-rollup-store.ts';

@@ -1,6 +1,6 @@
 /** Jobs as they come, of a few companies' projects: what is measured is measured on these. */
-import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import type { Rules } from '../../../../functions/core/admission/index.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/index.ts';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../../../policies/document/parsed.ts';

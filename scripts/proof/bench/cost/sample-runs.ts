@@ -1,7 +1,7 @@
 /** What runs for limits by the clock, when nothing happened since it last ran: so it is nearly always. */
-import { readWholeDirectory } from '../../../../functions/core/directory/whole-directory.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
-import { MemoryNotifier } from '../../../../functions/core/notify/notify.ts';
+import { readWholeDirectory } from '../../../../functions/core/directory/index.ts';
+import { silentLog } from '../../../../functions/core/environment/index.ts';
+import { MemoryNotifier } from '../../../../functions/core/notify/index.ts';
 import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';

@@ -5,12 +5,11 @@ import { createMiddleware } from 'hono/factory';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
 import { createAssets, SCRIPT_HREF, STYLE_HREF } from '../../../../functions/console/pages/assets/assets.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
-import { Sessions } from '../../../../functions/core/signin/sessions.ts';
-import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import { silentLog } from '../../../../functions/core/environment/index.ts';
+import { Sessions, type SignInEnv } from '../../../../functions/core/signin/index.ts';
 import { VISIT_PAGES } from '../../../cli/cost/assumptions.ts';
 import type { VisitUnits } from '../../../cli/cost/desk-units.ts';
-import { createPages } from '../../../console-pages.ts';
+import { createPages } from '../../../local/console-pages.ts';
 import { countedSessions } from './counted-tables.ts';
 import type { SampleDesk } from './sample-desk.ts';
 

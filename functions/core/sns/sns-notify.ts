@@ -1,5 +1,5 @@
 import type { MessageAttributeValue, PublishCommandInput, SNSClient } from '@aws-sdk/client-sns';
-import { MESSAGE_BYTES_MAX, type Message, type Notifier, NotifyError } from './notify.ts';
+import { MESSAGE_BYTES_MAX, type Message, type Notifier, NotifyError } from '../notify/index.ts';
 
 /** A publish takes some 20 ms; the batch behind it has to be done before its function is ended. */
 const SEND_TIMEOUT_MS = 5_000;

@@ -7,7 +7,7 @@ import {
   NotifyError,
   subjectLine,
 } from '../../../../functions/core/notify/notify.ts';
-import { snsNotify } from '../../../../functions/core/notify/sns-notify.ts';
+import { snsNotify } from '../../../../functions/core/sns/sns-notify.ts';
 import {
   CROSSINGS_PER_MESSAGE_MAX,
   crossingDigest,

@@ -1,0 +1,7 @@
+/** What others may use of this folder; its README says what it promises. */
+
+export { decide } from './decide.ts';
+export type { DecideDeps, HandOutDirectory, Rules } from './decide-deps.ts';
+export { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from './envelope.ts';
+export { judgeRequests, toHoldAsk } from './judge.ts';
+export { recordUnmetered } from './record-unmetered.ts';

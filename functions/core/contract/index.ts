@@ -1,0 +1,25 @@
+/** What others may use of this folder; its README says what it promises. */
+export {
+  ADMISSIONS_PATH,
+  type AdmissionsRequest,
+  type AdmissionsResponse,
+  BATCH_BYTES_MAX,
+  BODY_BYTES_MAX,
+  DIRECTORY_NAMES_MAX,
+  DIRECTORY_PARTS_MAX,
+  DIRECTORY_PATH,
+  type DirectoryRequest,
+  type DirectoryResponse,
+  type DirectoryRow,
+  HEALTH_PATH,
+  type JobDecision,
+  type ProblemsResponse,
+  REQUESTS_MAX,
+  UNMETERED_PATH,
+  type UnmeteredAnswer,
+  type UnmeteredResponse,
+  type UnmeteredResult,
+} from './admissions.ts';
+export { emfLine, isDeployment, type Metric } from './emf-document.ts';
+export type { Beat, BeatSchema } from './heartbeat.ts';
+export { NodeSha256 } from './node-sha256.ts';

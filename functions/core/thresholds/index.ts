@@ -1,0 +1,4 @@
+/** What others may use of this folder; its README says what it promises. */
+export { type AnnounceCrossingsDeps, announceCrossings } from './announce-crossings.ts';
+export { KnownCrossings } from './announced.ts';
+export { limitOf } from './limit-of.ts';

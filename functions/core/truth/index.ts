@@ -1,0 +1,23 @@
+/** What others may use of this folder; its README says what it promises. */
+export type { ChargeBypass } from './charge-found.ts';
+export {
+  type ConcludeDeps,
+  type ConcludeTally,
+  concludeAll,
+  createVerdictWriter,
+  type VerdictWriter,
+} from './conclude.ts';
+export { endOfJob } from './end-of-job.ts';
+export {
+  type ComparedJob,
+  type EnforcementProof,
+  enforcementProof,
+  type FindingKind,
+  type ProofFinding,
+  unadmittedShare,
+} from './enforcement-proof.ts';
+export { type ChargeLine, chargeLines, pricedAs } from './job-charge.ts';
+export { isInNoGroup, wasBelowPath, wasInGroup } from './recorded-groups.ts';
+export { type SettleDeps, settleTruths, type TruthOutcome, tellAdmittedYetFailed } from './settle-truths.ts';
+export { parseTruthText, truthText } from './truth-text.ts';
+export { errorMs, type JobVerdict, type LiveHold, liveHoldOf, verdictOf, verdictOn } from './verdict.ts';

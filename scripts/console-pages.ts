@@ -1,7 +1,0 @@
-/** The console's pages from their sources, which have JSX: programs that are not bundled take them from here. */
-import './jsx.ts';
-
-const { createPages } = await import('../functions/console/pages/create-pages.ts');
-const { renderNotice } = await import('../functions/console/pages/problem-page.tsx');
-
-export { createPages, renderNotice };
