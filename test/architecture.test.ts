@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FLOOR = ['policies/', 'functions/names.ts'];
 const SHARED = [...FLOOR, 'functions/core/', 'functions/answers/'];
@@ -70,7 +71,6 @@ test('no file of what is deployed needs itself by way of others', () => {
   };
   expect(deployed.flatMap((file) => visit(file, []))).toEqual([]);
 });
-
 test('policies are pure, and programs read the environment where they start', () => {
   const IMPURE = /\bDate\.now\(|new Date\(\)|Math\.random\(|\bprocess\.|\bfetch\(|setTimeout\(/;
   const strays = deployed.filter((file) =>

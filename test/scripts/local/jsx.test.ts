@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 
-const cache = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
+const cache = fileURLToPath(new URL('../../../node_modules/.cache/', import.meta.url));
 mkdirSync(cache, { recursive: true });
 const folder = mkdtempSync(join(cache, 'jsx-'));
 /** Unique, so that no other run looks at what is kept of it. */
