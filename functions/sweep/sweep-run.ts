@@ -18,7 +18,7 @@ export interface SweepRun {
   readonly clock: LedgerClock;
   readonly asking: SweepGitLab;
   readonly concluding: VerdictWriter;
-  /** What {@link concluding} is made of. */
+  /** What the writer of verdicts is made of. */
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
   /** Undefined: every job is to be asked about. */

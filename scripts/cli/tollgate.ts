@@ -1,4 +1,4 @@
-/** Wires the desk's commands to this process; everything else is in scripts/desk. */
+/** Wires the commands to this process; each of them has a folder beside. */
 import { fileURLToPath } from 'node:url';
 import type { TerminalIo } from '../terminal/command.ts';
 import { coloursWanted } from '../terminal/paint.ts';
