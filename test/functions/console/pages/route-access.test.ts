@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { standingsOf } from '../../functions/console/access.ts';
-import { ACCESS } from '../../functions/console/api/access.ts';
-import { API_PATH } from '../../functions/console/api/create-api.ts';
-import { createConsoleApp } from '../../functions/console/app.ts';
-import { createAssets } from '../../functions/console/pages/assets/assets.ts';
-import { createPages } from '../../functions/console/pages/create-pages.ts';
-import { createUploads } from '../../functions/console/pages/import/uploads.ts';
-import { PAGE_ACCESS } from '../../functions/console/pages/page-access.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
-import { createSignIn } from '../../functions/core/signin/create-sign-in.ts';
-import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/secret-ids.ts';
-import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../functions/console/house.ts';
-import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
-import { memorySessionStore } from '../support/tables/memory-session-store.ts';
+import { standingsOf } from '../../../../functions/console/access.ts';
+import { ACCESS } from '../../../../functions/console/api/access.ts';
+import { API_PATH } from '../../../../functions/console/api/create-api.ts';
+import { createConsoleApp } from '../../../../functions/console/app.ts';
+import { createAssets } from '../../../../functions/console/pages/assets/assets.ts';
+import { createPages } from '../../../../functions/console/pages/create-pages.ts';
+import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
+import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
+import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
+import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
+import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
 
 const ORIGIN = 'http://localhost:3000';
 

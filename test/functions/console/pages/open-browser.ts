@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { findChromium } from '../support/browser/find-chromium.ts';
+import { findChromium } from '../../../support/browser/find-chromium.ts';
 
 /** A busy machine takes its time to start one. */
 const START_MS_MAX = 180_000;

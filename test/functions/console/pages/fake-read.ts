@@ -1,12 +1,12 @@
-import type { ConsoleReader } from '../../functions/answers/contract.ts';
-import { isEarlier } from '../../functions/answers/overview/group-rows.ts';
-import type { GroupRow, Overview, OverviewQuery } from '../../functions/answers/overview/model.ts';
-import type { PreviewAnswer } from '../../functions/answers/preview/model.ts';
-import { rightsOf, roleNames } from '../../functions/answers/reading/acting-user.ts';
-import type { Viewer } from '../../functions/answers/reading/viewer.ts';
-import type { RequestRow } from '../../functions/answers/requests/model.ts';
-import type { BreakGlassState } from '../../functions/core/limits/desk/break-glass-state.ts';
-import type { LimitRequest } from '../../functions/core/limits/desk/limit-request.ts';
+import type { ConsoleReader } from '../../../../functions/answers/contract.ts';
+import { isEarlier } from '../../../../functions/answers/overview/group-rows.ts';
+import type { GroupRow, Overview, OverviewQuery } from '../../../../functions/answers/overview/model.ts';
+import type { PreviewAnswer } from '../../../../functions/answers/preview/model.ts';
+import { rightsOf, roleNames } from '../../../../functions/answers/reading/acting-user.ts';
+import type { Viewer } from '../../../../functions/answers/reading/viewer.ts';
+import type { RequestRow } from '../../../../functions/answers/requests/model.ts';
+import type { BreakGlassState } from '../../../../functions/core/limits/desk/break-glass-state.ts';
+import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
 import type { FakeDesk } from './fake-desk.ts';
 import { A_REJECTED_JOB, AN_EMPTY_SUBJECT, aGroup, aLimit, aSubject, EDITS, NOW_MS } from './rows.ts';
 

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { createPages } from '../../functions/console/pages/create-pages.ts';
-import { createUploads } from '../../functions/console/pages/import/uploads.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
-import type { LimitsDocument } from '../../functions/core/limits/limit-set.ts';
-import type { SignInEnv, User } from '../../functions/core/signin/user.ts';
-import { aJob, consoleHouse, LIMITS, USERS } from '../functions/console/house.ts';
-import { memoryLimitTable } from '../support/tables/memory-limit-table.ts';
+import { createPages } from '../../../../functions/console/pages/create-pages.ts';
+import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
+import type { SignInEnv, User } from '../../../../functions/core/signin/user.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
+import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 
 /** Pages on the desk and read models as they are, in memory. */
 async function house(parts: { readonly packed?: LimitsDocument } = {}) {

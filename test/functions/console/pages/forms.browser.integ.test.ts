@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY_MS } from '../../policies/limits/calendar.ts';
-import { consoleHouse, LIMITS } from '../functions/console/house.ts';
+import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { consoleHouse, LIMITS } from '../house.ts';
 import { choicesOf, rest, submitted } from './form-choices.ts';
 import { openBrowser } from './open-browser.ts';
 import { type PagesServer, type Person, startPages } from './pages-server.ts';

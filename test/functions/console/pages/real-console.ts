@@ -2,19 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../functions/core/contract/admissions.ts';
-import type { LedgerClock } from '../../functions/core/environment/clock.ts';
-import { systemClock } from '../../functions/core/environment/clock.ts';
-import { createLimitsDesk } from '../../functions/core/limits/desk/create-limits-desk.ts';
-import type { Message } from '../../functions/core/notify/notify.ts';
-import { timeoutEstimator } from '../../policies/estimate.ts';
-import { limitsOn } from '../../policies/limits/limits.ts';
-import { directoryOf } from '../../policies/place/directory.ts';
-import { serveAdmit } from '../../scripts/local/admit-server.ts';
-import { openLocalLedger } from '../../scripts/local/ledger-source.ts';
-import { startLocalConsole } from '../../scripts/local/local-console.ts';
-import { startUsageCounter } from '../../scripts/local/usage-counter.ts';
-import { aPolicy, someLimits } from '../policies/documents.ts';
+import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../../../functions/core/contract/admissions.ts';
+import type { LedgerClock } from '../../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../../functions/core/environment/clock.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
+import type { Message } from '../../../../functions/core/notify/notify.ts';
+import { timeoutEstimator } from '../../../../policies/estimate.ts';
+import { limitsOn } from '../../../../policies/limits/limits.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { serveAdmit } from '../../../../scripts/local/admit-server.ts';
+import { openLocalLedger } from '../../../../scripts/local/ledger-source.ts';
+import { startLocalConsole } from '../../../../scripts/local/local-console.ts';
+import { startUsageCounter } from '../../../../scripts/local/usage-counter.ts';
+import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { NOW_MS, ZONE } from './rows.ts';
 
 export interface RealConsole {
