@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const CLI = `${root}node_modules/aws-cdk/bin/cdk`;
 /** A real deployment takes 5 to 10 minutes, most of them for the relay's first start. */
 const CDK_MS_MAX = 30 * 60_000;

@@ -14,7 +14,7 @@ import { expectEqual, type Step } from './step.ts';
 /** Nobody's; it lies in the emulator's Parameter Store. */
 export const ROUTER_TOKEN = 'glrct-of-this-rehearsal-only';
 
-const RELAY_BUNDLE = fileURLToPath(new URL('../../dist/relay', import.meta.url));
+const RELAY_BUNDLE = fileURLToPath(new URL('../../../dist/relay', import.meta.url));
 const APP_FOLDER = '/app/';
 const STREAMS_MS_MAX = 60_000;
 /** A relay rejects nothing before its descriptors have explained questions of several projects. */
