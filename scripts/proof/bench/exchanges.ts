@@ -19,7 +19,7 @@ interface Compared {
   readonly url: string;
 }
 
-const RELAY = 'relay with inline function and a ledger that answers at once';
+const RELAY = 'relay, inline function, a ledger that answers at once';
 const BARE = 'bare grpc-js client';
 const byCpu = (name: string): string => `${name}, by CPU time`;
 /** The guard that a dearer question cannot pass. */
