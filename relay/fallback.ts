@@ -1,10 +1,10 @@
 import type { Decision } from '../policies/decision.ts';
+import { keepLatest } from '../policies/keep-latest.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { plainLines } from '../policies/text/plain-text.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
 import type { RelayClock, RouterAnswer } from './exchange.ts';
-import { keepNewest } from './keep-newest.ts';
 import { RecentRejections } from './recent-rejections.ts';
 import type { StatelessCheck } from './stateless-check.ts';
 import type { FallbackCause, LedgerVerdict } from './verdict.ts';
@@ -188,7 +188,7 @@ class UnreadableAllowance {
     }
     const taken = this.#taken.get(project) ?? 0;
     if (taken >= this.#perHour) return false;
-    keepNewest(this.#taken, project, taken + 1, PROJECTS_MAX);
+    keepLatest(this.#taken, project, taken + 1, PROJECTS_MAX);
     return true;
   }
 }

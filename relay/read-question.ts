@@ -1,7 +1,7 @@
+import { keepLatest } from '../policies/keep-latest.ts';
 import { type Directory, pathKey } from '../policies/place/directory.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { RelayObserver } from './events.ts';
-import { keepNewest } from './keep-newest.ts';
 import type { ReadQuestion } from './translate/question-reader.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
@@ -99,7 +99,7 @@ function isAnotherJob(
   const owner = `${projectId ?? projectPath} ${pipelineId}`;
   const known = ownerByJob.get(jobId);
   if (known !== undefined) return known !== owner;
-  keepNewest(ownerByJob, jobId, owner, JOBS_REMEMBERED);
+  keepLatest(ownerByJob, jobId, owner, JOBS_REMEMBERED);
   return false;
 }
 

@@ -1,8 +1,8 @@
+import { keepLatest } from '../policies/keep-latest.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type Unit, unitRow } from '../policies/units/unit.ts';
 import { projectOf } from './commit/batch-job.ts';
-import { keepNewest } from './keep-newest.ts';
 import type { LedgerVerdict } from './verdict.ts';
 
 /** As long as the ledger itself gives a rejected job the same answer. */
@@ -93,7 +93,7 @@ export class RecentRejections {
       if (verdict.shadow.some((violation) => isAbout(violation, brake))) continue;
       const sameKind = kind !== undefined && kind === brake.kind;
       if (sameKind || (!brake.onlyKind && asksAsMuch(verdict, brake))) this.#forget(brake);
-      else if (kind !== undefined) keepNewest(brake.admittedKinds, kind, true, KINDS_MAX);
+      else if (kind !== undefined) keepLatest(brake.admittedKinds, kind, true, KINDS_MAX);
     }
   }
 

@@ -1,4 +1,4 @@
-import { keepLatest } from '../core/environment/index.ts';
+import { keepLatest } from '../../policies/keep-latest.ts';
 
 /**
  * What a process remembers from one sweep to the next. All of it saves calls: a process that starts anew learns it again.

@@ -12,11 +12,11 @@ interface UnitText {
   readonly name: string;
   /** All of it, before its name: `the whole`. */
   readonly wholly: string;
-  /** Of a unit that jobs request from the cluster: `CPU`. */
+  /** Its name as a resource, where jobs request it from the cluster: `CPU`. */
   readonly resource?: string;
   /** What the author of a job that is too large for the limit can do, before `ask for a higher limit`. */
   readonly lower: string;
-  /** Of a unit that a budget counts. */
+  /** Words for a budget, where a budget counts the unit. */
   readonly budget?: {
     /** Where neither number nor subject may be told: `A CI budget`. */
     readonly unnamed: string;

@@ -16,7 +16,7 @@ export const UNITS = {
     usageHasHeld: true,
     perWhole: 1_000_000,
   },
-  /** Of running jobs. */
+  /** Seconds that jobs run. */
   seconds: {
     kind: 'minutes',
     letter: 's',
@@ -41,7 +41,7 @@ export const UNITS = {
     atOnce: true,
     requested: 'cpu',
   },
-  /** Of memory. */
+  /** Bytes of memory. */
   bytes: {
     kind: 'memory',
     letter: 'b',

@@ -40,7 +40,7 @@ export const FUNCTIONS = [
 
 export type FunctionName = (typeof FUNCTIONS)[number];
 
-/** Of the one whose deployed name is older than its folder. */
+/** Folders of programs whose deployed name is another: it is older. */
 const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-sync' };
 
 /**

@@ -7,8 +7,8 @@
  */
 
 import { counterName } from '../../../policies/claim.ts';
+import { keepLatest } from '../../../policies/keep-latest.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
-import { keepLatest } from '../../core/environment/index.ts';
 import { firstOfMonth } from '../../core/usage/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';

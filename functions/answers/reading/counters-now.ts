@@ -1,6 +1,6 @@
 /** How counters stand, read in parts: the overview orders thousands of groups by theirs. Keep one per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { keepLatest } from '../../core/environment/index.ts';
+import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Counter, Ledger } from '../../core/ledger/index.ts';
 
 export type CountersByName = ReadonlyMap<string, Counter>;

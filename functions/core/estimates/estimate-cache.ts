@@ -1,8 +1,9 @@
 import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
 import { NO_HISTORY, type ProjectHistory } from '../../../policies/estimate/project-history.ts';
 import { type EstimateSettings, type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
+import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { keepLatest, type LedgerClock } from '../environment/index.ts';
+import type { LedgerClock } from '../environment/index.ts';
 import type { EstimateSource } from './estimate-source.ts';
 
 interface EstimateCache {

@@ -53,7 +53,7 @@ export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
   }
 }
 
-/** Of the item it replaces; undefined: there must be none. */
+/** The item it replaces has this value; undefined: there must be no item. */
 const sameAs = (attribute: string, value: number | undefined): ItemCondition =>
   value === undefined ? absent() : numberIs(attribute, '=', value);
 

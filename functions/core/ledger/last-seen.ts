@@ -1,6 +1,7 @@
 /** What this process last saw of the busiest counters: a hint for reading before writing, never a reason to refuse. */
 
-import { keepLatest, type LedgerClock } from '../environment/index.ts';
+import { keepLatest } from '../../../policies/keep-latest.ts';
+import type { LedgerClock } from '../environment/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import type { HoldJob } from './job.ts';
 import type { HoldOptions, HoldOutcome } from './ledger.ts';

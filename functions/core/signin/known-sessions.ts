@@ -1,4 +1,4 @@
-import { keepLatest } from '../environment/index.ts';
+import { keepLatest } from '../../../policies/keep-latest.ts';
 
 /** Sessions this process has seen alive: whoever has one is asked nothing because of what others behind their address send. */
 interface KnownSessions {

@@ -3,7 +3,7 @@
  * answers at once, so nothing conflicts and nothing is throttled. What is stored is never shared with a caller's bytes.
  */
 
-import { keepLatest } from '../environment/index.ts';
+import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { AttributeValue, Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { inOrder, invalid, meets, updated } from './meets.ts';

@@ -53,7 +53,7 @@ export interface Answers {
 
 export interface QueryAsk {
   readonly pk: string;
-  /** Of the sort key. */
+  /** The part of the sort keys that is asked for; absent: all of them. */
   readonly sk?: { readonly begins: string } | { readonly before: string };
   readonly filter?: ItemCondition;
   /** Only these attributes; absent: all. */

@@ -1,7 +1,7 @@
 /** Verdicts into the ledger, some dozens at a time. The ledger decides what is still true: others end the same jobs. */
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
 import type { EndOutcome, GoneJob, JobEnd, Ledger } from '../ledger/index.ts';
-import type { ChargeBypass } from './charge-found.ts';
+import type { TruthOutcome } from './settle-truths.ts';
 import type { JobVerdict } from './verdict.ts';
 
 /** Small enough to share hot counters with admissions, large enough that ten thousand ends take seconds. */
@@ -123,3 +123,6 @@ function count(
     else if (outcome !== 'unknown') tally[outcome] += 1;
   }
 }
+
+/** Charges jobs that ran and that nobody admitted. One outcome per truth, same order; the same may come again. */
+export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly TruthOutcome[]>;

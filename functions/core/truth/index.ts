@@ -1,12 +1,13 @@
 /** What others may use of this folder; its README says what it promises. */
-export type { ChargeBypass } from './charge-found.ts';
 export {
+  type ChargeBypass,
   type ConcludeDeps,
   type ConcludeTally,
   concludeAll,
   createVerdictWriter,
   type VerdictWriter,
 } from './conclude.ts';
+
 export { endOfJob } from './end-of-job.ts';
 export {
   type ComparedJob,

@@ -18,7 +18,7 @@ export interface ElementChange {
   /** `Resources`, `Outputs` … */
   readonly section: string;
   readonly id: string;
-  /** Of resources. */
+  /** Only resources have one. */
   readonly type?: string | undefined;
   readonly kind: 'added' | 'removed' | 'changed';
   readonly properties: readonly PropertyChange[];
