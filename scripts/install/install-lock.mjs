@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -64,6 +64,13 @@ function removeStale(path) {
   }
 }
 
+/** In one step: whoever reads meanwhile reads one text or the other, never a piece of either. */
+function replace(path, text) {
+  const next = `${path}.${process.pid}`;
+  writeFileSync(next, text);
+  renameSync(next, path);
+}
+
 const write = (pids) => JSON.stringify({ host: hostname(), pids });
 
 /**
@@ -91,7 +98,7 @@ export async function takeInstallLock(root, onWaiting) {
     }
   }
   return {
-    heldFor: (pid) => writeFileSync(path, write([process.pid, pid])),
+    heldFor: (pid) => replace(path, write([process.pid, pid])),
     release: () => rmSync(path, { force: true }),
   };
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../functions/core/environment/clock.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
+import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 
 const LIMIT = 150;
@@ -14,7 +14,7 @@ const JOBS = 256;
 const endpoint = sharedDynamoDb();
 
 test('limit 150, 256 jobs, each asked twice at once, two relays over ws tunnels: exactly 150 run', async () => {
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   await ensureTable(client, 'limit-150');
   const newStore = () =>
     new DynamoStore({
@@ -24,7 +24,7 @@ test('limit 150, 256 jobs, each asked twice at once, two relays over ws tunnels:
       random: Math.random,
     });
   const rules = flowRules([{ on: { group: 100 }, jobs: LIMIT }]);
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const sides = await Promise.all(
     [1, 2].map(async () => {
       const { app, ledger } = admitApp(newStore(), rules);

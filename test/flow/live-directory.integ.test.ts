@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { HandOutDirectory } from '../../functions/core/admission/decide-deps.ts';
 import { handOutKnown } from '../../functions/core/directory/hand-out-known.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { until } from '../support/flow/until.ts';
 
 /** Below acme/payments only alpine may run; what cannot be told is refused. */
@@ -43,7 +43,7 @@ async function house(directory: Directory | undefined) {
   app.post('/v1/directory', async (c) => c.json(await handOut((await c.req.json()).have)));
   app.all('*', (c) => c.body(null, 503));
   const server = await listen(app);
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const rules = flowRules([], [IMAGES]);
   const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 300 });
   relay.start();

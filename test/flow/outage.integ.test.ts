@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { until } from '../support/flow/until.ts';
 
 const INSTANCE = 'flow.example.com';
@@ -22,7 +22,7 @@ test('while the function is down jobs run unmetered, and are charged when it is 
   const { app, ledger } = admitApp(store, rules);
   const { state, front } = switchable(app);
   const server = await listen(front);
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
   relay.start();
   await router.until(() => router.waitingStreams() > 0);
@@ -58,7 +58,7 @@ test('an outage buys no free jobs for a project that the ledger has just refused
   const { app } = admitApp(store, rules);
   const { state, front } = switchable(app);
   const server = await listen(front);
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const { relay } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
   relay.start();
   await router.until(() => router.waitingStreams() > 0);
@@ -79,7 +79,7 @@ test('an image rule rejects while the function is down', async () => {
     [],
     [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['registry.example.com/**'] }],
   );
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   // Nothing listens on port 9 of this machine.
   const { relay } = flowRelay(router.grpcUrl ?? '', 'http://127.0.0.1:9', rules, { deadlineMs: 2_000 });
   relay.start();
@@ -113,7 +113,7 @@ test.each([
   const { app } = admitApp(new MemoryStore({ instance: INSTANCE }), rules);
   const { state, front } = switchable(app);
   const server = await listen(front);
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const { relay } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
   relay.start();
   await router.until(() => router.waitingStreams() > 0);

@@ -5,8 +5,8 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 
 const MAIN = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 const JOBS = [1, 2, 3, 4, 5];
@@ -52,7 +52,7 @@ test('fault 9: a relay killed after the ledger committed charges nobody twice, a
     return hold ? new Promise<Response>(() => {}) : response;
   });
   const server = await listen(front);
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
 
   const first = await startRelayProcess(router.grpcUrl ?? '', server.url);
   await router.until(() => router.waitingStreams() >= JOBS.length);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { until } from '../support/flow/until.ts';
 import { extended, renamedAndRenumbered } from '../support/relay/schema-variants.ts';
 import { unknownFields } from '../support/relay/unknown-fields.ts';
@@ -11,7 +11,7 @@ const LIMITS = [{ on: { project: 1001 }, jobs: 1 }];
 
 test('a router with renamed packages and renumbered fields needs only its descriptors', async () => {
   const schema = parseSchema(renamedAndRenumbered(), 'renamed and renumbered');
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     schema,
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
   });
@@ -45,7 +45,7 @@ test('a router with renamed packages and renumbered fields needs only its descri
 });
 
 test('fields that the schema does not know are counted, and the job is decided as ever', async () => {
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     schema: parseSchema(extended(), 'newer than the relay'),
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { until } from '../support/flow/until.ts';
 
 const LIMIT = 1;
@@ -12,7 +12,7 @@ test.each(['after_question', 'before_reading', 'after_answer'] as const)(
     const rules = flowRules([{ on: { group: 100 }, jobs: LIMIT }]);
     const { app, ledger } = admitApp(new MemoryStore({ instance: 'flow.example.com' }), rules);
     const server = await listen(app);
-    const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+    const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
     const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules);
     relay.start();
     await router.until(() => router.waitingStreams() > 0);

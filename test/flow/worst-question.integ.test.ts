@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { hostileQuestionBytes } from '../../scripts/proof/bench/hostile-questions.ts';
 import { benchQuestion } from '../../scripts/proof/bench/router-process.ts';
 import { TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 
 const SIDE = fileURLToPath(new URL('../../scripts/proof/bench/side-process.ts', import.meta.url));
 /** Little enough that a question of which every field becomes an object would end the process. */
@@ -44,7 +44,7 @@ async function startRelay(url: string) {
 }
 
 test('whatever one legal question is full of, it costs its neighbours little, and they are answered', async () => {
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => router.close());
   const cpuMicros = await startRelay(router.grpcUrl ?? '');
   await router.until(() => router.waitingStreams() >= 16, { timeoutMs: 60_000 });

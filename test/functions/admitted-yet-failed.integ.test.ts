@@ -6,7 +6,6 @@ import { systemClock } from '../../functions/core/environment/clock.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
-import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
@@ -25,6 +24,7 @@ import {
   type Rig,
   TABLE,
 } from '../support/bundle-rig.ts';
+import { patientClient } from '../support/ledger/patient-client.ts';
 
 const TOKEN_PARAMETER = '/tollgate/test/gitlab-token';
 const PROJECT = 1003;
@@ -35,7 +35,7 @@ const FAILED_BY_ITSELF = 505;
 const measured = { [names.ENV_DEPLOYMENT]: 'test' };
 
 let database: DynamoDbLocal;
-let client: ReturnType<typeof dynamoClient>;
+let client: ReturnType<typeof patientClient>;
 let parameters: Fake;
 let gitlab: Fake;
 let rig: Rig;
@@ -53,7 +53,7 @@ const stateOf = async (jobId: number) => (await ledger().readRecord(jobId))?.sta
 
 beforeAll(async () => {
   database = await startDynamoDbLocal();
-  client = dynamoClient(database.endpoint);
+  client = patientClient(database.endpoint);
   await ensureTable(client, TABLE);
   parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
   // Says of each job that the router failed it, and lists nothing.

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { STYLE_HREF } from '../../functions/console/pages/assets/assets.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { csrfTokenOf, secretHashOf } from '../../functions/core/signin/secret-ids.ts';
-import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
@@ -18,6 +17,7 @@ import {
   type Rig,
   TABLE,
 } from '../support/bundle-rig.ts';
+import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 
 const SECRET = 'a client secret of these tests only';
@@ -38,7 +38,7 @@ let rig: Rig;
 let hosted: HostedBundle;
 
 beforeAll(async () => {
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   await ensureTable(client, TABLE);
   parameters = await fakeParameters({ [SECRET_PARAMETER]: SECRET, [TOKEN_PARAMETER]: GITLAB_TOKEN });
   gitlab = await aFake((request, _, response) => {

@@ -3,7 +3,6 @@ import { systemClock } from '../../functions/core/environment/clock.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
-import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
@@ -20,6 +19,7 @@ import {
   TABLE,
 } from '../support/bundle-rig.ts';
 import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
+import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import { ranFor } from '../support/ledger/truths.ts';
 
@@ -35,7 +35,7 @@ let asking: Readonly<Record<string, string>>;
 const askedWith = new Set<unknown>();
 
 beforeAll(async () => {
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   await ensureTable(client, TABLE);
   client.destroy();
   parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
@@ -115,7 +115,7 @@ describe('the deployed functions of a schedule', () => {
 
   test('of what is long over the sweep closes the period, and the check of the night takes the user’s id', async () => {
     const thenMs = Date.now() - 110 * 86_400_000;
-    const client = dynamoClient(endpoint);
+    const client = patientClient(endpoint);
     const table = {
       table: dynamoTable(client, TABLE),
       instance: INSTANCE,

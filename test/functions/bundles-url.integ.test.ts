@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
-import { dynamoClient } from '../../functions/core/store/dynamo-client.ts';
 import { ENV_WEBHOOK_SECRETS_PARAMETER } from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
@@ -16,6 +15,7 @@ import {
   WEBHOOK_SECRET,
 } from '../support/bundle-rig.ts';
 import { aJobHook } from '../support/job-hook-bodies.ts';
+import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 
 /** One more than the contract's megabyte. */
@@ -29,7 +29,7 @@ let admit: HostedBundle;
 let settle: HostedBundle;
 
 beforeAll(async () => {
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   await ensureTable(client, TABLE);
   client.destroy();
   parameters = await fakeParameters({ [PARAMETER]: `${WEBHOOK_SECRET}\n` });

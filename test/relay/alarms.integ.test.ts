@@ -6,9 +6,10 @@ import { SERIES, seriesIn } from '../../cdk/monitoring/series.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { emfProblems } from '../support/emf-spec.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { isOn, type MinuteOfLines } from '../support/relay/alarm-state.ts';
 import { type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
 
@@ -114,7 +115,7 @@ async function aFleet() {
   );
   const server = await listen(front);
   ends.push(() => server.close());
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => router.close());
   const start = () => startRelay(router, server.url);
   const members = [await start(), await start()];

@@ -15,10 +15,10 @@ import { bundleRelay } from '../../scripts/build/bundle.ts';
 import { bundledDescriptors } from '../../scripts/build/bundled-descriptors.ts';
 import { packRules } from '../../scripts/build/pack-rules.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../scripts/local/router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
 import { admitApp, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,7 +57,7 @@ async function startBundle(env: Readonly<Record<string, string | undefined>>): P
 }
 
 test('the relay as it is built for its container runs from its folder under its GitLab’s numbers, answers and ends with 0', async () => {
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
     schema: parseSchema(renumbered(), 'renumbered'),
   });

@@ -3,8 +3,9 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
 
 const DRAINS = 10;
@@ -70,7 +71,7 @@ function keepAsking(router: LocalRouter) {
 
 test('ten relays that are told to stop while the router asks lose no question', async () => {
   const admitUrl = await admitServer();
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => router.close());
   let relay = await startRelay(router.grpcUrl ?? '', admitUrl);
   const load = keepAsking(router);

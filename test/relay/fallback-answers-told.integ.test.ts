@@ -2,9 +2,9 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { emfProblems, measuredOf } from '../support/emf-spec.ts';
 import { flowRelay, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { until } from '../support/flow/until.ts';
 import { spawnRelay } from '../support/relay/relay-process.ts';
 
@@ -39,7 +39,7 @@ async function service() {
 }
 
 async function router() {
-  const started = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const started = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => started.close());
   return started;
 }

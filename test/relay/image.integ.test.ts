@@ -20,10 +20,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../scripts/local/router/schemas.ts';
 import { writeRenumbered } from '../../scripts/local/router/write-schema.ts';
 import { admitApp, flowRules, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';
 import { type AwsEmulation, KEYS, startAwsEmulation } from '../support/relay/aws-emulation.ts';
 
@@ -161,7 +162,7 @@ async function deployed(
 }
 
 async function startRouter(port?: number): Promise<LocalRouter> {
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
     schema: parseSchema(renumbered(), 'renumbered'),
     ...(port !== undefined && { wsPort: port }),

@@ -3,9 +3,10 @@ import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
 import { PLACEHOLDER_HASH } from '../../relay/wire/schema.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { emfProblems, type Measured, measuredOf } from '../support/emf-spec.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../support/flow/prove-schema.ts';
 import { logOf, type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
 
@@ -61,7 +62,7 @@ async function admitServer() {
 
 async function startEverything() {
   const service = await admitServer();
-  const router: LocalRouter = await startLocalRouter({
+  const router: LocalRouter = await patientRouter({
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
   });
   ends.push(() => router.close());

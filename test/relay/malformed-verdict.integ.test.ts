@@ -3,9 +3,9 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { startLocalRouter } from '../../scripts/local/router/local-router.ts';
 import { measuredOf } from '../support/emf-spec.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { proveSchema } from '../support/flow/prove-schema.ts';
 import { range } from '../support/relay/commit-bench.ts';
 import { spawnRelay } from '../support/relay/relay-process.ts';
@@ -39,7 +39,7 @@ test('a verdict with a subject that is a number is that job’s alone: 59 such j
   });
   const server = await listen(app);
   ends.push(() => server.close());
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => router.close());
   const relay = spawnRelay({
     TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',

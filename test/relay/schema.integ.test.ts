@@ -7,10 +7,11 @@ import { afterEach, expect, test } from 'vitest';
 import type { AdmissionsRequest, UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
-import { type LocalRouter, startLocalRouter } from '../../scripts/local/router/local-router.ts';
+import type { LocalRouter } from '../../scripts/local/router/local-router.ts';
 import { schemaVariant } from '../../scripts/local/router/schemas.ts';
 import { measuredOf } from '../support/emf-spec.ts';
 import { listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../support/flow/prove-schema.ts';
 import { breachesOn } from '../support/relay/alarm-state.ts';
 import { logOf, type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts';
@@ -59,7 +60,7 @@ function fileOf(descriptors: Uint8Array): string {
 }
 
 async function startRouter(descriptors: Uint8Array, port = 0, host = '127.0.0.1'): Promise<LocalRouter> {
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     schema: parseSchema(descriptors, 'the router’s own'),
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
     grpcPort: port,

@@ -7,7 +7,6 @@ import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits } from '../../../functions/core/limits/publish-limits.ts';
 import { readRulesFile } from '../../../functions/core/rules/rules-file.ts';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import {
   ENV_DYNAMODB_ENDPOINT,
@@ -18,6 +17,7 @@ import {
 import { ADMIT_BUNDLE_BYTES_MAX, type Bundle, bundleAdmit } from '../../../scripts/build/bundle.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
+import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -28,7 +28,7 @@ const endpoint = sharedDynamoDb();
 let bundle: Bundle;
 
 beforeAll(async () => {
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   await ensureTable(client, 'handler');
   client.destroy();
   bundle = await bundleAdmit(join(folder, 'handler.mjs'));
@@ -104,7 +104,7 @@ test('the deployed bundle decides by the limits that are live', async () => {
   const { handler } = (await import(pathToFileURL(bundle.file).href)) as {
     handler: (event: unknown, context: unknown) => Promise<{ statusCode: number; body: string }>;
   };
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   const table = new DynamoLimitTable({
     table: dynamoTable(client, 'handler'),
     instance: 'handler.example.com',

@@ -10,7 +10,6 @@ import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { truthText } from '../../../functions/core/truth/truth-text.ts';
@@ -25,6 +24,7 @@ import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { importFor } from '../../support/import-for.ts';
+import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { ranFor } from '../../support/ledger/truths.ts';
 
@@ -54,7 +54,7 @@ async function startParameters(): Promise<string> {
 }
 
 beforeAll(async () => {
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   await ensureTable(client, 'handlers');
   client.destroy();
   writeFileSync(
@@ -80,7 +80,7 @@ afterAll(async () => {
   parameters?.close();
 });
 
-const tableOf = (client: ReturnType<typeof dynamoClient>): DynamoStore =>
+const tableOf = (client: ReturnType<typeof patientClient>): DynamoStore =>
   new DynamoStore({
     table: dynamoTable(client, 'handlers'),
     instance: INSTANCE,
@@ -125,7 +125,7 @@ test('the webhook’s handler checks a function URL event with the parameter’s
   expect([await post(TOKEN, 'a'), await post(stranger, 'b')]).toEqual([200, 401]);
   expect(asked).toEqual([{ Name: PARAMETER, WithDecryption: true }]);
 
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   const item = { id: 'a', body: '', receivedAtMs: 0, untilMs: 0 };
   expect(await tableOf(client).receive(item, { timeoutMs: 300_000 })).toBe(false);
   client.destroy();
@@ -141,7 +141,7 @@ test('the stream’s handler settles what arrived, on the packed rules', async (
   const event = { Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] };
   expect(await handler(event)).toEqual({ batchItemFailures: [] });
 
-  const client = dynamoClient(endpoint);
+  const client = patientClient(endpoint);
   expect(await createLedger({ store: tableOf(client) }).readRecord(9)).toMatchObject({
     state: 'SETTLED',
     unchecked: 'bypass',

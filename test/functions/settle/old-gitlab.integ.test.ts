@@ -2,7 +2,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import * as names from '../../../functions/names.ts';
 import { JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
 import {
@@ -15,6 +14,7 @@ import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/loc
 import { seededRandom } from '../../../scripts/local/seeded-random.ts';
 import { newJob } from '../../support/hook-bench.ts';
 import { importFor } from '../../support/import-for.ts';
+import { patientClient } from '../../support/ledger/patient-client.ts';
 
 const SECRETS = '/tollgate/test/webhook-secrets';
 const TOKENS = '/tollgate/test/webhook-tokens';
@@ -45,7 +45,7 @@ async function startParameters(): Promise<string> {
 
 beforeAll(async () => {
   database = await startDynamoDbLocal();
-  const client = dynamoClient(database.endpoint);
+  const client = patientClient(database.endpoint);
   await ensureTable(client, 'old-gitlab');
   client.destroy();
   Object.assign(process.env, {

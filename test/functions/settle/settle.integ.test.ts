@@ -5,7 +5,6 @@ import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { createSettleApp } from '../../../functions/settle/app.ts';
@@ -15,6 +14,7 @@ import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { newInTable } from '../../../scripts/local/table-stream.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
+import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { inboxContract } from './inbox-contract.ts';
 
@@ -23,11 +23,11 @@ const INSTANCE = 'gitlab.example.com';
 const TOKEN = `whsec_${Buffer.from('a token of this test only').toString('base64')}`;
 
 const endpoint = sharedDynamoDb();
-let client: ReturnType<typeof dynamoClient>;
+let client: ReturnType<typeof patientClient>;
 let streams: DynamoDBStreamsClient;
 
 beforeAll(async () => {
-  client = dynamoClient(endpoint);
+  client = patientClient(endpoint);
   streams = new DynamoDBStreamsClient({
     endpoint,
     region: 'local',

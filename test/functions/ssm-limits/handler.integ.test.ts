@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import { readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { dynamoParameterMarks } from '../../../functions/ssm-limits/dynamo-marks.ts';
 import { ssmParameters } from '../../../functions/ssm-limits/ssm-parameters.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { importFor } from '../../support/import-for.ts';
+import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
 import { marksContract } from './marks-contract.ts';
 import { type ParameterStore, startParameterStore } from './parameter-store.ts';
@@ -24,12 +24,12 @@ const WAIT = { timeoutMs: 300_000 };
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 const endpoint = sharedDynamoDb();
-let client: ReturnType<typeof dynamoClient>;
+let client: ReturnType<typeof patientClient>;
 let store: ParameterStore;
 let handler: (event: unknown) => Promise<void>;
 
 beforeAll(async () => {
-  client = dynamoClient(endpoint);
+  client = patientClient(endpoint);
   await ensureTable(client, TABLE);
   store = await startParameterStore();
   const rulesFile = join(mkdtempSync(join(tmpdir(), 'tollgate-ssm-')), 'rules.json');

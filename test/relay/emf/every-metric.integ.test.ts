@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
-import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../../support/flow/flow.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { until } from '../../support/flow/until.ts';
 import { FakeClock } from '../../support/relay/fake-clock.ts';
 
@@ -25,7 +25,7 @@ test('every metric in the names of the relay is written by a relay at work, and 
   const front = new Hono();
   front.all('*', (c) => (on ? app.fetch(c.req.raw) : c.json({ problems: ['off'] }, 503)));
   const server = await listen(front);
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   const { relay, events } = flowRelay(router.grpcUrl ?? '', server.url, rules, { deadlineMs: 2_000 });
   relay.start();
   await router.until(() => router.waitingStreams() > 0);

@@ -1,6 +1,6 @@
 /** A router that lets a connection carry few calls at once: the streams must not crowd out what else is to be said. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { until } from '../../support/flow/until.ts';
 import { relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 
@@ -9,7 +9,7 @@ const CALLS_MAX = 20;
 test.each(['grpc', 'ws'] as const)(
   'registration over %s gets through while streams take every call that a connection may carry',
   async (transport) => {
-    const router = await startLocalRouter({
+    const router = await patientRouter({
       controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
       callsPerConnectionMax: CALLS_MAX,
     });

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parameterToken } from '../../../relay/aws/parameter-token.ts';
 import { systemRelayClock } from '../../../relay/clock.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
-import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { relayBefore } from '../../support/relay/relay-before.ts';
 
 const OLD = 'glrct-old';
@@ -50,7 +50,7 @@ test.each([
   { transport: 'grpc', kept: 'a parameter', keep: inParameter },
   { transport: 'ws', kept: 'a parameter', keep: inParameter },
 ] as const)('over $transport a new token in $kept ends the pause', async ({ transport, keep }) => {
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [OLD], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [OLD], state: 'enabled' }] });
   onTestFinished(() => router.close());
   const { source, replace } = await keep();
   await using relay = relayBefore((transport === 'ws' ? router.wsUrl : router.grpcUrl) ?? '', {

@@ -9,8 +9,9 @@ import { createRouter, type RouterOptions } from '../../../relay/router/router-c
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import { type LocalRouterOptions, startLocalRouter } from '../../../scripts/local/router/local-router.ts';
+import type { LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
 import { cert, key } from '../../support/certificate.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 import { startConnectProxy } from './connect-proxy.ts';
 
@@ -22,7 +23,7 @@ writeFileSync(caFile, cert);
 const job = { id: 1, job_info: { id: 1, project_full_path: 'acme/app' } };
 
 async function aRouter(options: Partial<LocalRouterOptions> = {}) {
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
     ...options,
   });

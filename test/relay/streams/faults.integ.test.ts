@@ -4,18 +4,15 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fileToken } from '../../../relay/token.ts';
 import { parseSchema } from '../../../relay/wire/schema.ts';
-import {
-  type LocalRouter,
-  type LocalRouterOptions,
-  startLocalRouter,
-} from '../../../scripts/local/router/local-router.ts';
+import type { LocalRouter, LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 import { renamedAndRenumbered } from '../../support/relay/schema-variants.ts';
 import { unknownFields } from '../../support/relay/unknown-fields.ts';
 
 async function aRouter(options: Partial<LocalRouterOptions> = {}): Promise<LocalRouter> {
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }],
     ...options,
   });

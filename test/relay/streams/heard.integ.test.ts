@@ -1,14 +1,14 @@
 /** What a relay believes of its answers, against what a router over real sockets has read of them. */
 import { expect, onTestFinished, test } from 'vitest';
 import { POOL_SIZES } from '../../../relay/streams/pool-size.ts';
-import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 
 const QUESTIONS = 24;
 const job = (id: number) => ({ id, job_info: { id, project_full_path: 'acme/app' } });
 
 async function aRouter() {
-  const router = await startLocalRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   onTestFinished(() => router.close());
   return router;
 }

@@ -8,11 +8,11 @@ import { type DynamoDbLocal, startDynamoDbLocal } from '../../../scripts/local/d
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import { ledgerNowMs, readLedgerClock } from '../../../scripts/local/ledger-clock.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
-import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
 import { question } from '../../support/flow/flow.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 import { runDesk } from '../cli/desk-run.ts';
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'limits.yaml'), 'limits: [{ on: { group: 100 }, money: 1000, per: month }]\n');
   writeFileSync(join(folder, 'directory.yaml'), DIRECTORY);
   writeFileSync(join(folder, 'token'), `${TOKEN}\n`);
-  const router = await startLocalRouter({ controllers: [{ id: 7, tokens: [TOKEN], state: 'dry_run' }] });
+  const router = await patientRouter({ controllers: [{ id: 7, tokens: [TOKEN], state: 'dry_run' }] });
   const options = parseOptions(
     [
       ...['--router', router.grpcUrl ?? '', '--token-file', join(folder, 'token'), ...rules()],

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
-import { startLocalRouter } from '../../../scripts/local/router/local-router.ts';
 import { question } from '../../support/flow/flow.ts';
+import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 
 const START = fileURLToPath(new URL('../../../scripts/local/start.ts', import.meta.url));
@@ -162,7 +162,7 @@ test('--router: the pilot answers the questions of a router it did not start, an
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
   const token = 'glrct-of-a-test';
   writeFileSync(join(folder, 'token'), `${token}\n`);
-  const router = await startLocalRouter({ controllers: [{ id: 7, tokens: [token], state: 'dry_run' }] });
+  const router = await patientRouter({ controllers: [{ id: 7, tokens: [token], state: 'dry_run' }] });
   try {
     const flags = [
       ...['--memory', '--router', router.wsUrl ?? '', '--gitlab', 'https://gitlab.example.com'],

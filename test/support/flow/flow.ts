@@ -20,6 +20,7 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { SchemaTrust } from '../../../relay/wire/schema-proof.ts';
+import { PATIENT_MS } from './patient-router.ts';
 
 export const TOKEN = 'glrct-flow-not-a-secret';
 
@@ -113,9 +114,6 @@ export function listen(app: { fetch: Hono['fetch'] }): Promise<{ url: string; cl
     );
   });
 }
-
-/** Long enough for any machine: what is about something else than time never meets the fallback. */
-const PATIENT_MS = 300_000;
 
 /** A relay against a router, and everything it said. */
 export function flowRelay(

@@ -1,8 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll } from 'vitest';
-import { dynamoClient } from '../../../functions/core/store/dynamo-client.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
-import { neverGivesUp } from './patient-client.ts';
+import { patientClient } from './patient-client.ts';
 import { sharedDynamoDb } from './shared-dynamodb.ts';
 import { refuseUnversionedWrites } from './versioned-writes.ts';
 
@@ -16,9 +15,8 @@ export interface LocalTable {
 export function localTable(tableName: string): LocalTable {
   let client: DynamoDBClient | undefined;
   beforeAll(async () => {
-    client = dynamoClient(sharedDynamoDb());
+    client = patientClient(sharedDynamoDb());
     refuseUnversionedWrites(client);
-    neverGivesUp(client);
     await ensureTable(client, tableName);
   });
   afterAll(async () => {

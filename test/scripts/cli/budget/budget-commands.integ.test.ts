@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoClient } from '../../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
+import { patientClient } from '../../../support/ledger/patient-client.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 
 const TABLE = 'tollgate-budget';
@@ -23,7 +23,7 @@ test('on a real table: begin, list, edit, export, import, go stale, and see the 
   const dataDir = join(root, 'db');
   mkdirSync(dataDir);
   const database = await startDynamoDbLocal({ dataDir });
-  const client = dynamoClient(database.endpoint);
+  const client = patientClient(database.endpoint);
   try {
     await ensureTable(client, TABLE);
     const parts = {

@@ -8,9 +8,10 @@ import { parseSchema } from '../../../../relay/wire/schema.ts';
 import { examine } from '../../../../scripts/cli/doctor/examine.ts';
 import { type DoctorFinding, formatFinding } from '../../../../scripts/cli/doctor/finding.ts';
 import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
-import { type LocalRouterOptions, startLocalRouter } from '../../../../scripts/local/router/local-router.ts';
+import type { LocalRouterOptions } from '../../../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
 import { cert, key } from '../../../support/certificate.ts';
+import { patientRouter } from '../../../support/flow/patient-router.ts';
 import { extended } from '../../../support/relay/schema-variants.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'doctor-'));
@@ -29,7 +30,7 @@ const job = {
 };
 
 async function aRouter(options: Partial<LocalRouterOptions> = {}) {
-  const router = await startLocalRouter({
+  const router = await patientRouter({
     controllers: [{ id: 1, tokens: ['glrct-doctor'], state: 'dry_run' }],
     ...options,
   });

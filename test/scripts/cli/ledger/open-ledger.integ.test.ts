@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
-import { dynamoClient } from '../../../../functions/core/store/dynamo-client.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { type LedgerAccess, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
+import { patientClient } from '../../../support/ledger/patient-client.ts';
 
 const TABLE = 'tollgate-local';
 const INSTANCE = 'gitlab.local';
@@ -26,7 +26,7 @@ test('the desk reads what npm start left on disk, and a table by its name, and o
   const dataDir = `${root}.tollgate/dynamodb`;
   mkdirSync(dataDir, { recursive: true });
   const database = await startDynamoDbLocal({ dataDir });
-  const client = dynamoClient(database.endpoint);
+  const client = patientClient(database.endpoint);
   await ensureTable(client, TABLE);
   for (const instance of [INSTANCE, 'other.example.com']) {
     const jobId = instance === INSTANCE ? 1 : 2;
