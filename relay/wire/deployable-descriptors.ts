@@ -3,11 +3,11 @@
  * local router only. Under other field numbers than GitLab's a relay misreads questions and may say "admitted" where it means
  * "rejected".
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { RelayError } from '../relay-error.ts';
+import { checkLock, sha256Of } from './descriptors-lock.ts';
 import { encodeAdmitted, encodeRejected, parseSchema } from './schema.ts';
 
 export interface DeployableDescriptors {
@@ -30,7 +30,7 @@ const THE_FILE = 'the file';
 
 /**
  * @throws {RelayError} `schema_invalid`: unreadable, no `FileDescriptorSet` with what the relay needs, an answer that cannot
- * be encoded, or the placeholder. The message names the problem and the remedy, not the file.
+ * be encoded, the placeholder, or not the content that its lock names. The message names the problem and the remedy, not the file.
  */
 export function readDeployableDescriptors(file: string): DeployableDescriptors {
   let bytes: Uint8Array;
@@ -57,7 +57,8 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
       `${THE_FILE} is the placeholder of this repository, whose field numbers are made up; ${FETCH_REMEDY}`,
     );
   }
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = sha256Of(bytes);
+  checkLock(file, sha256);
   return { bytes, sha256, fileName: `${sha256}.binpb` };
 }
 

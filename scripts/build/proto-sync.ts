@@ -1,14 +1,21 @@
 /**
- * Builds the descriptor set the relay reads: GitLab's own from its repository, or ours from relay/wire/proto.
- *
- *   npm run proto:sync -- --ref v18.9.0            GitLab's, at a tag (or --branch master)
- *   npm run proto:sync -- --from ../gitlab-agent   from a checkout
+ * Builds the descriptor set the relay reads, and writes down beside it where it is from. See {@link USAGE}.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { RelayError } from '../../relay/relay-error.ts';
+import { type DescriptorsLock, lockOf, sha256Of } from '../../relay/wire/descriptors-lock.ts';
 import { parseSchema, schemaTitle } from '../../relay/wire/schema.ts';
 
 const BUF = '@bufbuild/buf@1.75.0';
@@ -18,24 +25,47 @@ const DEFAULT_OUT = 'relay/wire/gitlab.binpb';
 const BUILD_MS_MAX = 300_000;
 /** What may stand in a tag or branch; a comma or # would change buf's input. */
 const REF = /^[\w][\w./+-]*$/;
+/** GitLab puts everything into one folder of the archive. */
+const ARCHIVE = /\.(tar|tar\.gz|tgz|zip)$/;
+const DESCRIPTORS = /\.(binpb|pb|desc|protoset)$/;
 
-const USAGE = `npm run proto:sync -- (--ref <tag> | --branch <name> | --from <folder>) [--out ${DEFAULT_OUT}]`;
+const USAGE = `npm run proto:sync -- (--ref <tag> | --branch <name> | --from <path>) [--sha256 <hex>] [--out ${DEFAULT_OUT}]
+
+  --ref, --branch   of GitLab's agent server; needs git access to gitlab.com
+  --from            a checkout of it, an archive of it (.tar.gz, .tgz, .tar, .zip), or a descriptor file (.binpb)
+  --sha256          what the archive or file must have, before it is read
+
+Beside the descriptors it writes where they are from (${basename(lockOf(DEFAULT_OUT))}). Commit both: a deployment refuses other content.
+Everything but a descriptor file is built with buf, which npx fetches from the npm registry.`;
 
 const BY_HAND = `By hand, on a machine with internet access:
   git clone --depth 1 --branch <tag> ${REPOSITORY}
   npx --yes ${BUF} build gitlab-agent -o gitlab.binpb
-then carry gitlab.binpb here and give it to the relay with --proto gitlab.binpb.`;
+then carry gitlab.binpb here: npm run proto:sync -- --from gitlab.binpb`;
 
 class UsageError extends Error {}
 
+interface SyncSource extends Omit<DescriptorsLock, 'sha256'> {
+  /** What buf reads; absent: `file` is the descriptors already. */
+  readonly input?: string;
+  readonly file?: string;
+}
+
 function main(args: readonly string[]): void {
-  const { input, out } = readOptions(args);
+  const { source, out } = readOptions(args);
+  const { input, file, ...origin } = source;
   const folder = mkdtempSync(join(dirname(out), '.proto-sync-'));
   try {
     // Beside its place, so that the rename at the end is atomic.
     const built = join(folder, basename(out));
-    build(input, built);
-    const schema = parseSchema(readFileSync(built), out);
+    if (input !== undefined) build(input, built);
+    else copyFileSync(file ?? '', built);
+    const bytes = readFileSync(built);
+    const schema = parseSchema(bytes, file ?? out);
+    const lock: DescriptorsLock = { sha256: sha256Of(bytes), ...origin };
+    // A deployment in between finds the old descriptors or none that fit, never new ones under an old lock that fits.
+    writeFileSync(`${built}.lock`, `${JSON.stringify(lock, undefined, 2)}\n`);
+    renameSync(`${built}.lock`, lockOf(out));
     renameSync(built, out);
     console.log(`${schemaTitle(schema)}\n  ${schema.admitJobPath}`);
     for (const path of [schema.registerPath, schema.unregisterPath])
@@ -48,13 +78,16 @@ function main(args: readonly string[]): void {
   }
 }
 
-function readOptions(args: readonly string[]): { readonly input: string; readonly out: string } {
+function readOptions(args: readonly string[]): { readonly source: SyncSource; readonly out: string } {
   const text = { type: 'string' } as const;
-  let values: { ref?: string; branch?: string; from?: string; out?: string; help?: boolean };
+  let values: { ref?: string; branch?: string; from?: string; sha256?: string; out?: string; help?: boolean };
   try {
     ({ values } = parseArgs({
       args: [...args],
-      options: { ref: text, branch: text, from: text, out: text, help: { type: 'boolean', short: 'h' } },
+      options: {
+        ...{ ref: text, branch: text, from: text, sha256: text, out: text },
+        help: { type: 'boolean', short: 'h' },
+      },
     }));
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}\n${USAGE}`);
@@ -63,18 +96,42 @@ function readOptions(args: readonly string[]): { readonly input: string; readonl
     console.log(`${USAGE}\n\n${BY_HAND}`);
     process.exit(0);
   }
-  const { ref, branch, from } = values;
+  const { ref, branch, from, sha256 } = values;
   const out = resolve(values.out ?? DEFAULT_OUT);
   if ([ref, branch, from].filter((given) => given !== undefined).length !== 1) throw new UsageError(USAGE);
   if (!existsSync(dirname(out))) throw new UsageError(`--out ${out}: the folder does not exist`);
-  if (from !== undefined) {
-    if (!existsSync(from))
-      throw new UsageError(`--from ${from} does not exist; give the folder of a checkout`);
-    return { input: from, out };
-  }
+  if (from !== undefined) return { source: sourceAt(from, sha256), out };
+  if (sha256 !== undefined) throw new UsageError('--sha256 is about the archive or file of --from');
   const name = ref ?? branch ?? '';
   if (!REF.test(name)) throw new UsageError(`"${name}" is no tag or branch name`);
-  return { input: `${REPOSITORY}#${ref === undefined ? 'branch' : 'tag'}=${name},depth=1`, out };
+  const kind = ref === undefined ? 'branch' : 'tag';
+  return {
+    source: { input: `${REPOSITORY}#${kind}=${name},depth=1`, source: `${kind} ${name} of ${REPOSITORY}` },
+    out,
+  };
+}
+
+/** @param expected - the SHA-256 it must have */
+function sourceAt(from: string, expected: string | undefined): SyncSource {
+  const found = statSync(from, { throwIfNoEntry: false });
+  if (found === undefined)
+    throw new UsageError(`--from ${from} does not exist; give a checkout, an archive or a descriptor file`);
+  if (found.isDirectory()) {
+    if (expected !== undefined)
+      throw new UsageError(`--sha256 is about a file, and --from ${from} is a folder`);
+    return { input: from, source: `folder ${basename(resolve(from))}` };
+  }
+  const sourceSha256 = sha256Of(readFileSync(from));
+  if (expected !== undefined && expected.toLowerCase() !== sourceSha256)
+    throw new UsageError(
+      `--from ${from} has SHA-256 ${sourceSha256}, not ${expected}: nothing was read from it`,
+    );
+  const origin = { source: basename(from), sourceSha256 };
+  if (ARCHIVE.test(from)) return { ...origin, input: `${from}#strip_components=1` };
+  if (DESCRIPTORS.test(from)) return { ...origin, file: from };
+  throw new UsageError(
+    `--from ${from}: give a checkout, an archive (.tar.gz, .tgz, .tar, .zip) or a descriptor file (.binpb)`,
+  );
 }
 
 function build(input: string, out: string): void {
