@@ -1,4 +1,7 @@
-const RETRYABLE = {
+import { codedError } from '../policies/coded-error.ts';
+
+/** What can go wrong in the relay. Rejections of jobs are never errors. */
+export class RelayError extends codedError('RelayError', {
   config_invalid: false,
   schema_invalid: false,
   wire_invalid: false,
@@ -8,19 +11,4 @@ const RETRYABLE = {
   admit_unreachable: true,
   admit_throttled: true,
   admit_refused: false,
-} as const;
-
-type RelayErrorCode = keyof typeof RETRYABLE;
-
-/** What can go wrong in the relay. The code leads the message; rejections of jobs are never errors. */
-export class RelayError extends Error {
-  override readonly name = 'RelayError';
-  readonly code: RelayErrorCode;
-  constructor(code: RelayErrorCode, message: string, options?: ErrorOptions) {
-    super(`[${code}] ${message}`, options);
-    this.code = code;
-  }
-  get retryable(): boolean {
-    return RETRYABLE[this.code];
-  }
-}
+}) {}

@@ -1,27 +1,14 @@
-const RETRYABLE = {
+import { codedError } from '../../policies/coded-error.ts';
+
+export class SsmLimitsError extends codedError('SsmLimitsError', {
+  /** Parameter Store asks to be asked later. */
   parameters_throttled: true,
+  /** It did not answer. */
   parameters_unavailable: true,
+  /** It refuses the question; a page token it gave earlier may be too old. */
   parameters_misread: false,
+  /** The table did not answer; a mark may be written or not. */
   marks_unavailable: true,
-} as const;
+}) {}
 
-export type SsmLimitsErrorCode = keyof typeof RETRYABLE;
-
-/**
- * `parameters_throttled`: Parameter Store asks to be asked later. `parameters_unavailable`: it did not answer.
- * `parameters_misread`: it refuses the question; a page token it gave earlier may be too old.
- * `marks_unavailable`: the table did not answer; a mark may be written or not.
- */
-export class SsmLimitsError extends Error {
-  override readonly name = 'SsmLimitsError';
-  readonly code: SsmLimitsErrorCode;
-
-  constructor(code: SsmLimitsErrorCode, message: string, options?: ErrorOptions) {
-    super(`[${code}] ${message}`, options);
-    this.code = code;
-  }
-
-  get retryable(): boolean {
-    return RETRYABLE[this.code];
-  }
-}
+export type SsmLimitsErrorCode = SsmLimitsError['code'];

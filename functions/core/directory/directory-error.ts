@@ -1,21 +1,8 @@
-const RETRYABLE = { directory_unavailable: true, directory_unreadable: false } as const;
+import { codedError } from '../../../policies/coded-error.ts';
 
-type DirectoryErrorCode = keyof typeof RETRYABLE;
-
-/**
- * `directory_unavailable`: the table gave no answer we can use; a write may or may not have happened.
- * `directory_unreadable`: what is stored is not what was written.
- */
-export class DirectoryError extends Error {
-  override readonly name = 'DirectoryError';
-  readonly code: DirectoryErrorCode;
-
-  constructor(code: DirectoryErrorCode, message: string, options?: ErrorOptions) {
-    super(`[${code}] ${message}`, options);
-    this.code = code;
-  }
-
-  get retryable(): boolean {
-    return RETRYABLE[this.code];
-  }
-}
+export class DirectoryError extends codedError('DirectoryError', {
+  /** The table gave no answer we can use; a write may or may not have happened. */
+  directory_unavailable: true,
+  /** What is stored is not what was written. */
+  directory_unreadable: false,
+}) {}

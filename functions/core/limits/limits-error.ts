@@ -1,21 +1,8 @@
-const RETRYABLE = { limits_unavailable: true, limits_unreadable: false } as const;
+import { codedError } from '../../../policies/coded-error.ts';
 
-type LimitsErrorCode = keyof typeof RETRYABLE;
-
-/**
- * `limits_unavailable`: the table gave no answer we can use; a write may or may not have happened.
- * `limits_unreadable`: what is stored is not what was written, or no longer fits the policy.
- */
-export class LimitsError extends Error {
-  override readonly name = 'LimitsError';
-  readonly code: LimitsErrorCode;
-
-  constructor(code: LimitsErrorCode, message: string, options?: ErrorOptions) {
-    super(`[${code}] ${message}`, options);
-    this.code = code;
-  }
-
-  get retryable(): boolean {
-    return RETRYABLE[this.code];
-  }
-}
+export class LimitsError extends codedError('LimitsError', {
+  /** The table gave no answer we can use; a write may or may not have happened. */
+  limits_unavailable: true,
+  /** What is stored is not what was written, or no longer fits the policy. */
+  limits_unreadable: false,
+}) {}

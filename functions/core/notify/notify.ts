@@ -1,4 +1,5 @@
 /** Where messages to people go: one port, with SNS (`sns-notify.ts`) and memory behind it. */
+import { codedError } from '../../../policies/coded-error.ts';
 
 export interface Message {
   /** One line of printable ASCII, at most {@link SUBJECT_CHARACTERS_MAX}. */
@@ -39,23 +40,12 @@ const SUBJECT_CHARACTERS_MAX = 100;
 /** What SNS and SQS take, UTF-8, envelope and attributes included. */
 export const MESSAGE_BYTES_MAX = 262_144;
 
-const RETRYABLE = { notify_unavailable: true, message_too_large: false } as const;
-
-type NotifyErrorCode = keyof typeof RETRYABLE;
-
-export class NotifyError extends Error {
-  override readonly name = 'NotifyError';
-  readonly code: NotifyErrorCode;
-
-  constructor(code: NotifyErrorCode, message: string, options?: ErrorOptions) {
-    super(`[${code}] ${message}`, options);
-    this.code = code;
-  }
-
-  get retryable(): boolean {
-    return RETRYABLE[this.code];
-  }
-}
+export class NotifyError extends codedError('NotifyError', {
+  /** The topic gave no answer; the message may have arrived. */
+  notify_unavailable: true,
+  /** More than SNS and SQS take. */
+  message_too_large: false,
+}) {}
 
 /** Makes any text a subject: what is not printable ASCII becomes `?`, what is too long is cut. */
 export function subjectLine(text: string): string {
