@@ -36,6 +36,10 @@ export const HEARTBEAT_SCHEMA = 'sc';
 export const HEARTBEAT_SCHEMA_HASH = 'sh';
 export const HEARTBEAT_SCHEMA_STANDING = 'ss';
 export const HEARTBEAT_SCHEMA_PLACEHOLDER = 'sp';
+/** How old the relay's directory was then, ms: since all groups of GitLab were listed. */
+export const HEARTBEAT_DIRECTORY_AGE = 'da';
+/** Whether its calls to the admit function were stopped then. */
+export const HEARTBEAT_BREAKER = 'br';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */
 export const WATCHDOG_PK_SUFFIX = '@watchdog';
 /** The runner controller's id in GitLab. */

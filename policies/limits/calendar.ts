@@ -6,7 +6,9 @@ export interface CalendarDay {
   readonly day: number;
 }
 
-export const DAY_MS = 86_400_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** Whole days since 1970-01-01. `Date.UTC` is arithmetic, not a clock, and carries days over month ends. */
 export const dayNumber = ({ year, month, day }: CalendarDay): number =>

@@ -1,4 +1,5 @@
 import type { Beat, BeatSchema } from '../../functions/core/contract/index.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { RelayClock } from '../exchange.ts';
 import type { RelayStatus } from '../health.ts';
 
@@ -6,10 +7,9 @@ import type { RelayStatus } from '../health.ts';
 export const BEAT_EVERY_MS = 30_000;
 
 interface HeartbeatDeps {
-  readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> & {
+  readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> &
     /** Absent: a relay that does not know. */
-    readonly schema?: BeatSchema;
-  };
+    Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker'>> & { readonly schema?: BeatSchema };
   /** Has a timeout of its own. */
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
@@ -26,9 +26,10 @@ export function startHeartbeat({ status, put, clock, failed }: HeartbeatDeps): (
   let cancel = (): void => {};
   const beat = (): void => {
     cancel = clock.after(BEAT_EVERY_MS, beat);
-    const { downMs, everConnected, openStreams, schema } = status();
+    const { downMs, everConnected, openStreams, schema, directoryAgeMs, breaker } = status();
     if (!everConnected || downMs !== undefined) return;
-    put({ atMs: clock.nowMs(), openStreams, ...(schema !== undefined && { schema }) }).catch(failed);
+    const known = withoutAbsent({ schema, directoryAgeMs, breaker });
+    put({ atMs: clock.nowMs(), openStreams, ...known }).catch(failed);
   };
   cancel = clock.after(BEAT_EVERY_MS, beat);
   return () => cancel();

@@ -1,6 +1,8 @@
 import type { Beat, BeatSchema } from '../../functions/core/contract/index.ts';
 import {
   HEARTBEAT_AT,
+  HEARTBEAT_BREAKER,
+  HEARTBEAT_DIRECTORY_AGE,
   HEARTBEAT_PK_SUFFIX,
   HEARTBEAT_SCHEMA,
   HEARTBEAT_SCHEMA_HASH,
@@ -31,7 +33,7 @@ interface PutHeartbeatOptions extends AwsJsonDeps {
 /** Writes the one item of this relay, over and over. @returns a `put` that rejects when the table did not take it. */
 export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Promise<void> {
   const { table, instance, relayId } = options;
-  return async ({ atMs, openStreams, schema }) => {
+  return async ({ atMs, openStreams, schema, directoryAgeMs, breaker }) => {
     await awsJson(options, {
       target: 'DynamoDB_20120810.PutItem',
       version: '1.0',
@@ -44,6 +46,8 @@ export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Prom
           [HEARTBEAT_AT]: { N: String(atMs) },
           [HEARTBEAT_STREAMS]: { N: String(openStreams) },
           ...(schema !== undefined && schemaItem(schema)),
+          ...(directoryAgeMs !== undefined && { [HEARTBEAT_DIRECTORY_AGE]: { N: String(directoryAgeMs) } }),
+          ...(breaker !== undefined && { [HEARTBEAT_BREAKER]: { S: breaker } }),
           [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + KEPT_SECONDS) },
         },
       },

@@ -237,6 +237,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./cost/cost-command.ts')).costCommand,
   },
   {
+    name: 'doctor',
+    summary: 'Is it really on, does it really hold? Every part of a deployment, each with a remedy',
+    load: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
+  },
+  {
     name: 'controller status',
     summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
     load: async () => (await import('./controller/controller-command.ts')).statusCommand,

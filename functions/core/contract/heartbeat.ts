@@ -5,6 +5,10 @@ export interface Beat {
   readonly openStreams: number;
   /** Absent: this relay does not tell. */
   readonly schema?: BeatSchema;
+  /** Since all groups of GitLab were listed, as this relay knows them; before it has a directory, since its start. */
+  readonly directoryAgeMs?: number;
+  /** What stops calls to a function that fails: `closed` lets them through. */
+  readonly breaker?: string;
 }
 
 /** The descriptors a relay reads GitLab's questions with. */

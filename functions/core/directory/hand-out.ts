@@ -37,6 +37,20 @@ interface Known {
   readonly listedAtMs: number;
 }
 
+/**
+ * When all groups were last listed to their end, Unix ms; undefined: they never were.
+ * @throws {DirectoryError} either code
+ */
+export async function directoryListedAtMs(table: DirectoryTable): Promise<number | undefined> {
+  const pointer = await table.getPointer(WAIT);
+  return pointer?.live === true ? listedAtMsOf(pointer, table) : undefined;
+}
+
+async function listedAtMsOf(pointer: DirectoryPointer, table: DirectoryTable): Promise<number> {
+  const [bytes] = await table.readChunks([progressAt(pointer)], WAIT);
+  return unpackedChunk<SyncProgress>(PROGRESS, bytes).groupsListedAtMs ?? 0;
+}
+
 /** Keep one per process: it remembers which version it read. @throws {DirectoryError} either code, from what it returns. */
 export function directoryHandOut({ table, clock }: HandOutDeps): HandOutDirectory {
   let known: Known | undefined;
@@ -61,12 +75,11 @@ export function directoryHandOut({ table, clock }: HandOutDeps): HandOutDirector
   };
 
   async function read(pointer: DirectoryPointer): Promise<Known> {
-    const [manifest, [bytes]] = await Promise.all([
+    const [manifest, listedAtMs] = await Promise.all([
       readManifest(pointer, table, WAIT),
-      table.readChunks([progressAt(pointer)], WAIT),
+      listedAtMsOf(pointer, table),
     ]);
-    const { groupsListedAtMs } = unpackedChunk<SyncProgress>(PROGRESS, bytes);
-    return { pointer, manifest, listedAtMs: groupsListedAtMs ?? 0 };
+    return { pointer, manifest, listedAtMs };
   }
 
   async function rowsOf(

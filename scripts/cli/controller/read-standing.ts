@@ -1,3 +1,4 @@
+import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -12,7 +13,7 @@ import { openRulesInForce } from '../rules-in-force.ts';
 import type { GitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
-import type { ControllerStanding, ReadResult } from './standing.ts';
+import type { ControllerStanding } from './standing.ts';
 
 export interface StandingFlags extends LedgerFlags, RulesFlags {
   readonly since?: string | undefined;

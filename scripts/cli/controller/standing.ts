@@ -1,13 +1,9 @@
 /** What is known of a controller before it is armed, and what speaks against arming it. Pure. */
+import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import type { ControllerScopes } from '../../../functions/core/gitlab/index.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
 import type { ArmedReport } from '../report/armed-report.ts';
 import type { RunnerController } from './runner-controllers.ts';
-
-/** Something that could be asked, or why it could not be. */
-export type ReadResult<T> =
-  | { readonly known: true; readonly value: T }
-  | { readonly known: false; readonly why: string };
 
 export interface ControllerStanding {
   readonly controller: RunnerController;

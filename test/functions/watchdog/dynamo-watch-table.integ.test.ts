@@ -49,13 +49,14 @@ test('whoever wants to arm reads every relay, and the descriptors it reads quest
   const instance = 'beats.example.com';
   const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
   await heartbeat(instance, 'relay-1')({ atMs: 5_000, openStreams: 8, schema });
-  await heartbeat(instance, 'relay-2')({ atMs: 9_000, openStreams: 4 });
+  const more = { directoryAgeMs: 61_000, breaker: 'half_open' };
+  await heartbeat(instance, 'relay-2')({ atMs: 9_000, openStreams: 4, ...more });
   await heartbeat(
     instance,
     'relay-3',
   )({ atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } });
   expect(await readRelayBeats({ table: dynamoTable(local.client, tableName), instance })).toEqual([
-    { relayId: 'relay-2', atMs: 9_000, openStreams: 4 },
+    { relayId: 'relay-2', atMs: 9_000, openStreams: 4, ...more },
     { relayId: 'relay-1', atMs: 5_000, openStreams: 8, schema },
     { relayId: 'relay-3', atMs: 1, openStreams: 0, schema: { source: 's', placeholder: true } },
   ]);

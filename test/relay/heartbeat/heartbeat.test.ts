@@ -10,7 +10,7 @@ function beating(put?: (beat: Beat) => Promise<void>) {
   const clock = new FakeClock();
   const beats: Beat[] = [];
   const failures: unknown[] = [];
-  const relay: { status: { everConnected: boolean; downMs: number | undefined; openStreams: number } } = {
+  const relay: { status: ReturnType<Parameters<typeof startHeartbeat>[0]['status']> } = {
     status: HERE,
   };
   const stop = startHeartbeat({
@@ -33,6 +33,14 @@ test('a relay with a stream beats every 30 s, with the time and its streams', ()
     { atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8 },
     { atMs: 1_000 + 2 * BEAT_EVERY_MS, openStreams: 8 },
   ]);
+});
+
+test('a beat tells the descriptors, the age of the directory and the breaker, where the relay knows them', () => {
+  const { clock, beats, relay } = beating();
+  const known = { schema: { source: 'gitlab.binpb' }, directoryAgeMs: 60_000, breaker: 'open' as const };
+  relay.status = { ...HERE, ...known };
+  clock.advance(BEAT_EVERY_MS);
+  expect(beats).toEqual([{ atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, ...known }]);
 });
 
 test('a relay that the router cannot ask does not beat, and beats again when it can', () => {

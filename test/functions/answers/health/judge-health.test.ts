@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { HealthEvidence } from '../../../../functions/answers/health/evidence.ts';
+import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
+import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
+import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 12);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const known = <T>(value: T) => ({ known: true, value }) as const;
+
+const beat = (relayId: string, change: Partial<RelayBeat> = {}): RelayBeat => ({
+  relayId,
+  atMs: NOW - 20_000,
+  openStreams: 8,
+  directoryAgeMs: 4 * MINUTE,
+  breaker: 'closed',
+  schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven' },
+  ...change,
+});
+const beats = (...all: readonly RelayBeat[]): Partial<HealthEvidence> => ({ beats: known(all) });
+const schema = (change: object): Partial<HealthEvidence> =>
+  beats(
+    beat('a'),
+    beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven', ...change } }),
+  );
+
+const HEALTHY: HealthEvidence = {
+  nowMs: NOW,
+  beats: known([beat('a'), beat('b')]),
+  directoryListedAtMs: known(NOW - 5 * MINUTE),
+  limitsLiveAtMs: known(NOW - 72 * HOUR),
+  recount: known({ recountedAtMs: NOW - 9 * HOUR, drifting: [], unlisted: 0 }),
+  scope: known({
+    controllerId: 7,
+    state: 'enabled',
+    readAtMs: NOW - MINUTE,
+    instanceSinceMs: 0,
+    runners: new Map(),
+  }),
+  controller: known({ state: 'enabled', hasScope: true, clockAheadMs: 300 }),
+};
+
+const notOk = (change: Partial<HealthEvidence>): readonly HealthFinding[] =>
+  judgeHealth({ ...HEALTHY, ...change }).filter(({ severity }) => severity !== 'ok');
+
+test('where everything holds, nothing is found', () => {
+  expect(notOk({})).toEqual([]);
+});
+
+const drifting = {
+  key: { subject: 'group/1', limit: 'money', period: '2026-11' },
+  committed: 2,
+  recounted: 1,
+};
+
+test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], RegExp]>([
+  ['one relay', beats(beat('a')), 'relays', 'warning', /one relay only, with 8 streams/],
+  [
+    'a relay whose breaker is open',
+    beats(beat('a'), beat('b', { breaker: 'open' })),
+    'relays',
+    'problem',
+    /1 relay answers without the admit function, which fails: b/,
+  ],
+  [
+    'a placeholder',
+    schema({ placeholder: true }),
+    'descriptors',
+    'problem',
+    /^b: the descriptors are the placeholder/,
+  ],
+  [
+    'a suspect schema',
+    schema({ standing: 'suspect' }),
+    'descriptors',
+    'problem',
+    /^b: recent questions contradict/,
+  ],
+  ['an unproven schema', schema({ standing: 'unproven' }), 'descriptors', 'warning', /not proven yet/],
+  ['two schemas', schema({ hash: 'bb' }), 'descriptors', 'warning', /different descriptors/],
+  [
+    'a relay from the future',
+    beats(beat('a'), beat('b', { atMs: NOW + 5 * MINUTE })),
+    'clock of the relays',
+    'problem',
+    /^b is 5 minutes ahead/,
+  ],
+  [
+    'a relay with an old directory',
+    beats(beat('a'), beat('b', { directoryAgeMs: 3 * HOUR })),
+    'directory of the relays',
+    'problem',
+    /^b: 3 hours old/,
+  ],
+  [
+    'relays that tell no directory',
+    beats(
+      ...['a', 'b'].map((relayId) => {
+        const { directoryAgeMs: _, ...older } = beat(relayId);
+        return older;
+      }),
+    ),
+    'directory of the relays',
+    'unknown',
+    /no relay that is heard tells/,
+  ],
+  [
+    'no listing',
+    { directoryListedAtMs: known(undefined) },
+    'directory',
+    'warning',
+    /never listed to their end/,
+  ],
+  [
+    'an old listing',
+    { directoryListedAtMs: known(NOW - 26 * HOUR) },
+    'directory',
+    'problem',
+    /listed 26 hours ago/,
+  ],
+  [
+    'no limits',
+    { limitsLiveAtMs: known(undefined) },
+    'limits',
+    'warning',
+    /no set of limits was ever published/,
+  ],
+  ['no recount', { recount: known(undefined) }, 'counters', 'unknown', /nobody has recounted yet/],
+  [
+    'drift',
+    { recount: known({ recountedAtMs: NOW - HOUR, drifting: [drifting], unlisted: 2 }) },
+    'counters',
+    'problem',
+    /^3 counters showed something else/,
+  ],
+  [
+    'an old recount',
+    { recount: known({ recountedAtMs: NOW - 72 * HOUR, drifting: [], unlisted: 0 }) },
+    'counters',
+    'problem',
+    /the last recount is 3 days old/,
+  ],
+  [
+    'a sweep without its controller',
+    { scope: known(undefined) },
+    'sweep',
+    'unknown',
+    /was not told the controller/,
+  ],
+  [
+    'a sweep that stopped',
+    { scope: known({ controllerId: 7, state: 'enabled', readAtMs: NOW - HOUR, runners: new Map() }) },
+    'sweep',
+    'problem',
+    /last asked GitLab 60 minutes ago/,
+  ],
+  [
+    'a controller without a scope',
+    { controller: known({ state: 'enabled', hasScope: false, clockAheadMs: 0 }) },
+    'controller',
+    'problem',
+    /asks about no job/,
+  ],
+  [
+    'a dry run',
+    { controller: known({ state: 'dry_run', hasScope: true, clockAheadMs: 0 }) },
+    'controller',
+    'warning',
+    /in dry run/,
+  ],
+  [
+    'a disabled controller',
+    { controller: known({ state: 'disabled', hasScope: true, clockAheadMs: 0 }) },
+    'controller',
+    'warning',
+    /disabled: GitLab does not ask/,
+  ],
+  [
+    'a GitLab in the past',
+    { controller: known({ state: 'enabled', hasScope: true, clockAheadMs: -4 * MINUTE }) },
+    'clock of GitLab',
+    'problem',
+    /^4 minutes behind this machine/,
+  ],
+  [
+    'a GitLab without a date',
+    { controller: known({ state: 'enabled', hasScope: true }) },
+    'clock of GitLab',
+    'unknown',
+    /no date/,
+  ],
+])('%s is one finding', (_, change, about, severity, text) => {
+  const found = notOk(change);
+  expect(found.map((each) => [each.about, each.severity])).toEqual([[about, severity]]);
+  expect(found[0]?.text).toMatch(text);
+  expect(found[0]?.remedy === undefined).toBe(severity === 'unknown');
+});
+
+test.each<[string, Partial<HealthEvidence>]>([
+  ['none ever beat', beats()],
+  ['the last one stopped', beats(beat('a', { atMs: NOW - 9 * MINUTE }))],
+])('without relays (%s) there is one problem, and what only they know is unknown', (_, change) => {
+  const found = notOk(change);
+  expect(found.filter(({ severity }) => severity === 'problem').map(({ about }) => about)).toEqual([
+    'relays',
+  ]);
+  expect(found.filter(({ severity }) => severity === 'unknown').map(({ about }) => about)).toEqual([
+    'descriptors',
+    'directory of the relays',
+  ]);
+});
+
+test('what could not be asked is unknown, with the reason', () => {
+  const found = notOk({ controller: { known: false, why: 'GitLab was not asked' } });
+  expect(found).toEqual([
+    { about: 'controller', severity: 'unknown', text: 'GitLab was not asked' },
+    { about: 'clock of GitLab', severity: 'unknown', text: 'GitLab was not asked' },
+  ]);
+});
+
+test('every section of the runbook that a remedy names is there', () => {
+  const judge = readFileSync(
+    new URL('../../../../functions/answers/health/judge-health.ts', import.meta.url),
+    'utf8',
+  );
+  const runbook = readFileSync(new URL('../../../../cdk/RUNBOOK.md', import.meta.url), 'utf8');
+  const named = [...judge.matchAll(/runbook: ([\w ]+)/g)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !runbook.includes(`\n## ${name}\n`))).toEqual([]);
+});
