@@ -1,6 +1,6 @@
 /** Plans that broke a promise once. */
 import { expect, test } from 'vitest';
-import type { Plan } from './action.ts';
+import type { Action, Plan } from './action.ts';
 import { run } from './run.ts';
 
 const job = {
@@ -36,5 +36,26 @@ test('a hold that falls due while a sweep runs is not given up on the 404 of a t
   for (let seed = 0; seed < 50; seed += 1) {
     const { books } = await run({ ...plan, seed });
     expect(books.records.get(1)?.state).toBe('RELEASED');
+  }
+});
+
+test('a job that GitLab forgot and that only a limit of jobs at once was asked about is in the usage as it is charged', async () => {
+  const removed: readonly Action[] = [
+    ...[0, 3, 6].map((limit) => ({ do: 'limit', limit, tenths: 'unlimited' }) as const),
+    { do: 'ask', relay: 0, jobs: [0], leftMs: 2_000, heard: true, fallback: 'admitted', dieAfter: null },
+    { do: 'remove', job: 0 },
+  ];
+  for (const chargeUnknown of ['hold', 'nothing'] as const) {
+    const { books } = await run({
+      startMs: Date.UTC(2026, 10, 20, 12),
+      seed: 1,
+      jobs: [job],
+      actions: removed,
+      faults: [],
+      chargeUnknown,
+      lastWords: 'are lost',
+    });
+    expect(books.records.get(1)).toMatchObject({ state: 'EXPIRED', flagged: chargeUnknown === 'hold' });
+    expect(books.records.get(1)?.claims.map(({ unit }) => unit)).toEqual(['jobs']);
   }
 });

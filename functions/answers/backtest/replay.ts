@@ -2,6 +2,7 @@
 import {
   expireMove,
   type HoldAsk,
+  isExpiredCharged,
   type JobRecord,
   type KnownCounter,
   releaseMove,
@@ -99,7 +100,7 @@ export class Replay {
         this.#ledger.apply(releaseMove(record, atMs).changes);
         break;
       case 'EXPIRED':
-        this.#ledger.apply(expireMove(record, isCharged(how) ? 'hold' : 'nothing', atMs).changes);
+        this.#ledger.apply(expireMove(record, isExpiredCharged(how) ? 'hold' : 'nothing', atMs).changes);
         break;
       case 'SETTLED':
       case 'REJECTED': {
@@ -115,8 +116,6 @@ export class Replay {
 }
 
 const wasUnasked = ({ unchecked }: JobRecord): boolean => unchecked === 'unmetered' || unchecked === 'bypass';
-
-const isCharged = ({ claims }: JobRecord): boolean => claims.some(({ corrected }) => corrected !== 0);
 
 /** It takes its amounts without asking; a bypass, of which nobody knew before its end, takes them then. */
 const unasked = (ask: HoldAsk, atItsEnd: boolean): HoldAsk => ({
@@ -139,7 +138,7 @@ function chargesOf(
 ): Pick<ReplayedJob, 'thenMicros' | 'nowMicros' | 'estimated'> {
   const charge = (as: JobRecord): number => {
     if (record.state === 'SETTLED') return pricedAs(as, record.durationSeconds ?? 0).micros;
-    return record.state === 'EXPIRED' && isCharged(record) ? as.facts.costMicros : 0;
+    return isExpiredCharged(record) ? as.facts.costMicros : 0;
   };
   const thenMicros = charge(record);
   if (now === undefined) return { thenMicros, nowMicros: thenMicros, estimated: false };

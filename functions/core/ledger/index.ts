@@ -59,7 +59,7 @@ export { type RecountOutcome, type RecountOutcomes, recountOutcome } from './rec
 export { ranRejected, wasRejected } from './rejected.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { expiring, recordExpiresAtSeconds } from './retention.ts';
-export { expireMove, isLive, releaseMove, settleMove } from './settle.ts';
+export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
 export type {
   Announcement,
   ClosingStore,

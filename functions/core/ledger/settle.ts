@@ -53,7 +53,9 @@ export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'noth
   if (record === undefined) return noMove('unknown');
   if (!isLive(record)) return noMove('unchanged');
   const freed = ended(record, { state: 'EXPIRED', endedAtMs: nowMs }, () => 0);
-  if (charge === 'nothing') return { outcome: 'applied', ...freed };
+  // The flag says that it is charged all the same: here it is not, whatever flagged it before.
+  if (charge === 'nothing')
+    return { outcome: 'applied', ...freed, record: { ...freed.record, flagged: false } };
   // What is in flight is given back whatever is charged: the job is gone.
   const held = correction(
     freed.record,
@@ -67,6 +69,13 @@ export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'noth
     entry: held.entry,
     changes: [...freed.changes, ...held.changes],
   };
+}
+
+/** It expired with its hold charged. Only the flag can tell where every claim was in flight, or there is none. */
+export function isExpiredCharged({ state, claims, flagged }: JobRecord): boolean {
+  if (state !== 'EXPIRED') return false;
+  const spends = claims.filter(({ unit }) => !isInFlight(unit));
+  return spends.length === 0 ? flagged : spends.some(({ corrected }) => corrected !== 0);
 }
 
 export const isLive = ({ state }: JobRecord): boolean => state === 'HELD' || state === 'RUNNING';

@@ -4,7 +4,13 @@ import { subjectKey } from '../../../policies/limits/levels.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/prices/price.ts';
-import { type JobFacts, type JobRecord, ranRejected, wasRejected } from '../ledger/index.ts';
+import {
+  isExpiredCharged,
+  type JobFacts,
+  type JobRecord,
+  ranRejected,
+  wasRejected,
+} from '../ledger/index.ts';
 import { ratioBucket } from './hold-ratio.ts';
 import type { UsageTally } from './tally.ts';
 import { RAN_REJECTED_BY_PREFIX, REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
@@ -115,7 +121,7 @@ function tallyOf(record: JobRecord): UsageTally {
       break;
     case 'EXPIRED':
       set('expired', 1);
-      if (isCharged(record)) set('settledMicros', facts.costMicros);
+      if (isExpiredCharged(record)) set('settledMicros', facts.costMicros);
       break;
     case 'REJECTED':
       break;
@@ -134,7 +140,3 @@ function watching(record: JobRecord): ReadonlySet<string> {
   );
   return new Set(against.slice(0, RULES_MAX).map(({ rule }) => rule));
 }
-
-/** Expired with its hold charged. Only the flag can tell where there is no claim. */
-const isCharged = ({ claims, flagged }: JobRecord): boolean =>
-  claims.length === 0 ? flagged : claims.some(({ corrected }) => corrected !== 0);

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionInjector, type Server, ServerCredentials } from '@grpc/grpc-js';
 import type { WebSocket } from 'ws';
+import type { RouterClock } from '../clock/clock.ts';
 import { openSplicer, type Splice, type Splicer } from './splice.ts';
 
 /**
@@ -26,13 +27,43 @@ export interface Connections {
   close(): void;
 }
 
-/** `stallable` puts a tap into every connection, which costs throughput. */
-export async function openConnections(server: Server, stallable: boolean): Promise<Connections> {
+/** Longer than any run: streams on a connection of age go on until they end. */
+const AGED_GRACE_MS = 2 ** 31 - 1;
+
+interface ConnectionsOptions {
+  /** Puts a tap into every connection, which costs throughput. */
+  readonly stallable: boolean;
+  /** Age at which a connection gets GOAWAY, by `clock`. */
+  readonly maxAgeMs: number | undefined;
+  readonly clock: RouterClock;
+}
+
+export async function openConnections(
+  server: Server,
+  { stallable, maxAgeMs, clock }: ConnectionsOptions,
+): Promise<Connections> {
   const newInjector = () => server.createConnectionInjector(ServerCredentials.createInsecure());
   let injector: ConnectionInjector = newInjector();
+  /** One per connection where they age: GOAWAY goes to all connections of an injector. */
+  const aging = new Set<ConnectionInjector>();
+  const enter = (socket: Socket): void => {
+    if (maxAgeMs === undefined) {
+      injector.injectConnection(socket);
+      return;
+    }
+    const own = newInjector();
+    aging.add(own);
+    const cancelAge = clock.after(maxAgeMs, () => own.drain(AGED_GRACE_MS));
+    socket.on('close', () => {
+      cancelAge();
+      aging.delete(own);
+      own.destroy();
+    });
+    own.injectConnection(socket);
+  };
   const splicer: Splicer = await openSplicer((socket) => {
     socket.on('error', () => {});
-    injector.injectConnection(socket);
+    enter(socket);
   });
   const sockets = new Set<Socket>();
   /** The spliced streams with the peer of their carrier, because gRPC sees only the inner hop. */
@@ -67,7 +98,7 @@ export async function openConnections(server: Server, stallable: boolean): Promi
     inject(stream, carrier) {
       stream.on('error', () => {});
       if (stream instanceof Socket && !stallable) {
-        injector.injectConnection(stream);
+        enter(stream);
         return;
       }
       const splice = splicer.splice(stream);
@@ -84,7 +115,7 @@ export async function openConnections(server: Server, stallable: boolean): Promi
     goAway(graceMs) {
       const old = injector;
       injector = newInjector();
-      old.drain(graceMs);
+      for (const one of [old, ...aging]) one.drain(graceMs);
     },
     stall(on) {
       if (!stallable) throw new Error('connections cannot stall; start the router with { stallable: true }');
@@ -97,7 +128,7 @@ export async function openConnections(server: Server, stallable: boolean): Promi
     close() {
       for (const socket of sockets) socket.destroy();
       splicer.close();
-      injector.destroy();
+      for (const one of [injector, ...aging]) one.destroy();
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Server as GrpcServer } from '@grpc/grpc-js';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { RouterClock } from '../clock/clock.ts';
 import { type Connections, openConnections } from './connections.ts';
 import type { RouterCounters } from './counters.ts';
 
@@ -15,6 +16,9 @@ interface ListenerOptions {
   readonly tls: ListenerTlsFiles | undefined;
   /** Puts a tap before every connection so that it can stall; costs throughput. */
   readonly stallable: boolean;
+  /** Age at which a connection gets GOAWAY, by `clock`; undefined: never. */
+  readonly maxAgeMs: number | undefined;
+  readonly clock: RouterClock;
   readonly counters: RouterCounters;
   onConnection(): void;
 }
@@ -41,7 +45,7 @@ const CLOSE_UNSUPPORTED = 1003;
 
 /** `grpc://` or, with TLS, `grpcs://`. */
 export async function grpcListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
-  const connections = await openConnections(server, options.stallable);
+  const connections = await openConnections(server, options);
   const onSocket = (socket: Socket) => connections.inject(socket, socket);
   const tcp =
     options.tls === undefined
@@ -52,7 +56,7 @@ export async function grpcListener(server: GrpcServer, options: ListenerOptions)
 
 /** `ws://` or, with TLS, `wss://`: the bytes of one HTTP/2 connection inside binary messages. */
 export async function wsListener(server: GrpcServer, options: ListenerOptions): Promise<Listener> {
-  const connections = await openConnections(server, options.stallable);
+  const connections = await openConnections(server, options);
   const http: HttpServer =
     options.tls === undefined ? createHttpServer() : createHttpsServer({ ...options.tls });
   const upgrades = new WebSocketServer({

@@ -121,14 +121,8 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     surroundings,
     headersAtOnce: options.headers === 'at_once',
     serverOptions: {
-      ...(options.connectionMaxAgeMs !== undefined && {
-        'grpc.max_connection_age_ms': options.connectionMaxAgeMs,
-      }),
       ...(options.callsPerConnectionMax !== undefined && {
         'grpc.max_concurrent_streams': options.callsPerConnectionMax,
-      }),
-      ...(options.connectionMaxAgeGraceMs !== undefined && {
-        'grpc.max_connection_age_grace_ms': options.connectionMaxAgeGraceMs,
       }),
     },
     onStream(controller, stream) {
@@ -142,6 +136,8 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     port,
     tls: options.tls,
     stallable: options.stallable ?? false,
+    maxAgeMs: options.connectionMaxAgeMs,
+    clock,
     counters,
     onConnection: () => conditions.look(),
   });

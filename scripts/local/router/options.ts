@@ -21,12 +21,10 @@ export interface LocalRouterOptions {
   readonly decisionTimeoutMs?: number;
   /** Age at which a waiting stream is ended with OK; GitLab's is about 37 min. @default never */
   readonly streamMaxAgeMs?: number;
-  /** Age (± 10 %) at which a connection gets GOAWAY; GitLab's is about 24 min. @default never */
+  /** Age at which a connection gets GOAWAY, by the clock; GitLab's is about 24 min. @default never */
   readonly connectionMaxAgeMs?: number;
   /** Calls that one connection may carry at once, as HTTP/2 announces it; more wait at the client. @default without end */
   readonly callsPerConnectionMax?: number;
-  /** How long after that GOAWAY a connection may live on. @default without end */
-  readonly connectionMaxAgeGraceMs?: number;
   /**
    * When the response headers of AdmitJob go out. A grpc-go server, as GitLab's is, sends them with the first
    * message, so a client cannot see that its stream was accepted. @default 'with_question'

@@ -759,6 +759,20 @@ export function ledgerContract(
       expect(await house.committed('group/1')).toBe(60);
     });
 
+    test.each([
+      { charge: 'hold', flagged: true },
+      { charge: 'nothing', flagged: false },
+    ] as const)(
+      'whatever flagged it before, expired with $charge charged: flagged $flagged',
+      async ({ charge, flagged }) => {
+        const house = build();
+        await house.hold([anAsk(1, [claim('group/1', 60, 50)])]);
+        await record(house, [told(1, 'admitted', house.clock.nowMs())]);
+        await house.ledger.expire([{ jobId: 1, cause: '404', charge }]);
+        expect(await house.ledger.readRecord(1)).toMatchObject({ state: 'EXPIRED', flagged });
+      },
+    );
+
     test('rejected by the fallback: nothing is charged, and what was held waits for the sweep', async () => {
       const house = build();
       await house.hold([anAsk(1, [claim('group/1', 40, 50)])]);

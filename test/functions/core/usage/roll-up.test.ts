@@ -256,6 +256,19 @@ test.each([
   expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
 });
 
+test.each([
+  { flagged: true, settledMicros: 600, guarantee: 'charged with its hold costs it' },
+  { flagged: false, settledMicros: 0, guarantee: 'freed costs nothing' },
+])('an expired job that no budget is over and is $guarantee', ({ flagged, settledMicros }) => {
+  const { dueAtMs: _due, ...rest } = aRecord();
+  const atOnce = { counter: counter('group/100'), unit: 'jobs', fitted: true, checked: true } as const;
+  for (const claims of [[], [{ ...atOnce, held: 1, counted: 0, corrected: 0 }]]) {
+    const expired: JobRecord = { ...rest, state: 'EXPIRED', endedAtMs: 1, flagged, claims };
+    const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'));
+    expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
+  }
+});
+
 test('an image of a newer program is tried again while a deployment may be under way, then counted and passed over', async () => {
   let nowMs = NOVEMBER_21_MS;
   const added: [Metric, number][] = [];

@@ -197,20 +197,31 @@ test('a router that stops listening drops its streams and comes back on the same
   await aStream(router, aClient(router));
 });
 
-test('a connection of age gets GOAWAY and no stream on it breaks', async () => {
-  const router = await aRouter({ connectionMaxAgeMs: 30 });
-  const client = aClient(router);
-  const old = await aStream(router, client);
-  // Each new stream asks for a connection; sooner or later the aged one no longer takes it.
-  while (router.counters.connections.opened < 2) await aStream(router, client);
-  const admissions = [];
-  const streams = [old];
-  while (router.waitingStreams() > 0) admissions.push(router.admit(job));
-  await old.question;
-  for (const stream of streams) stream.admit();
-  expect((await old.ended).code).toBe(0);
-  expect(admissions.length).toBeGreaterThan(1);
-});
+test.each([
+  { transport: 'grpc', ports: {} },
+  { transport: 'ws', ports: { grpcPort: 'off', wsPort: 0 } },
+] as const)(
+  'over $transport a connection of age gets GOAWAY and no stream on it breaks',
+  async ({ ports }) => {
+    const clock = handClock();
+    const router = await aRouter({ ...ports, connectionMaxAgeMs: 30_000, clock });
+    const client = aClient(router);
+    const old = [await aStream(router, client)];
+    clock.advance(29_999);
+    old.push(await aStream(router, client));
+    expect(router.counters.connections.opened).toBe(1);
+    clock.advance(1);
+    const fresh = await aStream(router, client);
+    expect(router.counters.connections.opened).toBe(2);
+    const admissions = [router.admit(job), router.admit(job), router.admit(job)];
+    for (const stream of [...old, fresh]) {
+      await stream.question;
+      stream.admit();
+    }
+    expect((await Promise.all(admissions)).map(({ result }) => result)).toEqual(Array(3).fill('admitted'));
+    for (const stream of [...old, fresh]) expect((await stream.ended).code).toBe(0);
+  },
+);
 
 test('headers go out with the question, or at once when asked to', async () => {
   for (const headers of ['with_question', 'at_once'] as const) {
