@@ -13,8 +13,8 @@
  * minutes. A process that starts anew knows no runners: its first run asks about some jobs to learn them.
  */
 
+import { atOnce } from '../core/gitlab/index.ts';
 import { type LiveHold, verdictOf } from '../core/truth/index.ts';
-import { atOnce } from './at-once.ts';
 import { type FoundHandler, listRunning } from './list-runner.ts';
 import { CALLS_AT_ONCE, lookUp } from './look-up.ts';
 import { readLiveHolds } from './read-live-holds.ts';

@@ -15,9 +15,8 @@
  *
  * as long as GitLab answers and a run's calls are enough. What started before the first search is nobody's bypass.
  */
-import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
+import { atOnce, isTerminal, type JobTruth } from '../core/gitlab/index.ts';
 import type { RunnerMark, SweepMarks } from '../core/ledger/index.ts';
-import { atOnce } from './at-once.ts';
 import { isUnderWay, judgePage } from './judge-page.ts';
 import { knownRunners } from './known-runners.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';

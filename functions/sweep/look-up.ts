@@ -4,9 +4,9 @@
  * show the next hundred.
  */
 import type { JobTruth } from '../core/gitlab/index.ts';
+import { atOnce } from '../core/gitlab/index.ts';
 import type { LiveHold } from '../core/truth/index.ts';
 import type { SweepGitLab } from './asking.ts';
-import { atOnce } from './at-once.ts';
 import { type FoundHandler, listRecent, listRunning } from './list-runner.ts';
 
 interface LookUpOptions {

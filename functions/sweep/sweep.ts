@@ -11,10 +11,10 @@
 
 import type { LedgerClock } from '../core/environment/index.ts';
 import type { GitLab } from '../core/gitlab/index.ts';
+import { atOnce } from '../core/gitlab/index.ts';
 import type { ClosedPeriods, ControllerScope, SweepMarkStore } from '../core/ledger/index.ts';
 import { type ChargeBypass, createVerdictWriter, verdictOf } from '../core/truth/index.ts';
 import { createSweepGitLab } from './asking.ts';
-import { atOnce } from './at-once.ts';
 import { compareLive } from './compare-live.ts';
 import { findBypass } from './find-bypass.ts';
 import { lookUp } from './look-up.ts';

@@ -242,6 +242,29 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./doctor/doctor-command.ts')).doctorCommand,
   },
   {
+    name: 'gitlab setup',
+    summary:
+      'Sets GitLab up for Tollgate: controller in dry run, scope, token, webhooks; again as often as you like',
+    load: async () => (await import('./gitlab/setup-command.ts')).gitlabSetupCommand,
+  },
+  {
+    name: 'gitlab status',
+    summary:
+      'Is GitLab still set up for Tollgate? What is right, wrong and unknown, webhooks that fail included',
+    load: async () => (await import('./gitlab/setup-command.ts')).gitlabStatusCommand,
+  },
+  {
+    name: 'gitlab rotate-token',
+    summary: "Replaces the relays' token: makes one, waits until a relay uses it, revokes the old one",
+    load: async () => (await import('./gitlab/rotate-command.ts')).rotateTokenCommand,
+  },
+  {
+    name: 'gitlab teardown',
+    summary:
+      'Takes out of GitLab what setup made: disables the controller, removes webhooks, token and controller',
+    load: async () => (await import('./gitlab/teardown-command.ts')).teardownCommand,
+  },
+  {
     name: 'controller status',
     summary: 'Does GitLab obey Tollgate now? The state of the runner controller, and what arming would do',
     load: async () => (await import('./controller/controller-command.ts')).statusCommand,

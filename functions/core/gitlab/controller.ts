@@ -1,7 +1,7 @@
 import { type ControllerState, controllerStateIn, readControllerState } from './controller-state.ts';
 import { GitLabError } from './gitlab.ts';
 import type { RestCallDeps } from './rest-call.ts';
-import { restPut } from './rest-put.ts';
+import { restChange } from './rest-change.ts';
 
 export type { ControllerState };
 
@@ -24,7 +24,7 @@ export function createController(deps: ControllerDeps): Controller {
   return {
     state: () => readControllerState(deps.controllerId, deps),
     async disarm() {
-      const { status, body } = await restPut(path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
+      const { status, body } = await restChange('PUT', path, { state: 'dry_run' }, DISARM_TIMEOUT_MS, deps);
       const said = `PUT ${path}: GitLab answered ${status}`;
       const state = controllerStateIn(body, said);
       if (state !== 'dry_run')

@@ -53,14 +53,17 @@ export class GitLabError extends Error {
   override readonly name = 'GitLabError';
   readonly code: GitLabErrorCode;
   readonly retryAfterMs: number | undefined;
+  /** GitLab's own; undefined where it did not answer, or answered what cannot be read. */
+  readonly status: number | undefined;
 
   constructor(
     code: GitLabErrorCode,
     message: string,
-    options?: ErrorOptions & { readonly retryAfterMs?: number },
+    options?: ErrorOptions & { readonly retryAfterMs?: number; readonly status?: number },
   ) {
     super(`[${code}] ${message}`, options);
     this.code = code;
     this.retryAfterMs = options?.retryAfterMs;
+    this.status = options?.status;
   }
 }

@@ -1,5 +1,15 @@
 /** What others may use of this folder; its README says what it promises. */
 
+export type { AdminAnswer, AdminRefusal } from './admin/admin-refusal.ts';
+export {
+  type AdminController,
+  type ControllerToken,
+  createGitLabAdministration,
+  type GitLabAdministration,
+  type GroupHook,
+  type HookSetting,
+} from './admin/gitlab-admin.ts';
+export { atOnce } from './at-once.ts';
 export { type Controller, createController } from './controller.ts';
 export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';
 export { type ControllerState, readControllerState } from './controller-state.ts';
@@ -12,4 +22,3 @@ export { type RestCallDeps, restCall } from './rest-call.ts';
 export { createGitLabDirectory } from './rest-directory.ts';
 export { createGitLab } from './rest-gitlab.ts';
 export { pageQuery } from './rest-pages.ts';
-export { restPut } from './rest-put.ts';

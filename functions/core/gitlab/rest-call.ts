@@ -14,6 +14,8 @@ export interface RestCallDeps {
   readonly baseUrl: string;
   /** Read anew for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
+  /** What carries the token. @default 'private-token' */
+  readonly tokenHeader?: 'private-token' | 'runner-token';
   readonly fetch: typeof fetch;
   readonly clock: GitLabClock;
   /** @default Math.random */
@@ -84,7 +86,10 @@ async function tryOnce(
   deps: RestCallDeps,
 ): Promise<RestAnswer> {
   const call = `GET ${path}`;
-  const headers = { accept: 'application/json', 'private-token': await readToken(deps.token) };
+  const headers = {
+    accept: 'application/json',
+    [deps.tokenHeader ?? 'private-token']: await readToken(deps.token),
+  };
   const url = apiUrl(deps.baseUrl, path, query);
   // Fetch would carry the token along to wherever a redirect leads.
   const init = {
@@ -110,24 +115,34 @@ async function tryOnce(
 
 function refusal(call: string, { status, headers }: Response, nowMs: number): GitLabError {
   const said = `${call}: GitLab answered ${status}`;
-  if (status === 429) {
-    const retryAfterMs = readRetryAfter(headers.get('retry-after'), nowMs);
-    return new GitLabError('gitlab_rate_limited', said, retryAfterMs === undefined ? {} : { retryAfterMs });
-  }
+  if (status === 429) return rateLimited(said, headers, nowMs);
   if (status === 401)
-    return new GitLabError('gitlab_refused', `${said}; the token is wrong, revoked or has expired`);
+    return new GitLabError('gitlab_refused', `${said}; the token is wrong, revoked or has expired`, {
+      status,
+    });
   if (status === 403)
     return new GitLabError(
       'gitlab_refused',
       `${said}; the token needs the scope read_api and an administrator`,
+      { status },
     );
-  if (status >= 500 || status === 408) return new GitLabError('gitlab_unavailable', said);
+  if (status >= 500 || status === 408) return new GitLabError('gitlab_unavailable', said, { status });
   if (status >= 300 && status < 400)
     return new GitLabError(
       'gitlab_unreadable',
       `${said}, a redirect; set the address it leads to as GitLab's URL`,
+      { status },
     );
-  return new GitLabError('gitlab_unreadable', said);
+  return new GitLabError('gitlab_unreadable', said, { status });
+}
+
+/** A 429 comes as text or as JSON: only its header is read. */
+export function rateLimited(said: string, headers: Headers, nowMs: number): GitLabError {
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'), nowMs);
+  return new GitLabError('gitlab_rate_limited', said, {
+    status: 429,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
 }
 
 /** Longer than any pause GitLab asks for: a typo in a proxy must not stop the sweep for days. */

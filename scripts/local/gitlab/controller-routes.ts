@@ -1,5 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { GitLabVersion } from './hook-request.ts';
+import { numberedPage } from './pagination.ts';
+import { isoText } from './times.ts';
 
 /** A runner controller as an administrator made it. */
 export interface LocalController {
@@ -12,16 +14,21 @@ export interface LocalController {
   readonly instanceScope?: boolean;
   /** Runners of the instance, by id. @default none */
   readonly runnerScopes?: readonly number[];
+  /** Unix ms. @default the beginning of 2026 */
+  readonly createdAtMs?: number;
 }
+
+const CREATED_AT_MS = Date.UTC(2026, 0, 1);
+const datesOf = (atMs = CREATED_AT_MS) => ({ created_at: isoText(atMs), updated_at: isoText(atMs) });
 
 /** GitLab's runner controllers: two of its fields came with 18.10. */
 export class ControllerBook {
   readonly #known: Map<number, LocalController>;
-  readonly #before1810: boolean;
+  readonly before1810: boolean;
 
   constructor(controllers: readonly LocalController[], version: GitLabVersion) {
     this.#known = new Map(controllers.map((each) => [each.id, each]));
-    this.#before1810 = version === '18.9';
+    this.before1810 = version === '18.9';
   }
 
   find(id: number): LocalController | undefined {
@@ -34,30 +41,55 @@ export class ControllerBook {
     this.#known.set(id, { ...controller, ...change });
   }
 
-  listed(): readonly object[] {
-    return [...this.#known.values()].map(({ id, description = '', state }) => ({ id, description, state }));
+  make(controller: Omit<LocalController, 'id'>): LocalController {
+    const made = { ...controller, id: Math.max(0, ...this.#known.keys()) + 1 };
+    this.#known.set(made.id, made);
+    return made;
   }
 
-  shown({ id, description = '', state, connected = false }: LocalController): object {
-    return { id, description, state, ...(!this.#before1810 && { connected }) };
+  remove(id: number): void {
+    this.#known.delete(id);
   }
 
-  scopes({ instanceScope = false, runnerScopes = [] }: LocalController): object {
+  all(): readonly LocalController[] {
+    return [...this.#known.values()];
+  }
+
+  listed({ id, description = '', state, createdAtMs }: LocalController): object {
+    return { id, description, state, ...datesOf(createdAtMs) };
+  }
+
+  shown(controller: LocalController): object {
+    const { connected = false } = controller;
+    return { ...this.listed(controller), ...(!this.before1810 && { connected }) };
+  }
+
+  scopes({ instanceScope = false, runnerScopes = [], createdAtMs }: LocalController): object {
+    const dates = datesOf(createdAtMs);
     return {
-      instance_level_scopings: instanceScope ? [{}] : [],
-      ...(!this.#before1810 && { runner_level_scopings: runnerScopes.map((id) => ({ runner_id: id })) }),
+      instance_level_scopings: instanceScope ? [dates] : [],
+      ...(!this.before1810 && {
+        runner_level_scopings: runnerScopes.map((id) => ({ runner_id: id, ...dates })),
+      }),
     };
   }
 }
 
-const STATES = ['enabled', 'dry_run', 'disabled'] as const;
+export const CONTROLLER_STATES = ['enabled', 'dry_run', 'disabled'] as const;
 
 /** `GET` and `PUT /runner_controllers…` for administrators. */
 export function controllerRoutes(app: Hono, book: ControllerBook): void {
   const asked = (c: Context): LocalController | undefined => book.find(Number(c.req.param('id')));
   const missing = (c: Context): Response => c.json({ message: '404 Not found' }, 404);
 
-  app.get('/runner_controllers', (c) => c.json(book.listed()));
+  app.get('/runner_controllers', (c) => {
+    const { entries, headers } = numberedPage(book.all(), new URL(c.req.url));
+    return c.json(
+      entries.map((each) => book.listed(each)),
+      200,
+      headers,
+    );
+  });
   app.get('/runner_controllers/:id', (c) => {
     const controller = asked(c);
     return controller === undefined ? missing(c) : c.json(book.shown(controller));
@@ -70,9 +102,9 @@ export function controllerRoutes(app: Hono, book: ControllerBook): void {
     const controller = asked(c);
     if (controller === undefined) return missing(c);
     const { state } = await c.req.json<{ readonly state?: unknown }>();
-    const wanted = STATES.find((each) => each === state);
+    const wanted = CONTROLLER_STATES.find((each) => each === state);
     if (wanted === undefined) return c.json({ error: 'state does not have a valid value' }, 400);
     book.change(controller.id, { state: wanted });
-    return c.json(book.shown({ ...controller, state: wanted }));
+    return c.json(book.listed({ ...controller, state: wanted }));
   });
 }

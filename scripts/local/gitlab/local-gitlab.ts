@@ -1,8 +1,11 @@
 import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
 import { machineClock, stoppable, type WallClock } from '../clock/clock.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback-server.ts';
+import { Administration, type AdministrationSetting } from './administration.ts';
+import { ControllerTokenBook } from './controller-admin-routes.ts';
 import { ControllerBook, type LocalController } from './controller-routes.ts';
 import { type FaultOptions, LocalGitLabFaults } from './faults.ts';
+import { GroupHookBook } from './group-hook-book.ts';
 import { jobHookBody } from './hook-body.ts';
 import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type HookTransport } from './hook-sender.ts';
@@ -43,6 +46,8 @@ export interface LocalGitLabOptions {
   readonly faults?: FaultOptions;
   /** Its runner controllers. @default none */
   readonly controllers?: readonly LocalController[];
+  /** Licence, flags, top-level groups. Groups' own webhooks are sent without any of `faults`. */
+  readonly administration?: AdministrationSetting;
 }
 
 /** How a job lives by itself once it waits for a runner. */
@@ -73,6 +78,9 @@ export interface LocalGitLab {
   /** As an administrator changes one. @throws {Error} if there is none of this id */
   changeController(id: number, change: Partial<Omit<LocalController, 'id'>>): void;
   controller(id: number): LocalController | undefined;
+  /** Tokens that administrators made. */
+  readonly controllerTokens: ControllerTokenBook;
+  readonly groupHooks: GroupHookBook;
   job(jobId: number): Readonly<LocalJob> | undefined;
   /** What GitLab says ran, and everything else it knows. */
   jobs(): Iterable<Readonly<LocalJob>>;
@@ -107,7 +115,17 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     onUndelivered: ({ body }) => options.onUndelivered?.(body),
   });
   const counters = { hooks: hooks.counters, rest: { calls: 0 } };
-  const controllers = new ControllerBook(options.controllers ?? [], options.version ?? '19.4');
+  const version = options.version ?? '19.4';
+  const controllers = new ControllerBook(options.controllers ?? [], version);
+  const controllerTokens = new ControllerTokenBook();
+  const administration = new Administration(options.administration ?? {}, version);
+  const groupHooks = new GroupHookBook({
+    administration,
+    clock: wireClock,
+    random: options.random,
+    instanceUrl,
+    deliver: options.deliver ?? fetch,
+  });
   const rest = restApp({
     book,
     faults,
@@ -116,10 +134,20 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     instanceUrl,
     counters: counters.rest,
     controllers,
+    controllerTokens,
+    administration,
+    groupHooks,
+    random: options.random,
+    newestJob: (groupPath) => {
+      const newest = [...book.jobs()].filter((job) => isIn(job, groupPath)).at(-1);
+      return newest === undefined ? undefined : jobHookBody(newest, instanceUrl, clock.nowMs());
+    },
   });
   const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
 
   const tell = (job: LocalJob): void => {
+    const group = administration.setting.groups?.find(({ path }) => isIn(job, path));
+    if (group !== undefined) void groupHooks.tell(group.id, jobHookBody(job, instanceUrl, clock.nowMs()));
     if (send === undefined || told?.has(job.status) === false) return;
     hooks.tell(job.id, jobHookBody(job, instanceUrl, clock.nowMs()));
   };
@@ -167,6 +195,8 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     addRunner: (runner) => book.addRunner(runner),
     changeController: (id, change) => controllers.change(id, change),
     controller: (id) => controllers.find(id),
+    controllerTokens,
+    groupHooks,
     job: (jobId) => book.job(jobId),
     jobs: () => book.jobs(),
     faults,
@@ -201,6 +231,8 @@ function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): HookTrans
     return response.ok;
   };
 }
+
+const isIn = (job: LocalJob, groupPath: string): boolean => job.projectPath.startsWith(`${groupPath}/`);
 
 const nowhere: HookTransport = async () => true;
 

@@ -1,7 +1,12 @@
 import { type Context, Hono } from 'hono';
 import type { WallClock } from '../clock/clock.ts';
+import type { Administration } from './administration.ts';
+import { type ControllerTokenBook, controllerAdminRoutes } from './controller-admin-routes.ts';
 import { type ControllerBook, controllerRoutes } from './controller-routes.ts';
 import type { LocalGitLabFaults } from './faults.ts';
+import type { GroupHookBook } from './group-hook-book.ts';
+import { groupHookRoutes } from './group-hook-routes.ts';
+import { instanceRoutes } from './instance-routes.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
 import { jobEntity, jobOfRunnerEntity, runnerEntity } from './rest-bodies.ts';
@@ -15,6 +20,12 @@ interface RestParts {
   readonly instanceUrl: string;
   readonly counters: RestCounters;
   readonly controllers: ControllerBook;
+  readonly controllerTokens: ControllerTokenBook;
+  readonly administration: Administration;
+  readonly groupHooks: GroupHookBook;
+  readonly random: () => number;
+  /** What a test of a webhook sends. */
+  readonly newestJob: (groupPath: string) => Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface RestCounters {
@@ -33,7 +44,9 @@ export function restApp(parts: RestParts): Hono {
     if (fault === 'stall') return new Promise<Response>(() => {});
     if (fault !== undefined) return refusal(fault.status, fault.retryAfterSeconds);
     const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');
-    if (given !== parts.token) return c.json({ message: '401 Unauthorized' }, 401);
+    // A runner asks where its router is with a token of its own.
+    if (given !== parts.token && c.req.header('runner-token') === undefined)
+      return c.json({ message: '401 Unauthorized' }, 401);
     return next();
   });
 
@@ -44,7 +57,14 @@ export function restApp(parts: RestParts): Hono {
   });
 
   app.get('/runners/all', (c) => {
-    const { entries, headers } = numberedPage(book.runners(), new URL(c.req.url));
+    const url = new URL(c.req.url);
+    const type = url.searchParams.get('type');
+    const tags = url.searchParams.get('tag_list')?.split(',') ?? [];
+    const asked = book
+      .runners()
+      .filter((runner) => type === null || (runner.type ?? 'instance_type') === type)
+      .filter((runner) => tags.every((tag) => runner.tags?.includes(tag)));
+    const { entries, headers } = numberedPage(asked, url);
     return c.json(entries.map(runnerEntity), 200, headers);
   });
 
@@ -66,7 +86,16 @@ export function restApp(parts: RestParts): Hono {
     );
   });
 
+  instanceRoutes(app, parts.administration);
+  controllerAdminRoutes(app, parts.controllerTokens, {
+    book: parts.controllers,
+    administration: parts.administration,
+    clock,
+    random: parts.random,
+    runners: () => book.runners(),
+  });
   controllerRoutes(app, parts.controllers);
+  groupHookRoutes(app, parts.groupHooks, parts.administration, parts.newestJob);
   app.notFound(notFound);
   return app;
 }

@@ -222,7 +222,7 @@ test('a token without rights is told what it needs, and never shown', async () =
   gitlab.refuseChanges();
   const { code, err } = await run('disable');
   expect(code).toBe(1);
-  expect(err).toContain('the token needs the scope api and an administrator');
+  expect(err).toContain("it needs an administrator's token of scope api");
   expect(err).not.toContain('glpat');
 });
 
@@ -237,5 +237,5 @@ test('a GitLab that answers yes and changes nothing is not believed', async () =
 test('without a licence GitLab has no such API: the message says where to look', async () => {
   const { code, err } = await aDesk().run('status', '--controller', '7');
   expect(code).toBe(1);
-  expect(err).toContain('the licence');
+  expect(err).toContain('an Ultimate licence');
 });

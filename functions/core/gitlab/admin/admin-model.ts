@@ -1,0 +1,112 @@
+/** GitLab's answers, of which only what Tollgate goes by is named; the rest is passed over. */
+import { z } from 'zod';
+
+const id = z.int().positive();
+/** GitLab writes null where nobody said anything. */
+const text = z
+  .string()
+  .nullish()
+  .transform((said) => said ?? '');
+export const accessTokenSchema = z.object({
+  scopes: z.array(z.string()),
+  active: z.boolean(),
+  /** The day at whose beginning, in UTC, it dies. */
+  expires_at: z.string().nullish(),
+});
+
+export const metadataSchema = z.object({
+  /** E.g. `19.4.1-ee`. */
+  version: z.string().regex(/^\d+\.\d+/),
+  /** The code, which says nothing of a licence. */
+  enterprise: z.boolean().optional(),
+  kas: z
+    .object({
+      enabled: z.boolean(),
+      externalUrl: z.string().nullish(),
+      /** Null also where GitLab cannot reach it. */
+      version: z.string().nullish(),
+    })
+    .optional(),
+});
+
+/** Without a licence GitLab answers null. */
+export const licenceSchema = z
+  .object({ plan: z.string(), expired: z.boolean().optional(), expires_at: z.string().nullish() })
+  .nullish();
+
+/** Only flags that somebody has set. */
+export const flagsSchema = z.array(
+  z.object({ name: z.string(), state: z.enum(['on', 'off', 'conditional']) }),
+);
+
+/** All flags this build knows. */
+export const flagDefinitionsSchema = z.array(
+  z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
+);
+
+export const discoverySchema = z.object({ server_url: z.string() });
+
+export const controllerSchema = z.object({
+  id,
+  description: text,
+  state: z.enum(['enabled', 'dry_run', 'disabled']),
+  /** Whether a token of it was used within the last hour. Absent in lists, and before 18.10. */
+  connected: z.boolean().optional(),
+});
+
+export const scopesSchema = z.object({
+  instance_level_scopings: z.array(z.unknown()),
+  /** Since 18.10. */
+  runner_level_scopings: z.array(z.object({ runner_id: id })).optional(),
+});
+
+const instantMs = z.string().transform((said) => Date.parse(said));
+
+export const controllerTokenSchema = z
+  .object({
+    id,
+    description: text,
+    /** Since 18.10; null before the first use. */
+    last_used_at: instantMs.nullable().optional(),
+    created_at: instantMs,
+  })
+  .transform((token) => ({
+    id: token.id,
+    description: token.description,
+    lastUsedAtMs: token.last_used_at,
+    createdAtMs: token.created_at,
+  }));
+
+export const madeTokenSchema = z.object({
+  id,
+  /** An instance may have a prefix of its own before GitLab's. */
+  token: z.string().regex(/glrct-/),
+});
+
+export const groupSchema = z.object({ id, full_path: z.string(), parent_id: z.int().nullish() });
+
+export const hookSchema = z.object({
+  id,
+  url: z.string(),
+  name: text,
+  description: text,
+  push_events: z.boolean(),
+  job_events: z.boolean(),
+  enable_ssl_verification: z.boolean(),
+  alert_status: z.string().optional(),
+  custom_webhook_template: text,
+  /** Since 19.0. */
+  signing_token_present: z.boolean().optional(),
+});
+
+export const hookEventSchema = z.object({
+  id,
+  /** A status as text, or `internal error`. */
+  response_status: z.coerce.string(),
+});
+
+export const runnerSchema = z.object({
+  id,
+  runner_type: z.string().optional(),
+  created_by: z.object({ id, username: text }).nullish(),
+});

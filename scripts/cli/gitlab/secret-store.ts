@@ -1,0 +1,72 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { UsageError } from '../../terminal/command.ts';
+import { type SecretName, type SecretStore, secretMark } from './secret-text.ts';
+import { ssmSecretStore } from './ssm-secret-store.ts';
+
+/** @param where - a folder, or `ssm:` and the beginning of parameters' names. @throws {UsageError} */
+export function openSecretStore(where: string, cwd: string): SecretStore {
+  if (!where.startsWith('ssm:')) return folderSecretStore(resolve(cwd, where));
+  const prefix = where.slice('ssm:'.length).replace(/\/+$/, '');
+  if (!/^(\/[\w.-]+)+$/.test(prefix))
+    throw new UsageError(`--secrets "${where}": expected e.g. ssm:/tollgate/prod, or a folder`);
+  return ssmSecretStore(prefix);
+}
+
+/** What a file of notes keeps: of the value that is there, and of the one that comes. */
+const NOTES_MAX = 2;
+
+/**
+ * One file per secret, for its owner alone. The note is written before the value, with the fingerprint of the value it is
+ * about: whenever the writer dies, the note of the value that is there can be told from the other.
+ */
+function folderSecretStore(folder: string): SecretStore {
+  const notesOf = (name: SecretName): readonly string[] =>
+    (textIn(join(folder, `.${name}.notes`)) ?? '').split('\n').filter((line) => line !== '');
+  return {
+    kind: 'folder',
+    place: (name) => `${hostname()}:${join(folder, name)}`,
+    read: async (name) => {
+      const value = textIn(join(folder, name))?.trim();
+      if (value === undefined || value === '') return undefined;
+      const mark = `${secretMark(value)} `;
+      return {
+        value,
+        note: notesOf(name)
+          .findLast((line) => line.startsWith(mark))
+          ?.slice(mark.length),
+      };
+    },
+    write: async (name, value, note) => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const notes = [...notesOf(name), `${secretMark(value)} ${note}`].slice(-NOTES_MAX);
+      replaceFile(join(folder, `.${name}.notes`), `${notes.join('\n')}\n`);
+      replaceFile(join(folder, name), `${value}\n`);
+    },
+  };
+}
+
+function textIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new UsageError(`${file} could not be read (${code ?? 'unknown error'})`);
+  }
+}
+
+function replaceFile(file: string, text: string): void {
+  const next = `${file}.next`;
+  try {
+    rmSync(next, { force: true });
+    writeFileSync(next, text, { mode: 0o600, flag: 'wx', flush: true });
+    // A mask may have taken rights, never given them.
+    chmodSync(next, 0o600);
+    renameSync(next, file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${file} could not be written (${code ?? 'unknown error'})`);
+  }
+}

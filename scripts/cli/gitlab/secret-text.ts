@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+
+/** A secret as it is kept. */
+interface SecretText {
+  readonly value: string;
+  /** What was noted of it: which token of which controller. Undefined: somebody else put it there. */
+  readonly note: string | undefined;
+}
+
+/** Where the secrets of one deployment are kept. No method says a value in an error. */
+export interface SecretStore {
+  readonly kind: 'folder' | 'parameters';
+  /** Name of the file or parameter, the same wherever it is called from. */
+  place(name: SecretName): string;
+  /** @throws {Error} naming the place. */
+  read(name: SecretName): Promise<SecretText | undefined>;
+  /** Whole or not at all. @param note - one line without the value. @throws {Error} naming the place. */
+  write(name: SecretName, value: string, note: string): Promise<void>;
+}
+
+export type SecretName = 'router-token' | 'webhook-secrets' | 'webhook-tokens';
+
+/** Names a secret without telling it: secrets here are random, so nobody finds one from this. */
+export const secretMark = (secret: string): string =>
+  createHash('sha256').update(secret).digest('hex').slice(0, 12);

@@ -1,0 +1,161 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { createGitLabAdministration } from '../../../../functions/core/gitlab/admin/gitlab-admin.ts';
+import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
+import { rotateCommandOn } from '../../../../scripts/cli/gitlab/rotate-command.ts';
+import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
+import { setupCommandOn, statusCommandOf } from '../../../../scripts/cli/gitlab/setup-command.ts';
+import type { SetupDeps } from '../../../../scripts/cli/gitlab/setup-flags.ts';
+import { teardownCommandOn } from '../../../../scripts/cli/gitlab/teardown-command.ts';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import type { AdministrationSetting } from '../../../../scripts/local/gitlab/administration.ts';
+import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
+import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+
+export const ADMIN_TOKEN = 'glpat-administrator';
+export const HOOK_URL = 'https://hooks.example.com/';
+const START_MS = Date.parse('2026-11-21T12:00:00Z');
+
+export const someGroups = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ id: at + 10, path: `team-${at + 1}` }));
+
+interface BenchOptions {
+  readonly version?: GitLabVersion;
+  readonly administration?: AdministrationSetting;
+  /** Where calls go. @default without a socket */
+  readonly fetch?: typeof fetch;
+  /** Whether a relay reads the token's file and uses what it says. @default true */
+  readonly relay?: boolean;
+  /** What somebody types for the host. */
+  readonly typed?: string;
+}
+
+/** The process dies at the n-th call of GitLab: before it is sent, or once GitLab has done it. */
+interface Death {
+  readonly at: number;
+  readonly when: 'before' | 'after';
+}
+
+/** `tollgate gitlab …` in this process, against a local GitLab on a clock that only waiting moves. */
+export function setupBench(options: BenchOptions = {}) {
+  const clock = handClock(START_MS);
+  let received = 200;
+  const local = createLocalGitLab({
+    clock,
+    random: seededRandom(1),
+    token: ADMIN_TOKEN,
+    version: options.version ?? '19.4',
+    administration: { groups: someGroups(3), ...options.administration },
+    deliver: async () => new Response(null, { status: received }),
+  });
+  for (const id of [5, 6, 7]) local.addRunner({ id, tags: id === 7 ? ['linux', 'gpu'] : ['linux'] });
+  local.addRunner({ id: 8, type: 'group_type' });
+  const root = aProject({ token: `${ADMIN_TOKEN}\n` });
+  const secrets = join(root, '.tollgate/secrets');
+  const kept = (name: string): string | undefined => {
+    try {
+      return readFileSync(join(secrets, name), 'utf8').trim();
+    } catch {
+      return undefined;
+    }
+  };
+  let [calls, death] = [0, undefined as Death | undefined];
+  const reach = options.fetch ?? local.fetch;
+  const killable: typeof fetch = async (input, init) => {
+    calls += 1;
+    if (death === undefined || calls < death.at) return reach(input, init);
+    if (calls === death.at && death.when === 'after') await (await reach(input, init)).text();
+    throw new Error('the process is dead');
+  };
+  const deps: SetupDeps = {
+    administrationAt: ({ baseUrl, token }) =>
+      createGitLabAdministration({
+        baseUrl,
+        token: async () => token,
+        fetch: killable,
+        clock,
+        random: () => 0,
+        timeout: () => new AbortController().signal,
+      }),
+    storeAt: openSecretStore,
+    clock: {
+      monotonicMs: clock.monotonicMs,
+      sleep: async (delayMs) => {
+        if (options.relay !== false) local.controllerTokens.use(kept('router-token') ?? '', clock.nowMs());
+        clock.advance(delayMs);
+      },
+    },
+    askHost: async () => options.typed,
+  };
+  const entries: readonly CommandEntry[] = [
+    setupCommandOn(deps),
+    statusCommandOf(deps),
+    rotateCommandOn(deps),
+    teardownCommandOn(deps),
+  ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
+  const run = async (
+    words: string,
+    url = 'https://gitlab.example.com',
+  ): Promise<DeskRun & { calls: number }> => {
+    calls = 0;
+    const place = ['--gitlab', url, '--token-file', 'token'];
+    const told = await runDesk(
+      ['gitlab', ...words.split(' '), ...place],
+      root,
+      { nowMs: clock.nowMs },
+      entries,
+    );
+    expectNoSecret(told);
+    return { ...told, calls };
+  };
+  const expectNoSecret = ({ out, err }: DeskRun): void => {
+    expect(`${out}${err}`).not.toMatch(/glrct-|whsec_|glpat-/);
+    for (const name of ['router-token', 'webhook-secrets', 'webhook-tokens']) {
+      const value = kept(name);
+      if (value !== undefined) expect(`${out}${err}`).not.toContain(value);
+    }
+  };
+  return {
+    local,
+    clock,
+    root,
+    run,
+    kept,
+    rightsOf: (name: string): number => statSync(join(secrets, name)).mode & 0o777,
+    answerHooks: (status: number): void => {
+      received = status;
+    },
+    dieAt: (next: Death | undefined): void => {
+      death = next;
+    },
+    /** Everything that is set up, without numbers that a second try may change. */
+    state: () => ({
+      controllers: [1, 2, 3, 4].flatMap((id) => {
+        const controller = local.controller(id);
+        if (controller === undefined) return [];
+        const tokens = local.controllerTokens.of(id);
+        return [
+          {
+            description: controller.description,
+            state: controller.state,
+            instanceScope: controller.instanceScope,
+            runnerScopes: controller.runnerScopes,
+            tokens: tokens.map(({ description }) => description.replace(root, '<root>')),
+            keptIsValid: tokens.some(({ value }) => value === kept('router-token')),
+          },
+        ];
+      }),
+      hooks: (options.administration?.groups ?? someGroups(3)).map(({ id }) =>
+        local.groupHooks.of(id).map(({ setting, token, signingToken }) => ({
+          url: setting.url,
+          events: [setting.job_events, setting.push_events],
+          signedByKept: signingToken !== undefined && signingToken === kept('webhook-secrets'),
+          tokenKept: token !== undefined && token === kept('webhook-tokens'),
+        })),
+      ),
+    }),
+  };
+}
