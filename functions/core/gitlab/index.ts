@@ -3,10 +3,13 @@
 export { type Controller, createController } from './controller.ts';
 export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';
 export { type ControllerState, readControllerState } from './controller-state.ts';
+export type { FleetGitLab, FleetRunner, RunnerManager } from './fleet/fleet.ts';
+export { createFleet } from './fleet/rest-fleet.ts';
 export { type GitLab, GitLabError, type GitLabErrorCode, type JobsPage, type RunnersPage } from './gitlab.ts';
 export type { GitLabDirectory, GitLabGroup, GitLabProject } from './gitlab-directory.ts';
 export { JOB_HOOK_EVENT, parseJobHook } from './job-hook.ts';
 export { isTerminal, JOB_STATUSES, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from './job-truth.ts';
+export { patiently } from './patiently.ts';
 export { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 export { type RestCallDeps, restCall } from './rest-call.ts';
 export { createGitLabDirectory } from './rest-directory.ts';

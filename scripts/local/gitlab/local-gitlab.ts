@@ -116,6 +116,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     instanceUrl,
     counters: counters.rest,
     controllers,
+    random: options.random,
   });
   const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
 

@@ -4,7 +4,8 @@ import { type ControllerBook, controllerRoutes } from './controller-routes.ts';
 import type { LocalGitLabFaults } from './faults.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
-import { jobEntity, jobOfRunnerEntity, runnerEntity } from './rest-bodies.ts';
+import { jobEntity, jobOfRunnerEntity } from './rest-bodies.ts';
+import { runnerRoutes } from './runner-routes.ts';
 
 interface RestParts {
   readonly book: JobBook;
@@ -15,6 +16,8 @@ interface RestParts {
   readonly instanceUrl: string;
   readonly counters: RestCounters;
   readonly controllers: ControllerBook;
+  /** [0, 1): makes tokens. */
+  readonly random: () => number;
 }
 
 export interface RestCounters {
@@ -43,11 +46,6 @@ export function restApp(parts: RestParts): Hono {
     return c.json(jobEntity(job, instanceUrl, clock.nowMs()));
   });
 
-  app.get('/runners/all', (c) => {
-    const { entries, headers } = numberedPage(book.runners(), new URL(c.req.url));
-    return c.json(entries.map(runnerEntity), 200, headers);
-  });
-
   app.get('/runners/:runnerId/jobs', (c) => {
     const runnerId = Number(c.req.param('runnerId'));
     if (book.runner(runnerId) === undefined) return notFound(c);
@@ -66,6 +64,7 @@ export function restApp(parts: RestParts): Hono {
     );
   });
 
+  runnerRoutes(app, book, parts.random);
   controllerRoutes(app, parts.controllers);
   app.notFound(notFound);
   return app;
