@@ -257,6 +257,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./controller/controller-command.ts')).disableCommand,
   },
   {
+    name: 'init',
+    summary: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
+    load: async () => (await import('./init/init-command.ts')).initCommand,
+  },
+  {
     name: 'fleet ls',
     summary: 'Which runners can the job router reach? Registration, managers, versions, and what to change',
     load: async () => (await import('./fleet/ls-command.ts')).fleetLsCommand,

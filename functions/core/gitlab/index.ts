@@ -3,6 +3,7 @@
 export { type Controller, createController } from './controller.ts';
 export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';
 export { type ControllerState, readControllerState } from './controller-state.ts';
+export { type FinishedJobsPage, finishedJobs, type JobsMark } from './fleet/finished-jobs.ts';
 export type { FleetGitLab, FleetRunner, RunnerManager } from './fleet/fleet.ts';
 export { createFleet } from './fleet/rest-fleet.ts';
 export { type GitLab, GitLabError, type GitLabErrorCode, type JobsPage, type RunnersPage } from './gitlab.ts';
