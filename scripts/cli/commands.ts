@@ -285,6 +285,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./controller/controller-command.ts')).disableCommand,
   },
   {
+    name: 'init',
+    summary: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
+    load: async () => (await import('./init/init-command.ts')).initCommand,
+  },
+  {
+    name: 'fleet ls',
+    summary: 'Which runners can the job router reach? Registration, managers, versions, and what to change',
+    load: async () => (await import('./fleet/ls-command.ts')).fleetLsCommand,
+  },
+  {
+    name: 'fleet migrate',
+    summary: 'From registration tokens to authentication tokens: what is next for each runner, or does it',
+    load: async () => (await import('./fleet/migrate-command.ts')).migrateCommand,
+  },
+  {
     name: 'completion',
     summary: 'Lets bash, zsh or fish complete commands and flags',
     load: async () => (await import('./completion/completion-command.ts')).completionCommand,

@@ -4,6 +4,7 @@ import {
   GitLabError,
   type JobsPage,
   type JobTruth,
+  patiently,
 } from '../../../functions/core/gitlab/index.ts';
 
 interface AskOptions {
@@ -36,10 +37,6 @@ const PAGES_PER_RUNNER_MAX = 100;
 const RUNNER_PAGES_MAX = 200;
 /** More at once and a small GitLab feels it. */
 const AT_ONCE = 4;
-/** A wait that GitLab asks for, and how often one call may be put off. */
-const WAIT_MS_MAX = 60_000;
-const WAITS_MAX = 5;
-const WAIT_MS = 2_000;
 
 /**
  * Lists first, because one call tells of many jobs; then one call for each wanted job that no list had.
@@ -56,7 +53,7 @@ export async function askGitLab(
   const missing = wanted.filter(({ jobId }) => !truths.has(jobId));
   const askable = missing.filter(({ projectId }) => projectId !== undefined).slice(0, options.askedMax);
   await each(askable, async ({ jobId, projectId = 0 }) => {
-    truths.set(jobId, await patiently(() => gitlab.job(projectId, jobId), options));
+    truths.set(jobId, await counted(() => gitlab.job(projectId, jobId), options));
   });
   return { truths, unasked: missing.length - askable.length, runners };
 }
@@ -71,7 +68,7 @@ async function listJobs(
   try {
     for (let pages = 0; pages < RUNNER_PAGES_MAX; pages += 1) {
       const from = page;
-      const found = await patiently(() => gitlab.runners(from === undefined ? {} : { page: from }), options);
+      const found = await counted(() => gitlab.runners(from === undefined ? {} : { page: from }), options);
       runnerIds.push(...found.runnerIds);
       page = found.next;
       if (page === undefined || runnerIds.length >= RUNNERS_MAX) break;
@@ -97,7 +94,7 @@ async function listRunner(
   let page: string | undefined;
   for (let pages = 0; pages < PAGES_PER_RUNNER_MAX; pages += 1) {
     const from = page;
-    const found: JobsPage = await patiently(
+    const found: JobsPage = await counted(
       () => gitlab.jobsOfRunner(runnerId, from === undefined ? {} : { page: from }),
       options,
     );
@@ -115,21 +112,11 @@ const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
 const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: JobTruth): number =>
   finishedAtMs ?? startedAtMs ?? createdAtMs ?? Number.POSITIVE_INFINITY;
 
-async function patiently<Answer>(
-  call: () => Promise<Answer>,
-  { sleep, onCall }: AskOptions,
-): Promise<Answer> {
-  for (let waits = 0; ; waits += 1) {
+const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: AskOptions): Promise<Answer> =>
+  patiently(() => {
     onCall();
-    try {
-      return await call();
-    } catch (error) {
-      const limited = error instanceof GitLabError && error.code === 'gitlab_rate_limited';
-      if (!limited || waits >= WAITS_MAX) throw error;
-      await sleep(Math.min(error.retryAfterMs ?? WAIT_MS, WAIT_MS_MAX));
-    }
-  }
-}
+    return call();
+  }, sleep);
 
 async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   let next = 0;

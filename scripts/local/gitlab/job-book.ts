@@ -26,7 +26,8 @@ export class JobBook {
     job.status = 'running';
     job.startedAtMs = nowMs;
     job.runner = runner;
-    this.addRunner(runner);
+    // What an administrator made of a runner stays; a job knows only its id and tags.
+    if (!this.#runners.has(runner.id)) this.addRunner(runner);
     insertAscending(this.#idsOf(runner.id), job.id);
     this.#runningOf(runner.id).add(job.id);
   }

@@ -7,6 +7,33 @@ export interface LocalRunner {
   /** @default 'instance_type' */
   readonly type?: 'instance_type' | 'group_type' | 'project_type';
   readonly tags?: readonly string[];
+  /** @default false */
+  readonly paused?: boolean;
+  /** @default 'online' */
+  readonly status?: 'online' | 'offline' | 'stale' | 'never_contacted';
+  /** @default false, but for a runner without tags */
+  readonly runUntagged?: boolean;
+  readonly maximumTimeoutSeconds?: number;
+  readonly maintenanceNote?: string;
+  /** Whose token it was created with; null: a registration token. @default null */
+  readonly createdBy?: number | null;
+  /** The group or project it belongs to. */
+  readonly ownerId?: number;
+  /** Processes under its token. @default none */
+  readonly managers?: readonly LocalManager[];
+}
+
+/** A process of GitLab Runner. */
+export interface LocalManager {
+  readonly systemId: string;
+  readonly version: string;
+  /** @default 'linux' */
+  readonly platform?: string;
+  /** @default 'amd64' */
+  readonly architecture?: string;
+  /** @default 'online' */
+  readonly status?: string;
+  readonly contactedAtMs?: number;
 }
 
 /** What is known of a job when it is made. */

@@ -9,7 +9,8 @@ import { groupHookRoutes } from './group-hook-routes.ts';
 import { instanceRoutes } from './instance-routes.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
-import { jobEntity, jobOfRunnerEntity, runnerEntity } from './rest-bodies.ts';
+import { jobEntity, jobOfRunnerEntity } from './rest-bodies.ts';
+import { runnerRoutes } from './runner-routes.ts';
 
 interface RestParts {
   readonly book: JobBook;
@@ -23,6 +24,7 @@ interface RestParts {
   readonly controllerTokens: ControllerTokenBook;
   readonly administration: Administration;
   readonly groupHooks: GroupHookBook;
+  /** [0, 1): makes tokens. */
   readonly random: () => number;
   /** What a test of a webhook sends. */
   readonly newestJob: (groupPath: string) => Readonly<Record<string, unknown>> | undefined;
@@ -56,18 +58,6 @@ export function restApp(parts: RestParts): Hono {
     return c.json(jobEntity(job, instanceUrl, clock.nowMs()));
   });
 
-  app.get('/runners/all', (c) => {
-    const url = new URL(c.req.url);
-    const type = url.searchParams.get('type');
-    const tags = url.searchParams.get('tag_list')?.split(',') ?? [];
-    const asked = book
-      .runners()
-      .filter((runner) => type === null || (runner.type ?? 'instance_type') === type)
-      .filter((runner) => tags.every((tag) => runner.tags?.includes(tag)));
-    const { entries, headers } = numberedPage(asked, url);
-    return c.json(entries.map(runnerEntity), 200, headers);
-  });
-
   app.get('/runners/:runnerId/jobs', (c) => {
     const runnerId = Number(c.req.param('runnerId'));
     if (book.runner(runnerId) === undefined) return notFound(c);
@@ -94,6 +84,7 @@ export function restApp(parts: RestParts): Hono {
     random: parts.random,
     runners: () => book.runners(),
   });
+  runnerRoutes(app, book, parts.random);
   controllerRoutes(app, parts.controllers);
   groupHookRoutes(app, parts.groupHooks, parts.administration, parts.newestJob);
   app.notFound(notFound);

@@ -1,5 +1,6 @@
-import { durationSeconds, type LocalJob, type LocalRunner, queuedSeconds } from './job.ts';
+import { durationSeconds, type LocalJob, queuedSeconds } from './job.ts';
 import { projectName, shaOf, userName } from './made-up.ts';
+import { runnerEntity } from './runner-bodies.ts';
 import { isoText } from './times.ts';
 
 /** What the project's job list and the runner's have in common. `failure_reason` is there only when it failed. */
@@ -73,16 +74,3 @@ export function jobOfRunnerEntity(job: LocalJob, instanceUrl: string, nowMs: num
     },
   };
 }
-
-export const runnerEntity = (runner: LocalRunner): object => ({
-  id: runner.id,
-  description: runner.description ?? `runner-${runner.id}`,
-  ip_address: null,
-  active: true,
-  paused: false,
-  is_shared: (runner.type ?? 'instance_type') === 'instance_type',
-  runner_type: runner.type ?? 'instance_type',
-  name: 'gitlab-runner',
-  online: true,
-  status: 'online',
-});

@@ -1,0 +1,97 @@
+/** What Tollgate asks of GitLab about its runners. Needs the token of an administrator or, to read, of an auditor. */
+export interface FleetGitLab {
+  /**
+   * `GET /runners/all`, in pages by number. It tells no tags: see `runner`.
+   * @param page - as `next` of the page before; absent: the first.
+   * @throws {GitLabError}
+   */
+  listed(options: { readonly page?: string }): Promise<FleetPage>;
+  /** `GET /runners/:id`. `undefined`: GitLab knows no such runner. @throws {GitLabError} */
+  runner(id: number): Promise<FleetRunner | undefined>;
+  /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
+  managers(runnerId: number): Promise<ManagerList>;
+  /**
+   * `POST /user/runners`: a runner with an authentication token (`glrt-…`), which GitLab never tells again.
+   * @throws {GitLabError} It may or may not have been made.
+   */
+  create(runner: NewRunner): Promise<CreatedRunner>;
+  /** `PUT /runners/:id` with `paused`: it takes no new job. @throws {GitLabError} It may or may not be. */
+  pause(id: number): Promise<void>;
+}
+
+export const RUNNER_TYPES = ['instance_type', 'group_type', 'project_type'] as const;
+
+type RunnerType = (typeof RUNNER_TYPES)[number];
+
+/** What a list tells of a runner. */
+export interface ListedRunner {
+  readonly id: number;
+  readonly description: string;
+  readonly type: RunnerType;
+  /** It takes no new job. */
+  readonly paused: boolean;
+  /** `online`, `offline`, `stale`, `never_contacted`; older versions say `paused` instead of the first two. */
+  readonly status: string;
+}
+
+interface FleetPage {
+  readonly runners: readonly ListedRunner[];
+  /** Entries that could not be read and are left out; absent: none. */
+  readonly unreadable?: number;
+  /** Absent: this was the last page. */
+  readonly next?: string;
+}
+
+/** One runner in full. Several processes may work under its token: its managers. */
+export interface FleetRunner extends ListedRunner {
+  readonly tags: readonly string[];
+  /** It takes jobs without tags as well. */
+  readonly runUntagged: boolean;
+  readonly locked: boolean;
+  readonly accessLevel: string;
+  readonly maximumTimeoutSeconds?: number;
+  /** What administrators wrote about it; absent also where the token may not read it. */
+  readonly maintenanceNote?: string;
+  readonly contactedAtMs?: number;
+  /**
+   * Whose token it was registered with. `user`: somebody created it, so it has an authentication token. `token`: nobody did, so
+   * it came by a registration token, or its creator is gone. Absent: this version of GitLab does not tell.
+   */
+  readonly createdBy?: 'user' | 'token';
+  /** The groups or projects it belongs to; the first is its owner. */
+  readonly ownerIds: readonly number[];
+}
+
+/** A process of GitLab Runner that works under a runner's token. */
+export interface RunnerManager {
+  /** Made by the machine; `s_…` survives restarts, `r_…` does not. */
+  readonly systemId: string;
+  readonly version?: string;
+  readonly platform?: string;
+  readonly architecture?: string;
+  /** GitLab writes it down every 40 to 55 minutes. */
+  readonly contactedAtMs?: number;
+  readonly status: string;
+}
+
+interface ManagerList {
+  readonly managers: readonly RunnerManager[];
+  readonly unreadable?: number;
+}
+
+/** A runner to be made, with what the one it replaces has. */
+export interface NewRunner
+  extends Pick<
+    FleetRunner,
+    'description' | 'type' | 'tags' | 'runUntagged' | 'locked' | 'accessLevel' | 'maximumTimeoutSeconds'
+  > {
+  readonly maintenanceNote: string;
+  /** The group or the project, unless it is the instance's. */
+  readonly ownerId?: number;
+}
+
+export interface CreatedRunner {
+  readonly id: number;
+  /** Its authentication token: shown once, never to be printed. */
+  readonly token: string;
+}

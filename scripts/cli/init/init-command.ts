@@ -1,0 +1,203 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import {
+  createGitLab,
+  createGitLabDirectory,
+  type GitLab,
+  type GitLabDirectory,
+  patiently,
+} from '../../../functions/core/gitlab/index.ts';
+import { parseDirectory } from '../../../policies/document/parse-directory.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { isZone } from '../../../policies/limits/zone.ts';
+import { DocumentError, limitsIn, policyIn } from '../../policy/read-documents.ts';
+import { parseYaml } from '../../policy/yaml-document.ts';
+import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { type OpenFleet, openFleet, readFleet } from '../fleet/read-fleet.ts';
+import { shortPath } from '../short-path.ts';
+import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { progressOf } from '../truth/progress.ts';
+import { draftDirectory, readPlaces } from './draft-directory.ts';
+import { draftLimits } from './draft-limits.ts';
+import { draftPolicy } from './draft-policy.ts';
+import { readMonth } from './read-month.ts';
+
+/** What `--json` prints. */
+interface InitJson {
+  /** Paths; with --dry-run the texts are in `documents`, and nothing was written. */
+  readonly files: readonly string[];
+  readonly written: boolean;
+  readonly documents?: Readonly<Record<string, string>>;
+  readonly runners: number;
+  readonly groups: number;
+  readonly jobs: number;
+  readonly since: string;
+  readonly until: string;
+  /** What GitLab told and could not be read or placed. */
+  readonly left: number;
+  /** Older jobs of these runners are missing. */
+  readonly cutRunners: readonly number[];
+}
+
+interface InitDeps {
+  readonly fleetAt: OpenFleet;
+  readonly gitlabAt: (place: GitLabPlace) => GitLab & Pick<GitLabDirectory, 'groups' | 'project'>;
+  readonly sleep: (delayMs: number) => Promise<void>;
+}
+
+const DAYS = 30;
+const DAYS_MAX = 90;
+const FOLDER = 'mine';
+
+export const initCommandOn = ({ fleetAt, gitlabAt, sleep }: InitDeps): Command => ({
+  name: 'init',
+  summary: 'Drafts policy, limits and directory from your runners, groups and a month of jobs',
+  help: `tollgate init --gitlab <url> --token-file <file> [flags]
+
+Reads the runners, the groups and what ran in the last weeks, and drafts policy.yaml (runner classes from tags and machines;
+prices to be filled in), limits.yaml (defaults from what was used, in shadow) and directory.yaml. Comments in them say where each
+number comes from. They pass tollgate policy validate, which warns of what is to be filled in, and the pilot takes them as they
+are. GitLab is only read. Writes over nothing.
+
+${GITLAB_FLAGS_HELP}
+  --out <folder>       where the three files go        (default: ${FOLDER})
+  --days <days>        jobs of so many days            (default: ${DAYS}, at most ${DAYS_MAX})
+  --resume <file>      keeps jobs there as they come; called again it goes on from the last page
+  --currency <code>    of prices and money limits      (default: EUR)
+  --zone <zone>        where months begin and end      (default: UTC)
+  --dry-run            prints the files and writes none
+  --force              writes over files that are there
+  --json               one JSON object
+
+Exit codes: 0 drafted, 1 GitLab does not answer, 3 wrong usage, or a file is there`,
+  run: async (args, io) => {
+    const { values } = readFlags(args, {
+      ...GITLAB_FLAGS,
+      out: 'text',
+      days: 'text',
+      resume: 'text',
+      currency: 'text',
+      zone: 'text',
+      'dry-run': 'switch',
+      force: 'switch',
+    });
+    const place = readGitLabPlace(values, io);
+    const days = values.days === undefined ? DAYS : readWhole('days', values.days, 1, DAYS_MAX);
+    const { currency = 'EUR', zone = 'UTC' } = values;
+    if (!/^[A-Z]{3}$/.test(currency))
+      throw new UsageError(`--currency "${currency}": expected a code such as EUR`);
+    if (!isZone(zone)) throw new UsageError(`--zone "${zone}": expected an IANA zone such as Europe/Berlin`);
+    const folder = resolve(io.cwd, values.out ?? FOLDER);
+    const writes = !values['dry-run'];
+    // Before an hour of reading, not after it.
+    if (writes && !values.force) refuseThere(folder, io);
+
+    const progress = progressOf('calls and jobs', io);
+    const ask = <Answer>(call: () => Promise<Answer>): Promise<Answer> => patiently(call, sleep);
+    const gitlab = gitlabAt(place);
+    const { runners, unreadable } = await readFleet(fleetAt(place), { sleep, onCall: progress.step });
+    const month = await readMonth(
+      gitlab,
+      runners.map(({ runner }) => runner.id),
+      {
+        sinceMs: io.nowMs() - days * DAY_MS,
+        untilMs: io.nowMs(),
+        instance: new URL(place.baseUrl).host,
+        sleep,
+        onJob: progress.step,
+        ...(values.resume !== undefined && { resumeFile: resolve(io.cwd, values.resume) }),
+      },
+    );
+    const places = await readPlaces(gitlab, month, { ask });
+    progress.done();
+
+    const personal = new Set(places.groups.filter((each) => each.personal === true).map(({ path }) => path));
+    const documents = {
+      policy: draftPolicy(runners, month, { currency, zone }),
+      limits: draftLimits(month, {
+        zone,
+        personal,
+        groupIds: new Map(places.groups.map(({ path, id }) => [path, id])),
+      }),
+      directory: draftDirectory(places),
+    };
+    checkDrafted(documents);
+    const result: InitJson = {
+      files: DOCUMENTS.map((name) => shortPath(join(folder, `${name}.yaml`), io.cwd)),
+      written: writes,
+      ...(!writes && { documents }),
+      runners: runners.length,
+      groups: places.groups.length,
+      jobs: month.jobs.length,
+      since: new Date(month.sinceMs).toISOString(),
+      until: new Date(month.untilMs).toISOString(),
+      left: unreadable + month.unreadable + places.left,
+      cutRunners: month.cutRunners,
+    };
+    if (writes) writeDocuments(folder, documents, values.force);
+    if (values.json) io.out(`${JSON.stringify(result)}\n`);
+    else if (writes) io.out(writtenText(result, place.baseUrl));
+    else for (const name of DOCUMENTS) io.out(`# ${join(folder, `${name}.yaml`)}\n${documents[name]}\n`);
+    return EXIT.ok;
+  },
+});
+
+export const initCommand: Command = initCommandOn({
+  fleetAt: openFleet,
+  gitlabAt: ({ baseUrl, token }) => {
+    const deps = { baseUrl, token: async () => token, fetch, clock: systemClock };
+    return { ...createGitLab(deps), ...createGitLabDirectory(deps) };
+  },
+  sleep: (delayMs) => systemClock.sleep(delayMs),
+});
+
+const DOCUMENTS = ['policy', 'limits', 'directory'] as const;
+
+type DraftedDocuments = Readonly<Record<(typeof DOCUMENTS)[number], string>>;
+
+function refuseThere(folder: string, io: TerminalIo): void {
+  const there = DOCUMENTS.map((name) => join(folder, `${name}.yaml`)).filter((file) => existsSync(file));
+  if (there.length > 0)
+    throw new UsageError(
+      `${there.map((file) => shortPath(file, io.cwd)).join(', ')}: there already; --force writes over it, --out names another folder, --dry-run prints`,
+    );
+}
+
+/** @throws {DocumentError} for a draft nobody could use: a defect of ours, told before anything is written. */
+function checkDrafted({ policy, limits, directory }: DraftedDocuments): void {
+  const { model } = policyIn(parseYaml(policy, 'policy.yaml'));
+  const places = parseYaml(directory, 'directory.yaml');
+  const parsed = parseDirectory(places.value);
+  if (!parsed.ok) throw new DocumentError(parsed.problems.map(places.locate));
+  limitsIn(parseYaml(limits, 'limits.yaml'), model, parsed.value);
+}
+
+function writeDocuments(folder: string, documents: DraftedDocuments, force: boolean): void {
+  mkdirSync(folder, { recursive: true });
+  for (const name of DOCUMENTS)
+    writeFileSync(join(folder, `${name}.yaml`), documents[name], { flag: force ? 'w' : 'wx' });
+}
+
+function writtenText(
+  { files, runners, groups, jobs, since, left, cutRunners }: InitJson,
+  url: string,
+): string {
+  const [policy, limits, directory] = files;
+  const flags = `--policy ${policy} --limits ${limits} --directory ${directory}`;
+  return [
+    `${files.join(', ')}: drafted from ${runners} runners, ${groups} groups and ${jobs} jobs since ${since.slice(0, 10)}.`,
+    ...(left > 0
+      ? [`${left} entries of GitLab's answers could not be read or placed and are left out.`]
+      : []),
+    ...(cutRunners.length > 0
+      ? [`Runners ${cutRunners.join(', ')} ran more than is read: their older jobs are missing.`]
+      : []),
+    'Next: fill in the prices, look, and try them on your GitLab:',
+    `  npx tollgate policy validate ${flags}`,
+    `  npm start -- --router <the router's address> --gitlab ${url} --token-file <file> --proto <file> \\`,
+    `    ${flags}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,157 @@
+import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
+import { z } from 'zod';
+import {
+  type FinishedJobsPage,
+  finishedJobs,
+  type GitLab,
+  type JobsMark,
+} from '../../../functions/core/gitlab/index.ts';
+import { UsageError } from '../../terminal/command.ts';
+
+/** A job that ran in the span. */
+export interface RanJob {
+  readonly runnerId: number;
+  readonly projectId: number;
+  /** Full path of the project; empty where GitLab told none. */
+  readonly path: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface RanMonth {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly jobs: readonly RanJob[];
+  readonly unreadable: number;
+  /** Of these runners older jobs are missing: they ran more than is read. */
+  readonly cutRunners: readonly number[];
+}
+
+interface MonthOptions {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** Which GitLab it is: what was kept of another one is no use. */
+  readonly instance: string;
+  /** Where pages are kept as they come; absent: nowhere. */
+  readonly resumeFile?: string;
+  readonly sleep: (delayMs: number) => Promise<void>;
+  readonly onJob: () => void;
+}
+
+/** 20 000 jobs of one runner are enough to draft limits from. */
+const PAGES_PER_RUNNER_MAX = 200;
+/** A hundred bytes each. */
+const JOBS_MAX = 1_000_000;
+
+const KeptHead = z.object({ instance: z.string(), sinceMs: z.int(), untilMs: z.int() });
+const KeptPage = z.object({
+  runner: z.int().positive(),
+  next: z.string().optional(),
+  cut: z.boolean(),
+  unreadable: z.int(),
+  jobs: z.array(z.tuple([z.int(), z.string(), z.int(), z.int()])),
+});
+type KeptPageLine = z.infer<typeof KeptPage>;
+
+/**
+ * What all of these runners ran in the span.
+ *
+ * @throws {GitLabError} when GitLab does not answer; pages that came are kept.
+ * @throws {UsageError} where the file holds something else.
+ */
+export async function readMonth(
+  gitlab: Pick<GitLab, 'jobsOfRunner'>,
+  runnerIds: readonly number[],
+  options: MonthOptions,
+): Promise<RanMonth> {
+  const kept = openKept(options);
+  const jobs: RanJob[] = [];
+  const cut = new Set<number>();
+  let unreadable = 0;
+  const marks = new Map<number, JobsMark>();
+  const take = (page: KeptPageLine): void => {
+    for (const [projectId, path, startMs, endMs] of page.jobs)
+      jobs.push({ runnerId: page.runner, projectId, path, startMs, endMs });
+    unreadable += page.unreadable;
+    if (page.cut) cut.add(page.runner);
+    const before = marks.get(page.runner);
+    const pages = (before === undefined || before === 'done' ? 0 : before.pages) + 1;
+    marks.set(page.runner, page.next === undefined ? 'done' : { page: page.next, pages });
+  };
+  try {
+    for (const page of kept.pages) take(page);
+    const { sinceMs, untilMs } = kept;
+    const span = {
+      sinceMs,
+      untilMs,
+      pagesMax: PAGES_PER_RUNNER_MAX,
+      marks: new Map(marks),
+      sleep: options.sleep,
+    };
+    for await (const page of finishedJobs(gitlab, runnerIds, span)) {
+      const line = lineOf(page);
+      kept.append(line);
+      take(line);
+      for (const _ of page.jobs) options.onJob();
+      if (jobs.length >= JOBS_MAX) break;
+    }
+    // Also those that were not asked at all.
+    for (const id of runnerIds) if (marks.get(id) !== 'done') cut.add(id);
+    return { sinceMs, untilMs, jobs, unreadable, cutRunners: [...cut].sort((a, b) => a - b) };
+  } finally {
+    kept.close();
+  }
+}
+
+const lineOf = ({ runnerId, jobs, unreadable, cut, next }: FinishedJobsPage): KeptPageLine => ({
+  runner: runnerId,
+  ...(next !== undefined && { next }),
+  cut,
+  unreadable,
+  jobs: jobs.map(({ projectId, projectPath = '', startedAtMs = 0, finishedAtMs = 0 }) => [
+    projectId,
+    projectPath,
+    startedAtMs,
+    finishedAtMs,
+  ]),
+});
+
+interface KeptMonth {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly pages: readonly KeptPageLine[];
+  readonly append: (page: KeptPageLine) => void;
+  readonly close: () => void;
+}
+
+/** One line for the span, then one per page. A line that a kill cut short is dropped, and its page asked for again. */
+function openKept({ resumeFile: file, instance, sinceMs, untilMs }: MonthOptions): KeptMonth {
+  if (file === undefined) return { sinceMs, untilMs, pages: [], append: () => {}, close: () => {} };
+  const isThere = existsSync(file);
+  const text = isThere ? readFileSync(file, 'utf8') : '';
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  const [first, ...lines] = whole.split('\n').slice(0, -1);
+  const head = first === undefined ? { instance, sinceMs, untilMs } : readLine(file, KeptHead, first);
+  if (head.instance !== instance)
+    throw new UsageError(`--resume "${file}": holds jobs of ${head.instance}, not of ${instance}`);
+  const pages = lines.map((line) => readLine(file, KeptPage, line));
+  if (isThere) truncateSync(file, Buffer.byteLength(whole));
+  const handle = openSync(file, 'a', 0o600);
+  if (first === undefined) writeSync(handle, `${JSON.stringify(head)}\n`);
+  return {
+    ...head,
+    pages,
+    append: (page) => writeSync(handle, `${JSON.stringify(page)}\n`),
+    close: () => closeSync(handle),
+  };
+}
+
+function readLine<Line>(file: string, schema: z.ZodType<Line>, line: string): Line {
+  try {
+    return schema.parse(JSON.parse(line));
+  } catch {
+    throw new UsageError(
+      `--resume "${file}": was not written by tollgate init; expected another file, or none`,
+    );
+  }
+}

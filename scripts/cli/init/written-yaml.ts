@@ -1,0 +1,29 @@
+import { oneLine } from '../../../policies/text/plain-text.ts';
+
+/** Widest line of a comment. */
+const COLUMNS = 120;
+
+/** Text of GitLab's in quotes, whatever it holds: JSON is YAML. */
+export const quotedText = (text: string): string => JSON.stringify(text);
+
+/** A comment of full sentences, wrapped. What GitLab's people wrote can break no line. */
+export function comment(text: string, indent = ''): string {
+  const lines: string[] = [];
+  for (const word of oneLine(text).split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && indent.length + line.length + word.length < COLUMNS)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`# ${word}`);
+  }
+  return lines.map((line) => `${indent}${line}\n`).join('');
+}
+
+/** `90` → `2m`: durations of documents are whole minutes here, rounded up, one at least. */
+export const minutesText = (seconds: number): string => `${Math.max(1, Math.ceil(seconds / 60))}m`;
+
+/** A quarter on top, and rounded up to two digits: what somebody used once is no limit yet. */
+export function roomyAmount(used: number): number {
+  const wanted = Math.max(1, used * 1.25);
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(wanted)) - 1);
+  return Math.ceil(wanted / step) * step;
+}

@@ -1,0 +1,15 @@
+import { entryOf, type Warning, type WrittenDocuments } from './warning.ts';
+
+/** The version that drafted prices have: all of them are 0 until somebody knows better. */
+export const PRICES_TO_FILL = 'to-be-filled';
+
+/** Prices that tollgate init wrote and nobody has looked at: money limits count nothing by them. */
+export function pricesToFill({ policy, policyDocument }: WrittenDocuments): readonly Warning[] {
+  const { prices } = entryOf(policyDocument);
+  // A list of versions was written by somebody who knows prices.
+  if (Array.isArray(prices) || policy.prices.version !== PRICES_TO_FILL) return [];
+  return policy.prices.classes.map(({ name }, at) => ({
+    path: ['prices', 'classes', at, 'rate_per_minute'],
+    message: `the price of class ${name} is still to be filled in, so jobs there cost what is written and nobody meant it; write it, and another version than ${PRICES_TO_FILL} when all are`,
+  }));
+}

@@ -1,0 +1,66 @@
+import { createFleet, createGitLab, createGitLabDirectory } from '../../../../functions/core/gitlab/index.ts';
+import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
+import { initCommandOn } from '../../../../scripts/cli/init/init-command.ts';
+import { validateCommand } from '../../../../scripts/cli/policy/validate-command.ts';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import { NOW_MS } from '../../../policies/documents.ts';
+import { type GitLabPlaces, gitlabPlaces } from '../../../support/gitlab-places.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
+
+export const URL_FLAGS = ['--gitlab', 'http://gitlab.localhost', '--token-file', 'token'];
+
+/** A GitLab with groups, runners and jobs on a clock turned by hand, and `tollgate init` that reads it. */
+export function initBench(): {
+  readonly local: LocalGitLab;
+  readonly places: GitLabPlaces;
+  /** A job that ran, so many minutes after the span began. */
+  readonly ran: (job: {
+    readonly path: string;
+    readonly projectId: number;
+    readonly runnerId: number;
+    readonly minutes: number;
+  }) => void;
+  readonly root: string;
+  readonly run: (...args: string[]) => Promise<DeskRun>;
+} {
+  const clock = handClock(NOW_MS - 20 * 86_400_000);
+  const local = createLocalGitLab({ clock, random: seededRandom(1), token: 'glpat-secret' });
+  const places = gitlabPlaces();
+  const both: typeof fetch = async (input, init) =>
+    /\/api\/v4\/(groups|projects\/\d+)(\?|$)/.test(String(input))
+      ? places.fetch(input)
+      : local.fetch(input, init);
+  const root = aProject({ token: 'glpat-secret\n' });
+  const deps = {
+    baseUrl: 'http://gitlab.localhost',
+    token: async () => 'glpat-secret',
+    fetch: both,
+    clock: manualClock(),
+    random: () => 0.5,
+  };
+  const commands: CommandEntry[] = [
+    initCommandOn({
+      fleetAt: () => createFleet(deps),
+      gitlabAt: () => ({ ...createGitLab(deps), ...createGitLabDirectory(deps) }),
+      sleep: async () => {},
+    }),
+    validateCommand,
+  ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
+  let jobId = 0;
+  return {
+    local,
+    places,
+    ran: ({ path, projectId, runnerId, minutes }) => {
+      jobId += 1;
+      local.create({ id: jobId, projectId, projectPath: path, name: 'test' });
+      local.start(jobId, { id: runnerId });
+      clock.advance(minutes * 60_000);
+      local.end(jobId, { status: 'success' });
+    },
+    root,
+    run: (...args) => runDesk(args, root, {}, commands),
+  };
+}
