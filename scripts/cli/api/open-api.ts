@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { compareAll } from '../../../functions/answers/backtest/compare-all.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import {
@@ -17,7 +18,6 @@ import {
 import {
   createLimitsDesk,
   DynamoLimitTable,
-  type LimitsDesk,
   type LimitsDocument,
   type LimitTable,
   type Rights,
@@ -35,6 +35,7 @@ import { openTableAccess } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, apiInProcess, rolesOf } from './api-in-process.ts';
 
 /** One table and everything the desk reads and writes in it. */
@@ -53,21 +54,18 @@ export interface BudgetTables {
 export type OpenBudget = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<BudgetTables>;
 
 /** What a command works with. */
-export interface BudgetContext extends Omit<BudgetTables, 'directory'> {
+export interface BudgetContext {
   /** As an administrator sees it: whoever may read the table may see all of it. */
   readonly api: ApiClient;
   /** As somebody with these rights sees it. */
   readonly apiOf: (name: string, rights: Rights) => ApiClient;
-  readonly desk: LimitsDesk;
   readonly policy: Policy;
   readonly directory: Directory;
-  /** In force as long as no set is live. */
-  readonly packed: PackedLimits;
+  /** What is in force as long as no set is live. */
+  readonly packedFile: string;
 }
 
 interface PackedLimits {
-  /** Its path. */
-  readonly file: string;
   readonly document: LimitsDocument;
   readonly limits: LimitSet;
 }
@@ -127,17 +125,18 @@ export async function withBudget<T>(
       packedLimits: packed.limits,
       policy,
       ledger: counters,
+      compareEdit: compareAll(watched(tables.ledger, progressOf('items read', io))),
       usage: tables.rollup,
       ...(tables.recounts !== undefined && { recounts: tables.recounts }),
       places: async () => placesOf(directory),
       zone: rollupZone(io),
       clock,
     });
-    const parts = { desk, read, policy, directory: async () => directory, clock };
+    const parts = { desk, read, policy, directory: async () => directory, clock, source: 'cli' };
     const apiOf: BudgetContext['apiOf'] = (name, rights) =>
       apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
     const api = apiOf('administrator', [{ role: 'admin' }]);
-    return await ask({ ...tables, api, apiOf, desk, policy, directory, packed });
+    return await ask({ api, apiOf, policy, directory, packedFile: files.limits });
   } finally {
     await tables.close();
   }
@@ -147,7 +146,7 @@ export async function withBudget<T>(
 function readPacked(file: string, policy: Policy, directory: Directory): PackedLimits {
   const yaml = readYaml(file);
   const { model: limits } = limitsIn(yaml, policy, directory);
-  return { file, document: isRecord(yaml.value) ? yaml.value : {}, limits };
+  return { document: isRecord(yaml.value) ? yaml.value : {}, limits };
 }
 
 /** The same books, whose reads may take longer than a page's. */
