@@ -14,7 +14,7 @@ import type {
   LogEntry,
 } from '../core/limits/index.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
-import type { Budgets, BudgetsQuery } from './budgets/model.ts';
+import type { Budgets, BudgetsQuery, OwnLimit } from './budgets/model.ts';
 import type { ExceptionRow } from './exceptions/model.ts';
 import type { JobAnswer } from './job/model.ts';
 import type { MeAnswer } from './me/model.ts';
@@ -35,8 +35,10 @@ export interface ConsoleReader {
   subject(subject: string, asked: SubjectQuery, viewer: Viewer): Promise<SubjectView | undefined>;
   /** Every limit in force that is theirs to see, and how it stands. */
   budgets(asked: BudgetsQuery, viewer: Viewer): Promise<Budgets>;
-  /** What stands beside the limits that hold for a subject; empty for one that is not theirs to see. */
-  exceptions(subject: string, viewer: Viewer): Promise<readonly ExceptionRow[]>;
+  /** What is written on a subject itself, in force now or not; empty for one that is not theirs to see. */
+  ownLimits(subject: string, viewer: Viewer): Promise<readonly OwnLimit[]>;
+  /** What stands beside the limits that hold for a subject, or beside all that are theirs to see. */
+  exceptions(subject: string | undefined, viewer: Viewer): Promise<readonly ExceptionRow[]>;
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
   shadow(asked: ShadowQuery, viewer: Viewer): Promise<ShadowView>;

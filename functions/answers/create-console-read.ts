@@ -2,6 +2,7 @@
 import type { Ledger } from '../core/ledger/index.ts';
 import { backtestOf } from './backtest/backtest-view.ts';
 import { budgetsOf } from './budgets/budgets.ts';
+import { ownLimitsOf } from './budgets/own-limits.ts';
 import type { ConsoleReader } from './contract.ts';
 import { exceptionsOf } from './exceptions/exceptions.ts';
 import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
@@ -37,6 +38,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleReader {
     overview: overviewOf(reading),
     subject: subjectViewOf(reading),
     budgets: budgetsOf(reading),
+    ownLimits: ownLimitsOf(reading),
     exceptions: exceptionsOf(reading),
     job: explainJob(reading),
     shadow: shadowViewOf(reading),

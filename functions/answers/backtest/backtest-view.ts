@@ -1,4 +1,4 @@
-/** What edits would have done to the jobs of the last days: the jobs' own records, lived again, as many as a request may read. */
+/** What edits would have done to the jobs of the last days: the jobs' own records, lived again. */
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import type { LimitEdit } from '../../core/limits/index.ts';
@@ -44,18 +44,19 @@ export function backtestOf(reading: ReadContext) {
     const subjects = new JobSubjects(edited, directory);
     const untilMs = reading.clock.nowMs();
     const used = usedBefore(reading, directory);
-    const compared = await compareRecent({
-      sinceMs: days.sinceMs,
-      untilMs,
-      policy: reading.policy,
-      directory,
-      before: now.limits,
-      after: preview.limits,
-      subjects,
-      beginAt: days.beginAt,
-      reads: readsOf(reading, used),
-      bounds: boundsOf(reading),
-    });
+    const edit = {
+      ...{ sinceMs: days.sinceMs, untilMs, policy: reading.policy, directory },
+      ...{ before: now.limits, after: preview.limits, subjects },
+    };
+    const compared =
+      reading.compareEdit === undefined
+        ? await compareRecent({
+            ...edit,
+            beginAt: days.beginAt,
+            reads: readsOf(reading, used),
+            bounds: boundsOf(reading),
+          })
+        : await reading.compareEdit(edit);
     const listed = edited.slice(0, SUBJECTS_SHOWN);
     const missed =
       compared.untilMs === untilMs

@@ -12,7 +12,7 @@ import { BacktestQuestions } from './question.ts';
 import { type ReadBounds, type RecordReader, readRecentRecords } from './recent-records.ts';
 import { Replay, type ReplayedJob } from './replay.ts';
 
-interface CompareRecent {
+interface CompareEdit {
   /** Unix ms; jobs decided in it are judged, as far back as can be read. */
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -20,10 +20,16 @@ interface CompareRecent {
   readonly directory: Directory;
   readonly before: LimitSet;
   readonly after: LimitSet;
-  /** Where to begin rather than at an instant from which on everything was read: at or after it, e.g. with its next day. */
-  readonly beginAt: (fromMs: number) => number;
   /** The subjects whose jobs are counted. */
   readonly subjects: JobSubjects;
+}
+
+/** Which jobs an edit would have failed, by whatever records can be read. */
+export type EditComparison = (asked: CompareEdit) => Promise<BacktestComparison>;
+
+interface CompareRecent extends CompareEdit {
+  /** Where to begin rather than at an instant from which on everything was read: at or after it, e.g. with its next day. */
+  readonly beginAt: (fromMs: number) => number;
   readonly reads: RecordReader & {
     readonly readCounters: (keys: readonly CounterKey[]) => Promise<readonly Counter[]>;
     /** See `FillWith`; with all jobs of the replay, whose use is not to be counted twice. */
@@ -52,7 +58,6 @@ export interface BacktestComparison {
   readonly all: BacktestCounts;
   readonly bySubject: ReadonlyMap<string, BacktestCounts>;
   readonly jobsRead: number;
-  readonly idsRead: number;
 }
 
 /** A look at the clock is cheap beside so many jobs. */
@@ -62,11 +67,7 @@ const LOOK_EVERY = 200;
 export async function compareRecent(asked: CompareRecent): Promise<BacktestComparison> {
   const { sinceMs, untilMs, policy, directory, before, after, beginAt, subjects, reads, bounds } = asked;
   const { readDeadlineMs, replayDeadlineMs, monotonicMs } = bounds;
-  const {
-    records,
-    fromMs: readFromMs,
-    idsRead,
-  } = await readRecentRecords(reads, sinceMs, {
+  const { records, fromMs: readFromMs } = await readRecentRecords(reads, sinceMs, {
     ...bounds,
     deadlineMs: readDeadlineMs,
   });
@@ -89,8 +90,7 @@ export async function compareRecent(asked: CompareRecent): Promise<BacktestCompa
     };
   };
   const [now, then] = [await begun(before), await begun(after)];
-  const all = new Count();
-  const bySubject = new Map<string, Count>();
+  const tally = new ComparisonTally();
   let judgedToMs = untilMs;
   for (const [index, record] of records.entries()) {
     if (record.decidedAtMs >= untilMs) break;
@@ -99,25 +99,38 @@ export async function compareRecent(asked: CompareRecent): Promise<BacktestCompa
       break;
     }
     const [asIs, edited] = [now.replay.next(record), then.replay.next(record)];
-    const of = isCounted(record) ? subjects.of(record) : [];
-    if (of.length === 0) continue;
-    const fate = asIs && edited && fateOf(asIs, edited);
-    all.add(fate);
-    for (const subject of of) {
-      const count = bySubject.get(subject) ?? new Count();
-      bySubject.set(subject, count);
-      count.add(fate);
-    }
+    if (isCounted(record)) tally.add(subjects.of(record), asIs, edited);
   }
   return {
     fromMs,
     untilMs: judgedToMs,
     complete: now.complete && then.complete && fromMs <= sinceMs && judgedToMs === untilMs,
-    all: all.figures(),
-    bySubject: new Map([...bySubject].map(([subject, count]) => [subject, count.figures()])),
+    ...tally.figures(),
     jobsRead: records.length,
-    idsRead,
   };
+}
+
+/** Jobs of the subjects, with what became of them under both sets of limits. */
+export class ComparisonTally {
+  readonly #all = new Count();
+  readonly #bySubject = new Map<string, Count>();
+
+  /** @param of - subjects of the job. @param asIs - undefined: nobody was asked. */
+  add(of: readonly string[], asIs: ReplayedJob | undefined, edited: ReplayedJob | undefined): void {
+    if (of.length === 0) return;
+    const fate = asIs && edited && fateOf(asIs, edited);
+    this.#all.add(fate);
+    for (const subject of of) {
+      const count = this.#bySubject.get(subject) ?? new Count();
+      this.#bySubject.set(subject, count);
+      count.add(fate);
+    }
+  }
+
+  figures(): Pick<BacktestComparison, 'all' | 'bySubject'> {
+    const bySubject = [...this.#bySubject].map(([subject, count]) => [subject, count.figures()] as const);
+    return { all: this.#all.figures(), bySubject: new Map(bySubject) };
+  }
 }
 
 type Fate = Readonly<Record<'wouldFail' | 'wouldFailNow' | 'failed', boolean>>;

@@ -24,17 +24,23 @@ export async function* replayedJobs(
   store: LedgerStore,
   { sinceMs, untilMs, rules, counts, onJob, obeyed = false }: BacktestOptions,
 ): AsyncGenerator<ReplayedJob | undefined> {
-  const fromMs = filledFromMs(rules.limits, sinceMs);
   const replay = new Replay(new BacktestQuestions(rules), sinceMs, undefined, { obeyed });
-  // Before that time a job matters if it counts in a period that was open then, or was running.
-  const matters = (record: JobRecord): boolean =>
-    record.decidedAtMs < untilMs &&
-    (record.decidedAtMs >= fromMs || isLive(record) || (record.endedAtMs ?? 0) >= sinceMs);
-  for await (const record of jobsInOrder(store, matters)) {
+  for await (const record of jobsInOrder(store, jobsThatMatter({ sinceMs, untilMs }, rules.limits))) {
     onJob();
     const replayed = replay.next(record);
     if (record.decidedAtMs >= sinceMs && counts(record)) yield replayed;
   }
+}
+
+/** Jobs of a time, and those before it that count in a period that was open when it began, or were running. */
+export function jobsThatMatter(
+  { sinceMs, untilMs }: Pick<BacktestOptions, 'sinceMs' | 'untilMs'>,
+  ...sets: readonly LimitSet[]
+): (record: JobRecord) => boolean {
+  const fromMs = Math.min(...sets.map((limits) => filledFromMs(limits, sinceMs)));
+  return (record) =>
+    record.decidedAtMs < untilMs &&
+    (record.decidedAtMs >= fromMs || isLive(record) || (record.endedAtMs ?? 0) >= sinceMs);
 }
 
 /** Where the earliest period begins that is open at that instant: its counters were not empty then. */

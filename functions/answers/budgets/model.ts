@@ -1,4 +1,15 @@
-import { count, instantMs, list, maybe, text, z } from '../reading/schema.ts';
+import {
+  count,
+  instantMs,
+  limitAmount,
+  limitKind,
+  list,
+  maybe,
+  periodKind,
+  text,
+  unit,
+  z,
+} from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
 export interface BudgetsQuery {
@@ -40,3 +51,17 @@ export const BudgetsSchema = z
   .openapi('Budgets', { description: 'Limits in force and how they stand.' });
 
 export type Budgets = z.infer<typeof BudgetsSchema>;
+
+const OwnLimitSchema = z
+  .object({
+    id: text(),
+    kind: limitKind,
+    unit,
+    amount: limitAmount('As it is written, without grants; whole units of `unit`.'),
+    per: maybe(periodKind).openapi({ description: 'Absent: of what is used at once.' }),
+  })
+  .openapi('OwnLimit');
+
+export const OwnLimitsSchema = list(OwnLimitSchema).openapi('OwnLimits');
+
+export type OwnLimit = z.infer<typeof OwnLimitSchema>;

@@ -1,4 +1,4 @@
-/** Grants, freezes and break-glasses that are not over yet, of a subject and of everything above it. */
+/** Grants, freezes and break-glasses that are not over yet, of a subject and of everything above it, or all of them. */
 import { readInstant } from '../../../policies/document/instant.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
@@ -18,12 +18,12 @@ const LISTS = [
 
 export const exceptionsOf =
   ({ desk, places, clock }: ReadContext) =>
-  async (subject: string, viewer: Viewer): Promise<readonly ExceptionRow[]> => {
+  async (subject: string | undefined, viewer: Viewer): Promise<readonly ExceptionRow[]> => {
     const { directory } = (await places()) ?? NOWHERE;
     const scope = scopeOf(viewer.roles, directory);
-    const levels = [subject, ...subjectsAbove(subject, directory), 'instance'].filter((each) =>
-      scope.sees(each),
-    );
+    const levels =
+      subject === undefined ? undefined : [subject, ...subjectsAbove(subject, directory), 'instance'];
+    const isAsked = (on: string): boolean => scope.sees(on) && (levels === undefined || levels.includes(on));
     const { document, limits } = await exportedLimits(desk);
     const nowMs = clock.nowMs();
     return LISTS.flatMap(([kind, key]) => {
@@ -31,7 +31,7 @@ export const exceptionsOf =
       if (!Array.isArray(list)) return [];
       return list.flatMap((entry: unknown, index): readonly ExceptionRow[] => {
         const on = isRecord(entry) ? subjectOf(entry.on) : undefined;
-        if (!isRecord(entry) || on === undefined || !levels.includes(on)) return [];
+        if (!isRecord(entry) || on === undefined || !isAsked(on)) return [];
         const until = text(entry.until);
         const zone = zoneOf(kind, entry, limitsOn(limits, on));
         if (until !== '' && (readInstant(until, 'end', zone) ?? 0) <= nowMs) return [];

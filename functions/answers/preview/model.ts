@@ -77,6 +77,9 @@ export const ValidEditsSchema = z
       description: 'The set these are edits of is not live (any more): making them live would be refused.',
     }),
     rows: list(ChangeRowSchema),
+    theirs: maybe(list(ChangeRowSchema)).openapi({
+      description: 'Only if `stale`: what others did since, to the same subjects.',
+    }),
     oversubscription: list(OversubscriptionSchema).openapi({
       description: 'Covers the limits that the rows touch, and their parents.',
     }),

@@ -25,10 +25,11 @@ export const previewOf =
     const judged = await judgeEdits(edits, base, viewer, reading);
     if (judged.outcome !== 'valid') return judged;
     const { preview, now, places, scope } = judged;
-    const { document: _document, theirs: _theirs, limits: after, oversubscription, ...told } = preview;
+    const { document: _document, theirs, limits: after, oversubscription, ...told } = preview;
     return {
       ...told,
       set: now.set,
+      ...(theirs !== undefined && { theirs: theirs.filter(({ subject }) => scope.sees(subject)) }),
       oversubscription: oversubscription.filter(({ subject }) => scope.sees(subject)),
       effects: await effectsOf(preview.rows, now.limits, after, places, reading),
     };

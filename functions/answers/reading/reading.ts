@@ -3,6 +3,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
+import type { EditComparison } from '../backtest/compare-recent.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
 import type { Pools } from './pools.ts';
@@ -21,6 +22,8 @@ export interface ConsoleReadDeps {
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
+  /** Lives the jobs of the last days again. @default as many of them as a request may read */
+  readonly compareEdit?: EditComparison;
   /** What statements are made of. @default nobody is told one */
   readonly books?: StatementBooks;
   /** What the last recount of all records found. @default nobody recounts */

@@ -52,6 +52,14 @@ const EditRequestSchema = z
 
 export const LimitRequestSchema = z.union([GrantRequestSchema, EditRequestSchema]).openapi('Request');
 
+const live = maybe(
+  z.object({ set: text(), edit: count() }).openapi({ description: 'Approved: the set it is live in.' }),
+);
+
+export const DecidedRequestSchema = z
+  .union([GrantRequestSchema.extend({ live }), EditRequestSchema.extend({ live })])
+  .openapi('DecidedRequest');
+
 const row = {
   path: text(),
   limitNow: maybe(LimitRowSchema).openapi({

@@ -11,6 +11,7 @@ export const ACCESS: AccessTable = {
   'GET /runner-classes/:name': EVERYTHING,
   'GET /instance': EVERYTHING,
   'GET /budgets': LOOK,
+  'GET /limits/own': LOOK,
   'GET /exceptions': LOOK,
   'GET /usage': LOOK,
   'GET /jobs/:word': LOOK,

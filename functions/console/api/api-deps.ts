@@ -17,6 +17,8 @@ export interface ApiDeps {
   readonly directory: () => Promise<Directory | undefined>;
   readonly clock: { nowMs(): number };
   readonly log: Log;
+  /** Who writes through it, for the log of changes. @default 'api' */
+  readonly source?: string;
   /** Hears of what was answered with 500 or 503, for a caller in the same process. @default only the log, without a message */
   readonly onFailure?: (error: Error) => void;
 }
@@ -34,14 +36,21 @@ export function baseOf(header: string | undefined): { readonly base: string | un
 
 export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
+/** Why somebody makes an edit, and that they have seen what it asks. */
+export interface EditReason {
+  readonly why: string;
+  readonly confirmed?: boolean | undefined;
+}
+
 export const editedBy = (
   user: User,
   base: string | undefined,
-  { why, confirmed }: { readonly why: string; readonly confirmed?: boolean | undefined },
+  { why, confirmed }: EditReason,
+  source = 'api',
 ): EditAuthor => ({
   ...actingUser(user),
   why,
-  source: 'api',
+  source,
   base,
   ...(confirmed === true && { confirmed }),
 });

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ChangeRowSchema } from '../../answers/history/model.ts';
 import { roleName } from '../../answers/me/model.ts';
+import { maybe } from '../../answers/reading/schema.ts';
 import type { Denial } from '../../core/limits/index.ts';
 
 const DeniedSchema = z
@@ -46,8 +47,12 @@ export const ErrorSchema = z
       .array(z.string())
       .optional()
       .openapi({ description: 'With `needs_confirmation`: jobs of the platform that would be rejected.' }),
+    base: z.string().optional().openapi({ description: 'With `stale`: the set a file is an edit of.' }),
     live: z
-      .object({ set: z.string(), edit: z.number(), atMs: z.number(), actor: z.string(), why: z.string() })
+      .object({
+        ...{ set: z.string(), edit: z.number(), atMs: z.number(), actor: z.string(), why: z.string() },
+        ...{ source: z.string(), base: maybe(z.string()) },
+      })
       .optional()
       .openapi({ description: 'With `stale`: what is live now.' }),
     mine: z
@@ -77,6 +82,12 @@ export const NOT_THERE = apiError(
   'unknown',
   'There is nothing of this name, or it is not in one of your groups.',
   'Check the id; ask the owner of the group to be made a member.',
+);
+
+export const NO_BASE = apiError(
+  'base_missing',
+  'It does not say which set of limits it is an edit of.',
+  'Send `If-Match` with the ETag of GET /api/v1/limits.',
 );
 
 export const TOO_OFTEN = apiError(

@@ -1,7 +1,7 @@
 /** How limits stand, and what stands beside them. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
-import { type BudgetsQuery, BudgetsSchema } from '../../answers/budgets/model.ts';
+import { type BudgetsQuery, BudgetsSchema, OwnLimitsSchema } from '../../answers/budgets/model.ts';
 import { ExceptionsSchema } from '../../answers/exceptions/model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
@@ -28,11 +28,23 @@ const list = createRoute({
   responses: { 200: jsonAnswer(BudgetsSchema, 'A page of limits') },
 });
 
+const own = createRoute({
+  method: 'get',
+  path: '/limits/own',
+  summary: 'The limits written on a subject itself, in force now or not',
+  request: { query: z.object({ subject }) },
+  responses: { 200: jsonAnswer(OwnLimitsSchema, 'Those that edits of it can be about') },
+});
+
 const exceptions = createRoute({
   method: 'get',
   path: '/exceptions',
-  summary: 'Grants, freezes and break-glasses of a subject and of what is above it, with their ids',
-  request: { query: z.object({ subject }) },
+  summary: 'Grants, freezes and break-glasses, with their ids',
+  request: {
+    query: z.object({
+      subject: subject.optional().openapi({ description: 'Only those of it and of what is above it.' }),
+    }),
+  },
   responses: { 200: jsonAnswer(ExceptionsSchema, 'Those that are not over yet') },
 });
 
@@ -44,6 +56,7 @@ export const budgetRoutes = ({ read }: ApiDeps) =>
       const told = Object.entries(asked).filter(([, value]) => value !== undefined);
       return c.json(await read.budgets(Object.fromEntries(told) as BudgetsQuery, c.var.user), 200);
     })
+    .openapi(own, async (c) => c.json(await read.ownLimits(c.req.valid('query').subject, c.var.user), 200))
     .openapi(exceptions, async (c) =>
       c.json(await read.exceptions(c.req.valid('query').subject, c.var.user), 200),
     );

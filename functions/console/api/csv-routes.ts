@@ -1,12 +1,9 @@
 /** The file for spreadsheets: out, and in again. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { BacktestAnswerSchema } from '../../answers/backtest/model.ts';
-import { InvalidEditsSchema, ValidEditsSchema } from '../../answers/preview/model.ts';
+import { ImportPreviewSchema } from '../../answers/import/model.ts';
 import { actingUser } from '../../answers/reading/acting-user.ts';
-import { count, limitKind, list, maybe, periodKind, text, unit } from '../../answers/reading/schema.ts';
 import {
   baseOfFile,
-  CSV_COLUMNS,
   type CsvDialect,
   type CsvProblem,
   exportedLimits,
@@ -16,68 +13,29 @@ import {
   PLAIN_CSV,
   readRows,
   totalChanges,
-  type UnderstoodCell,
-  type WrittenTotal,
   writtenTotals,
 } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { staleImport } from '../stale-import.ts';
-import { type ApiDeps, editedBy, etagOf, invalidHook } from './api-deps.ts';
-import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
+import { type ApiDeps, baseOf, editedBy, etagOf, invalidHook } from './api-deps.ts';
+import { type ApiError, apiError, NO_BASE, NOT_THERE } from './api-error.ts';
 import { AppliedSchema, FiledSchema, outcomeAnswer } from './outcome-answer.ts';
-import { createRoute, errorAnswer, jsonAnswer, z } from './route-parts.ts';
+import { baseHeader, createRoute, errorAnswer, jsonAnswer, z } from './route-parts.ts';
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
-const dialect = z.enum(['comma', 'semicolon']).default('comma');
+const written = {
+  dialect: z.enum(['comma', 'semicolon']).default('comma'),
+  decimal: z.enum(['.', ',']).optional().openapi({ description: 'Left out: as usual with the dialect.' }),
+};
 const yes = z.literal('yes').optional();
-
-const sum = z.object({
-  limits: count(),
-  unlimited: count('Part of `limits`: those without an amount.'),
-  amount: text('Whole units; more than a number may hold.'),
-});
-const WrittenTotalSchema = z
-  .object({
-    kind: limitKind,
-    unit,
-    per: periodKind.nullable(),
-    since: z.string().nullable().openapi({ description: 'ISO 8601; `null`: now.' }),
-    before: sum,
-    after: sum,
-  })
-  .openapi('LimitsTotal') satisfies z.ZodType<WrittenTotal>;
-const UnderstoodSchema = z
-  .object({
-    line: count('Line of the file, from 1.'),
-    column: z.enum(CSV_COLUMNS),
-    written: text(),
-    read: text('As limits.yaml has it.'),
-  })
-  .openapi('Understood') satisfies z.ZodType<UnderstoodCell>;
-
-/** What a file would do. */
-const ImportPreviewSchema = z
-  .discriminatedUnion('outcome', [
-    InvalidEditsSchema,
-    ValidEditsSchema.extend({
-      totals: list(WrittenTotalSchema).openapi({
-        description: 'What all limits of a kind come to, now and from each date on.',
-      }),
-      understood: list(UnderstoodSchema).openapi({
-        description: 'Cells that were read as something else than what stands in them.',
-      }),
-      backtest: maybe(BacktestAnswerSchema).openapi({ description: 'Only where it was asked for.' }),
-    }),
-  ])
-  .openapi('ImportPreview');
 
 const download = createRoute({
   method: 'get',
   path: '/limits.csv',
   summary:
     'All limits in force as CSV; grants, freezes and rollouts are not in it. Before any set is live these are the ones packed with the deployment',
-  request: { query: z.object({ dialect }) },
+  request: { query: z.object(written) },
   responses: {
     200: { description: 'RFC 4180, UTF-8', content: { 'text/csv': { schema: z.string() } } },
   },
@@ -87,9 +45,12 @@ const upload = createRoute({
   method: 'post',
   path: '/limits/import',
   summary: 'Makes an edited file live, all rows or none',
+  description:
+    'A file says in its column `version` which set it is an edit of; `If-Match` says it of a file that does not.',
   request: {
+    headers: baseHeader,
     query: z.object({
-      dialect,
+      ...written,
       prune: yes.openapi({ description: 'Takes limits out that the file does not name.' }),
       dry_run: yes.openapi({ description: 'Only what it would do.' }),
       backtest: yes.openapi({
@@ -112,7 +73,7 @@ const upload = createRoute({
     409: errorAnswer('Needs approval, and too many requests are waiting already'),
     412: errorAnswer('Others changed the limits since the file was exported'),
     422: errorAnswer('Cannot be done; `problems` has lines'),
-    428: errorAnswer('Something has to be confirmed'),
+    428: errorAnswer('Something has to be confirmed, or neither the file nor `If-Match` says what it is of'),
   },
 });
 
@@ -123,7 +84,7 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
       const file = exportLimits(document, {
         version: set ?? NO_SET,
         directory: await directory(),
-        dialect: dialectOf(c.req.valid('query').dialect),
+        dialect: dialectOf(c.req.valid('query')),
       });
       c.header('etag', etagOf(set));
       c.header('content-disposition', `attachment; filename="limits-${edit}.csv"`);
@@ -132,38 +93,42 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
     .openapi(upload, async (c) => {
       const asked = c.req.valid('query');
       const { user } = c.var;
-      const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialectOf(asked.dialect));
+      const [isDryRun, prune, dialect] = [asked.dry_run === 'yes', asked.prune === 'yes', dialectOf(asked)];
+      const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialect);
       if (!rows.ok) return c.json(refused(rows.problems), 422);
+      const said = baseOf(c.req.header('if-match'));
+      if (rows.version === undefined && said === 'missing' && !isDryRun) return c.json(NO_BASE, 428);
+      const matched = said === 'missing' ? undefined : (said.base ?? NO_SET);
+      if (rows.version !== undefined && matched !== undefined && matched !== rows.version)
+        return c.json(refused([otherVersion(rows.version, matched)]), 422);
       const inForce = await exportedLimits(desk);
-      const base = baseOfFile(rows.version, inForce.set);
+      const base = baseOfFile(rows.version ?? matched, inForce.set);
+      const isStale = base !== inForce.set;
+      const before = isStale ? await desk.at(base) : inForce;
       const sees = await read.sight(user);
-      if (base !== inForce.set) {
-        const file = {
-          rows: rows.rows,
-          dialect: dialectOf(asked.dialect),
-          prune: asked.prune === 'yes',
-          base,
-        };
+      if (before === undefined || (isStale && !isDryRun)) {
+        const file = { rows: rows.rows, dialect, prune, base };
         const by = actingUser(user);
         const stale = outcomeAnswer(await staleImport(file, by, { desk, policy, directory }), sees);
-        return c.json(stale.body as ApiError, 412);
+        return c.json({ ...(stale.body as ApiError), ...(base !== undefined && { base }) }, 412);
       }
       const imported = importLimits(rows.rows, {
-        document: inForce.document,
-        policy,
+        ...{ document: before.document, policy, dialect, prune },
         directory: await directory(),
-        dialect: dialectOf(asked.dialect),
-        prune: asked.prune === 'yes',
       });
       if (!imported.ok) return c.json(refused(imported.problems), 422);
       const edit = { kind: 'replace', document: imported.document } as const;
-      if (asked.dry_run === 'yes') {
+      if (isDryRun) {
         const shown = await read.preview([edit], base, user);
         if (shown.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
         if (shown.outcome === 'invalid') return c.json(shown, 200);
-        const totals = writtenTotals(totalChanges(inForce.limits, imported.limits, clock.nowMs()));
-        const preview = { ...shown, totals, understood: imported.understood };
-        if (asked.backtest !== 'yes') return c.json(preview, 200);
+        const { understood, unnamed } = imported;
+        const preview = {
+          ...shown,
+          totals: writtenTotals(totalChanges(before.limits, imported.limits, clock.nowMs())),
+          ...{ base, understood, unnamed, rowsRead: rows.rows.length, notes: rows.notes },
+        };
+        if (asked.backtest !== 'yes' || isStale) return c.json(preview, 200);
         const backtest = await read.backtest([edit], base, user);
         return c.json({ ...preview, backtest }, 200);
       }
@@ -176,8 +141,22 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
       return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
     });
 
-const dialectOf = (name: 'comma' | 'semicolon'): CsvDialect =>
-  name === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
+function dialectOf({
+  dialect,
+  decimal,
+}: {
+  readonly dialect: 'comma' | 'semicolon';
+  readonly decimal?: CsvDialect['decimal'] | undefined;
+}): CsvDialect {
+  const usual = dialect === 'semicolon' ? SEMICOLON_CSV : PLAIN_CSV;
+  return decimal === undefined ? usual : { ...usual, decimal };
+}
+
+const otherVersion = (version: string, matched: string): CsvProblem => ({
+  line: 0,
+  column: 'version',
+  message: `the file was exported from set ${version}, and \`If-Match\` says ${matched}; leave one of them out`,
+});
 
 const refused = (problems: readonly CsvProblem[]): ApiError => ({
   ...apiError(

@@ -89,6 +89,9 @@ const EditSchema = z
       cost: mode.nullable().optional(),
       capacity: mode.nullable().optional(),
     }),
+    z
+      .strictObject({ kind: z.literal('undo'), edit: z.number().int().positive() })
+      .openapi({ description: 'Takes the last edit back, whose number this is. Stands alone.' }),
   ])
   .openapi('Edit');
 
@@ -119,5 +122,10 @@ export const VerdictSchema = z
   ])
   .openapi('Verdict');
 
+type EditShape = z.infer<typeof EditSchema>;
+export type EditsShape = readonly EditShape[];
+/** The last edit is taken back by one that puts the document before it in place. */
+export type UndoShape = Extract<EditShape, { kind: 'undo' }>;
+
 /** JSON knows no undefined: what zod calls `undefined` is not there. */
-export const editOf = (edit: z.infer<typeof EditSchema>): LimitEdit => edit as LimitEdit;
+export const editOf = (edit: Exclude<EditShape, UndoShape>): LimitEdit => edit as LimitEdit;

@@ -7,11 +7,11 @@ import { PreviewSchema } from '../../answers/preview/model.ts';
 import { count, instantMs, list, maybe, text } from '../../answers/reading/schema.ts';
 import type { LimitEdit } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
-import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf, invalidHook } from './api-deps.ts';
-import { apiError, NOT_THERE, TOO_OFTEN } from './api-error.ts';
+import { type ApiContext, type ApiDeps, type EditReason, editedBy, etagOf, invalidHook } from './api-deps.ts';
+import { NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import {
   EditsSchema,
-  editOf,
+  type EditsShape,
   FreezeSchema,
   GlassSchema,
   GrantSchema,
@@ -19,6 +19,7 @@ import {
   ReviewSchema,
   WhySchema,
 } from './edit-schemas.ts';
+import { editsMeant } from './edits-meant.ts';
 import { AppliedSchema, FiledSchema, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
 import { baseHeader, createRoute, errorAnswer, jsonAnswer, jsonBody, textId, z } from './route-parts.ts';
 
@@ -30,6 +31,7 @@ const LiveSetSchema = z
     actor: maybe(text('This and the following: for finance and administrators.')),
     why: maybe(text()),
     source: maybe(text()),
+    base: maybe(text('The set it was an edit of.')),
   })
   .openapi('LiveSet');
 
@@ -43,6 +45,8 @@ const changed = {
   422: errorAnswer('Cannot be done; `problems` says why'),
   428: errorAnswer('`If-Match` is missing, or something has to be confirmed'),
 };
+
+const gone = errorAnswer('What they are edits of is gone, or not the last edit any more');
 
 const live = createRoute({
   method: 'get',
@@ -73,6 +77,7 @@ const preview = createRoute({
   responses: {
     200: jsonAnswer(PreviewSchema, 'Differences, run-out dates, and jobs that would have been stopped'),
     404: changed[404],
+    412: gone,
     422: changed[422],
     428: errorAnswer('`If-Match` is missing'),
   },
@@ -91,6 +96,7 @@ const backtest = createRoute({
       'Jobs by edited subject: with the edits, with the limits as they are, and what really happened',
     ),
     404: changed[404],
+    412: gone,
     422: changed[422],
     428: errorAnswer('`If-Match` is missing'),
     429: errorAnswer('Asked too often; `retry-after` says when again'),
@@ -150,22 +156,20 @@ const glasses = createRoute({
   responses: { 200: jsonAnswer(list(BreakGlassStateSchema), 'Newest first') },
 });
 
-const NO_BASE = apiError(
-  'base_missing',
-  'It does not say which set of limits it is an edit of.',
-  'Send `If-Match` with the ETag of GET /api/v1/limits.',
-);
-
-export function limitRoutes({ desk, read }: ApiDeps) {
+export function limitRoutes({ desk, read, source }: ApiDeps) {
   /** All that is not theirs is not there. */
-  async function apply(c: ApiContext, edit: readonly LimitEdit[], said: Said): Promise<OutcomeAnswer> {
-    const asked = baseOf(c.req.header('if-match'));
-    if (asked === 'missing') return { status: 428, body: NO_BASE };
+  async function apply(c: ApiContext, sent: EditsShape, said: EditReason): Promise<OutcomeAnswer> {
     const { user } = c.var;
     const sees = await read.sight(user);
-    if (edit.flatMap(subjectOf).some((subject) => !sees(subject))) return { status: 404, body: NOT_THERE };
-    return outcomeAnswer(await desk.apply(edit, editedBy(user, asked.base, said)), sees);
+    const meant = await editsMeant(sent, c.req.header('if-match'), desk, sees);
+    if (!meant.ok) return meant;
+    const { edits, base } = meant;
+    if (edits.flatMap(subjectOf).some((subject) => !sees(subject))) return { status: 404, body: NOT_THERE };
+    return outcomeAnswer(await desk.apply(edits, editedBy(user, base, said, source)), sees);
   }
+
+  const asked = async (c: ApiContext, sent: EditsShape) =>
+    editsMeant(sent, c.req.header('if-match'), desk, await read.sight(c.var.user));
 
   return new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(live, async (c) => {
@@ -173,30 +177,33 @@ export function limitRoutes({ desk, read }: ApiDeps) {
       c.header('etag', etagOf(now?.pointer.set));
       if (now === undefined) return c.json({}, 200);
       const { set, edit, atMs } = now.pointer;
-      const { actor, why, source } = now.change;
+      const { actor, why, source, base } = now.change;
       const sees = c.var.user.roles.admin || c.var.user.roles.finance;
-      return c.json({ set, edit, atMs, ...(sees && { actor, why, source }) }, 200);
+      return c.json(
+        { set, edit, atMs, ...(sees && { actor, why, source, ...(base !== undefined && { base }) }) },
+        200,
+      );
     })
     .openapi(history, async (c) => {
       const { subject, before, max } = c.req.valid('query');
-      const asked = {
+      const query = {
         max,
         ...(subject !== undefined && { subject }),
         ...(before !== undefined && { before }),
       };
-      return c.json(await read.history(asked, c.var.user), 200);
+      return c.json(await read.history(query, c.var.user), 200);
     })
     .openapi(preview, async (c) => {
-      const asked = baseOf(c.req.header('if-match'));
-      if (asked === 'missing') return c.json(NO_BASE, 428);
-      const answer = await read.preview(c.req.valid('json').edits.map(editOf), asked.base, c.var.user);
+      const meant = await asked(c, c.req.valid('json').edits);
+      if (!meant.ok) return c.json(meant.body, meant.status);
+      const answer = await read.preview(meant.edits, meant.base, c.var.user);
       if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       return c.json(answer, 200);
     })
     .openapi(backtest, async (c) => {
-      const asked = baseOf(c.req.header('if-match'));
-      if (asked === 'missing') return c.json(NO_BASE, 428);
-      const answer = await read.backtest(c.req.valid('json').edits.map(editOf), asked.base, c.var.user);
+      const meant = await asked(c, c.req.valid('json').edits);
+      if (!meant.ok) return c.json(meant.body, meant.status);
+      const answer = await read.backtest(meant.edits, meant.base, c.var.user);
       if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       if (answer.outcome !== 'too_often') return c.json(answer, 200);
       c.header('retry-after', String(answer.retryAfterSeconds));
@@ -204,11 +211,11 @@ export function limitRoutes({ desk, read }: ApiDeps) {
     })
     .openapi(edits, async (c) => {
       const body = c.req.valid('json');
-      return told(c, await apply(c, body.edits.map(editOf), body));
+      return told(c, await apply(c, body.edits, body));
     })
     .openapi(grant, async (c) => {
       const { confirmed, ...shape } = c.req.valid('json');
-      return told(c, await apply(c, [editOf({ kind: 'grant', ...shape })], { why: shape.reason, confirmed }));
+      return told(c, await apply(c, [{ kind: 'grant', ...shape }], { why: shape.reason, confirmed }));
     })
     .openapi(revoke, async (c) => {
       const edit = { kind: 'revoke', grant: c.req.valid('param').id } as const;
@@ -216,10 +223,7 @@ export function limitRoutes({ desk, read }: ApiDeps) {
     })
     .openapi(freeze, async (c) => {
       const { confirmed, ...shape } = c.req.valid('json');
-      return told(
-        c,
-        await apply(c, [editOf({ kind: 'freeze', ...shape })], { why: shape.reason, confirmed }),
-      );
+      return told(c, await apply(c, [{ kind: 'freeze', ...shape }], { why: shape.reason, confirmed }));
     })
     .openapi(lift, async (c) => {
       const edit = { kind: 'unfreeze', freeze: c.req.valid('param').id } as const;
@@ -228,10 +232,7 @@ export function limitRoutes({ desk, read }: ApiDeps) {
     .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
     .openapi(glass, async (c) => {
       const { confirmed, ...shape } = c.req.valid('json');
-      return told(
-        c,
-        await apply(c, [editOf({ kind: 'breakglass', ...shape })], { why: shape.reason, confirmed }),
-      );
+      return told(c, await apply(c, [{ kind: 'breakglass', ...shape }], { why: shape.reason, confirmed }));
     })
     .openapi(endGlass, async (c) => {
       const edit = { kind: 'end-breakglass', breakglass: c.req.valid('param').id } as const;
@@ -242,11 +243,6 @@ export function limitRoutes({ desk, read }: ApiDeps) {
       const edit = { kind: 'review-breakglass', breakglass: c.req.valid('param').id, note } as const;
       return told(c, await apply(c, [edit], { why: note }));
     });
-}
-
-interface Said {
-  readonly why: string;
-  readonly confirmed?: boolean | undefined;
 }
 
 function told(c: ApiContext, answer: OutcomeAnswer) {

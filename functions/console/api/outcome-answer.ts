@@ -1,7 +1,7 @@
 /** What became of an edit → what the API answers. */
 import { ChangeRowSchema } from '../../answers/history/model.ts';
 import { roleName } from '../../answers/me/model.ts';
-import { count, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';
+import { count, instantMs, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';
 import { LimitRequestSchema } from '../../answers/requests/model.ts';
 import {
   type ApplyOutcome,
@@ -16,7 +16,8 @@ export const AppliedSchema = z
   .object({
     outcome: z.enum(['live', 'unchanged']),
     set: orNone(text('What is live now; the next edit’s `If-Match`.')),
-    edit: maybe(count('The number of this edit.')),
+    edit: maybe(count('The number of the edit that made it so.')),
+    atMs: maybe(instantMs('When that was, Unix ms.')),
     rows: list(ChangeRowSchema),
   })
   .openapi('Applied');
@@ -46,10 +47,10 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
   switch (outcome.outcome) {
     case 'live': {
       const { pointer, rows } = outcome;
-      return { status: 200, body: { outcome: 'live', set: pointer.set, edit: pointer.edit, rows } };
+      return { status: 200, body: { outcome: 'live', ...pointer, rows } };
     }
     case 'unchanged':
-      return { status: 200, body: { outcome: 'unchanged', set: outcome.pointer?.set, rows: [] } };
+      return { status: 200, body: { outcome: 'unchanged', set: undefined, ...outcome.pointer, rows: [] } };
     case 'invalid':
       return {
         status: 422,
@@ -71,6 +72,8 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
               atMs: live.change.atMs,
               actor: live.change.actor,
               why: live.change.why,
+              source: live.change.source,
+              ...(live.change.base !== undefined && { base: live.change.base }),
             },
           }),
           ...(mine !== undefined && { mine: theirs(mine) }),
@@ -97,7 +100,7 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
   }
 }
 
-const INVALID = apiError(
+export const INVALID = apiError(
   'invalid',
   'This cannot be done: see the problems.',
   'Correct them and send it again; nothing was changed.',

@@ -2,7 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { actingUser } from '../../answers/reading/acting-user.ts';
 import { list } from '../../answers/reading/schema.ts';
-import { LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
+import { DecidedRequestSchema, LimitRequestSchema, RequestRowSchema } from '../../answers/requests/model.ts';
 import {
   type DecideOutcome,
   type GrantAsk,
@@ -44,7 +44,7 @@ const decide = createRoute({
   summary: 'Approve, and so give the grant or make the edit live, or decline',
   request: { params: textId, body: jsonBody(VerdictSchema) },
   responses: {
-    200: jsonAnswer(LimitRequestSchema, 'As it stands now'),
+    200: jsonAnswer(DecidedRequestSchema, 'As it stands now'),
     403: errorAnswer('Not with your roles, or it is your own'),
     404: errorAnswer('No such request, or it expired'),
     409: errorAnswer(
@@ -94,12 +94,18 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
     });
 
 type Decided =
-  | { readonly status: 200; readonly body: LimitRequest }
+  | {
+      readonly status: 200;
+      readonly body: LimitRequest & { readonly live?: { readonly set: string; readonly edit: number } };
+    }
   | { readonly status: 403 | 404 | 409 | 422; readonly body: ApiError };
 
 function decided(outcome: DecideOutcome): Decided {
   switch (outcome.outcome) {
-    case 'approved':
+    case 'approved': {
+      const { set, edit } = outcome.pointer;
+      return { status: 200, body: { ...outcome.request, live: { set, edit } } };
+    }
     case 'declined':
       return { status: 200, body: outcome.request };
     case 'unknown':
@@ -109,7 +115,7 @@ function decided(outcome: DecideOutcome): Decided {
         status: 409,
         body: apiError(
           'decided',
-          `${outcome.request.decidedBy ?? 'Somebody'} has ${outcome.request.state} it before.`,
+          `${outcome.request.decidedBy ?? 'Somebody'} has ${outcome.request.state} it already.`,
           'Nothing is left to do.',
         ),
       };
@@ -141,7 +147,7 @@ function decided(outcome: DecideOutcome): Decided {
   }
 }
 
-const OWN = apiError('own', 'You asked for this yourself; somebody else decides.', 'Wait, or ask them.');
+const OWN = apiError('own', 'This is a request of your own; somebody else decides.', 'Wait, or ask them.');
 
 const tooMany = (whose: 'yours' | 'all', max: number): ApiError =>
   apiError(

@@ -20,7 +20,6 @@ export { entryPlaceOf } from './csv/placed-entries.ts';
 export { idOf } from './csv/read-cells.ts';
 export { type CsvRow, readRows } from './csv/read-rows.ts';
 export {
-  type Total,
   type TotalChange,
   totalChanges,
   type WrittenTotal,

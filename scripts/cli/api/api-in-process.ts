@@ -74,15 +74,31 @@ type Exact<Json> = Json extends object
   ? { [Name in keyof Json]: Exact<Exclude<Json[Name], undefined>> }
   : Json;
 
-/** What was asked for. @throws {UsageError} for what is not there or cannot be meant, {Error} with the remedy for all else. */
+/** What stands in the way, and what to do about it. */
+export type ApiRefusal = ApiError;
+
+/** What was asked for, or why it is refused. */
+export type ApiAnswer<Body> =
+  | { readonly ok: true; readonly body: Body }
+  | { readonly ok: false; readonly status: number; readonly refused: ApiRefusal };
+
+export async function answerOf<Response extends ClientResponse<unknown>>(
+  asking: Promise<Response>,
+): Promise<ApiAnswer<AnswerOf<Response>>> {
+  const response = await asking;
+  if (response.ok) return { ok: true, body: (await response.json()) as AnswerOf<Response> };
+  return { ok: false, status: response.status, refused: (await response.json()) as ApiError };
+}
+
+/** The same where it has to be there. @throws {UsageError} for what is not there or cannot be meant, {Error} with the remedy for all else. */
 export async function answeredInProcess<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response>> {
-  const response = await asking;
-  if (response.ok) return (await response.json()) as AnswerOf<Response>;
-  const { error } = (await response.json()) as ApiError;
-  const text = `${error.message} ${error.remedy}`;
-  throw response.status === 404 || response.status === 422 ? new UsageError(text) : new Error(text);
+  const answer = await answerOf(asking);
+  if (answer.ok) return answer.body;
+  const { message, remedy } = answer.refused.error;
+  const text = `${message} ${remedy}`;
+  throw answer.status === 404 || answer.status === 422 ? new UsageError(text) : new Error(text);
 }
 
 /** The same of what may not be there. */

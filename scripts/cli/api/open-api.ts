@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { compareAll } from '../../../functions/answers/backtest/compare-all.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
+import type { StatementBooks } from '../../../functions/answers/reading/statement-books.ts';
 import {
   type DirectoryTable,
   DynamoDirectoryTable,
@@ -17,11 +19,11 @@ import {
 import {
   createLimitsDesk,
   DynamoLimitTable,
-  type LimitsDesk,
   type LimitsDocument,
   type LimitTable,
   type Rights,
 } from '../../../functions/core/limits/index.ts';
+import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
@@ -31,10 +33,11 @@ import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents
 import { readYaml } from '../../policy/yaml-document.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { openTableAccess } from '../ledger/open-ledger.ts';
+import { type OpenLedger, openTableAccess } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import { type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, apiInProcess, rolesOf } from './api-in-process.ts';
 
 /** One table and everything the desk reads and writes in it. */
@@ -53,21 +56,18 @@ export interface BudgetTables {
 export type OpenBudget = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<BudgetTables>;
 
 /** What a command works with. */
-export interface BudgetContext extends Omit<BudgetTables, 'directory'> {
+export interface BudgetContext {
   /** As an administrator sees it: whoever may read the table may see all of it. */
   readonly api: ApiClient;
   /** As somebody with these rights sees it. */
   readonly apiOf: (name: string, rights: Rights) => ApiClient;
-  readonly desk: LimitsDesk;
   readonly policy: Policy;
   readonly directory: Directory;
-  /** In force as long as no set is live. */
-  readonly packed: PackedLimits;
+  /** What is in force as long as no set is live. */
+  readonly packedFile: string;
 }
 
 interface PackedLimits {
-  /** Its path. */
-  readonly file: string;
   readonly document: LimitsDocument;
   readonly limits: LimitSet;
 }
@@ -99,55 +99,111 @@ export async function withBudget<T>(
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> {
-  const files = rulesFiles(flags, io);
-  const policy = readPolicy(files.policy);
-  // A file that was named is meant; else what GitLab said last counts, as it does for jobs.
-  const named = flags.directory === undefined ? undefined : readDirectory(files.directory);
+  const files = readFiles(flags, io);
   const tables = await open(flags, io);
   try {
-    const synced =
-      named ?? (await readWholeDirectory(tables.directory, { timeoutMs: TIMEOUT_MS }))?.directory;
-    const directory = synced ?? readDirectory(files.directory);
-    const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
-    const counters = createLedger({ store: patient(tables.ledger), clock });
-    const packed = readPacked(files.limits, policy, directory);
-    const desk = createLimitsDesk({
-      table: tables.limits,
-      policy,
-      packed: packed.document,
-      directory: async () => directory,
-      ledger: counters,
-      clock,
-      newId: () => randomBytes(5).toString('hex'),
-      zone: rollupZone(io),
-    });
-    const read = createConsoleRead({
-      desk,
-      limitTable: readingOpenings(tables.limits),
-      packedLimits: packed.limits,
-      policy,
-      ledger: counters,
-      usage: tables.rollup,
-      ...(tables.recounts !== undefined && { recounts: tables.recounts }),
-      places: async () => placesOf(directory),
-      zone: rollupZone(io),
-      clock,
-    });
-    const parts = { desk, read, policy, directory: async () => directory, clock };
-    const apiOf: BudgetContext['apiOf'] = (name, rights) =>
-      apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
-    const api = apiOf('administrator', [{ role: 'admin' }]);
-    return await ask({ ...tables, api, apiOf, desk, policy, directory, packed });
+    return await ask(await contextOn(tables, files, io));
   } finally {
     await tables.close();
   }
+}
+
+/**
+ * The same on somebody's books, for a command that only reads: by what is live beside them, unless a file of limits is
+ * named. What is not beside them is empty.
+ */
+export async function withBooks<T>(
+  open: OpenLedger,
+  flags: LedgerFlags & RulesFlags,
+  io: TerminalIo,
+  ask: (books: BudgetContext) => Promise<T>,
+): Promise<T> {
+  const files = readFiles(flags, io);
+  const ledger = await open(flags, io);
+  try {
+    const empty = {
+      ...{ table: new MemoryTable(), instance: ledger.instance },
+      ...{ clock: systemClock, random: Math.random },
+    };
+    const tables = {
+      limits: (flags.limits === undefined ? ledger.limits : undefined) ?? new DynamoLimitTable(empty),
+      ledger: ledger.store,
+      rollup: ledger.usage ?? new DynamoRollupStore(empty),
+      directory: ledger.directory ?? new DynamoDirectoryTable(empty),
+      books: { ...ledger, jobs: watched(ledger.store, progressOf('items read', io)) },
+    };
+    return await ask(await contextOn(tables, files, io));
+  } finally {
+    await ledger.close();
+  }
+}
+
+interface ApiFiles {
+  readonly paths: RulesFiles;
+  readonly policy: Policy;
+  /** A file that was named is meant; else what GitLab said last counts, as it does for jobs. */
+  readonly directory: Directory | undefined;
+}
+
+function readFiles(flags: RulesFlags, io: TerminalIo): ApiFiles {
+  const paths = rulesFiles(flags, io);
+  const directory = flags.directory === undefined ? undefined : readDirectory(paths.directory);
+  return { paths, policy: readPolicy(paths.policy), directory };
+}
+
+interface ApiTables extends Omit<BudgetTables, 'description' | 'close'> {
+  /** @default nobody is told a statement */
+  readonly books?: StatementBooks;
+}
+
+/** @throws {DocumentError} {DirectoryError} */
+async function contextOn(
+  { limits: table, ledger: store, rollup, directory: groups, recounts, books }: ApiTables,
+  { paths, policy, directory: named }: ApiFiles,
+  io: TerminalIo,
+): Promise<BudgetContext> {
+  const synced = named ?? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
+  const directory = synced ?? readDirectory(paths.directory);
+  const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
+  const ledger = createLedger({ store: patient(store), clock });
+  const packed = readPacked(paths.limits, policy, directory);
+  const zone = rollupZone(io);
+  const desk = createLimitsDesk({
+    table,
+    policy,
+    packed: packed.document,
+    directory: async () => directory,
+    ledger,
+    clock,
+    newId: () => randomBytes(5).toString('hex'),
+    zone,
+  });
+  const read = createConsoleRead({
+    desk,
+    limitTable: readingOpenings(table),
+    packedLimits: packed.limits,
+    policy,
+    ledger,
+    compareEdit: compareAll(watched(store, progressOf('items read', io))),
+    usage: rollup,
+    ...(books !== undefined && { books }),
+    ...(recounts !== undefined && { recounts }),
+    places: async () => placesOf(directory),
+    zone,
+    clock,
+  });
+  const parts = { desk, read, policy, directory: async () => directory, clock, source: 'cli' };
+  const apiOf: BudgetContext['apiOf'] = (name, rights) =>
+    apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
+  const api = apiOf('administrator', [{ role: 'admin' }]);
+  return { api, apiOf, policy, directory, packedFile: paths.limits };
 }
 
 /** @throws {DocumentError} */
 function readPacked(file: string, policy: Policy, directory: Directory): PackedLimits {
   const yaml = readYaml(file);
   const { model: limits } = limitsIn(yaml, policy, directory);
-  return { file, document: isRecord(yaml.value) ? yaml.value : {}, limits };
+  return { document: isRecord(yaml.value) ? yaml.value : {}, limits };
 }
 
 /** The same books, whose reads may take longer than a page's. */

@@ -1,6 +1,6 @@
-import type { BreakGlassEdit } from '../../../functions/core/limits/index.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
+import type { SentEdit } from '../api/edit-answer.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS_HELP,
@@ -65,21 +65,22 @@ export const breakGlassCommandOn = (deps: BudgetDeps): Command => ({
       throw new UsageError('--users or --protected: expected one of them, or it would let everybody in');
     if (users !== undefined && users.length > USERS_MAX)
       throw new UsageError(`--users: has ${users.length}; expected at most ${USERS_MAX}`);
-    const parts: Omit<BreakGlassEdit, 'subject'> = {
+    const parts: Omit<Extract<SentEdit, { kind: 'breakglass' }>, 'subject'> = {
       kind: 'breakglass',
       jobs: readWhole('jobs', values.jobs, 1, JOBS_MAX),
       until: readDayFlag('until', until),
       reason: readReason(values.reason),
       ...(users !== undefined && { users }),
       ...(values.protected && { protected: true }),
-      ...(values.per !== undefined && { per: readChoice('per', values.per, ['hour', 'day', 'once']) }),
+      ...(values.per !== undefined && {
+        per: readChoice('per', values.per, ['hour', 'day', 'once'] as const),
+      }),
       ...(values.from !== undefined && { from: readDayFlag('from', values.from) }),
       ...(values.ticket !== undefined && { ticket: values.ticket }),
     };
-    return editCommand(values, io, deps, (_base, { directory }) => {
-      const subject = subjectOfWord(word, directory);
-      return { edits: [{ ...parts, subject }], subject };
-    });
+    return editCommand(values, io, deps, ({ directory }) => [
+      { ...parts, subject: subjectOfWord(word, directory) },
+    ]);
   },
 });
 

@@ -1,4 +1,3 @@
-import type { LimitEdit } from '../../../functions/core/limits/index.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import {
@@ -35,8 +34,7 @@ export const endCommandOn = (deps: BudgetDeps): Command => ({
     const { values, words } = readFlags(args, EDITING_FLAGS, WORDS);
     const [breakglass] = words;
     if (breakglass === undefined) throw new UsageError(`expected ${WORDS.what}`);
-    const edits: readonly LimitEdit[] = [{ kind: 'end-breakglass', breakglass }];
-    return editCommand(values, io, deps, () => ({ edits }));
+    return editCommand(values, io, deps, () => [{ kind: 'end-breakglass', breakglass }]);
   },
 });
 
@@ -49,9 +47,7 @@ export const reviewCommandOn = (deps: BudgetDeps): Command => ({
     const [breakglass] = words;
     if (breakglass === undefined) throw new UsageError(`expected ${WORDS.what}`);
     const note = readReason(values.reason);
-    return editCommand(values, io, deps, () => ({
-      edits: [{ kind: 'review-breakglass', breakglass, note }],
-    }));
+    return editCommand(values, io, deps, () => [{ kind: 'review-breakglass', breakglass, note }]);
   },
 });
 

@@ -1,4 +1,4 @@
-import type { EditAuthor, Rights } from '../../../functions/core/limits/index.ts';
+import type { Rights } from '../../../functions/core/limits/index.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { type OpenBudget, openBudget } from '../api/open-api.ts';
@@ -77,5 +77,3 @@ export function readRights({ as }: WhoFlags, directory: Directory): Rights {
   if (group === undefined) throw new UsageError(`--as "${as}": the directory knows no group ${word}`);
   return [{ role: 'owner', groups: [group.id] }];
 }
-
-export type WhoEdits = Omit<EditAuthor, 'base'>;

@@ -1,6 +1,6 @@
-import { type CsvDialect, exportLimits } from '../../../functions/core/limits/index.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
+import { liveSet } from '../api/edit-answer.ts';
 import { withBudget } from '../api/open-api.ts';
 import { NOTHING_LIVE } from '../limits/set-text.ts';
 import { deliver } from '../statement/deliver.ts';
@@ -32,12 +32,11 @@ export const exportCommandOn = (deps: BudgetDeps): Command => ({
   run: async (args, io) => {
     const { values } = readFlags(args, { out: 'text', bom: 'switch', ...DIALECT_FLAGS, ...BUDGET_FLAGS });
     const dialect = readDialect(values);
-    const told = await withBudget(deps.open, values, io, async (budget) => {
-      const live = await budget.desk.live();
+    const told = await withBudget(deps.open, values, io, async ({ api }) => {
+      const live = await liveSet(api);
       if (live === undefined) throw new Error(NOTHING_LIVE);
-      const version = live.pointer.set;
-      const csv = exportLimits(live.document, { version, directory: budget.directory, dialect });
-      return { set: version, csv };
+      const csv = await (await api['limits.csv'].$get({ query: dialect })).text();
+      return { set: live.set, csv };
     });
     const text = `${values.bom ? BOM : ''}${told.csv}`;
     await deliver(values.json ? `${JSON.stringify(told)}\n` : text, values.out, io);
@@ -47,14 +46,14 @@ export const exportCommandOn = (deps: BudgetDeps): Command => ({
 
 export const exportCommand: Command = exportCommandOn(BUDGET_DEPS);
 
-/** @throws {UsageError} for other signs. */
+/** As the API names them. @throws {UsageError} for other signs. */
 export function readDialect(values: {
   readonly delimiter?: string | undefined;
   readonly decimal?: string | undefined;
-}): CsvDialect {
+}): { readonly dialect: 'comma' | 'semicolon'; readonly decimal: ',' | '.' } {
   const { delimiter = ',', decimal = '.' } = values;
   if (delimiter !== ',' && delimiter !== ';')
     throw new UsageError(`--delimiter "${delimiter}": expected , or ;`);
   if (decimal !== '.' && decimal !== ',') throw new UsageError(`--decimal "${decimal}": expected . or ,`);
-  return { delimiter, decimal };
+  return { dialect: delimiter === ';' ? 'semicolon' : 'comma', decimal };
 }

@@ -53,20 +53,21 @@ export const grantCommandOn = (deps: BudgetDeps): Command => ({
         : readDayFlag('from', values.from);
     const { ticket } = values;
     const reason = readReason(values.reason);
-    return editCommand(values, io, deps, ({ limits }, { policy, directory }) => {
+    return editCommand(values, io, deps, async (budget) => {
+      const { policy, directory } = budget;
       const subject = subjectOfWord(word, directory);
       const { amount, unit, per } = readAmountWords(
         amountWords,
         policy.currency,
         `+200 or +200 ${policy.currency}; --limit says which limit`,
       );
-      const { id } = neededLimit(
+      const { id } = await neededLimit(
         subject,
         { word, id: values.limit, ...(unit && { unit }), ...(per && { per }) },
-        limits,
+        budget,
       );
       const grant = { kind: 'grant', subject, limit: id, amount, from, until, reason } as const;
-      return { edits: [{ ...grant, ...(ticket !== undefined && { ticket }) }], subject };
+      return [{ ...grant, ...(ticket !== undefined && { ticket }) }];
     });
   },
 });

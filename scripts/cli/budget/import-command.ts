@@ -1,24 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import {
-  type CsvProblem,
-  csvProblemText,
-  importLimits,
-  type LiveLimits,
-  readRows,
-  totalChanges,
-  understoodText,
-  writtenTotals,
-} from '../../../functions/core/limits/index.ts';
+import { understoodText } from '../../../functions/core/limits/index.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type FlagValues, readFlags } from '../../terminal/flags.ts';
+import { type Command, UsageError } from '../../terminal/command.ts';
+import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { answerOf } from '../api/api-in-process.ts';
+import { ofSet } from '../api/edit-answer.ts';
 import { withBudget } from '../api/open-api.ts';
-import { setShown } from '../limits/live-set.ts';
-import { setText } from '../limits/set-text.ts';
-import { rollupZone } from '../rollup-zone.ts';
-import { backtestEdit } from './backtest-edit.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS,
@@ -31,9 +20,9 @@ import {
   readReason,
   readRights,
 } from './budget-flags.ts';
-import { editBase, NONE } from './edit-command.ts';
+import { countedJobs, editBase } from './edit-command.ts';
 import { DIALECT_FLAGS, DIALECT_HELP, readDialect } from './export-command.ts';
-import { tellOutcome } from './tell-outcome.ts';
+import { editProblemText, tellOutcome, tellRefusal } from './tell-outcome.ts';
 import { tellPreview } from './tell-preview.ts';
 import { totalsText } from './totals-text.ts';
 
@@ -62,7 +51,8 @@ const FLAGS = {
   ...BUDGET_FLAGS,
 } as const;
 
-type ImportFlags = FlagValues<typeof FLAGS> & { readonly json: boolean };
+/** Stands in the log. */
+const NAME_CHARACTERS_MAX = 100;
 
 export const importCommandOn = (deps: BudgetDeps): Command => ({
   name: 'budget import',
@@ -78,43 +68,41 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
     const actor = readActor(values, deps);
     const why = values.apply ? readReason(values.reason) : 'dry run';
     const file = resolve(io.cwd, word);
-    const rows = readRows(await bytesOf(file), dialect);
-    if (!rows.ok) throw invalid(file, rows.problems);
+    const bytes = await bytesOf(file);
     return withBudget(deps.open, values, io, async (budget) => {
-      const rights = readRights(values, budget.directory);
-      const on = await editBase(budget, values.base);
-      const base = versionOf(rows.version, on.set, values.base);
-      const before = await budget.desk.at(base);
-      if (before === undefined) return tellGone(base, on.live, values, io);
-      const { policy, directory } = budget;
-      const read = importLimits(rows.rows, {
-        document: before.document,
-        policy,
-        directory,
-        dialect,
-        prune: values.prune,
-      });
-      if (!read.ok) throw invalid(file, read.problems);
-      const edits = [{ kind: 'replace', document: read.document }] as const;
-      const telling = { currency: policy.currency, json: values.json, io };
-      const confirmed = values.confirm && { confirmed: true };
-      const who = { actor, why, rights, source: `file ${basename(file)}`.slice(0, 200), ...confirmed };
-      if (values.apply) return tellOutcome(await budget.desk.apply(edits, { ...who, base }), base, telling);
-      const preview = await budget.desk.preview(edits, base);
-      const stale = preview.outcome === 'valid' && preview.stale;
-      const isEdit = preview.outcome === 'valid' && !stale && preview.rows.length > 0;
-      const lived = isEdit
-        ? await backtestEdit({ before: on.limits, after: read.limits }, budget, io)
-        : undefined;
-      const totals = totalChanges(before.limits, read.limits, io.nowMs());
-      const notes = [...rows.notes.map((note) => `file: ${note}`), ...read.understood.map(understoodText)];
-      const told = { rowsRead: rows.rows.length, notes, unnamed: read.unnamed, pruned: values.prune };
-      if (!values.json && !stale)
-        io.out(totalsText(totals, told, policy.currency, io.columns, paintWhen(io.colours)));
-      return tellPreview(preview, lived, { base, live: on.live }, telling, {
-        totals: writtenTotals(totals),
-        ...told,
-      });
+      const { apiOf, directory, policy } = budget;
+      const { live, set } = await editBase(budget, values.base);
+      const { limits } = apiOf(actor, readRights(values, directory));
+      const format = { currency: policy.currency, json: values.json, io };
+      const asked = {
+        ...{ ...dialect, why, name: basename(file).slice(0, NAME_CHARACTERS_MAX) },
+        ...(values.prune && { prune: 'yes' as const }),
+        ...(values.confirm && { confirmed: 'yes' as const }),
+        ...(!values.apply && { dry_run: 'yes' as const, backtest: 'yes' as const }),
+      };
+      const headers = { 'content-type': 'text/csv', ...(values.base !== undefined && ofSet(set)) };
+      const sending = limits.import.$post({ query: asked, header: {} }, { init: { body: bytes, headers } });
+      const answer = await answerOf(sending);
+      if (!answer.ok) {
+        const { error, problems } = answer.refused;
+        if (error.code === 'base_missing') throw new UsageError(noVersion(set));
+        if (problems !== undefined)
+          throw new DocumentError(problems.map(({ path, message }) => problemIn(file, path, message)));
+        return tellRefusal(answer, set, format);
+      }
+      const { body } = answer;
+      if (body.outcome === 'invalid') throw new DocumentError(body.problems.map(editProblemText));
+      if (body.outcome !== 'valid') return tellOutcome({ ok: true, body }, set, format);
+      const { base, totals, rowsRead, notes, understood, unnamed, backtest, ...preview } = body;
+      const read = {
+        rowsRead,
+        notes: [...notes.map((note) => `file: ${note}`), ...understood.map(understoodText)],
+        ...{ unnamed, pruned: values.prune },
+      };
+      if (!values.json && !preview.stale)
+        io.out(totalsText(totals, read, policy.currency, io.columns, paintWhen(io.colours)));
+      const lived = preview.rows.length > 0 && backtest !== undefined ? countedJobs(backtest) : undefined;
+      return tellPreview(preview, lived, { base, live }, format, { totals, ...read });
     });
   },
 });
@@ -127,41 +115,11 @@ async function bytesOf(file: string): Promise<Uint8Array> {
   });
 }
 
-const invalid = (file: string, problems: readonly CsvProblem[]): DocumentError =>
-  new DocumentError(problems.map((each) => `${file}: ${csvProblemText(each)}`));
-
-/** What the file is an edit of. @throws {UsageError} where it does not say, or says something else than `--base`. */
-function versionOf(
-  version: string | undefined,
-  set: string | undefined,
-  flag: string | undefined,
-): string | undefined {
-  if (version !== undefined && flag !== undefined && flag !== version)
-    throw new UsageError(
-      `--base ${flag}: the file was exported from set ${version}; leave --base out, or empty the column version if you know better`,
-    );
-  if (version !== undefined) return version === NONE ? undefined : version;
-  if (flag !== undefined || set === undefined) return set;
-  throw new UsageError(
-    `the file does not say which set it is an edit of: leave the column version in it, or say --base ${set} if you mean the live one`,
-  );
+/** `limits.csv: line 7, limit: …`, as the API names the place: a line, and a column of it. */
+function problemIn(file: string, [line, column]: readonly (string | number)[], message: string): string {
+  const place = typeof line === 'number' && line > 0 ? `line ${line}` : 'file';
+  return `${file}: ${place}${column === undefined ? '' : `, ${column}`}: ${message}`;
 }
 
-/** It was replaced so long ago that it is gone, or never was. */
-function tellGone(
-  base: string | undefined,
-  live: LiveLimits | undefined,
-  { json }: Pick<ImportFlags, 'json'>,
-  io: TerminalIo,
-): ExitCode {
-  const shown = live && setShown(live.pointer, live.change);
-  if (json)
-    io.out(
-      `${JSON.stringify({ outcome: 'stale', base: base ?? null, live: shown ?? null, mine: null, theirs: null })}\n`,
-    );
-  else
-    io.err(
-      `Nothing was changed: the file was exported from set ${base}, which is not live any more, and too old to compare with.\n${shown === undefined ? '' : setText(shown, rollupZone(io), paintWhen(io.colours))}Export again, and make the changes there.\n`,
-    );
-  return EXIT.wouldReject;
-}
+const noVersion = (set: string | undefined): string =>
+  `the file does not say which set it is an edit of: leave the column version in it, or say --base ${set} if you mean the live one`;

@@ -1,6 +1,7 @@
-import type { Limit } from '../../../policies/limits/limit.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
 import { UsageError } from '../../terminal/command.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
+import type { BudgetContext } from '../api/open-api.ts';
 import type { AmountWords } from './amount-words.ts';
 
 /** What a command says about which limit it means. */
@@ -15,12 +16,29 @@ interface LimitWanted extends Pick<AmountWords, 'unit' | 'per'> {
  * The limit of a subject that is meant; undefined: it has none like this yet.
  * @throws {UsageError} where it could be more than one.
  */
-export function pickLimit(
+export async function pickLimit(
   subject: string,
-  { word, id, unit, per }: LimitWanted,
-  limits: LimitSet,
-): Limit | undefined {
-  const own = ownLimits(subject, limits);
+  wanted: LimitWanted,
+  budget: Pick<BudgetContext, 'api'>,
+): Promise<OwnLimit | undefined> {
+  return picked(await ownLimits(subject, budget), wanted);
+}
+
+/** The same where there has to be one. @throws {UsageError} */
+export async function neededLimit(
+  subject: string,
+  wanted: LimitWanted,
+  budget: Pick<BudgetContext, 'api'>,
+): Promise<OwnLimit> {
+  const own = await ownLimits(subject, budget);
+  const found = picked(own, wanted);
+  if (found !== undefined) return found;
+  const has =
+    own.length === 0 ? 'it has none of its own' : `expected one of ${own.map(({ id }) => id).join(', ')}`;
+  throw new UsageError(`${wanted.word} has no ${wanted.id ?? 'limit like this'}; ${has}`);
+}
+
+function picked(own: readonly OwnLimit[], { word, id, unit, per }: LimitWanted): OwnLimit | undefined {
   if (id !== undefined) return own.find((limit) => limit.id === id);
   const fitting = own.filter(
     (limit) => (unit === undefined || limit.kind === unit) && (per === undefined || limit.per === per),
@@ -31,19 +49,8 @@ export function pickLimit(
   );
 }
 
-/** The same where there has to be one. @throws {UsageError} */
-export function neededLimit(subject: string, wanted: LimitWanted, limits: LimitSet): Limit {
-  const found = pickLimit(subject, wanted, limits);
-  if (found !== undefined) return found;
-  const ids = ownLimits(subject, limits).map(({ id }) => id);
-  const has = ids.length === 0 ? 'it has none of its own' : `expected one of ${ids.join(', ')}`;
-  throw new UsageError(`${wanted.word} has no ${wanted.id ?? 'limit like this'}; ${has}`);
-}
-
-function ownLimits(subject: string, limits: LimitSet): readonly Limit[] {
-  if (subject === 'personal') return limits.personalDefault;
-  if (!subject.startsWith('groups/')) return limits.bySubject.get(subject) ?? [];
-  return (limits.groupDefaults?.all ?? []).flatMap(({ groups, limit }) =>
-    `groups/${groups.pattern}` === subject ? [limit] : [],
-  );
-}
+/** Those written on the subject itself. */
+export const ownLimits = (
+  subject: string,
+  { api }: Pick<BudgetContext, 'api'>,
+): Promise<readonly OwnLimit[]> => answeredInProcess(api.limits.own.$get({ query: { subject } }));

@@ -34,10 +34,10 @@ export const removeCommandOn = (deps: BudgetDeps): Command => ({
     const { values, words } = readFlags(args, EDITING_FLAGS, WORDS);
     const [word, id] = words;
     if (word === undefined || id === undefined) throw new UsageError(`expected ${WORDS.what}`);
-    return editCommand(values, io, deps, ({ limits }, { directory }) => {
-      const subject = subjectOfWord(word, directory);
-      const limit = neededLimit(subject, { word, id }, limits);
-      return { edits: [{ kind: 'remove', subject, limit: limit.id }], subject };
+    return editCommand(values, io, deps, async (budget) => {
+      const subject = subjectOfWord(word, budget.directory);
+      const limit = await neededLimit(subject, { word, id }, budget);
+      return [{ kind: 'remove', subject, limit: limit.id }];
     });
   },
 });

@@ -1,16 +1,10 @@
-import {
-  ACT_WORDS,
-  type DecideOutcome,
-  type LimitRequest,
-  type RequestVerdict,
-  whoMayText,
-} from '../../../functions/core/limits/index.ts';
+import type { LimitRequest } from '../../../functions/core/limits/index.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { answeredInProcess } from '../api/api-in-process.ts';
+import { type ApiRefusal, answeredInProcess, answerOf } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
   BUDGET_DEPS,
@@ -81,15 +75,20 @@ const decideCommandOn = (verb: 'approve' | 'decline', deps: BudgetDeps): Command
     const [id] = words;
     if (id === undefined) throw new UsageError('expected the id of a request, from tollgate budget requests');
     const { note } = values;
-    const verdict: RequestVerdict =
+    const json =
       verb === 'decline'
         ? { verdict: verb, note: readReason(note, 'note') }
         : { verdict: verb, ...(note !== undefined && { note }) };
     const actor = readActor(values, deps);
-    return withBudget(deps.open, values, io, async ({ desk, directory }) => {
-      const outcome = await desk.decide(id, verdict, { actor, rights: readRights(values, directory) });
-      if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(problemText));
-      return tellDecided(id, outcome, values.json, io);
+    return withBudget(deps.open, values, io, async ({ apiOf, directory }) => {
+      const { requests } = apiOf(actor, readRights(values, directory));
+      const answer = await answerOf(requests[':id'].decision.$post({ param: { id }, json }));
+      if (!answer.ok) return tellUndecided(id, answer.refused, values.json, io);
+      const { live, ...request } = answer.body;
+      const { state: outcome } = request;
+      if (values.json) io.out(`${JSON.stringify({ outcome, request, pointer: live })}\n`);
+      else io.out(`${id} ${outcome}${live ? `; it is live in set ${live.set}, edit ${live.edit}` : ''}\n`);
+      return EXIT.ok;
     });
   },
 });
@@ -99,38 +98,13 @@ export const declineCommandOn = (deps: BudgetDeps): Command => decideCommandOn('
 export const approveCommand: Command = approveCommandOn(BUDGET_DEPS);
 export const declineCommand: Command = declineCommandOn(BUDGET_DEPS);
 
-function tellDecided(
-  id: string,
-  outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>,
-  json: boolean,
-  io: TerminalIo,
-): ExitCode {
-  const done = outcome.outcome === 'approved' || outcome.outcome === 'declined';
-  if (json) io.out(`${JSON.stringify(outcome)}\n`);
-  else if (done) io.out(`${decidedText(id, outcome)}\n`);
-  else io.err(`${decidedText(id, outcome)}\n`);
-  return done ? EXIT.ok : EXIT.wouldReject;
-}
-
-function decidedText(id: string, outcome: Exclude<DecideOutcome, { outcome: 'invalid' }>): string {
-  switch (outcome.outcome) {
-    case 'approved':
-      return `${id} approved; it is live in set ${outcome.pointer.set}, edit ${outcome.pointer.edit}`;
-    case 'declined':
-      return `${id} declined`;
-    case 'unknown':
-      return `${id}: no request has this id, or it expired; tollgate budget requests lists them`;
-    case 'decided':
-      return `${id}: ${printable(outcome.request.decidedBy ?? 'somebody')} has ${outcome.request.state} it already`;
-    case 'forbidden':
-      return outcome.own === true
-        ? `${id}: is a request of your own; somebody else has to decide, who is ${whoMayText(outcome.act, outcome.needs)}`
-        : `${id}: to ${ACT_WORDS[outcome.act]} you must be ${whoMayText(outcome.act, outcome.needs)}`;
-    case 'stale':
-      return `${id}: the limits it changes are others by now; decline it, and have it asked for again`;
-    case 'busy':
-      return `${id}: others edit the limits at the same time; it stays pending, try again`;
-  }
+/** @throws {DocumentError} with every problem. */
+function tellUndecided(id: string, refused: ApiRefusal, json: boolean, io: TerminalIo): ExitCode {
+  const { error, problems } = refused;
+  if (problems !== undefined) throw new DocumentError(problems.map(problemText));
+  if (json) io.out(`${JSON.stringify({ outcome: error.code, ...refused })}\n`);
+  else io.err(`${id}: ${printable(`${error.message} ${error.remedy}`)}\n`);
+  return EXIT.wouldReject;
 }
 
 /** `+200`, or of an edit `500.00 EUR → 900.00 EUR`. */

@@ -29,7 +29,7 @@ export const revokeCommandOn = (deps: BudgetDeps): Command => ({
     const [grant] = words;
     if (grant === undefined)
       throw new UsageError('expected the id of a grant, from tollgate budget show <group>');
-    return editCommand(values, io, deps, () => ({ edits: [{ kind: 'revoke', grant }] }));
+    return editCommand(values, io, deps, () => [{ kind: 'revoke', grant }]);
   },
 });
 

@@ -1,10 +1,11 @@
-import { readWrittenAmount, type SetLimit } from '../../../functions/core/limits/index.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
+import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
+import { readWrittenAmount } from '../../../functions/core/limits/index.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { isAtOnce } from '../../../policies/units/unit.ts';
 import { readUnits, writtenUnits } from '../../../policies/units/written.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
+import type { SentEdit } from '../api/edit-answer.ts';
 import { type AmountWords, readAmountWords } from './amount-words.ts';
 import {
   BUDGET_DEPS,
@@ -77,11 +78,12 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
     const fields = fieldsOf(values);
     if (amountWords.length === 0 && Object.keys(fields).length === 0)
       throw new UsageError(`expected ${WORDS.what}, or a field such as --mode`);
-    return editCommand(values, io, deps, ({ limits }, { policy, directory }) => {
+    return editCommand(values, io, deps, async (budget) => {
+      const { policy, directory } = budget;
       const subject = subjectOfWord(word, directory);
       const written: Partial<AmountWords> =
         amountWords.length === 0 ? {} : readAmountWords(amountWords, policy.currency);
-      const standing = pickLimit(subject, { ...written, word, id: values.limit }, limits);
+      const standing = await pickLimit(subject, { ...written, word, id: values.limit }, budget);
       const unit = written.unit ?? standing?.kind;
       if (unit === undefined)
         throw new UsageError(
@@ -105,7 +107,7 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
         ...(written.per !== undefined && { per: written.per }),
         ...fields,
       };
-      return { edits: [edit], subject };
+      return [edit];
     });
   },
 });
@@ -113,7 +115,7 @@ export const setCommandOn = (deps: BudgetDeps): Command => ({
 export const setCommand: Command = setCommandOn(BUDGET_DEPS);
 
 /** A share is one of what the limit has. @throws {UsageError} */
-function amountOf(written: string, standing: Limit | undefined, currency: string): string {
+function amountOf(written: string, standing: OwnLimit | undefined, currency: string): string {
   if (!written.endsWith('%')) return written;
   const read = readWrittenAmount(written, { currency, was: standing && plainAmount(standing) });
   if (read.ok) return read.text;
@@ -121,13 +123,14 @@ function amountOf(written: string, standing: Limit | undefined, currency: string
 }
 
 /** As limits.yaml has it; undefined: it has no end, or none that a decimal can say. */
-function plainAmount({ amount, kind }: Limit): string | undefined {
+function plainAmount({ amount, kind }: OwnLimit): string | undefined {
   if (amount === 'unlimited') return undefined;
   const written = writtenUnits(amount, kind);
   const read = readUnits(written, kind);
   return read.ok && read.amount === amount ? written : undefined;
 }
 
+type SetLimit = Extract<SentEdit, { kind: 'set' }>;
 type Fields = Omit<SetLimit, 'kind' | 'subject' | 'limit' | 'unit' | 'amount' | 'per'>;
 
 function fieldsOf(values: FlagValues<typeof FIELD_FLAGS>): Fields {
@@ -160,7 +163,7 @@ function chosen<Choice extends string>(
   return value === undefined ? undefined : value === NONE ? null : readChoice(flag, value, choices);
 }
 
-const thresholdsOf = (value: string | undefined): readonly number[] | null | undefined =>
+const thresholdsOf = (value: string | undefined): number[] | null | undefined =>
   value === undefined
     ? undefined
     : value === NONE

@@ -1,9 +1,10 @@
-import { entryPlaceOf, exportedLimits, limitsByPlace } from '../../../functions/core/limits/index.ts';
+import { entryPlaceOf } from '../../../functions/core/limits/index.ts';
 import { closest } from '../../../policies/document/closest.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { BudgetContext } from '../api/open-api.ts';
+import { ownLimits } from './pick-limit.ts';
 
 /** How a subject is written on the command line, for help texts. */
 export const SUBJECT_HELP = `  <group>              a full path such as acme/payments, or GitLab's id; also instance, a project's path,
@@ -32,10 +33,10 @@ export function subjectOfWord(word: string, directory: Directory): string {
  */
 export async function knownSubject(
   word: string,
-  { desk, directory, policy }: Pick<BudgetContext, 'desk' | 'directory' | 'policy'>,
+  { api, directory, policy }: Pick<BudgetContext, 'api' | 'directory' | 'policy'>,
 ): Promise<string> {
   const subject = subjectOfWord(word, directory);
-  if (limitsByPlace((await exportedLimits(desk)).limits).has(subject)) return subject;
+  if ((await ownLimits(subject, { api })).length > 0) return subject;
   const [kind, name = ''] = subject.split('/');
   if (kind === 'group' && !directory.groupById.has(Number(name))) throw unknownId(word, 'group');
   if (kind === 'project' && !directory.projectById.has(Number(name))) throw unknownId(word, 'project');

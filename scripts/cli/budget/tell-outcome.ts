@@ -1,15 +1,11 @@
-import {
-  ACT_WORDS,
-  type ApplyOutcome,
-  type ChangeRow,
-  type Denial,
-  whoMayText,
-} from '../../../functions/core/limits/index.ts';
-import { type DocumentProblem, problemText } from '../../../policies/document/parsed.ts';
+import { ACT_WORDS, type ChangeRow, whoMayText } from '../../../functions/core/limits/index.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { setShown } from '../limits/live-set.ts';
+import type { ApiAnswer } from '../api/api-in-process.ts';
+import { type EditAnswer, setAnswered } from '../api/edit-answer.ts';
+import type { SetView } from '../limits/live-set.ts';
 import { setText } from '../limits/set-text.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { changeRowsText } from './change-rows.ts';
@@ -21,108 +17,116 @@ export interface OutcomeFormat {
   readonly io: TerminalIo;
 }
 
-type Of<Outcome extends ApplyOutcome['outcome']> = Extract<ApplyOutcome, { outcome: Outcome }>;
+type Edited = Extract<EditAnswer, { ok: true }>['body'];
+type Refusal = Extract<ApiAnswer<never>, { ok: false }>;
 
 /** What became of edits. @throws {DocumentError} with every problem. */
 export function tellOutcome(
-  outcome: ApplyOutcome,
+  answer: EditAnswer,
   base: string | undefined,
-  telling: OutcomeFormat,
+  { currency, json, io }: OutcomeFormat,
 ): ExitCode {
-  const { json, io } = telling;
-  if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(editProblemText));
-  const code = outcome.outcome === 'live' || outcome.outcome === 'unchanged' ? EXIT.ok : EXIT.wouldReject;
+  if (!answer.ok) return tellRefusal(answer, base, { currency, json, io });
+  const { body } = answer;
+  const isDone = body.outcome !== 'needs_approval';
+  if (json) io.out(`${JSON.stringify(isDone ? liveJson(body) : body)}\n`);
+  else if (isDone) io.out(editedText(body, currency, io));
+  else io.err(editedText(body, currency, io));
+  return isDone ? EXIT.ok : EXIT.wouldReject;
+}
+
+/** What stands in the way of edits, or of a look at what they would do. @throws {DocumentError} {Error} */
+export function tellRefusal(
+  { status, refused }: Refusal,
+  base: string | undefined,
+  { currency, json, io }: OutcomeFormat,
+): ExitCode {
+  const { error, problems, live, mine, theirs } = refused;
+  const of = refused.base ?? base;
+  if (problems !== undefined) throw new DocumentError(problems.map(editProblemText));
+  if (status === 429) throw new Error(`${error.message} ${error.remedy}`);
+  const { code } = error;
+  const set = live && setAnswered(live);
   if (json) {
-    io.out(`${JSON.stringify(jsonOf(outcome, base))}\n`);
-    return code;
-  }
-  const told = textOf(outcome, base, telling, paintWhen(io.colours));
-  if (code === EXIT.ok) io.out(told);
-  else io.err(told);
-  return code;
+    const both = { base: of ?? null, live: set ?? null, mine: mine ?? null, theirs: theirs ?? null };
+    io.out(`${JSON.stringify({ outcome: code, ...refused, ...(code === 'stale' && both) })}\n`);
+  } else if (code === 'stale') io.err(staleText({ live: set, mine, theirs }, of, currency, io));
+  else io.err(refusalText(refused, currency, io));
+  return EXIT.wouldReject;
 }
 
 /** A command makes one edit: which of the edits it was need not be said. */
-export const editProblemText = ({ path, message }: DocumentProblem): string =>
-  problemText({ path: path[0] === 'edits' && path.length > 2 ? path.slice(2) : path, message });
+export const editProblemText = ({
+  path,
+  message,
+}: {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}): string => problemText({ path: path[0] === 'edits' && path.length > 2 ? path.slice(2) : path, message });
 
-function jsonOf(outcome: ApplyOutcome, base: string | undefined): object {
-  if (outcome.outcome !== 'stale') return outcome;
-  const { live, mine, theirs } = outcome;
-  const shown = live && setShown(live.pointer, live.change);
-  return {
-    outcome: 'stale',
-    base: base ?? null,
-    live: shown ?? null,
-    mine: mine ?? null,
-    theirs: theirs ?? null,
-  };
+function liveJson({ outcome, set, edit, atMs, rows }: Exclude<Edited, { outcome: 'needs_approval' }>) {
+  const pointer = set === undefined ? undefined : { set, edit, atMs };
+  return outcome === 'live' ? { outcome, pointer, rows } : { outcome, pointer };
 }
 
-function textOf(
-  outcome: Exclude<ApplyOutcome, { outcome: 'invalid' }>,
-  base: string | undefined,
-  telling: OutcomeFormat,
-  paint: Paint,
-): string {
-  const rows = (changes: readonly ChangeRow[]): string =>
-    changeRowsText(changes, telling.currency, telling.io.columns, paint);
-  switch (outcome.outcome) {
-    case 'live':
-      return `${rows(outcome.rows)}${paint.good('live')}  set ${outcome.pointer.set}, edit ${outcome.pointer.edit}\n`;
-    case 'unchanged':
-      return 'It is so already; nothing was written.\n';
-    case 'stale':
-      return staleText(outcome, base, rows, telling.io);
-    case 'forbidden':
-      return `${paint.bad('Refused')}, nothing was changed:\n${outcome.denied.map(deniedText).join('')}`;
-    case 'needs_confirmation':
-      return [
-        'Nothing was changed yet. Say --confirm if this is meant:\n',
-        rows(outcome.rows),
-        ...outcome.lockout.map((each) => `${printable(each)}\n`),
-      ].join('');
-    case 'needs_approval':
-      return approvalText(outcome, rows);
+function editedText(body: Edited, currency: string, io: TerminalIo): string {
+  const paint = paintWhen(io.colours);
+  const rows = changeRowsText(body.rows, currency, io.columns, paint);
+  if (body.outcome === 'needs_approval') {
+    const { id } = body.request;
+    const who = whoMayText('approve', body.by);
+    return `Nothing was changed yet.\n${rows}Request ${id} waits for somebody else, who is ${who}: tollgate budget approve ${id}\n`;
   }
+  if (body.outcome === 'unchanged') return 'It is so already; nothing was written.\n';
+  return `${rows}${paint.good('live')}  set ${body.set}, edit ${body.edit}\n`;
+}
+
+function refusalText(
+  { error, denied, rows = [], lockout = [] }: Refusal['refused'],
+  currency: string,
+  io: TerminalIo,
+) {
+  const paint: Paint = paintWhen(io.colours);
+  const isToConfirm = error.code === 'needs_confirmation';
+  const why = denied?.map(
+    ({ row, act, needs }) =>
+      `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: to ${ACT_WORDS[act]} you must be ${whoMayText(act, needs)}\n`,
+  );
+  return [
+    isToConfirm
+      ? 'Nothing was changed yet. Say --confirm if this is meant:\n'
+      : `${paint.bad('Refused')}, nothing was changed:\n`,
+    rows.length === 0 ? '' : changeRowsText(rows, currency, io.columns, paint),
+    ...lockout.map((each) => `${printable(each)}\n`),
+    ...(why ?? (isToConfirm ? [] : [`${error.message} ${error.remedy}\n`])),
+  ].join('');
+}
+
+interface StaleChange {
+  readonly live: SetView | undefined;
+  /** What the edits would have done; undefined: their base cannot be read any more. */
+  readonly mine: readonly ChangeRow[] | undefined;
+  readonly theirs: readonly ChangeRow[] | undefined;
 }
 
 /** Both versions: what others did meanwhile, and what this would have done. */
 export function staleText(
-  { live, mine, theirs }: Omit<Of<'stale'>, 'outcome'>,
+  { live, mine, theirs }: StaleChange,
   base: string | undefined,
-  rows: (changes: readonly ChangeRow[]) => string,
-  io: Pick<TerminalIo, 'colours' | 'env'>,
+  currency: string,
+  io: TerminalIo,
 ): string {
   const paint = paintWhen(io.colours);
-  const head = `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n`;
-  const set = live === undefined ? '' : setText(setShown(live.pointer, live.change), rollupZone(io), paint);
-  const part = (title: string, changes: readonly ChangeRow[] | undefined, none: string): string =>
-    `${paint.strong(title)}\n${changes === undefined || changes.length === 0 ? `${none}\n` : rows(changes)}`;
+  const set = live === undefined ? '' : setText(live, rollupZone(io), paint);
+  const head = `Nothing was changed: this is an edit of ${base === undefined ? 'no set' : `set ${base}`}, and another one is live.\n${set}`;
+  if (mine === undefined)
+    return `${head}What it was an edit of is gone or too old to compare with: begin again with what is live.\n`;
+  const part = (title: string, changes: readonly ChangeRow[], none: string): string =>
+    `${paint.strong(title)}\n${changes.length === 0 ? `${none}\n` : changeRowsText(changes, currency, io.columns, paint)}`;
   return [
     head,
-    set,
-    part(
-      'theirs',
-      theirs,
-      theirs === undefined ? 'cannot be told any more' : 'nothing about the same subjects',
-    ),
-    part('mine', mine, mine === undefined ? 'cannot be told any more' : 'nothing'),
+    part('theirs', theirs ?? [], 'nothing about the same subjects'),
+    part('mine', mine, 'nothing'),
     'Look at both, and make the edit again.\n',
   ].join('');
-}
-
-const deniedText = ({ row, act, needs }: Denial): string =>
-  `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: to ${ACT_WORDS[act]} you must be ${whoMayText(act, needs)}\n`;
-
-function approvalText(
-  { request, by, rows: changes }: Of<'needs_approval'>,
-  rows: (changes: readonly ChangeRow[]) => string,
-): string {
-  const who = whoMayText('approve', by);
-  const next =
-    request === undefined
-      ? `Somebody else has to approve this, who is ${who}. No request was filed: too many are waiting already.\n`
-      : `Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
-  return `Nothing was changed yet.\n${rows(changes)}${next}`;
 }

@@ -1,28 +1,37 @@
-import type { LiveLimits, Preview } from '../../../functions/core/limits/index.ts';
-import { DocumentError } from '../../policy/read-documents.ts';
+import type { PreviewAnswer } from '../../../functions/answers/preview/model.ts';
 import { EXIT, type ExitCode } from '../../terminal/command.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
-import { setShown } from '../limits/live-set.ts';
-import { type BacktestLine, backtestLine } from './backtest-edit.ts';
+import type { SetView } from '../limits/live-set.ts';
+import { shadowCount } from '../report/shadow-words.ts';
 import { changeRowsText, oversubscriptionText } from './change-rows.ts';
-import { editProblemText, type OutcomeFormat, staleText } from './tell-outcome.ts';
+import { type OutcomeFormat, staleText } from './tell-outcome.ts';
 
-/** What edits would do. @param more - for --json. @throws {DocumentError} with every problem. */
+/** What the jobs of the last days would have met. */
+export interface BacktestLine {
+  readonly days: number;
+  readonly jobs: number;
+  /** Under the edited limits. */
+  readonly wouldFail: number;
+  /** Under the limits as they are: some jobs were decided by others. */
+  readonly wouldFailNow: number;
+  /** What really happened. */
+  readonly failed: number;
+}
+
+type ValidPreview = Omit<Extract<PreviewAnswer, { outcome: 'valid' }>, 'effects'>;
+
+/** What edits would do. @param more - for --json. */
 export function tellPreview(
-  preview: Preview,
+  preview: ValidPreview,
   lived: BacktestLine | undefined,
-  { base, live }: { readonly base: string | undefined; readonly live: LiveLimits | undefined },
+  { base, live }: { readonly base: string | undefined; readonly live: SetView | undefined },
   { currency, json, io }: OutcomeFormat,
   more: object = {},
 ): ExitCode {
-  if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(editProblemText));
   const { stale, theirs, rows, oversubscription, needsConfirmation, needsApproval, lockout } = preview;
   const code = stale ? EXIT.wouldReject : EXIT.ok;
   if (json) {
-    const both = stale && {
-      live: live === undefined ? null : setShown(live.pointer, live.change),
-      theirs: theirs ?? null,
-    };
+    const both = stale && { live: live ?? null, theirs: theirs ?? null };
     const told = { stale, rows, ...both, oversubscription, needsConfirmation, needsApproval, lockout };
     io.out(
       `${JSON.stringify({ outcome: 'dry_run', base: base ?? null, ...told, ...more, backtest: lived ?? null })}\n`,
@@ -32,8 +41,7 @@ export function tellPreview(
   const paint = paintWhen(io.colours);
   // What it would do to a set that is gone helps nobody but beside what became of that set.
   if (stale) {
-    const changes = (some: typeof rows): string => changeRowsText(some, currency, io.columns, paint);
-    io.err(staleText({ live, mine: rows, ...(theirs !== undefined && { theirs }) }, base, changes, io));
+    io.err(staleText({ live, mine: rows, theirs }, base, currency, io));
     return code;
   }
   const lines = [
@@ -54,4 +62,10 @@ export function tellPreview(
   ];
   io.out(`${lines.join('')}Nothing was written.\n`);
   return code;
+}
+
+/** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */
+function backtestLine({ days, jobs, wouldFail, wouldFailNow, failed }: BacktestLine): string {
+  if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;
+  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did`;
 }

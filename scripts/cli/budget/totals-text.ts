@@ -1,4 +1,4 @@
-import type { Total, TotalChange } from '../../../functions/core/limits/index.ts';
+import type { WrittenTotal } from '../../../functions/core/limits/index.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
@@ -23,19 +23,19 @@ const amounts = { align: 'right', even: true } as const;
 
 /** The check sums: who sums the column of the spreadsheet must find them again. */
 export function totalsText(
-  totals: readonly TotalChange[],
+  totals: readonly WrittenTotal[],
   { rowsRead, notes, unnamed, pruned }: ImportFigures,
   currency: string,
   columns: number,
   paint: Paint,
 ): string {
-  const told = totals.map(({ kind, per, unit, since, before, after }) => {
-    const text = (total: Total): string => amountText(Number(total.amount), unit, currency);
-    const difference = after.amount - before.amount;
+  const told = totals.map(({ kind, per, unit, since, zone, before, after }) => {
+    const text = (total: WrittenTotal['before']): string => amountText(Number(total.amount), unit, currency);
+    const difference = BigInt(after.amount) - BigInt(before.amount);
     const sign = difference > 0n ? '+' : '';
     return [
-      per === undefined ? kind : `${kind} per ${per}`,
-      since === undefined ? 'now' : `from ${instantText(since.atMs, since.zone)}`,
+      per === null ? kind : `${kind} per ${per}`,
+      since === null ? 'now' : `from ${instantText(Date.parse(since), zone ?? 'UTC')}`,
       shadowCount(before.limits),
       text(before),
       shadowCount(after.limits),

@@ -1,8 +1,8 @@
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { liveSet } from '../api/edit-answer.ts';
 import { withBudget } from '../api/open-api.ts';
-import { setShown } from '../limits/live-set.ts';
 import { NOTHING_LIVE, setText } from '../limits/set-text.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import {
@@ -13,7 +13,6 @@ import {
   EDIT_FLAGS_HELP,
   readActor,
   readReason,
-  readRights,
 } from './budget-flags.ts';
 import { EDITING_FLAGS, makeEdit } from './edit-command.ts';
 
@@ -43,34 +42,23 @@ export const undoCommandOn = (deps: BudgetDeps): Command => ({
     const asked = word === undefined ? undefined : readWhole('edit', word, 1, EDIT_MAX);
     const actor = readActor(values, deps);
     return withBudget(deps.open, values, io, async (budget) => {
-      const { desk, directory } = budget;
-      const live = await desk.live();
+      const live = await liveSet(budget.api);
       if (live === undefined) throw new UsageError(NOTHING_LIVE);
-      const { pointer, change } = live;
-      const isOther = values.base !== undefined && values.base !== pointer.set;
-      if (isOther || (asked !== undefined && asked !== pointer.edit)) {
-        const shown = setShown(pointer, change);
-        if (values.json) io.out(`${JSON.stringify({ outcome: 'stale', live: shown })}\n`);
+      const { set, edit } = live;
+      const isOther = values.base !== undefined && values.base !== set;
+      if (isOther || (asked !== undefined && asked !== edit)) {
+        if (values.json) io.out(`${JSON.stringify({ outcome: 'stale', live })}\n`);
         else
           io.err(
-            `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(shown, rollupZone(io), paintWhen(io.colours))}`,
+            `Nothing was changed: others edited since, and only the last edit is taken back.\n${setText(live, rollupZone(io), paintWhen(io.colours))}`,
           );
         return EXIT.wouldReject;
       }
-      const before = await desk.at(change.base);
-      if (before === undefined)
-        throw new UsageError(
-          `edit ${pointer.edit} cannot be taken back: what it was an edit of is gone, replaced sets are kept for 90 days`,
-        );
       const why =
         values.reason === undefined
-          ? `undoes edit ${pointer.edit}: ${change.why}`.slice(0, WHY_CHARACTERS_MAX)
+          ? `undoes edit ${edit}: ${live.why}`.slice(0, WHY_CHARACTERS_MAX)
           : readReason(values.reason);
-      const rights = readRights(values, directory);
-      const who = { actor, why, rights, source: 'cli', ...(values.confirm && { confirmed: true }) };
-      const edits = [{ kind: 'replace', document: before.document }] as const;
-      const base = { live, set: pointer.set, limits: live.limits };
-      return makeEdit({ edits, who, dryRun: values['dry-run'], json: values.json }, base, budget, io);
+      return makeEdit({ edits: [{ kind: 'undo', edit }], actor, why }, { live, set }, values, budget, io);
     });
   },
 });

@@ -39,7 +39,7 @@ export const freezeCommandOn = (deps: BudgetDeps): Command => ({
     if (word === undefined) throw new UsageError('expected a group');
     const { from, until, owner } = values;
     const reason = readReason(values.reason);
-    return editCommand(values, io, deps, (_base, { directory }) => {
+    return editCommand(values, io, deps, ({ directory }) => {
       const subject = subjectOfWord(word, directory);
       const edges = {
         ...(from !== undefined && { from: readDayFlag('from', from) }),
@@ -52,7 +52,7 @@ export const freezeCommandOn = (deps: BudgetDeps): Command => ({
         ...edges,
         ...(owner !== undefined && { owner }),
       } as const;
-      return { edits: [edit], subject };
+      return [edit];
     });
   },
 });

@@ -1,5 +1,6 @@
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
 import {
   BUDGET_DEPS,
   BUDGET_FLAGS_HELP,
@@ -32,20 +33,19 @@ export const unfreezeCommandOn = (deps: BudgetDeps): Command => ({
     });
     const [word] = words;
     if (word === undefined) throw new UsageError('expected a group, or the id of a freeze');
-    return editCommand(values, io, deps, ({ limits }, { directory }) => {
-      const all = [...(limits.freezes?.values() ?? [])].flat();
-      const named = all.find(({ id }) => id === word);
-      if (named !== undefined)
-        return { edits: [{ kind: 'unfreeze', freeze: named.id }], subject: named.subject };
+    return editCommand(values, io, deps, async ({ api, directory }) => {
+      const exceptions = await answeredInProcess(api.exceptions.$get({ query: {} }));
+      const all = exceptions.filter(({ kind }) => kind === 'freeze');
+      if (all.some(({ id }) => id === word)) return [{ kind: 'unfreeze', freeze: word }];
       const subject = subjectOfWord(word, directory);
-      const [freeze, ...more] = limits.freezes?.get(subject) ?? [];
+      const [freeze, ...more] = all.filter((each) => each.subject === subject);
       if (freeze === undefined)
         throw new UsageError(`${word}: is not frozen itself; expected a group that is, or a freeze's id`);
       if (more.length > 0)
         throw new UsageError(
           `${word} has several freezes; expected one of ${[freeze, ...more].map(({ id }) => id).join(', ')}`,
         );
-      return { edits: [{ kind: 'unfreeze', freeze: freeze.id }], subject };
+      return [{ kind: 'unfreeze', freeze: freeze.id }];
     });
   },
 });

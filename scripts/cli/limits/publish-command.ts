@@ -11,6 +11,7 @@ import { readYaml } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { answerOfDesk } from '../api/edit-answer.ts';
 import { tellOutcome } from '../budget/tell-outcome.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -119,7 +120,7 @@ async function publish(
         { table, policy, directory, nowMs: io.nowMs },
       ));
     if (asked !== undefined)
-      return tellOutcome(asked, base, { currency: policy.currency, json: values.json, io });
+      return tellOutcome(answerOfDesk(asked), base, { currency: policy.currency, json: values.json, io });
     const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
     // The same document was valid a moment ago.
     if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));

@@ -1,16 +1,14 @@
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { type ArmedForecast, ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { readChoice, readFlags } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
+import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type LedgerAccess, type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { openRulesInForce } from '../rules-in-force.ts';
+import { deliver, readFormat, terminalOf } from '../statement/deliver.ts';
 import { progressOf } from '../truth/progress.ts';
 import { type GroupFilter, groupFilter } from './group-filter.ts';
 import { shadowCsv } from './shadow-csv.ts';
@@ -79,7 +77,7 @@ const FLAGS = {
 
 async function reportShadow(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
-  const format = formatOf(values.format, values.json);
+  const format = readFormat(values, FORMATS);
   const span = readSpan(values.since ?? '14d', values.until, io.nowMs(), rollupZone(io));
   const givenUrl = readGitlabUrl(values['gitlab-url']);
   const ledger = await open(values, io);
@@ -104,7 +102,7 @@ async function reportShadow(args: readonly string[], io: TerminalIo, open: OpenL
   } finally {
     await ledger.close();
   }
-  await deliver(report, format, values.out, io);
+  await deliver(rendered(report, format, values.out, io), values.out, io);
   return EXIT.ok;
 }
 
@@ -155,30 +153,10 @@ async function forecast(
   }
 }
 
-async function deliver(
-  report: ShadowReport,
-  format: Format,
-  out: string | undefined,
-  io: TerminalIo,
-): Promise<void> {
-  const toFile = out !== undefined;
-  const text = render(report, format, toFile, io);
-  if (!toFile) return io.out(text);
-  const file = resolve(io.cwd, out);
-  await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--out "${out}": could not be written (${error.code ?? error.message})`);
-  });
-  io.err(`${file} written\n`);
-}
-
-function render(report: ShadowReport, format: Format, toFile: boolean, io: TerminalIo): string {
+function rendered(report: ShadowReport, format: Format, out: string | undefined, io: TerminalIo): string {
   switch (format) {
     case 'terminal':
-      return shadowTerminal(
-        report,
-        paintWhen(io.colours && !toFile),
-        toFile ? Number.POSITIVE_INFINITY : io.columns,
-      );
+      return shadowTerminal(report, ...terminalOf(out, io));
     case 'csv':
       return shadowCsv(report);
     case 'html':
@@ -186,13 +164,6 @@ function render(report: ShadowReport, format: Format, toFile: boolean, io: Termi
     case 'json':
       return `${JSON.stringify(report)}\n`;
   }
-}
-
-function formatOf(format: string | undefined, json: boolean): Format {
-  if (format === undefined) return json ? 'json' : 'terminal';
-  if (json)
-    throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
-  return readChoice('format', format, FORMATS);
 }
 
 function readGitlabUrl(text: string | undefined): string | undefined {

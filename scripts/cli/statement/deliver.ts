@@ -1,6 +1,27 @@
+/** In which form a report or statement is told, and where to. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { readChoice } from '../../terminal/flags.ts';
+import { type Paint, paintWhen } from '../../terminal/paint.ts';
+
+/** `--format`, or `json`. @throws {UsageError} for another one, and for both. */
+export function readFormat<Format extends string>(
+  { format, json }: { readonly format?: string | undefined; readonly json: boolean },
+  formats: readonly ['terminal', ...Format[]],
+): 'terminal' | Format | 'json' {
+  if (format === undefined) return json ? 'json' : 'terminal';
+  if (json)
+    throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
+  return readChoice<'terminal' | Format>('format', format, formats);
+}
+
+/** How much room there is, and which colours: none in a file. */
+export const terminalOf = (
+  out: string | undefined,
+  { colours, columns }: Pick<TerminalIo, 'colours' | 'columns'>,
+): readonly [paint: Paint, columns: number] =>
+  out === undefined ? [paintWhen(colours), columns] : [paintWhen(false), Number.POSITIVE_INFINITY];
 
 /** To the terminal, or into a file. @throws {UsageError} if the file cannot be written. */
 export async function deliver(text: string, out: string | undefined, io: TerminalIo): Promise<void> {

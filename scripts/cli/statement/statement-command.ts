@@ -1,15 +1,13 @@
 import type { Statement } from '../../../functions/answers/statement/model.ts';
-import { statementOf, statementPlan } from '../../../functions/answers/statement/statement.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
+import { answerOf } from '../api/api-in-process.ts';
+import { withBooks } from '../api/open-api.ts';
 import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
-import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
-import { progressOf, watched } from '../truth/progress.ts';
-import { deliver } from './deliver.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { deliver, readFormat, terminalOf } from './deliver.ts';
 import { focusCsv } from './focus-csv.ts';
 import { statementCsv } from './statement-csv.ts';
 import { statementTerminal } from './statement-terminal.ts';
@@ -21,6 +19,8 @@ the month and to the groups of its admission, wherever groups were moved since. 
 those that came after the month was over are marked. Ninety days after its end a month has lines by day only: they are
 read from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the closing entries of the group's
 limits. FOCUS and --by job need the jobs and are for younger months.
+
+Limits and groups are those that are live beside the ledger, unless a file is named or nothing is live.
 
   --month <month>      2026-10, with its last day, in the zone of the group's limit of money per month
   --group <id | path>  e.g. acme/payments; instance is everything
@@ -65,48 +65,39 @@ const FLAGS = {
 
 async function tellStatement(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values } = readFlags(args, FLAGS);
-  const { month, format, json } = values;
+  const { month } = values;
   if (month === undefined) throw new UsageError('--month is missing: expected a month like 2026-10');
   if (values.all && values.group !== undefined)
     throw new UsageError('--group and --all: expected one of them');
   const group = values.all ? ALL_GROUPS : values.group;
   if (group === undefined)
     throw new UsageError('--group is missing: expected a group like acme/payments, or --all');
-  if (format !== undefined && json)
-    throw new UsageError(`--format "${format}": expected it without --json, which is a format of its own`);
-  const chosen = format === undefined ? 'terminal' : readChoice('format', format, FORMATS);
+  const chosen = readFormat(values, FORMATS);
   const by = readChoice('by', values.by ?? 'day', ['day', 'job'] as const);
   const withUsers = values['with-users'];
   if (withUsers && (by !== 'job' || chosen === 'focus'))
     throw new UsageError('--with-users: belongs to --by job, and not to --format focus');
-  const { limits, directory, policy } = readRules(values, io);
-  const plan = statementPlan(
-    {
-      month,
-      group,
-      by,
-      withUsers,
-      withPrices: chosen === 'focus',
-      ...(values.zone !== undefined && { zone: values.zone }),
-    },
-    { limits, directory, currency: policy.currency, nowMs: io.nowMs(), zone: rollupZone(io) },
-  );
-  if (plan.outcome === 'unreadable')
-    throw new UsageError(`--${plan.asked} "${values[plan.asked]}": ${plan.sentence}`);
-  const ledger = await open(values, io);
-  const jobs = watched(ledger.store, progressOf('items read', io));
-  const answer = await statementOf(plan, { ...ledger, jobs }).finally(ledger.close);
-  if (answer.outcome === 'unknown_group')
-    throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
-  if (answer.outcome === 'only_days')
+  const query = {
+    ...{ group, by },
+    ...(withUsers && { with_users: 'yes' as const }),
+    ...(chosen === 'focus' && { with_prices: 'yes' as const }),
+    ...(values.zone !== undefined && { zone: values.zone }),
+  };
+  const statement = await withBooks(open, values, io, async ({ api, directory }) => {
+    const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
+    if (answer.ok) return answer.body;
+    if (answer.status === 404) throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());
+    const { error, problems: [problem] = [] } = answer.refused;
+    if (error.code === 'only_days')
+      throw new UsageError(
+        `--month "${month}": is over for more than 90 days and only its days are kept; expected it without --by job and --format focus`,
+      );
+    const asked = { month, group, zone: values.zone }[String(problem?.path[0])];
     throw new UsageError(
-      `--month "${month}": is over for more than 90 days and only its days are kept; expected it without --by job and --format focus`,
+      problem === undefined ? error.message : `--${problem.path[0]} "${asked}": ${problem.message}`,
     );
-  const { statement } = answer;
-  const text = json
-    ? `${JSON.stringify(statement)}\n`
-    : rendered(statement, chosen, values.out !== undefined, io);
-  await deliver(text, values.out, io);
+  });
+  await deliver(rendered(statement, chosen, values.out, io), values.out, io);
   const off = statement.controls.some(({ shownMicros, settledMicros }) => shownMicros !== settledMicros);
   // While jobs still end, a counter and its jobs are not read at one instant.
   return off && io.nowMs() >= statement.endMs ? EXIT.wouldReject : EXIT.ok;
@@ -114,20 +105,18 @@ async function tellStatement(args: readonly string[], io: TerminalIo, open: Open
 
 function rendered(
   statement: Statement,
-  format: (typeof FORMATS)[number],
-  toFile: boolean,
+  format: (typeof FORMATS)[number] | 'json',
+  out: string | undefined,
   io: TerminalIo,
 ): string {
   switch (format) {
     case 'terminal':
-      return statementTerminal(
-        statement,
-        paintWhen(io.colours && !toFile),
-        toFile ? Number.POSITIVE_INFINITY : io.columns,
-      );
+      return statementTerminal(statement, ...terminalOf(out, io));
     case 'csv':
       return statementCsv(statement);
     case 'focus':
       return focusCsv(statement);
+    case 'json':
+      return `${JSON.stringify(statement)}\n`;
   }
 }

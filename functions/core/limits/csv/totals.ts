@@ -26,7 +26,7 @@ interface TotalDate {
   readonly zone: string;
 }
 
-export interface Total {
+interface Total {
   readonly limits: number;
   /** Part of `limits`: those without an amount. */
   readonly unlimited: number;
@@ -125,6 +125,8 @@ export interface WrittenTotal extends Omit<TotalChange, 'per' | 'since' | 'befor
   readonly per: PeriodKind | null;
   /** ISO 8601; null: now. */
   readonly since: string | null;
+  /** IANA zone of a limit that begins or ends then; null: now. */
+  readonly zone: string | null;
   readonly before: WrittenSum;
   readonly after: WrittenSum;
 }
@@ -140,6 +142,7 @@ export const writtenTotals = (totals: readonly TotalChange[]): readonly WrittenT
     unit,
     per: per ?? null,
     since: since === undefined ? null : new Date(since.atMs).toISOString(),
+    zone: since?.zone ?? null,
     before: { ...before, amount: String(before.amount) },
     after: { ...after, amount: String(after.amount) },
   }));

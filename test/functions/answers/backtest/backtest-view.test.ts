@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { backtest as wholeBacktest } from '../../../../functions/answers/backtest/backtest.ts';
-import { JobSubjects } from '../../../../functions/answers/backtest/job-subjects.ts';
+import { compareAll } from '../../../../functions/answers/backtest/compare-all.ts';
 import type { BacktestSummary } from '../../../../functions/answers/backtest/model.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import type { LimitEdit } from '../../../../functions/core/limits/desk/limit-edit.ts';
@@ -54,17 +53,9 @@ test('the jobs that would have failed are counted one by one, as the command lin
     subjects: [{ subject: 'group/104', path: 'acme/payments/cards', jobs: 40, wouldFail: 30, missed: 0 }],
     jobsRead: 80,
   });
-  const preview = await house.desk.preview([edit(60)], house.set);
-  if (preview.outcome !== 'valid') throw new Error('invalid');
-  const subjects = new JobSubjects(['group/104'], house.directory);
-  const whole = await wholeBacktest(house.store, {
-    sinceMs: answer.fromMs,
-    untilMs: answer.untilMs,
-    rules: { policy: house.policy, limits: preview.limits, directory: house.directory },
-    counts: (record) => subjects.of(record).length > 0,
-    onJob: () => {},
-  });
-  expect(answer.all).toMatchObject({ jobs: whole.jobs, wouldFail: whole.rejectedNow });
+  const compareEdit = compareAll(house.store);
+  const whole = await house.reading({ compareEdit }).backtest([edit(60)], house.set, USERS.owner);
+  expect(counted(whole)).toMatchObject({ complete: true, all: answer.all, subjects: answer.subjects });
 });
 
 /** A second for each 500 ids: after five blocks, two of them above the newest, no other is begun. */

@@ -75,6 +75,7 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
   'GET /runner-classes/:name': () => ({ path: '/runner-classes/large', elsewhere: 'not there' }),
   'GET /instance': () => ({ path: '/instance', elsewhere: 'not there' }),
   'GET /budgets': () => ({ path: '/budgets?below=group/104', elsewhere: 'left out' }),
+  'GET /limits/own': () => ({ path: '/limits/own?subject=group/104', elsewhere: 'left out' }),
   'GET /exceptions': () => ({ path: '/exceptions?subject=group/104', elsewhere: 'left out' }),
   'GET /usage': () => ({ path: '/usage?subject=group/104', elsewhere: 'not there' }),
   'GET /jobs/:word': () => ({ path: '/jobs/4711', elsewhere: 'not there' }),

@@ -138,6 +138,70 @@ test('a file of a set that others changed since is refused with who did, and wit
   });
 });
 
+test('the last edit is taken back by its number, and only while it is the last', async () => {
+  const { post, apply, set, desk } = await live();
+  const second = await apply([EDIT]);
+  const undo = { edits: [{ kind: 'undo', edit: 2 }] };
+  const shown = await post('/limits/preview', undo, second);
+  expect(await shown.json()).toMatchObject({
+    outcome: 'valid',
+    rows: [{ from: 600_000_000, to: 500_000_000 }],
+  });
+  expect((await post('/limits/edits', { ...undo, why: 'slip' }, set)).status).toBe(412);
+  const both = { edits: [...undo.edits, EDIT], why: 'slip' };
+  expect(await (await post('/limits/edits', both, second)).json()).toMatchObject({
+    problems: [{ path: ['edits', 0, 'edit'] }],
+  });
+  expect((await post('/limits/edits', { ...undo, why: 'slip' }, second)).status).toBe(200);
+  const third = (await desk.live())?.pointer.set;
+  const late = await post('/limits/edits', { ...undo, why: 'slip' }, third);
+  expect(await late.json()).toMatchObject({ error: { code: 'stale' }, live: { edit: 3, base: second } });
+});
+
+test('what edits of a set that is gone would do cannot be told, and is refused like them', async () => {
+  const { post } = await live();
+  for (const path of ['/limits/preview', '/limits/backtest'])
+    expect((await post(path, { edits: [EDIT] }, 'gone')).status).toBe(412);
+});
+
+test('what edits of an older set would do is told beside what others did since', async () => {
+  const { post, apply, set } = await live();
+  await apply([EDIT]);
+  const late = await post('/limits/preview', { edits: [{ ...EDIT, amount: 550 }] }, set);
+  expect(await late.json()).toMatchObject({
+    stale: true,
+    rows: [{ to: 550_000_000 }],
+    theirs: [{ to: 600_000_000 }],
+  });
+});
+
+test('the limits written on a subject are told, also those that are not in force', async () => {
+  const { app, apply } = await live();
+  await apply([{ ...EDIT, from: '2030-01-01' }]);
+  const own = await (await app.request('/api/v1/limits/own?subject=group/101')).json();
+  expect(own).toEqual([
+    { id: 'money-month', kind: 'money', unit: 'micros', amount: 600_000_000, per: 'month' },
+  ]);
+});
+
+test('a file that does not say what it is of is made live only with If-Match, which never contradicts it', async () => {
+  const { app, set, desk } = await live();
+  const send = async (body: string, more: object = {}) =>
+    app.request('/api/v1/limits/import?why=own', {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv', ...more },
+      body,
+    });
+  const file = 'group_id,unit,limit,period\r\n104,money,1,month\r\n';
+  const missing = await send(file);
+  expect([missing.status, await missing.json()]).toMatchObject([428, { error: { code: 'base_missing' } }]);
+  const exported = await (await app.request('/api/v1/limits.csv')).text();
+  const other = await send(exported, { 'if-match': '"another"' });
+  expect([other.status, await other.json()]).toMatchObject([422, { problems: [{ path: [0, 'version'] }] }]);
+  expect((await desk.live())?.pointer.edit).toBe(1);
+  expect((await send(file, { 'if-match': `"${set}"` })).status).toBe(200);
+});
+
 test('an owner who may not loosen is told whom it takes', async () => {
   const { set, appFor } = await live();
   const answer = await appFor(USERS.owner).request('/api/v1/limits/edits', {

@@ -137,6 +137,8 @@ test('every route answers as it is described', async () => {
     '/budgets?forecast=yes',
     '/budgets?holding=project/1&forecast=yes',
     '/exceptions?subject=group/104',
+    '/exceptions',
+    '/limits/own?subject=group/104',
     '/groups?under=100',
     '/groups?under=roots&max=1',
     ...['/groups/104', '/groups/101', '/groups/102', '/groups/200', '/groups/201', '/groups/190'],
@@ -166,6 +168,10 @@ test('every route answers as it is described', async () => {
   await send('/limits/backtest', { edits });
   await send('/limits/edits', { edits, why: 'more' });
   await send('/limits/edits', { edits, why: 'the same' });
+  const edit = (await desk.live())?.pointer.edit;
+  await send('/limits/preview', { edits: [{ kind: 'undo', edit }] });
+  await send('/limits/preview', { edits: [{ kind: 'undo', edit: 1 }] });
+  await send('/limits/edits', { edits, why: 'late' }, 'gone');
   const [opened] = await desk.breakGlasses();
   await send(`/breakglass/${opened?.id}/end`, { why: 'over' });
   await send(`/breakglass/${opened?.id}/review`, { note: 'looked at' });

@@ -46,6 +46,9 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async budgets() {
       return { currency: 'EUR', nowMs: 0, rows: [], total: 0, forecastMax: 0 };
     },
+    async ownLimits() {
+      return [];
+    },
     async exceptions() {
       return [];
     },

@@ -1,8 +1,11 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
 import { statementCommandOn } from '../../../../scripts/cli/statement/statement-command.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
+import { budgetBench } from '../budget/budget-bench.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { focusProblems } from './focus-rules.ts';
 
@@ -113,6 +116,24 @@ test('where no limit says a zone, the month is the one of the deployment', async
   const args = ['--month', '2026-11', '--group', '102', '--json', ...bench.flags];
   await statementCommandOn(bench.opening()).run(args, { ...io, env });
   expect(JSON.parse(told.out)).toMatchObject({ zone: 'Asia/Tokyo', startMs: Date.UTC(2026, 9, 31, 15) });
+});
+
+test('the month is the one of the limits that are live, and of a file only where it is named', async () => {
+  const bench = await budgetBench();
+  const tokyo = { limits: [{ on: { group: 101 }, money: 9, per: 'month', zone: 'Asia/Tokyo' }] };
+  mkdirSync(join(bench.folder, 'policies'));
+  for (const file of ['limits.yaml', 'policies/limits.yaml'])
+    writeFileSync(join(bench.folder, file), JSON.stringify(tokyo));
+  const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
+  for (const [more, zone] of [
+    [[], 'Europe/Berlin'],
+    [['--limits', 'limits.yaml'], 'Asia/Tokyo'],
+  ] as const) {
+    const { io, told } = bench.desk();
+    const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
+    await statementCommandOn(async () => opened).run([...NOVEMBER, '--json', ...files, ...more], io);
+    expect(JSON.parse(told.out)).toMatchObject({ zone });
+  }
 });
 
 test('corrections are lines of their own, and those after the end of the month are late', async () => {

@@ -1,0 +1,18 @@
+/** The limits that are written on one subject, whether they are in force now or not: what an edit can be about. */
+import { exportedLimits, limitsByPlace } from '../../core/limits/index.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, scopeOf } from '../reading/scope.ts';
+import type { Viewer } from '../reading/viewer.ts';
+import type { OwnLimit } from './model.ts';
+
+export const ownLimitsOf =
+  ({ desk, places }: Pick<ReadContext, 'desk' | 'places'>) =>
+  async (subject: string, viewer: Viewer): Promise<readonly OwnLimit[]> => {
+    const { directory } = (await places()) ?? NOWHERE;
+    if (!scopeOf(viewer.roles, directory).sees(subject)) return [];
+    const own = limitsByPlace((await exportedLimits(desk)).limits).get(subject) ?? [];
+    return own.map(({ id, kind, unit, amount, per }) => ({
+      ...{ id, kind, unit, amount },
+      ...(per !== undefined && { per }),
+    }));
+  };
