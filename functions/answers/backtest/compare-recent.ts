@@ -34,6 +34,8 @@ interface CompareRecent {
     ) => Promise<number>;
   };
   readonly bounds: CompareBounds;
+  /** Told of each job that is counted, as it is decided under both. */
+  readonly onJudged?: (asIs: ReplayedJob, edited: ReplayedJob) => void;
 }
 
 interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
@@ -60,7 +62,8 @@ const LOOK_EVERY = 200;
 
 /** @throws {LedgerError} where the table gives no answer. */
 export async function compareRecent(asked: CompareRecent): Promise<BacktestComparison> {
-  const { sinceMs, untilMs, policy, directory, before, after, beginAt, subjects, reads, bounds } = asked;
+  const { sinceMs, untilMs, policy, directory, before, after, beginAt, subjects, reads, bounds, onJudged } =
+    asked;
   const { readDeadlineMs, replayDeadlineMs, monotonicMs } = bounds;
   const {
     records,
@@ -102,6 +105,7 @@ export async function compareRecent(asked: CompareRecent): Promise<BacktestCompa
     const of = isCounted(record) ? subjects.of(record) : [];
     if (of.length === 0) continue;
     const fate = asIs && edited && fateOf(asIs, edited);
+    if (asIs !== undefined && edited !== undefined) onJudged?.(asIs, edited);
     all.add(fate);
     for (const subject of of) {
       const count = bySubject.get(subject) ?? new Count();

@@ -8,7 +8,7 @@ import { count, instantMs, list, maybe, text } from '../../answers/reading/schem
 import type { LimitEdit } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiContext, type ApiDeps, baseOf, editedBy, etagOf, invalidHook } from './api-deps.ts';
-import { apiError, NOT_THERE, TOO_OFTEN } from './api-error.ts';
+import { NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import {
   EditsSchema,
   editOf,
@@ -20,7 +20,16 @@ import {
   WhySchema,
 } from './edit-schemas.ts';
 import { AppliedSchema, FiledSchema, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
-import { baseHeader, createRoute, errorAnswer, jsonAnswer, jsonBody, textId, z } from './route-parts.ts';
+import {
+  baseHeader,
+  createRoute,
+  errorAnswer,
+  jsonAnswer,
+  jsonBody,
+  NO_BASE,
+  textId,
+  z,
+} from './route-parts.ts';
 
 const LiveSetSchema = z
   .object({
@@ -150,12 +159,6 @@ const glasses = createRoute({
   responses: { 200: jsonAnswer(list(BreakGlassStateSchema), 'Newest first') },
 });
 
-const NO_BASE = apiError(
-  'base_missing',
-  'It does not say which set of limits it is an edit of.',
-  'Send `If-Match` with the ETag of GET /api/v1/limits.',
-);
-
 export function limitRoutes({ desk, read }: ApiDeps) {
   /** All that is not theirs is not there. */
   async function apply(c: ApiContext, edit: readonly LimitEdit[], said: Said): Promise<OutcomeAnswer> {
@@ -260,5 +263,4 @@ function told(c: ApiContext, answer: OutcomeAnswer) {
   }
 }
 
-const subjectOf = (edit: LimitEdit): readonly string[] =>
-  edit.kind === 'rollout' ? [`group/${edit.group}`] : 'subject' in edit ? [edit.subject] : [];
+const subjectOf = (edit: LimitEdit): readonly string[] => ('subject' in edit ? [edit.subject] : []);

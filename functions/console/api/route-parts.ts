@@ -1,6 +1,6 @@
 /** What the routes of the API have in common. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { ErrorSchema } from './api-error.ts';
+import { apiError, ErrorSchema } from './api-error.ts';
 
 export const errorAnswer = (description: string) => ({
   description,
@@ -32,6 +32,12 @@ export const textId = z.object({
 export const baseHeader = z.object({
   'if-match': z.string().max(100).optional().openapi({ example: '"b1946ac92492d2347c6235b4"' }),
 });
+
+export const NO_BASE = apiError(
+  'base_missing',
+  'It does not say which set of limits it is an edit of.',
+  'Send `If-Match` with the ETag of GET /api/v1/limits.',
+);
 
 export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   required: true,
