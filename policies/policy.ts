@@ -3,6 +3,7 @@ import type { EstimateSettings } from './estimate.ts';
 
 import type { Platform } from './platform.ts';
 import type { PriceTable } from './prices/price.ts';
+import type { RolloutSettings } from './rollout-step.ts';
 import type { Rule } from './rule.ts';
 import type { RuleIndex } from './rule-index.ts';
 
@@ -25,6 +26,8 @@ export interface Policy {
   /** Whether identity may be read from variables, which users can forge. */
   readonly trustVariables: boolean;
   readonly disclose: DiscloseSettings;
+  /** What a group needs before its rules go further. */
+  readonly rollout: RolloutSettings;
 }
 
 /** Variables that survive translation beside those every deployment keeps. */

@@ -1,27 +1,49 @@
 import type { LimitSet, RolloutClass } from './limits/limits.ts';
 import { leastMode, type Mode, type RuleClass } from './mode.ts';
+import type { Directory } from './place/directory.ts';
 import type { Placement } from './place/placement.ts';
 import type { Rule } from './rule.ts';
 
-/** How far each class of rule may go for one job: what the closest of its groups says that says anything. */
+/** How far each class of rule may go for one job: what the closest of its project and groups says that says anything. */
 type RolloutModes = Readonly<Record<RuleClass, Mode>>;
 
 const EVERYWHERE: RolloutModes = { cost: 'enforce', capacity: 'enforce', security: 'enforce' };
 
-export function rolloutModes(placement: Placement, limits: LimitSet): RolloutModes {
+/** Where a job, a group or a project stands, as far as rollouts look at it. */
+type RolloutPlace = Pick<Placement, 'ancestors' | 'projectId'>;
+
+export function rolloutModes(place: RolloutPlace, limits: LimitSet): RolloutModes {
   if (limits.rollouts.size === 0) return EVERYWHERE;
+  const subjects = rolloutSubjects(place);
   return {
-    cost: closestRollout('cost', placement, limits),
-    capacity: closestRollout('capacity', placement, limits),
+    cost: closestRollout('cost', subjects, limits),
+    capacity: closestRollout('capacity', subjects, limits),
     // Limits are edited by finance, and nothing finance edits weakens a security rule.
     security: 'enforce',
   };
 }
 
-function closestRollout(ruleClass: RolloutClass, placement: Placement, limits: LimitSet): Mode {
-  for (let at = placement.ancestors.length - 1; at >= 0; at -= 1) {
-    const group = placement.ancestors[at];
-    const mode = group && limits.rollouts.get(group.id)?.[ruleClass];
+/** Whose rollouts hold for a place: closest first, the instance's last. */
+export const rolloutSubjects = ({ ancestors, projectId }: RolloutPlace): readonly string[] => [
+  ...(projectId === undefined ? [] : [`project/${projectId}`]),
+  ...ancestors.map(({ id }) => `group/${id}`).reverse(),
+  'instance',
+];
+
+/** Where a subject of a rollout stands; a group or project that is not known stands alone. */
+export function rolloutPlaceOf(subject: string, directory: Directory | undefined): RolloutPlace {
+  const [kind, name] = subject.split('/');
+  const id = Number(name);
+  if (kind === 'group') return { ancestors: directory?.chainById.get(id) ?? [{ id }] };
+  if (kind !== 'project') return { ancestors: [] };
+  const groupId = directory?.projectById.get(id)?.groupId;
+  const ancestors = groupId === undefined ? [] : (directory?.chainById.get(groupId) ?? []);
+  return { ancestors, projectId: id };
+}
+
+function closestRollout(ruleClass: RolloutClass, subjects: readonly string[], { rollouts }: LimitSet): Mode {
+  for (const subject of subjects) {
+    const mode = rollouts.get(subject)?.[ruleClass];
     if (mode !== undefined) return mode;
   }
   return 'enforce';

@@ -22,6 +22,7 @@ import type { Overview, OverviewQuery } from './overview/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
 import type { Viewer } from './reading/viewer.ts';
 import type { RequestRow } from './requests/model.ts';
+import type { RolloutForecastAnswer, RolloutQuery, RolloutView } from './rollout/model.ts';
 import type { ShadowQuery, ShadowView } from './shadow/model.ts';
 import type { StatementAnswer, StatementQuery } from './statement/model.ts';
 import type { SubjectQuery, SubjectView } from './subject/model.ts';
@@ -42,6 +43,10 @@ export interface ConsoleReader {
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
   shadow(asked: ShadowQuery, viewer: Viewer): Promise<ShadowView>;
+  /** Where groups stand on the way to enforcing, and what their next step needs. */
+  rollout(asked: RolloutQuery, viewer: Viewer): Promise<RolloutView>;
+  /** Which jobs of the last days would have failed, were these enforced. Writes nothing. */
+  rolloutForecast(subjects: readonly string[], viewer: Viewer): Promise<RolloutForecastAnswer>;
   /** What a group of the viewer's is charged for a month. */
   statement(asked: StatementQuery, viewer: Viewer): Promise<StatementAnswer>;
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */

@@ -16,6 +16,8 @@ import { poolsNow } from './reading/pools.ts';
 import type { ConsoleReadDeps, ReadContext } from './reading/reading.ts';
 import { NOWHERE, scopeOf } from './reading/scope.ts';
 import { requestRows, waitingOf } from './requests/requests.ts';
+import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
+import { rolloutOf } from './rollout/rollout-view.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
 import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
@@ -42,6 +44,8 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleReader {
     exceptions: exceptionsOf(reading),
     job: explainJob(reading),
     shadow: shadowViewOf(reading),
+    rollout: rolloutOf(reading),
+    rolloutForecast: rolloutForecastOf(reading),
     statement: viewerStatement(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading),

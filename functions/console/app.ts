@@ -10,6 +10,7 @@ import type { LimitsDesk } from '../core/limits/index.ts';
 import { pageHeaders, type SignIn, type SignInEnv } from '../core/signin/index.ts';
 import { apiError, UNREADABLE } from './api/api-error.ts';
 import { API_PATH, createApi } from './api/create-api.ts';
+import type { ReportSender } from './api/tell-owner.ts';
 import { unreadableStatus } from './unreadable-request.ts';
 
 export interface ConsoleAppDeps {
@@ -23,6 +24,9 @@ export interface ConsoleAppDeps {
   /** Behind the sign-in. */
   readonly pages?: Hono<SignInEnv>;
   readonly clock: { nowMs(): number };
+  /** Where the console is, and how a report reaches an owner; absent: not known. */
+  readonly origin?: string;
+  readonly tellOwner?: ReportSender;
   readonly log: Log;
 }
 

@@ -23,13 +23,13 @@ import {
 } from '../core/signin/index.ts';
 import { snsNotify } from '../core/sns/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
+import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets/assets.ts';
 import { createPages } from './pages/create-pages.ts';
 import { createUploads } from './pages/import/uploads.ts';
 import { renderNotice } from './pages/problem-page.tsx';
-import { tellOwnerBy } from './tell-owner.ts';
 
 const config = readConsoleConfig(process.env);
 const { signIn: signInConfig, zone } = config;
@@ -108,6 +108,9 @@ const signIn = createSignIn({
   render: renderNotice,
 });
 const { ownersTopicArn: topicArn } = config;
+const tellOwner =
+  topicArn === undefined ? undefined : tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin });
+const reports = { origin, ...(tellOwner !== undefined && { tellOwner }) };
 const pages = createPages({
   desk,
   read,
@@ -116,10 +119,7 @@ const pages = createPages({
   uploads: createUploads({ table: limitTable, clock, newId }),
   clock,
   zone,
-  origin,
-  ...(topicArn !== undefined && {
-    tellOwner: tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin }),
-  }),
+  ...reports,
   log,
 });
 
@@ -127,6 +127,10 @@ const pages = createPages({
 export const handler = onOwnBooks(
   table,
   handle(
-    createConsoleApp({ desk, read, signIn, policy, directory, clock, assets: createAssets(), pages, log }),
+    createConsoleApp({
+      ...{ desk, read, signIn, policy, directory, clock, pages, log },
+      ...reports,
+      assets: createAssets(),
+    }),
   ),
 );

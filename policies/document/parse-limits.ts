@@ -7,6 +7,8 @@ import { MODES } from '../mode.ts';
 import type { Directory } from '../place/directory.ts';
 import type { Policy } from '../policy.ts';
 import { runnerClassNames } from '../prices/price.ts';
+import { withoutAbsent } from '../without-absent.ts';
+import { readInstant } from './instant.ts';
 import { readBreakGlasses } from './parse-breakglass.ts';
 import { readFreezes } from './parse-freezes.ts';
 import { withGrants } from './parse-grants.ts';
@@ -127,21 +129,51 @@ function refuseSecond(reading: Reading, { id, subject }: Limit): void {
   reading.refuse(`is a second limit '${id}' on ${where}; give each an id of its own, or keep one`);
 }
 
-function readRollouts(reading: Reading): ReadonlyMap<number, Rollout> {
-  const byGroup = new Map<number, Rollout>();
+const ROLLOUT_KEYS = ['instance', 'group', 'project', 'cost', 'capacity', 'security'] as const;
+/** The desk writes these. */
+const ROLLOUT_TIMES = ['cost_since', 'capacity_since', 'reported'] as const;
+
+function readRollouts(reading: Reading): ReadonlyMap<string, Rollout> {
+  const bySubject = new Map<string, Rollout>();
   for (const each of reading.list('{group, cost, capacity}', ROLLOUTS_MAX)) {
     const security = each.at('security');
     if (security.isThere)
       security.refuse('cannot be rolled out here; security modes live in the policy document only');
-    if (!each.object(['group', 'cost', 'capacity', 'security'])) continue;
-    const group = each.at('group').integer("GitLab's id of the group", 1);
+    if (!each.object([...ROLLOUT_KEYS, ...ROLLOUT_TIMES])) continue;
+    const subject = readRolloutSubject(each);
     const cost = each.at('cost').isThere ? each.at('cost').oneOf('a mode', MODES) : undefined;
     const capacity = each.at('capacity').isThere ? each.at('capacity').oneOf('a mode', MODES) : undefined;
-    if (group === undefined) continue;
-    if (byGroup.has(group)) each.at('group').expected('a group that is named once');
-    byGroup.set(group, { ...(cost !== undefined && { cost }), ...(capacity !== undefined && { capacity }) });
+    const [costSince, capacitySince, reportedMs] = ROLLOUT_TIMES.map((key) => readTime(each.at(key)));
+    if (subject === undefined) continue;
+    if (bySubject.has(subject)) {
+      const [kind = ''] = subject.split('/');
+      each.at(kind).expected(`${kind === 'instance' ? 'an instance' : `a ${kind}`} that is named once`);
+    }
+    const sinceMs = withoutAbsent({ cost: costSince, capacity: capacitySince });
+    bySubject.set(subject, {
+      ...withoutAbsent({ cost, capacity, reportedMs }),
+      ...(Object.keys(sinceMs).length > 0 && { sinceMs }),
+    });
   }
-  return byGroup;
+  return bySubject;
+}
+
+function readRolloutSubject(each: Reading): string | undefined {
+  const [instance, group, project] = [each.at('instance'), each.at('group'), each.at('project')];
+  if ([instance, group, project].filter(({ isThere }) => isThere).length > 1)
+    return each.refuse('names several subjects; expected one of instance, group and project');
+  if (instance.isThere)
+    return instance.value === true ? 'instance' : instance.expected('true, or no such key');
+  const [kind, id] = project.isThere
+    ? ['project', project.integer("GitLab's id of the project", 1)]
+    : ['group', group.integer("GitLab's id of the group", 1)];
+  return id === undefined ? undefined : `${kind}/${id}`;
+}
+
+function readTime(reading: Reading): number | undefined {
+  if (!reading.isThere) return undefined;
+  const text = typeof reading.value === 'string' ? reading.value : '';
+  return readInstant(text, 'start') ?? reading.expected('an instant such as 2026-11-21T12:00:00Z');
 }
 
 function checkCounters(reading: Reading, limits: LimitSet, directory: Directory | undefined): void {

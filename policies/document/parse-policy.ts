@@ -7,6 +7,7 @@ import type { KnownNames } from '../kinds/rule-kind.ts';
 import type { Platform } from '../platform.ts';
 import type { Policy, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../prices/price.ts';
+import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
@@ -28,6 +29,7 @@ const KEYS = [
   'variables',
   'trust_variables',
   'disclose',
+  'rollout',
 ];
 /** Far above any policy that people review. A job whose place is not known looks at all of them. */
 const RULES_MAX = 20_000;
@@ -64,6 +66,7 @@ export function parsePolicy(document: unknown, version: string): ParseResult<Pol
     },
     trustVariables: trust.isThere ? trust.boolean() === true : false,
     disclose: readDisclose(reading.at('disclose')),
+    rollout: readRolloutSettings(reading.at('rollout')),
   };
   return reading.problems.length > 0
     ? { ok: false, problems: reading.problems }
@@ -114,6 +117,24 @@ function readVariables(reading: Reading): Omit<VariableAllowlist, 'compared'> {
   return {
     names: names.filter((name) => !name.endsWith('*')),
     prefixes: names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1)),
+  };
+}
+
+function readRolloutSettings(reading: Reading): RolloutSettings {
+  if (!reading.isThere || !reading.object(['days', 'report_days', 'coverage', 'would_fail']))
+    return ROLLOUT_DEFAULTS;
+  const whole = (key: string, what: string, fallback: number, max: number): number => {
+    const at = reading.at(key);
+    const value = at.isThere ? at.integer(what, 0) : fallback;
+    return value !== undefined && value > max
+      ? (at.expected(`at most ${max}`) ?? fallback)
+      : (value ?? fallback);
+  };
+  return {
+    days: whole('days', 'days with jobs', ROLLOUT_DEFAULTS.days, ROLLOUT_DAYS_MAX),
+    reportDays: whole('report_days', 'days', ROLLOUT_DEFAULTS.reportDays, 365),
+    coveragePercent: whole('coverage', 'per cent of jobs', ROLLOUT_DEFAULTS.coveragePercent, 100),
+    wouldFailPercent: whole('would_fail', 'per cent of jobs', ROLLOUT_DEFAULTS.wouldFailPercent, 100),
   };
 }
 

@@ -6,8 +6,13 @@ import type { GroupDefaults } from './group-defaults.ts';
 import type { Limit } from './limit.ts';
 import { type Period, periodAt } from './period.ts';
 
-/** How far rules of a class may go in a group and below, while they are being rolled out. */
-export type Rollout = Readonly<Partial<Record<RolloutClass, Mode>>>;
+/** How far rules of a class may go in a group or project and below, while they are being rolled out. */
+export interface Rollout extends Readonly<Partial<Record<RolloutClass, Mode>>> {
+  /** When each class came to its mode, Unix ms; absent: a file said so, and nobody wrote it down. */
+  readonly sinceMs?: Readonly<Partial<Record<RolloutClass, number>>>;
+  /** When the owner last got the shadow report, Unix ms; absent: never. */
+  readonly reportedMs?: number;
+}
 
 /** Not `security`: its modes live in the policy document alone. */
 export type RolloutClass = Exclude<RuleClass, 'security'>;
@@ -17,8 +22,8 @@ export interface LimitSet {
   readonly version: string;
   /** Keyed by `subjectKey`, in document order. */
   readonly bySubject: ReadonlyMap<string, readonly Limit[]>;
-  /** Keyed by group id. */
-  readonly rollouts: ReadonlyMap<number, Rollout>;
+  /** Keyed by `subjectKey`: the instance, groups and projects. */
+  readonly rollouts: ReadonlyMap<string, Rollout>;
   /** What a personal namespace has of each kind it has no limit of its own for; `subject` is empty here. */
   readonly personalDefault: readonly Limit[];
   /** Absent: none. */

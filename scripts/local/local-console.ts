@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { createConsoleRead } from '../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../functions/answers/reading/scope.ts';
+import { tellOwnerBy } from '../../functions/console/api/tell-owner.ts';
 import { createConsoleApp } from '../../functions/console/app.ts';
 import { createAssets } from '../../functions/console/pages/assets/assets.ts';
 import { createUploads } from '../../functions/console/pages/import/uploads.ts';
-import { tellOwnerBy } from '../../functions/console/tell-owner.ts';
 import { type Log, silentLog, systemClock } from '../../functions/core/environment/index.ts';
 import { createLimitsDesk, type LimitsDocument } from '../../functions/core/limits/index.ts';
 import { MemoryNotifier, type Message } from '../../functions/core/notify/index.ts';
@@ -155,6 +155,8 @@ function consoleOn(
     policy,
     directory,
     clock,
+    tellOwner,
+    origin: url,
     signIn,
     pages,
     assets: createAssets(),

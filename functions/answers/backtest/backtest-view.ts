@@ -53,8 +53,8 @@ export function backtestOf(reading: ReadContext) {
         ? await compareRecent({
             ...edit,
             beginAt: days.beginAt,
-            reads: readsOf(reading, used),
-            bounds: boundsOf(reading),
+            reads: recentReads(reading, used),
+            bounds: recentBounds(reading),
           })
         : await reading.compareEdit(edit);
     const listed = edited.slice(0, SUBJECTS_SHOWN);
@@ -108,7 +108,7 @@ function daysBack({ zone, clock }: ReadContext): DaysBack {
   return { sinceMs: startOf(today - LOOK_BACK_DAYS + 1), today, numberOf, startOf, beginAt };
 }
 
-function readsOf(reading: ReadContext, used: PriorUsage) {
+export function recentReads(reading: ReadContext, used: PriorUsage) {
   const { ledger, usage, recentJobIds } = reading;
   return {
     readRecords: (jobIds: readonly number[]) => ledger.readRecords(jobIds),
@@ -121,7 +121,7 @@ function readsOf(reading: ReadContext, used: PriorUsage) {
   };
 }
 
-function boundsOf({ monotonicMs = () => performance.now() }: ReadContext) {
+export function recentBounds({ monotonicMs = () => performance.now() }: ReadContext) {
   const startedMs = monotonicMs();
   return {
     idsMax: IDS_MAX,

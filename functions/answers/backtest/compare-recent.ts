@@ -40,6 +40,8 @@ interface CompareRecent extends CompareEdit {
     ) => Promise<number>;
   };
   readonly bounds: CompareBounds;
+  /** Told of each job that is counted, as it is decided under both. */
+  readonly onJudged?: (asIs: ReplayedJob, edited: ReplayedJob) => void;
 }
 
 interface CompareBounds extends Omit<ReadBounds, 'deadlineMs'> {
@@ -65,7 +67,8 @@ const LOOK_EVERY = 200;
 
 /** @throws {LedgerError} where the table gives no answer. */
 export async function compareRecent(asked: CompareRecent): Promise<BacktestComparison> {
-  const { sinceMs, untilMs, policy, directory, before, after, beginAt, subjects, reads, bounds } = asked;
+  const { sinceMs, untilMs, policy, directory, before, after, beginAt, subjects, reads, bounds, onJudged } =
+    asked;
   const { readDeadlineMs, replayDeadlineMs, monotonicMs } = bounds;
   const { records, fromMs: readFromMs } = await readRecentRecords(reads, sinceMs, {
     ...bounds,
@@ -99,7 +102,10 @@ export async function compareRecent(asked: CompareRecent): Promise<BacktestCompa
       break;
     }
     const [asIs, edited] = [now.replay.next(record), then.replay.next(record)];
-    if (isCounted(record)) tally.add(subjects.of(record), asIs, edited);
+    if (!isCounted(record)) continue;
+    const counted = subjects.of(record);
+    tally.add(counted, asIs, edited);
+    if (counted.length > 0 && asIs !== undefined && edited !== undefined) onJudged?.(asIs, edited);
   }
   return {
     fromMs,

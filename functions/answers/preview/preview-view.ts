@@ -61,10 +61,7 @@ export async function judgeEdits(
   return { outcome: 'valid', preview, now, places, scope };
 }
 
-function subjectsOfEdit(edit: LimitEdit): readonly string[] {
-  if (edit.kind === 'rollout') return [`group/${edit.group}`];
-  return 'subject' in edit ? [edit.subject] : [];
-}
+const subjectsOfEdit = (edit: LimitEdit): readonly string[] => ('subject' in edit ? [edit.subject] : []);
 
 /** @throws {LedgerError} */
 async function effectsOf(

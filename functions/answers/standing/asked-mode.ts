@@ -8,7 +8,7 @@ import { ASKED_BY } from '../../../policies/units/unit.ts';
 
 /**
  * How far a limit goes for jobs of its own subject: not further than the policy's rule of its kind, nor than the rollout
- * of the closest group. Nobody asks a limit that has no such rule.
+ * of its project or the closest group. Nobody asks a limit that has no such rule.
  */
 export const askedMode = (
   limit: Limit,
@@ -23,8 +23,9 @@ export function askedModes(
   limits: LimitSet,
 ): (limit: Limit, ancestors: readonly PlacedGroup[]) => Mode {
   const known = new Map<string, Mode>();
-  return ({ kind, mode }, ancestors) => {
-    const rollout = rolloutModes({ ancestors, known: true, personal: false }, limits);
+  return ({ kind, mode, subject }, ancestors) => {
+    const project = subject.startsWith('project/') ? { projectId: Number(subject.slice(8)) } : {};
+    const rollout = rolloutModes({ ancestors, ...project }, limits);
     const name = `${kind} ${mode} ${rollout.cost} ${rollout.capacity}`;
     const answer = known.get(name);
     if (answer !== undefined) return answer;

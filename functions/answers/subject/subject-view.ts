@@ -6,6 +6,7 @@
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { isForecastable } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RecountOutcome } from '../../core/ledger/index.ts';
 import { zoneOfSubject } from '../../core/limits/index.ts';
 import {
@@ -89,7 +90,7 @@ export const subjectViewOf =
       reading.recounts?.read(),
     ]);
     const pools = reading.pools(limits, directory);
-    const rollout = kind === 'group' ? limits.rollouts.get(Number(subject.slice(6))) : undefined;
+    const { cost, capacity } = limits.rollouts.get(subject) ?? {};
     return {
       set,
       currency: policy.currency,
@@ -113,7 +114,7 @@ export const subjectViewOf =
       usage: { ...used, rejections: { ...used.rejections, latest } },
       grants: grantRows(havings, nowMs),
       freezes: freezeRows(subject, limits, directory, nowMs),
-      ...(rollout !== undefined && { rollout }),
+      ...((cost ?? capacity) !== undefined && { rollout: withoutAbsent({ cost, capacity }) }),
       history,
       children: childRows,
       childCount: children.length,

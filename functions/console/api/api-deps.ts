@@ -8,6 +8,7 @@ import type { Log } from '../../core/environment/index.ts';
 import { type EditAuthor, type LimitsDesk, NO_SET } from '../../core/limits/index.ts';
 import type { SignInEnv, User } from '../../core/signin/index.ts';
 import { type ApiError, apiError } from './api-error.ts';
+import type { ReportSender } from './tell-owner.ts';
 
 export interface ApiDeps {
   readonly desk: LimitsDesk;
@@ -16,6 +17,10 @@ export interface ApiDeps {
   /** Names the groups of a file. */
   readonly directory: () => Promise<Directory | undefined>;
   readonly clock: { nowMs(): number };
+  /** Where the console is; absent: not known. */
+  readonly origin?: string;
+  /** Brings an owner the shadow report; absent: nobody can be told from here. */
+  readonly tellOwner?: ReportSender;
   readonly log: Log;
   /** Who writes through it, for the log of changes. @default 'api' */
   readonly source?: string;

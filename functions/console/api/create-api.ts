@@ -17,6 +17,7 @@ import { limitRoutes } from './limit-routes.ts';
 import { forbidden } from './outcome-answer.ts';
 import { readRoutes } from './read-routes.ts';
 import { requestRoutes } from './request-routes.ts';
+import { rolloutRoutes } from './rollout-routes.ts';
 import { statementRoutes } from './statement-routes.ts';
 
 export const API_PATH = '/api/v1';
@@ -59,6 +60,7 @@ export function createApi(deps: ApiDeps) {
     .route('/', budgetRoutes(deps))
     .route('/', statementRoutes(deps))
     .route('/', limitRoutes(deps))
+    .route('/', rolloutRoutes(deps))
     .route('/', csvRoutes(deps))
     .route('/', requestRoutes(deps));
   api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));

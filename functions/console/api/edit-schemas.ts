@@ -85,7 +85,8 @@ const EditSchema = z
     z.strictObject({ kind: z.literal('review-breakglass'), breakglass: id, note: text() }),
     z.strictObject({
       kind: z.literal('rollout'),
-      group: z.number().int().positive(),
+      group: z.number().int().positive().optional().openapi({ description: 'Or `subject`.' }),
+      subject: subject.optional(),
       cost: mode.nullable().optional(),
       capacity: mode.nullable().optional(),
     }),
@@ -128,4 +129,8 @@ export type EditsShape = readonly EditShape[];
 export type UndoShape = Extract<EditShape, { kind: 'undo' }>;
 
 /** JSON knows no undefined: what zod calls `undefined` is not there. */
-export const editOf = (edit: Exclude<EditShape, UndoShape>): LimitEdit => edit as LimitEdit;
+export function editOf(edit: Exclude<EditShape, UndoShape>): LimitEdit {
+  if (edit.kind !== 'rollout') return edit as LimitEdit;
+  const { group, subject = `group/${group}`, ...modes } = edit;
+  return { ...modes, subject } as LimitEdit;
+}

@@ -256,5 +256,4 @@ function told(c: ApiContext, answer: OutcomeAnswer) {
   }
 }
 
-const subjectOf = (edit: LimitEdit): readonly string[] =>
-  edit.kind === 'rollout' ? [`group/${edit.group}`] : 'subject' in edit ? [edit.subject] : [];
+const subjectOf = (edit: LimitEdit): readonly string[] => ('subject' in edit ? [edit.subject] : []);

@@ -112,7 +112,7 @@ const STALE = apiError(
 );
 const UNCONFIRMED = apiError(
   'needs_confirmation',
-  'This changes an amount by more than a factor of three, makes a mode milder, or would stop jobs of the platform itself.',
+  'This changes an amount by more than a factor of three, makes a mode milder, lets rules skip a step of their rollout, or would stop jobs of the platform itself.',
   'Look at the rows, and send it again with `"confirmed": true`.',
 );
 

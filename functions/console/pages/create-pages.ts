@@ -13,6 +13,7 @@ import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
 import { type PagesDeps, send } from './pages-deps.ts';
 import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
 import { requestPageRoutes } from './requests/request-routes.ts';
+import { rolloutPageRoutes } from './rollout/rollout-routes.ts';
 import { shadowRoutes } from './shadow/shadow-routes.ts';
 import { subjectRoutes } from './subject/subject-routes.ts';
 
@@ -22,6 +23,7 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   subjectRoutes,
   jobRoutes,
   shadowRoutes,
+  rolloutPageRoutes,
   breakGlassRoutes,
   historyRoutes,
   meRoutes,

@@ -6,6 +6,7 @@ import type { ConsoleReader } from '../../answers/contract.ts';
 import type { Log } from '../../core/environment/index.ts';
 import type { LimitsDesk } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
+import type { ReportSender } from '../api/tell-owner.ts';
 import type { Uploads } from './import/uploads.ts';
 import type { Markup } from './parts/markup.ts';
 import type { PageFormat } from './parts/page-format.tsx';
@@ -22,22 +23,9 @@ export interface PagesDeps {
   readonly zone: string;
   /** Our own address, as the browser sees it; stands in mails. */
   readonly origin: string;
-  /**
-   * Tells a group's owner, e.g. by SNS; absent: a mail is opened in the reader's own program. `told-before`: within the last
-   * hour, and so not again.
-   */
-  readonly tellOwner?: (message: OwnerMessage) => Promise<'sent' | 'told-before'>;
+  /** Tells a group's owner, e.g. by SNS; absent: a mail is opened in the reader's own program. */
+  readonly tellOwner?: ReportSender;
   readonly log: Log;
-}
-
-export interface OwnerMessage {
-  readonly subject: string;
-  readonly text: string;
-  /** The group it is about: `group/101`, and its path. */
-  readonly about: string;
-  readonly path: string;
-  readonly owner?: string;
-  readonly contact?: string;
 }
 
 export type PageContext = Context<SignInEnv>;

@@ -53,7 +53,11 @@ export function splitLimits(
   const byRoot = new Map<number, Mutable>();
   const homes: Record<string, number> = {};
   const place = (list: string, entry: unknown): void => {
-    const on = isRecord(entry) ? (list === 'rollout' ? { group: entry.group } : entry.on) : undefined;
+    const on = isRecord(entry)
+      ? list === 'rollout'
+        ? { group: entry.group, project: entry.project }
+        : entry.on
+      : undefined;
     const home = homeOf(on, directory);
     if (home !== undefined && home.subject !== `group/${home.root}`) homes[home.subject] = home.root;
     const chunk = home === undefined ? shared : (byRoot.get(home.root) ?? {});

@@ -205,7 +205,7 @@ const rootOf = (subject: string): number | undefined => {
 const merged = (a: LimitSet, b: LimitSet): LimitSet => ({
   ...a,
   bySubject: new Map<string, readonly Limit[]>([...a.bySubject, ...b.bySubject]),
-  rollouts: new Map<number, Rollout>([...a.rollouts, ...b.rollouts]),
+  rollouts: new Map<string, Rollout>([...a.rollouts, ...b.rollouts]),
   ...(b.freezes !== undefined && { freezes: new Map([...(a.freezes ?? []), ...b.freezes]) }),
   ...(b.breakGlasses !== undefined && { breakGlasses: [...(a.breakGlasses ?? []), ...b.breakGlasses] }),
 });

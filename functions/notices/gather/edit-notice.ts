@@ -163,6 +163,7 @@ function headOf(rows: readonly ChangeRow[], label: string, telling: NoticeFormat
         return `Glass broken for ${label}: up to ${value('jobs', 'to') ?? '?'} jobs ${perText(value('per', 'to'))}pass its limits until ${value('until', 'to') ?? '?'}. ${quotedWords(value('reason', 'to') ?? '')}`;
       return gone ? `Break-glass of ${label} ended` : `Break-glass of ${label} changed${all}`;
     case 'rollout':
+      if (first.limit === 'report') return `Shadow report of ${label}: ${fieldsText(rows, telling)}`;
       return `How far ${first.limit} rules go in ${label}: ${fieldsText(rows, telling)}`;
     default:
       return `Order of the limits by default changed`;

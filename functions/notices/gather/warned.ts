@@ -11,7 +11,7 @@ import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/validity.ts';
 import { leastMode, type Mode } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { rolloutModes } from '../../../policies/rollout.ts';
+import { rolloutModes, rolloutPlaceOf } from '../../../policies/rollout.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { limitNameFirst } from '../../../policies/text/limit-name.ts';
 import { ASKED_BY } from '../../../policies/units/unit.ts';
@@ -123,10 +123,7 @@ function* limitsNow(
 /** The rules that ask a limit and go as far as to warn, no further. */
 function rulesWarning(limit: Limit, { limits, directory }: Ownership, { rules }: Policy): readonly Rule[] {
   if (limit.amount === 'unlimited') return [];
-  const [kind, id] = limit.subject.split('/');
-  const group = kind === 'group' ? Number(id) : directory?.projectById.get(Number(id))?.groupId;
-  const ancestors = (group !== undefined && directory?.chainById.get(group)) || [];
-  const rollout = rolloutModes({ ancestors, known: true, personal: false }, limits);
+  const rollout = rolloutModes(rolloutPlaceOf(limit.subject, directory), limits);
   const modeOf = (rule: Rule): Mode => leastMode(limit.mode, leastMode(rule.mode, rollout[rule.class]));
   return rules.filter((rule) => rule.kind === ASKED_BY[limit.kind] && modeOf(rule) === 'warn');
 }

@@ -1,5 +1,6 @@
 import { reportJobUrl } from '../../../functions/answers/job/job-url.ts';
-import type { ArmedForecast, ArmedRow } from '../../../functions/answers/shadow/if-armed.ts';
+import type { ArmedRow } from '../../../functions/answers/shadow/armed-rows.ts';
+import type { ArmedForecast } from '../../../functions/answers/shadow/if-armed.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type ReportContext, type ReportJob, reportLabelOf } from './shadow-report.ts';
 import { reportJobOf } from './shadow-row.ts';

@@ -12,6 +12,7 @@ import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
 import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
 import { list, z } from '../../../functions/answers/reading/schema.ts';
 import { RequestRowSchema } from '../../../functions/answers/requests/model.ts';
+import { RolloutForecastSchema, RolloutViewSchema } from '../../../functions/answers/rollout/model.ts';
 import { ShadowViewSchema } from '../../../functions/answers/shadow/model.ts';
 import { StatementSchema } from '../../../functions/answers/statement/model.ts';
 import { SubjectViewSchema } from '../../../functions/answers/subject/model.ts';
@@ -30,6 +31,8 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   subject: SubjectViewSchema,
   job: z.object({ outcome: z.literal('found'), explanation: ExplainedSchema }),
   shadow: ShadowViewSchema,
+  rollout: RolloutViewSchema,
+  rolloutForecast: RolloutForecastSchema,
   statement: z.object({ outcome: z.literal('stated'), statement: StatementSchema }),
   preview: PreviewSchema,
   backtest: BacktestAnswerSchema,

@@ -120,7 +120,7 @@ describe('edits', () => {
       },
       'break-glass-opened',
     ],
-    ['a rollout', { kind: 'rollout', group: 101, cost: 'shadow' }, 'limit-loosened'],
+    ['a rollout', { kind: 'rollout', subject: 'group/101', cost: 'shadow' }, 'limit-loosened'],
   ] as const)('%s has its own kind', async (_, made, kind) => {
     const { edit, news } = await noticesHouse();
     await edit([made], {});
@@ -420,7 +420,7 @@ describe('jobs', () => {
 
   test('a group that is rolled out as far as a warning is told like a limit in that mode', async () => {
     const { ask, news, edit } = await noticesHouse({ limits: [full] });
-    await edit([{ kind: 'rollout', group: 100, cost: 'warn' }]);
+    await edit([{ kind: 'rollout', subject: 'group/100', cost: 'warn' }]);
     await news();
     await ask([aJob(1)]);
     expect(await news()).toEqual(['payments-leads jobs-warned group/101']);

@@ -188,6 +188,26 @@ test.each<[string, unknown, string]>([
     'rollout[1].group: 1; expected a group that is named once',
   ],
   [
+    'the instance rolled out twice',
+    {
+      rollout: [
+        { instance: true, cost: 'warn' },
+        { instance: true, cost: 'off' },
+      ],
+    },
+    'rollout[1].instance: true; expected an instance that is named once',
+  ],
+  [
+    'a rollout of two subjects',
+    { rollout: [{ group: 1, project: 2 }] },
+    'rollout[0]: names several subjects; expected one of instance, group and project',
+  ],
+  [
+    'a report at no time',
+    { rollout: [{ group: 1, reported: 'yesterday' }] },
+    "rollout[0].reported: 'yesterday'; expected an instant such as 2026-11-21T12:00:00Z",
+  ],
+  [
     'a personal default with a subject',
     { personal_default: [{ on: 'instance', jobs: 1 }] },
     'personal_default[0].on: unknown key',

@@ -95,6 +95,11 @@ test.each<[string, unknown, string]>([
   ],
   ['every variable', policyDocument({ variables: ['*'] }), "variables[0]: '*'; expected a variable name"],
   [
+    'a rollout that looks back further than anybody counts',
+    policyDocument({ rollout: { days: 29 } }),
+    'rollout.days: 29; expected at most 28',
+  ],
+  [
     'a group that discloses twice',
     policyDocument({
       disclose: {

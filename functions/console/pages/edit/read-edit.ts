@@ -93,7 +93,7 @@ function editOf(kind: EditKind, reader: Reader): LimitEdit {
     case 'rollout':
       return {
         kind,
-        group: Number(subject.replace(/^group\//, '')),
+        subject,
         cost: modeOf(given('cost')),
         capacity: modeOf(given('capacity')),
       };

@@ -1,26 +1,9 @@
-import type { PeriodKind } from '../../../../policies/limits/period.ts';
-import { type LimitKind, UNIT_OF } from '../../../../policies/units/unit.ts';
-import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
+import type { LimitKind } from '../../../../policies/units/unit.ts';
 import { writtenUnits } from '../../../../policies/units/written.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import { type PageFormat, pageAmount } from './page-format.tsx';
 
-const PERIOD_WORDS: Readonly<Record<PeriodKind, string>> = {
-  minute: 'per minute',
-  hour: 'per hour',
-  day: 'per day',
-  week: 'per week',
-  month: 'per month',
-  quarter: 'per quarter',
-  year: 'per year',
-  once: 'once',
-};
-
-/** `Money per month` */
-export const limitWords = ({ kind, per }: Pick<LimitRow, 'kind' | 'per'>): string =>
-  per === undefined
-    ? UNIT_TEXTS[UNIT_OF[kind]].heading
-    : `${UNIT_TEXTS[UNIT_OF[kind]].heading} ${PERIOD_WORDS[per]}`;
+export { limitWords } from '../../../answers/standing/limit-words.ts';
 
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);

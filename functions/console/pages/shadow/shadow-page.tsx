@@ -1,15 +1,14 @@
 import type { ShadowRow, ShadowView } from '../../../answers/shadow/model.ts';
+import { type OwnerMessage, ownerMessage } from '../../../answers/shadow/owner-message.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
-import type { OwnerMessage } from '../pages-deps.ts';
 import { daySpan } from '../parts/chart-scale.ts';
 import { Done, PostForm } from '../parts/layout.tsx';
 import { limitAmountWords, limitWords } from '../parts/limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
-import { ownerMessage } from './owner-message.ts';
 
 interface ShadowShown {
   readonly view: ShadowView;
@@ -86,7 +85,7 @@ function card(
 ): Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
   const failing = wouldFail[0]?.jobs ?? 0;
-  const message = ownerMessage(row, days, origin, telling);
+  const message = ownerMessage(row, { days, origin, currency: telling.currency });
   const mail = isMail(contact) ? mailHref(contact, message) : undefined;
   return (
     <article class="card" aria-labelledby={`s-${subject.replace('/', '-')}`}>

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
+import { ownerMessage } from '../../../answers/shadow/owner-message.ts';
 import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, queryCursor, readValues, readWholeNumber } from '../asked.ts';
 import { type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { unknownPlace } from '../problem-page.tsx';
-import { ownerMessage } from './owner-message.ts';
 import { shadowPage } from './shadow-page.tsx';
 
 /** The shadow report, and its way to an owner. */
@@ -44,7 +44,9 @@ export function shadowRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const { rows } = await read.shadow({ days, ...(group !== undefined && { group }) }, user);
     const row = rows.find(({ subject }) => subject === `group/${group}`);
     if (row === undefined || deps.tellOwner === undefined) return send(c, unknownPlace(user), 404);
-    const sent = await deps.tellOwner(ownerMessage(row, days, deps.origin, pageFormatOf(deps)));
+    const sent = await deps.tellOwner(
+      ownerMessage(row, { days, origin: deps.origin, currency: deps.policy.currency }),
+    );
     log.info('shadow report', { user: user.id, subject: row.subject, outcome: sent });
     return c.redirect(`/shadow?days=${days}&sent=${sent}`, 303);
   });

@@ -2,6 +2,8 @@ import type { Limit } from '../../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet, type RolloutClass } from '../../../../policies/limits/limits.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
+import { rolloutPlaceOf, rolloutSubjects } from '../../../../policies/rollout.ts';
+import { ROLLOUT_CLASSES, rolloutStanding } from '../../../../policies/rollout-step.ts';
 import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
 import { binds, differing, limitEffect, limitReachOf, modeEffect } from './effects.ts';
 import { edgeZone, limitFields } from './fields.ts';
@@ -123,43 +125,51 @@ function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] 
 const kindEffect = (from: Limit, to: Limit): Effect =>
   from.mode === 'enforce' || to.mode === 'enforce' ? 'loosens' : 'neutral';
 
-/** A group without an entry follows the ones above it, so what a change comes to is told from both ends. */
+/** What has no entry follows what is above it, so what a change comes to is told from both ends. */
 export function rolloutRows(
   from: LimitSet,
   to: LimitSet,
   directory: Directory | undefined,
 ): readonly ChangeRow[] {
-  const groups = [...new Set([...to.rollouts.keys(), ...from.rollouts.keys()])];
-  return groups.flatMap((group) =>
-    (['cost', 'capacity'] as const).flatMap((ruleClass): readonly ChangeRow[] => {
-      const [before, after] = [from.rollouts.get(group)?.[ruleClass], to.rollouts.get(group)?.[ruleClass]];
-      if (before === after) return [];
-      const effective = (set: LimitSet): Mode => rolledOutTo(set, group, ruleClass, directory);
+  const subjects = [...new Set([...to.rollouts.keys(), ...from.rollouts.keys()])];
+  return subjects.flatMap((subject) => {
+    const [before, after] = [from.rollouts.get(subject), to.rollouts.get(subject)];
+    const modes = ROLLOUT_CLASSES.flatMap((ruleClass): readonly ChangeRow[] => {
+      if (before?.[ruleClass] === after?.[ruleClass]) return [];
+      const effective = (set: LimitSet): Mode => rolledOutMode(set, subject, ruleClass, directory);
       return [
         {
           about: 'rollout',
-          subject: `group/${group}`,
+          subject,
           limit: ruleClass,
           field: 'mode',
-          from: before ?? null,
-          to: after ?? null,
+          from: before?.[ruleClass] ?? null,
+          to: after?.[ruleClass] ?? null,
           effect: modeEffect(effective(from), effective(to)),
         },
       ];
-    }),
-  );
+    });
+    if (before?.reportedMs === after?.reportedMs) return modes;
+    const [was, is] = [before, after].map((each) =>
+      each?.reportedMs === undefined ? null : new Date(each.reportedMs).toISOString(),
+    );
+    const reported = {
+      about: 'rollout',
+      subject,
+      limit: 'report',
+      field: 'sent',
+      effect: 'neutral',
+    } as const;
+    return [...modes, { ...reported, from: was ?? null, to: is ?? null }];
+  });
 }
 
-function rolledOutTo(
+/** How far rules of a class go for jobs of a subject. */
+export function rolledOutMode(
   { rollouts }: LimitSet,
-  group: number,
+  subject: string,
   ruleClass: RolloutClass,
   directory: Directory | undefined,
 ): Mode {
-  const chain = directory?.chainById.get(group)?.map(({ id }) => id) ?? [group];
-  for (const id of [...chain].reverse()) {
-    const mode = rollouts.get(id)?.[ruleClass];
-    if (mode !== undefined) return mode;
-  }
-  return 'enforce';
+  return rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(subject, directory)), rollouts).mode;
 }

@@ -35,7 +35,9 @@ export function giveGrant(draft: LimitsDraft, edit: GiveGrant): undefined {
 }
 
 const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
-const groupOf = ({ group }: Entry): string => String(group);
+/** Whose rollout an entry is. */
+const rolledOutSubject = ({ instance, group, project }: Entry): string =>
+  instance === true ? 'instance' : project === undefined ? `group/${group}` : `project/${project}`;
 
 /** Those without an id are called by their place: `grant-3`. */
 const grantIdOf = (grant: Entry, index: number): string =>
@@ -115,14 +117,26 @@ export function reviewBreakGlass(
   return draft.put('breakglass', glass, { ...glass, reviewed });
 }
 
-export function rollOut(draft: LimitsDraft, { group, cost, capacity }: Of<'rollout'>): undefined {
-  const entry = draft.find('rollout', String(group), groupOf);
-  const next: Record<string, unknown> = { ...(entry ?? { group }) };
+export function rollOut(draft: LimitsDraft, edit: Of<'rollout'>): undefined {
+  const { subject, cost, capacity, reportedMs } = edit;
+  const [kind = '', id] = subject.split('/');
+  if (!/^(?:instance|(?:group|project)\/[1-9]\d{0,14})$/.test(subject))
+    return draft.refuse('subject', `'${subject}'; expected instance, group/<id> or project/<id>`);
+  const entry = draft.find('rollout', subject, rolledOutSubject);
+  const next: Record<string, unknown> = {
+    ...(entry ?? { [kind]: kind === 'instance' ? true : Number(id) }),
+  };
+  const put = (field: string, value: unknown): void => {
+    if (value === null) delete next[field];
+    else next[field] = value;
+  };
   for (const [ruleClass, mode] of Object.entries({ cost, capacity })) {
-    if (mode === null) delete next[ruleClass];
-    else if (mode !== undefined) next[ruleClass] = mode;
+    if (mode === undefined || mode === next[ruleClass]) continue;
+    put(ruleClass, mode);
+    put(`${ruleClass}_since`, mode && writtenNow(draft));
   }
-  const says = next.cost !== undefined || next.capacity !== undefined;
+  if (reportedMs !== undefined) put('reported', reportedMs && instantAt(reportedMs));
+  const says = ['cost', 'capacity', 'reported'].some((field) => next[field] !== undefined);
   if (entry !== undefined) return draft.put('rollout', entry, says ? next : undefined);
   return says ? draft.add('rollout', next) : undefined;
 }

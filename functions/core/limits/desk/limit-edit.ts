@@ -15,10 +15,13 @@ export type LimitEdit =
   | { readonly kind: 'review-breakglass'; readonly breakglass: string; readonly note: string }
   | {
       readonly kind: 'rollout';
-      readonly group: number;
-      /** `null`: what the group above says. */
+      /** `instance`, a group or a project. */
+      readonly subject: string;
+      /** `null`: what stands above says. */
       readonly cost?: Mode | null;
       readonly capacity?: Mode | null;
+      /** When the owner got the shadow report, Unix ms; `null`: it is to be sent anew. */
+      readonly reportedMs?: number | null;
     }
   /** An import: the whole document as it shall be. Whoever lacks the right for one difference changes nothing. */
   | { readonly kind: 'replace'; readonly document: unknown };

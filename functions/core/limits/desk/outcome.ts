@@ -41,7 +41,7 @@ export type Preview =
       readonly rows: readonly ChangeRow[];
       /** Covers the limits that the rows touch, and their parents. */
       readonly oversubscription: readonly Oversubscription[];
-      /** Amounts that become more than three times, or less than a third of, what they were, and milder modes: to be confirmed. */
+      /** Amounts that become more than three times, or less than a third of, what they were, milder modes, and rollouts that skip a step: to be confirmed. */
       readonly needsConfirmation: readonly ChangeRow[];
       /** What somebody else must approve. */
       readonly needsApproval: readonly ChangeRow[];

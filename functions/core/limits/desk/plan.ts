@@ -2,11 +2,14 @@
 import { parseLimits, parseLimitsPart } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import { compareModes, type Mode } from '../../../../policies/mode.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
+import { ROLLOUT_CLASSES } from '../../../../policies/rollout-step.ts';
 import { selfLockout } from '../../../../policies/self-lockout.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { changeRows } from '../changes/change-rows.ts';
+import { rolledOutMode } from '../changes/limit-rows-between.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { LimitsError } from '../limits-error.ts';
 import type { EditContext } from './draft.ts';
@@ -57,7 +60,7 @@ export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: P
     before,
     after: { document: edited.document, limits },
     rows,
-    toConfirm: toConfirm(rows),
+    toConfirm: rows.filter((row) => isToConfirm(row) || skipsStep(row, before.limits, limits, directory)),
     lockout: selfLockout(policy, limits, directory, nowMs).filter((each) => !lockedBefore.includes(each)),
   };
 }
@@ -78,15 +81,28 @@ const JUMP = 3;
  * Amounts that become more than three times, or less than a third of, what they were, 0 and `unlimited` included; and
  * modes of limits and rollouts that become milder, after which jobs pass that were rejected.
  */
-const toConfirm = (rows: readonly ChangeRow[]): readonly ChangeRow[] =>
-  rows.filter((row) => {
-    const { about, field, from, to, effect } = row;
-    if (isMilder(row)) return true;
-    if (about !== 'limit' || field !== 'amount' || effect === 'neutral' || from === null || to === null)
-      return false;
-    if (typeof from !== 'number' || typeof to !== 'number') return true;
-    return (to === 0 && from !== 0) || to > from * JUMP || to * JUMP < from;
-  });
+function isToConfirm(row: ChangeRow): boolean {
+  const { about, field, from, to, effect } = row;
+  if (isMilder(row)) return true;
+  if (about !== 'limit' || field !== 'amount' || effect === 'neutral' || from === null || to === null)
+    return false;
+  if (typeof from !== 'number' || typeof to !== 'number') return true;
+  return (to === 0 && from !== 0) || to > from * JUMP || to * JUMP < from;
+}
+
+/** Rules that go from watching to enforcing without a warning before, or from nothing to a warning. */
+function skipsStep(
+  { about, field, subject, limit, effect }: ChangeRow,
+  from: LimitSet,
+  to: LimitSet,
+  directory: Directory | undefined,
+): boolean {
+  const ruleClass = ROLLOUT_CLASSES.find((each) => each === limit);
+  if (about !== 'rollout' || field !== 'mode' || effect !== 'tightens' || ruleClass === undefined)
+    return false;
+  const modeIn = (set: LimitSet): Mode => rolledOutMode(set, subject, ruleClass, directory);
+  return compareModes(modeIn(to), modeIn(from)) > 1;
+}
 
 /** A limit that goes as a whole says so by itself. */
 const isMilder = ({ about, field, effect, whole }: ChangeRow): boolean =>

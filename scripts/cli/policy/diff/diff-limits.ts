@@ -74,7 +74,7 @@ function limitPlace(subject: string, limit: string): string {
 
 /** As limits.yaml spells them. */
 function fieldName({ about, field, limit }: ChangeRow): string {
-  if (about === 'rollout') return limit;
+  if (about === 'rollout') return limit === 'report' ? 'reported' : limit;
   return about === 'limit' && field === 'carry' ? 'carry.max' : field;
 }
 

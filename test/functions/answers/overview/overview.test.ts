@@ -225,7 +225,7 @@ test('whose jobs will be rejected is before whose would be, and both before who 
 
 test('a group whose rollout only watches has no limit that rejects', async () => {
   const { read, desk } = await watched();
-  await desk.apply([{ kind: 'rollout', group: 100, cost: 'shadow' }], {
+  await desk.apply([{ kind: 'rollout', subject: 'group/100', cost: 'shadow' }], {
     actor: 'ada',
     rights: [{ role: 'admin' }],
     why: 'back to shadow',

@@ -160,7 +160,7 @@ test('a limit is shown as far as it goes: by the rule of its kind and the rollou
     confirmed: true,
   } as const;
   const base = (await desk.live())?.pointer.set;
-  await desk.apply([{ kind: 'rollout', group: 101, cost: 'warn' }], { ...by, base });
+  await desk.apply([{ kind: 'rollout', subject: 'group/101', cost: 'warn' }], { ...by, base });
   const after = await read.subject('group/104', {}, USERS.finance);
   expect(after?.limits[0]?.rolledOutAs).toBe('warn');
 });

@@ -80,6 +80,22 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
   'GET /usage': () => ({ path: '/usage?subject=group/104', elsewhere: 'not there' }),
   'GET /jobs/:word': () => ({ path: '/jobs/4711', elsewhere: 'not there' }),
   'GET /shadow': () => ({ path: '/shadow?group=101', elsewhere: 'left out' }),
+  'GET /rollout': () => ({ path: '/rollout', elsewhere: 'left out' }),
+  'POST /rollout/forecast': () => ({
+    path: '/rollout/forecast',
+    body: { subjects: ['group/104'] },
+    elsewhere: 'not there',
+  }),
+  'POST /rollout/moves': () => ({
+    path: '/rollout/moves',
+    body: { subjects: ['group/104'], direction: 'next', ...WHY },
+    elsewhere: 'not there',
+  }),
+  'POST /rollout/reports': () => ({
+    path: '/rollout/reports',
+    body: { subjects: ['group/104'], told: true, ...WHY },
+    elsewhere: 'not there',
+  }),
   'GET /statements/:month': () => ({ path: '/statements/2026-11?group=104', elsewhere: 'not there' }),
   'GET /limits': () => ({ path: '/limits', elsewhere: 'same' }),
   'GET /limits/history': () => ({ path: '/limits/history', elsewhere: 'left out' }),

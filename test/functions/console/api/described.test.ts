@@ -149,7 +149,17 @@ test('every route answers as it is described', async () => {
       '/usage?subject=group/101',
       '/usage?subject=instance',
     ],
-    ...['/jobs/1', '/jobs/3', '/shadow', '/shadow?group=100', '/limits', '/limits/history', '/limits.csv'],
+    ...[
+      '/jobs/1',
+      '/jobs/3',
+      '/shadow',
+      '/shadow?group=100',
+      '/rollout',
+      '/rollout?subject=project/1',
+      '/limits',
+      '/limits/history',
+      '/limits.csv',
+    ],
     ...[
       '/breakglass',
       '/requests',
@@ -175,6 +185,12 @@ test('every route answers as it is described', async () => {
   const [opened] = await desk.breakGlasses();
   await send(`/breakglass/${opened?.id}/end`, { why: 'over' });
   await send(`/breakglass/${opened?.id}/review`, { note: 'looked at' });
+  await send('/rollout/forecast', { subjects: ['group/101', 'instance'] });
+  expect(await byAdmin('/rollout/moves', { subjects: 'all', direction: 'back', why: 'begin' })).toBe(200);
+  await send('/rollout/reports', { subjects: ['group/100', 'instance'], why: 'look' });
+  await send('/rollout/reports', { subjects: ['group/100', 'instance'], told: true, why: 'look' });
+  await send('/rollout/moves', { subjects: 'all', direction: 'next', why: 'on' });
+  await send('/rollout/moves', { subjects: ['group/200'], direction: 'next', force: true, why: 'on' });
   const freezes = (await (await see('/groups/201')).json()) as { freezes: { id: string }[] };
   await send(`/freezes/${freezes.freezes[0]?.id}/lift`, { why: 'done' });
   const grants = (await (await see('/groups/104')).json()) as { grants: { id: string }[] };

@@ -7,8 +7,19 @@ import type { Viewer } from '../../../../functions/answers/reading/viewer.ts';
 import type { RequestRow } from '../../../../functions/answers/requests/model.ts';
 import type { BreakGlassState } from '../../../../functions/core/limits/desk/break-glass-state.ts';
 import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
+import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
 import type { FakeDesk } from './fake-desk.ts';
-import { A_REJECTED_JOB, AN_EMPTY_SUBJECT, aGroup, aLimit, aSubject, EDITS, NOW_MS } from './rows.ts';
+import {
+  A_REJECTED_JOB,
+  A_ROLLOUT_FORECAST,
+  AN_EMPTY_SUBJECT,
+  aGroup,
+  aLimit,
+  aRolloutRow,
+  aSubject,
+  EDITS,
+  NOW_MS,
+} from './rows.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -146,6 +157,26 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
         rows,
         total: rows.length,
       };
+    },
+    async rollout({ subjects }) {
+      const rows =
+        amount === 'empty'
+          ? []
+          : Array.from({ length: 40 }, (_, index) => aRolloutRow(index, aGroup(index).path));
+      const shown = subjects === undefined ? rows : rows.filter(({ subject }) => subjects.includes(subject));
+      return {
+        set: 'set-1',
+        nowMs: NOW_MS,
+        fromDay: '2026-10-25',
+        toDay: '2026-11-21',
+        needs: ROLLOUT_DEFAULTS,
+        rows: shown,
+        total: shown.length,
+      };
+    },
+    async rolloutForecast(subjects) {
+      if (amount === 'empty') return { outcome: 'unknown_subject', subject: subjects[0] ?? '' };
+      return { ...A_ROLLOUT_FORECAST };
     },
     async backtest(edits) {
       const subjects = edits.flatMap((edit) => ('subject' in edit ? [edit.subject] : []));

@@ -477,9 +477,12 @@ test('a group without a rollout of its own is rolled out, and rolled back to wha
     admin.post('/edit', { ...sent, cost, capacity: '', base: await base() });
   expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=nothing' });
   expect(await send('warn')).toMatchObject({ status: 303, to: '/groups/102?saved=2' });
-  expect((await desk.live())?.limits.rollouts.get(102)).toEqual({ cost: 'warn' });
+  expect((await desk.live())?.limits.rollouts.get('group/102')).toEqual({
+    cost: 'warn',
+    sinceMs: { cost: expect.any(Number) },
+  });
   expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=3' });
-  expect((await desk.live())?.limits.rollouts.get(102)).toBeUndefined();
+  expect((await desk.live())?.limits.rollouts.get('group/102')).toBeUndefined();
 });
 
 test('ending and reviewing a break-glass begins and ends at its list, whatever it is of', async () => {

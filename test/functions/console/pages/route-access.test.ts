@@ -27,6 +27,10 @@ async function house() {
   const real = consoleHouse();
   await real.apply(LIMITS);
   await real.ask([aJob(4711)]);
+  const watched = { kind: 'rollout', subject: 'group/104', cost: 'shadow', capacity: 'shadow' } as const;
+  const base = (await real.desk.live())?.pointer.set;
+  const by = { actor: 'ada', rights: [{ role: 'admin' } as const], why: 'w', source: 'test', base };
+  await real.desk.apply([watched], { ...by, confirmed: true });
   const filed = await real.desk.request(ASKED, {
     actor: 'vera',
     rights: [{ role: 'viewer', groups: [101] }],
@@ -147,6 +151,32 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     least: 'owner',
     path: '/shadow/send',
     form: { group: '104', days: '14' },
+    ok: 303,
+    elsewhere: 404,
+  }),
+  'GET /rollout': () => ({
+    least: 'viewer',
+    path: '/rollout',
+    ok: 200,
+    elsewhere: 200,
+  }),
+  'GET /rollout/step': () => ({
+    least: 'owner',
+    path: '/rollout/step?subject=group/104',
+    ok: 200,
+    elsewhere: 404,
+  }),
+  'POST /rollout/move': ({ set }) => ({
+    least: 'finance',
+    path: '/rollout/move',
+    form: { subject: 'group/104', direction: 'next', base: set, why: 'w', force: 'yes' },
+    ok: 303,
+    elsewhere: 404,
+  }),
+  'POST /rollout/report': () => ({
+    least: 'owner',
+    path: '/rollout/report',
+    form: { subject: 'group/104', why: 'w' },
     ok: 303,
     elsewhere: 404,
   }),

@@ -1,5 +1,6 @@
 import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import type { GroupRow } from '../../../../functions/answers/overview/model.ts';
+import type { RolloutForecast, RolloutRow } from '../../../../functions/answers/rollout/model.ts';
 import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
 import type { BurnUpChart, SubjectView } from '../../../../functions/answers/subject/model.ts';
 import type { LogEntry } from '../../../../functions/core/limits/desk/history.ts';
@@ -478,4 +479,84 @@ export const A_REJECTED_JOB: JobExplanation = {
   rejectionText:
     'CI budget of group acme/payments is used up: 498.70 of 500.00 EUR for November 2026.\n\n[BUDGET_EXHAUSTED] job "e2e-large" was not started. Nothing is wrong with your code.',
   notRecorded: ['What counters showed that had room: only one that refuses is written down.'],
+};
+
+const WARN_NEEDS: RolloutRow['classes'][number]['needs'] = [
+  { code: 'days', met: true, has: 9, wants: 7 },
+  { code: 'report', met: false, has: 1, wants: 2 },
+  { code: 'coverage', met: true, has: 99.4, wants: 95 },
+  { code: 'would-fail', met: false, has: 7.1, wants: 5 },
+];
+
+export function aRolloutRow(index: number, path: string): RolloutRow {
+  const subject = index === 0 ? 'instance' : `group/${100 + index}`;
+  const counted = { days: 9, jobs: 9_102 - index, coveragePercent: 99.4 };
+  const sinceMs = NOW_MS - 12 * 86_400_000;
+  return {
+    subject,
+    path: index === 0 ? 'The whole GitLab' : path,
+    classes: [
+      index % 3 === 0
+        ? {
+            class: 'cost',
+            step: 'shadow',
+            mode: 'shadow',
+            from: 'instance',
+            fromPath: 'The whole GitLab',
+            sinceMs,
+            next: 'reported',
+            ...counted,
+            wouldFail: 37,
+            needs: [
+              { code: 'days', met: true, has: 9, wants: 7 },
+              { code: 'report', met: false, wants: 2 },
+            ],
+          }
+        : {
+            class: 'cost',
+            step: 'warn',
+            mode: 'warn',
+            from: subject,
+            fromPath: path,
+            sinceMs,
+            reportedMs: NOW_MS - 86_400_000,
+            next: 'enforce',
+            ...counted,
+            wouldFail: 646,
+            needs: WARN_NEEDS,
+          },
+      { class: 'capacity', step: 'enforce', mode: 'enforce', ...counted, wouldFail: 12, needs: [] },
+    ],
+    owner: 'payments-leads',
+    contact: 'payments-leads@example.com',
+  };
+}
+
+export const A_ROLLOUT_FORECAST: RolloutForecast = {
+  outcome: 'counted',
+  days: 7,
+  fromMs: NOW_MS - 7 * 86_400_000,
+  untilMs: NOW_MS,
+  complete: true,
+  jobs: 4_210,
+  wouldFail: 17,
+  rows: [
+    {
+      group: 'group/101',
+      path: 'acme/payments',
+      rule: 'monthly-budget',
+      limit: 'group/101 money-month',
+      code: 'BUDGET_EXHAUSTED',
+      jobs: 17,
+      examples: [
+        {
+          jobId: 4711,
+          atMs: NOW_MS - 3_600_000,
+          projectPath: 'acme/payments/api',
+          url: 'https://gitlab.example.com/acme/payments/api/-/jobs/4711',
+        },
+        { jobId: 4712, atMs: NOW_MS - 7_200_000 },
+      ],
+    },
+  ],
 };

@@ -149,7 +149,7 @@ test('a mode that becomes milder asks again, of a limit and of a rollout; and a 
     limit: 'money-month',
     mode,
   });
-  const rollout: LimitEdit = { kind: 'rollout', group: 101, cost: 'warn', capacity: null };
+  const rollout: LimitEdit = { kind: 'rollout', subject: 'group/101', cost: 'warn', capacity: null };
   for (const edit of [limit('shadow'), rollout])
     expect(await desk.apply([edit], await by({ rights: ADMIN, confirmed: false }))).toMatchObject({
       outcome: 'needs_confirmation',
@@ -282,7 +282,7 @@ test('freeze, lift, break glass, review and rollout are edits like any other', a
         until: '2026-11-23',
         reason: 'outage',
       },
-      { kind: 'rollout', group: 104, cost: 'warn' },
+      { kind: 'rollout', subject: 'group/104', cost: 'warn' },
     ],
     await by({ rights: ADMIN }),
   );
@@ -298,7 +298,7 @@ test('freeze, lift, break glass, review and rollout are edits like any other', a
       { kind: 'unfreeze', freeze: 'f-id1' },
       { kind: 'end-breakglass', breakglass: 'b-id2' },
       { kind: 'review-breakglass', breakglass: 'b-id2', note: 'fine' },
-      { kind: 'rollout', group: 104, cost: null },
+      { kind: 'rollout', subject: 'group/104', cost: null },
     ],
     await by({ rights: ADMIN }),
   );
@@ -357,4 +357,62 @@ test('an owner who lacks the right for one row of an import changes nothing', as
     denied: [{ act: 'loosen', needs: ['finance', 'admin'], row: { subject: 'group/100' } }],
   });
   expect(await desk.live()).toEqual(live);
+});
+
+test('rules that go from watching to enforcing without a warning are to be confirmed, one step on is not', async () => {
+  const { desk, by } = await aLiveDesk();
+  const rollOut = async (mode: 'shadow' | 'warn' | 'enforce', more = {}) =>
+    (
+      await desk.apply(
+        [{ kind: 'rollout', subject: 'project/1', cost: mode }],
+        await by({ rights: ADMIN, ...more }),
+      )
+    ).outcome;
+  expect(await rollOut('shadow')).toBe('live');
+  expect(await rollOut('enforce', { confirmed: false })).toBe('needs_confirmation');
+  expect(await rollOut('warn', { confirmed: false })).toBe('live');
+  expect(await rollOut('enforce', { confirmed: false })).toBe('live');
+});
+
+test('a step is kept with the time at which it began, for a project, a group and the instance', async () => {
+  const { desk, by, pass } = await aLiveDesk();
+  const at = async (edits: readonly LimitEdit[]) => {
+    expect((await desk.apply(edits, await by({ rights: ADMIN }))).outcome).toBe('live');
+    pass(60_000);
+    return (await desk.live())?.document.rollout;
+  };
+  expect(
+    await at([
+      { kind: 'rollout', subject: 'instance', cost: 'shadow' },
+      { kind: 'rollout', subject: 'project/1', capacity: 'off', reportedMs: NOW_MS - 1_000 },
+    ]),
+  ).toEqual([
+    { instance: true, cost: 'shadow', cost_since: '2026-11-21T12:00:00Z' },
+    { project: 1, capacity: 'off', capacity_since: '2026-11-21T12:00:00Z', reported: '2026-11-21T11:59:59Z' },
+  ]);
+  // What stays as it is began when it began.
+  expect(
+    await at([
+      { kind: 'rollout', subject: 'instance', cost: 'shadow', capacity: 'warn' },
+      { kind: 'rollout', subject: 'project/1', capacity: null, reportedMs: null },
+    ]),
+  ).toEqual([
+    {
+      instance: true,
+      cost: 'shadow',
+      cost_since: '2026-11-21T12:00:00Z',
+      capacity: 'warn',
+      capacity_since: '2026-11-21T12:01:00Z',
+    },
+  ]);
+  const wrong = await desk.apply(
+    [{ kind: 'rollout', subject: 'user/5', cost: 'off' }],
+    await by({ rights: ADMIN }),
+  );
+  expect(wrong).toMatchObject({
+    outcome: 'invalid',
+    problems: [
+      { path: ['edits', 0, 'subject'], message: "'user/5'; expected instance, group/<id> or project/<id>" },
+    ],
+  });
 });

@@ -69,7 +69,7 @@ const anyEdit: fc.Arbitrary<LimitEdit> = fc.oneof(
   fc.record({ kind: fc.constant('end-breakglass' as const), breakglass: fc.constantFrom('b-id1', 'b-id2') }),
   fc.record({
     kind: fc.constant('rollout' as const),
-    group: fc.constantFrom(100, 104),
+    subject: fc.constantFrom('group/100', 'group/104'),
     cost: fc.constantFrom('warn' as const, 'off' as const, null),
   }),
 );
@@ -86,7 +86,7 @@ const shape = (set: LimitSet) => ({
   defaults: set.groupDefaults?.all.map(({ groups, limit }) => [groups.pattern, limit]),
   freezes: [...(set.freezes ?? [])].sort(([a], [b]) => (a < b ? -1 : 1)),
   glasses: [...(set.breakGlasses ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1)),
-  rollouts: [...set.rollouts].sort(([a], [b]) => a - b),
+  rollouts: [...set.rollouts].sort(([a], [b]) => (a < b ? -1 : 1)),
 });
 
 test('any edits through the desk come to the same limits as the same edits of a document in memory', async () => {

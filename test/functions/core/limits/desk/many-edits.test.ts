@@ -49,7 +49,7 @@ const EDITS: Readonly<Record<string, (id: number) => LimitEdit>> = {
   revoke: (id) => ({ kind: 'revoke', grant: `g-${id}` }),
   unfreeze: (id) => ({ kind: 'unfreeze', freeze: `f-${id}` }),
   'end-breakglass': (id) => ({ kind: 'end-breakglass', breakglass: `b-${id}` }),
-  rollout: (id) => ({ kind: 'rollout', group: id, cost: 'enforce' }),
+  rollout: (id) => ({ kind: 'rollout', subject: `group/${id}`, cost: 'enforce' }),
 };
 
 test.each(Object.keys(EDITS))(

@@ -106,7 +106,7 @@ test.each<[string, LimitEdit, { viewer: boolean; owner: boolean; finance: boolea
   ],
   [
     'roll rules back',
-    { kind: 'rollout', group: 101, cost: 'off' },
+    { kind: 'rollout', subject: 'group/101', cost: 'off' },
     { viewer: false, owner: false, finance: false, admin: true },
   ],
   [

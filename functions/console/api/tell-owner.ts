@@ -1,14 +1,17 @@
 /** Sends the shadow report to the owner of a group, however many press the button. */
-import type { Ledger } from '../core/ledger/index.ts';
-import { type Message, type Notifier, shadowPagePath, subjectLine } from '../core/notify/index.ts';
-import type { OwnerMessage, PagesDeps } from './pages/pages-deps.ts';
+import type { OwnerMessage } from '../../answers/shadow/owner-message.ts';
+import type { Ledger } from '../../core/ledger/index.ts';
+import { type Message, type Notifier, shadowPagePath, subjectLine } from '../../core/notify/index.ts';
 
 interface TellOwnerDeps {
   readonly notify: Notifier;
   readonly ledger: Pick<Ledger, 'announceOnce'>;
-  /** Our own address, as the browser sees it. */
-  readonly origin: string;
+  /** The console's address, as the browser sees it; undefined: not known, and the message has no link. */
+  readonly origin: string | undefined;
 }
+
+/** `told-before`: within the last hour, and so not again. */
+export type ReportSender = (message: OwnerMessage) => Promise<'sent' | 'told-before'>;
 
 const QUIET_MS = 3_600_000;
 /** Longer than a message takes: one sends when two press at once. */
@@ -19,7 +22,7 @@ const TIMEOUT_MS = 2_000;
 const OWNER_CHARACTERS_MAX = 100;
 
 /** At most one message per group and hour; one that was not taken does not count. Throws like {@link Notifier.send}. */
-export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): NonNullable<PagesDeps['tellOwner']> {
+export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): ReportSender {
   const isNew = async (key: readonly string[], ttlMs: number): Promise<boolean> => {
     const [first] = await ledger.announceOnce([JSON.stringify(key)], { ttlMs, timeoutMs: TIMEOUT_MS });
     return first !== false;
@@ -34,7 +37,10 @@ export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): NonNulla
   };
 }
 
-function reportOf({ subject, text, about, path, owner, contact }: OwnerMessage, origin: string): Message {
+function reportOf(
+  { subject, text, about, path, owner, contact }: OwnerMessage,
+  origin: string | undefined,
+): Message {
   const to = (owner ?? contact ?? path).slice(0, OWNER_CHARACTERS_MAX);
   const id = `shadow-report-${about.replace('/', '-')}`;
   return {
@@ -47,8 +53,8 @@ function reportOf({ subject, text, about, path, owner, contact }: OwnerMessage, 
       owner: to,
       ...(contact !== undefined && { contact }),
       subject: about,
-      subjectLabel: `group ${path}`,
-      link: `${origin}${shadowPagePath(about)}`,
+      subjectLabel: about === 'instance' ? 'the whole GitLab' : `group ${path}`,
+      ...(origin !== undefined && { link: `${origin}${shadowPagePath(about)}` }),
       text,
     }),
     id,

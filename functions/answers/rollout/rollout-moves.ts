@@ -1,0 +1,135 @@
+/** What a move of some rows comes to: the edits, the steps they take, and who stays because something is missing. Pure. */
+import type { RolloutClass } from '../../../policies/limits/limits.ts';
+import { compareModes, type Mode } from '../../../policies/mode.ts';
+import { type RolloutChange, type RolloutStep, stepBack, stepOn } from '../../../policies/rollout-step.ts';
+import type { LimitEdit } from '../../core/limits/index.ts';
+import type { RolloutClassRow, RolloutRow, RolloutStepRow } from './model.ts';
+
+/** On: `next`, only where nothing is missing unless it is forced. Back: one step, or to a mode that goes less far. */
+export type RolloutMove =
+  | {
+      readonly direction: 'next';
+      readonly force: boolean;
+      readonly only?: RolloutClass;
+      /** What somebody took out of the rollout comes back when it is named, not with all others. */
+      readonly all?: boolean;
+    }
+  | { readonly direction: 'back'; readonly to?: Mode; readonly only?: RolloutClass };
+
+interface RolloutPlan {
+  readonly edits: readonly LimitEdit[];
+  readonly moved: readonly RolloutStepRow[];
+  readonly held: readonly RolloutRow[];
+}
+
+/** What a reader does about something that is missing. */
+const NEED_WORDS: Readonly<
+  Record<RolloutClassRow['needs'][number]['code'], (has: string, wants: number) => string>
+> = {
+  days: (has, wants) => `${has} of ${wants} days with jobs on this step`,
+  report: (has, wants) =>
+    has === 'none' ? 'the owner has no report yet' : `the owner has had the report ${has} of ${wants} days`,
+  coverage: (has, wants) => `GitLab asked about ${has} % of the jobs, ${wants} % are needed`,
+  'would-fail': (has, wants) => `up to ${has} % of the jobs would have failed, ${wants} % may`,
+  groups: (has) => `${has} groups at the top have no step of their own and would go along`,
+};
+
+/** `3 of 7 days with jobs on this step` */
+export const rolloutNeedText = ({ code, has, wants }: RolloutClassRow['needs'][number]): string =>
+  NEED_WORDS[code](has === undefined ? 'none' : String(has), wants);
+
+export function planMoves(rows: readonly RolloutRow[], move: RolloutMove): RolloutPlan {
+  const moving = rows.filter(
+    ({ subject, classes }) => subject !== 'instance' && stepsOf(classes, move).length > 0,
+  );
+  const edits: LimitEdit[] = [];
+  const moved: RolloutStepRow[] = [];
+  const held: RolloutRow[] = [];
+  for (const row of rows) {
+    const { subject, path } = row;
+    const classes =
+      subject === 'instance' ? row.classes.map((each) => withoutMoving(each, moving)) : row.classes;
+    const steps = stepsOf(classes, move);
+    if (
+      steps.length === 0 &&
+      move.direction === 'next' &&
+      asked(classes, move).some(({ next }) => next !== undefined)
+    )
+      held.push(row);
+    if (steps.length === 0) continue;
+    edits.push({
+      kind: 'rollout',
+      subject,
+      ...Object.fromEntries(steps.map(({ of, change }) => [of.class, change.mode])),
+      ...reportOf(steps),
+    });
+    moved.push(
+      ...steps.map(({ of, change }) => ({
+        subject,
+        path,
+        class: of.class,
+        from: of.step,
+        to: stepAfter(change),
+        unmet: move.direction === 'back' ? [] : of.needs.filter(({ met }) => !met).map(rolloutNeedText),
+      })),
+    );
+  }
+  return { edits, moved, held };
+}
+
+/** Groups at the top that get a step of their own in the same edit do not follow the instance any more. */
+function withoutMoving(row: RolloutClassRow, moving: readonly RolloutRow[]): RolloutClassRow {
+  const own = moving.filter(
+    ({ subject, path, classes }) =>
+      subject.startsWith('group/') &&
+      !path.includes('/') &&
+      classes.some((each) => each.class === row.class && each.from !== subject),
+  );
+  const needs = row.needs.map((need) => {
+    if (need.code !== 'groups') return need;
+    const has = Math.max(0, (need.has ?? 0) - own.length);
+    return { ...need, has, met: has === 0 };
+  });
+  return { ...row, needs };
+}
+
+interface StepTaken {
+  readonly of: RolloutClassRow;
+  readonly change: RolloutChange;
+}
+
+const asked = (classes: readonly RolloutClassRow[], move: RolloutMove): readonly RolloutClassRow[] => {
+  const isAll = move.direction === 'next' && move.all === true;
+  return classes.filter(
+    (row) => (move.only === undefined || row.class === move.only) && !(isAll && row.step === 'off'),
+  );
+};
+
+/** Both classes of a subject go together or not at all: who has to wait for one keeps the other. */
+function stepsOf(classes: readonly RolloutClassRow[], move: RolloutMove): readonly StepTaken[] {
+  const wanted = asked(classes, move);
+  if (move.direction === 'next') {
+    const open = wanted.filter(({ next }) => next !== undefined);
+    if (!move.force && open.some(({ needs }) => needs.some(({ met }) => !met))) return [];
+    return open.flatMap((of) => taken(of, stepOn(of)));
+  }
+  const { to } = move;
+  return wanted.flatMap((of) => {
+    if (to === undefined) return taken(of, stepBack(of));
+    if (compareModes(to, of.mode) >= 0) return [];
+    const reportedMs = to === 'warn' ? (of.reportedMs ?? null) : null;
+    return [{ of, change: { mode: to, reportedMs } }];
+  });
+}
+
+const taken = (of: RolloutClassRow, change: RolloutChange | undefined): readonly StepTaken[] =>
+  change === undefined ? [] : [{ of, change }];
+
+/** One report is about both classes: it stays as long as one of them has it. */
+function reportOf(steps: readonly StepTaken[]): { readonly reportedMs: number | null } {
+  const sent = steps.flatMap(({ change }) => change.reportedMs ?? []);
+  return { reportedMs: sent.length === 0 ? null : Math.max(...sent) };
+}
+
+const stepAfter = ({ mode, reportedMs }: RolloutChange): RolloutStep =>
+  mode === 'shadow' && reportedMs !== null ? 'reported' : mode;

@@ -1,0 +1,168 @@
+/** Moves groups a step on or back, and brings owners their report. Pages and API both come this way, and the desk decides. */
+import type { Policy } from '../../policies/policy.ts';
+import type { ConsoleReader } from '../answers/contract.ts';
+import { actingUser } from '../answers/reading/acting-user.ts';
+import type { RolloutReportedView, RolloutRow, RolloutStepRow } from '../answers/rollout/model.ts';
+import { planMoves, type RolloutMove } from '../answers/rollout/rollout-moves.ts';
+import { type OwnerMessage, ownerMessage } from '../answers/shadow/owner-message.ts';
+import type { ApplyOutcome, EditAuthor, LimitEdit, LimitsDesk } from '../core/limits/index.ts';
+import type { User } from '../core/signin/index.ts';
+import type { ReportSender } from './api/tell-owner.ts';
+
+interface RolloutDeps {
+  readonly desk: Pick<LimitsDesk, 'live' | 'apply'>;
+  readonly read: Pick<ConsoleReader, 'rollout' | 'shadow'>;
+}
+
+/** Which subjects: some of them, or all that stand in the list. */
+type RolloutSubjects = readonly string[] | 'all';
+
+type RolloutMoveOutcome =
+  | { readonly outcome: 'unknown_subject'; readonly subject: string }
+  /** More than one request reads. */
+  | { readonly outcome: 'too_many'; readonly total: number; readonly max: number }
+  | {
+      readonly outcome: 'planned';
+      readonly moved: readonly RolloutStepRow[];
+      readonly held: readonly RolloutRow[];
+      /** Undefined: there was nothing to move. */
+      readonly applied: ApplyOutcome | undefined;
+    };
+
+/** Each row is four weeks of days; a page of them is read at once. */
+const ROWS_MAX = 500;
+const PAGE_ROWS = 100;
+const WHY_CHARACTERS_MAX = 500;
+/** What the owner is told of. */
+const REPORT_DAYS = 14;
+/** Somebody else's edit may come between. */
+const TRIES_MAX = 3;
+
+/** Forced moves say in the log what was missing. */
+export async function moveRollout(
+  { desk, read }: RolloutDeps,
+  move: RolloutMove,
+  subjects: RolloutSubjects,
+  user: User,
+  { why, base, source }: Pick<EditAuthor, 'why' | 'base' | 'source'>,
+): Promise<RolloutMoveOutcome> {
+  const rows = await rowsOf(subjects, user, read);
+  if (!Array.isArray(rows)) return rows as Exclude<typeof rows, readonly RolloutRow[]>;
+  const { edits, moved, held } = planMoves(rows as readonly RolloutRow[], move);
+  if (edits.length === 0) return { outcome: 'planned', moved, held, applied: undefined };
+  const unmet = [...new Set(moved.flatMap((each) => each.unmet))];
+  const forced = unmet.length === 0 ? '' : ` (forced: ${unmet.join('; ')})`;
+  const author = {
+    ...actingUser(user),
+    why: `${why}${forced}`.slice(0, WHY_CHARACTERS_MAX),
+    source,
+    base,
+    // Who goes back means it, and who forces has seen what is missing.
+    ...((move.direction === 'back' || move.force) && { confirmed: true }),
+  };
+  return { outcome: 'planned', moved, held, applied: await desk.apply(edits, author) };
+}
+
+type RowsFound = readonly RolloutRow[] | Exclude<RolloutMoveOutcome, { outcome: 'planned' }>;
+
+async function rowsOf(
+  subjects: RolloutSubjects,
+  user: User,
+  read: Pick<ConsoleReader, 'rollout'>,
+): Promise<RowsFound> {
+  const rows: RolloutRow[] = [];
+  const named = subjects === 'all' ? {} : { subjects: [...new Set(subjects)] };
+  for (let cursor: string | undefined; ; ) {
+    const page = await read.rollout(
+      { ...named, max: PAGE_ROWS, ...(cursor !== undefined && { cursor }) },
+      user,
+    );
+    if (page.total > ROWS_MAX) return { outcome: 'too_many', total: page.total, max: ROWS_MAX };
+    rows.push(...page.rows);
+    cursor = page.next;
+    if (cursor === undefined) break;
+  }
+  const missing = named.subjects?.find((subject) => !rows.some((row) => row.subject === subject));
+  return missing === undefined ? rows : { outcome: 'unknown_subject', subject: missing };
+}
+
+interface ReportDeps extends RolloutDeps {
+  readonly policy: Policy;
+  readonly clock: { nowMs(): number };
+  readonly origin?: string;
+  readonly tellOwner?: ReportSender;
+}
+
+type RolloutReportOutcome =
+  | { readonly outcome: 'unknown_subject'; readonly subject: string }
+  | {
+      readonly outcome: 'reported';
+      readonly view: RolloutReportedView;
+      readonly applied: ApplyOutcome | undefined;
+    };
+
+/**
+ * Sends the shadow report of each and writes down when. Without a way to an owner nothing is sent or written, and the text
+ * is the answer.
+ *
+ * @param told - the owner knows it from whoever asks: nothing is sent.
+ * @throws like the sender, after what was sent is written down.
+ */
+export async function reportRollout(
+  deps: ReportDeps,
+  subjects: readonly string[],
+  user: User,
+  { why, source, told }: Pick<EditAuthor, 'why' | 'source'> & { readonly told: boolean },
+): Promise<RolloutReportOutcome> {
+  const { read, policy, origin, tellOwner } = deps;
+  const messages: (OwnerMessage & { readonly owner: string })[] = [];
+  const { rows } = await read.rollout({ subjects, max: PAGE_ROWS }, user);
+  for (const subject of new Set(subjects)) {
+    const row = rows.find((each) => each.subject === subject);
+    const [kind, id] = subject.split('/');
+    const group = kind === 'group' ? { group: Number(id) } : {};
+    const shown = await read.shadow({ days: REPORT_DAYS, max: 1, ...group }, user);
+    const shadow = shown.rows.find((each) => each.subject === subject);
+    if (row === undefined || shadow === undefined) return { outcome: 'unknown_subject', subject };
+    const message = ownerMessage(shadow, { days: REPORT_DAYS, currency: policy.currency, origin });
+    const { owner, contact } = row;
+    messages.push({ ...(contact !== undefined && { contact }), ...message, owner: message.owner ?? owner });
+  }
+  const reports: RolloutReportedView['reports'][number][] = [];
+  let failed: unknown;
+  for (const message of messages) {
+    try {
+      reports.push({
+        subject: message.about,
+        path: message.path,
+        owner: message.owner,
+        ...(message.contact !== undefined && { contact: message.contact }),
+        outcome: told ? 'told-otherwise' : ((await tellOwner?.(message)) ?? 'no-way'),
+        title: message.subject,
+        text: message.text,
+      });
+    } catch (error) {
+      failed = error;
+      break;
+    }
+  }
+  const sent = reports.filter(({ outcome }) => outcome !== 'no-way');
+  const reportedMs = deps.clock.nowMs();
+  const edits = sent.map(({ subject }): LimitEdit => ({ kind: 'rollout', subject, reportedMs }));
+  const applied = await writeDown(edits, { ...actingUser(user), why, source }, deps);
+  if (failed !== undefined) throw failed;
+  const edit = applied?.outcome === 'live' ? { edit: applied.pointer.edit } : {};
+  return { outcome: 'reported', view: { reports, ...edit }, applied };
+}
+
+async function writeDown(
+  edits: readonly LimitEdit[],
+  by: Omit<EditAuthor, 'base'>,
+  { desk }: RolloutDeps,
+): Promise<ApplyOutcome | undefined> {
+  if (edits.length === 0) return undefined;
+  for (let tries = 1; ; tries += 1) {
+    const applied = await desk.apply(edits, { ...by, base: (await desk.live())?.pointer.set });
+    if (applied.outcome !== 'stale' || tries === TRIES_MAX) return applied;
+  }
+}
