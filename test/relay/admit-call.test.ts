@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { type AdmitAnswer, callAdmit, type Fetch, RESPONSE_BYTES_MAX } from '../../relay/admit-call.ts';
-import { FakeClock } from '../support/relay/fake-clock.ts';
+import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 
 const MARKER = 'not-a-secret';
 const BASE_URL = `http://127.0.0.1:8787`;
 
-async function call(fetch: Fetch, clock = new FakeClock(), timeoutMs = 2_000): Promise<AdmitAnswer> {
+async function call(fetch: Fetch, clock = handClock(1_000), timeoutMs = 2_000): Promise<AdmitAnswer> {
   return callAdmit({ baseUrl: BASE_URL, fetch, clock }, '/v1/admissions', '{"requests":[]}', timeoutMs);
 }
 
@@ -33,7 +33,7 @@ function parts(bytesEach: number, count: number) {
 }
 
 test('a call posts the body as JSON to the path below the base URL, and leaves no timer behind', async () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const calls: { url: string; init: RequestInit }[] = [];
   const answer = await call(async (url, init) => {
     calls.push({ url, init });
@@ -102,7 +102,7 @@ test.each([
 });
 
 test('fault 5: a call that hangs is aborted at its deadline and told as such', async () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   let signal: AbortSignal | null | undefined;
   const answering = call((_url, init) => {
     signal = init.signal;
@@ -118,7 +118,7 @@ test('fault 5: a call that hangs is aborted at its deadline and told as such', a
 });
 
 test('fault 5: headers in time and a body that never ends meet the deadline, though fetch ignores the signal', async () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const stuck = new ReadableStream({ pull: () => new Promise(() => {}) });
   const answering = call(async () => new Response(stuck, { headers: { 'content-length': '10' } }), clock);
   clock.advance(2_000);

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { SECOND_BATCH_MS } from '../../relay/commit/batch-job.ts';
 import type { SendBatch } from '../../relay/commit/group-commit.ts';
 import { type LedgerVerdict, undecided } from '../../relay/verdict.ts';
+import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
-import type { FakeClock } from '../support/relay/fake-clock.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const DEADLINE_MS = 613;
@@ -44,7 +44,7 @@ function verdictOf(kind: 'admitted' | 'rejected' | 'undecided', jobId: number): 
 }
 
 /** Sends as fated and notes what breaks a root's promise: two batches at most, the second 250 ms after the first. */
-function fatedSend(fates: readonly Fate[], broken: string[]): (clock: FakeClock) => SendBatch {
+function fatedSend(fates: readonly Fate[], broken: string[]): (clock: HandClock) => SendBatch {
   let sent = 0;
   const inFlight: { readonly root: string; readonly startedAtMs: number; readonly givenUpAtMs: number }[] =
     [];

@@ -7,9 +7,9 @@ import {
 } from '../../relay/fallback.ts';
 import { statelessCheck } from '../../relay/stateless-check.ts';
 import { type FallbackCause, undecided } from '../../relay/verdict.ts';
+import { type HandClock, handClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aDirectory, aPolicy } from '../policies/documents.ts';
 import { range } from '../support/relay/commit-bench.ts';
-import { FakeClock } from '../support/relay/fake-clock.ts';
 import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
 
 const job = {
@@ -38,8 +38,8 @@ interface Setting {
   readonly schemaProven?: boolean;
 }
 
-function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; readonly clock: FakeClock } {
-  const clock = new FakeClock();
+function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; readonly clock: HandClock } {
+  const clock = handClock(1_000);
   const policy = setting.rules && aPolicy({ rules: setting.rules });
   const fallback = createFallback({
     clock,

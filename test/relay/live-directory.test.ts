@@ -8,10 +8,10 @@ import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../relay/admit-call.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createLiveDirectory, DIRECTORY_AGE_MS_MAX } from '../../relay/live-directory.ts';
+import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 import { flowRules } from '../support/flow/flow.ts';
 import { largeGitLab } from '../support/large-gitlab.ts';
 import { turn } from '../support/relay/commit-bench.ts';
-import { FakeClock } from '../support/relay/fake-clock.ts';
 import { MINUTE_MS, syncBench } from '../support/sync-bench.ts';
 
 /** The real admit app before a synced table, and a relay's directory before that. */
@@ -37,7 +37,7 @@ function bench(change: (fetch: Fetch) => Fetch = (fetch) => fetch) {
     answers.push({ bytes: Buffer.byteLength(text) + String(init.body).length, body: JSON.parse(text) });
     return response;
   });
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const events: Extract<RelayEvent, { type: 'directory' }>[] = [];
   const live = createLiveDirectory({
     baseUrl: 'http://admit.example.com',

@@ -4,7 +4,7 @@ import type { Violation } from '../../policies/reason.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createLogger, type LogLevel, logEvents } from '../../relay/log.ts';
-import { FakeClock } from '../support/relay/fake-clock.ts';
+import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 
 /** Stands wherever a secret could: no line may have it. */
 const MARKER = 'not-a-secret';
@@ -53,7 +53,7 @@ const rejected: Extract<RelayEvent, { type: 'answered' }> = {
 };
 
 function bench(level: LogLevel = 'info') {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const written: string[] = [];
   const log = createLogger(level, { write: (line) => written.push(line) });
   const lines = (): Record<string, unknown>[] => written.map((line) => JSON.parse(line));

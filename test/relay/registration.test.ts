@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { RelayEvent } from '../../relay/events.ts';
 import { randomInstanceId, startRegistration } from '../../relay/registration.ts';
 import { RouterStatus, STATUS } from '../../relay/router/router.ts';
-import { FakeClock } from '../support/relay/fake-clock.ts';
+import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 
 /** A registration before a router that answers with `outcomes`, in turn; the last one stays. */
 function bench(...outcomes: (number | 'ok' | 'never')[]) {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const events: RelayEvent[] = [];
   const registered: bigint[] = [];
   const unregistered: bigint[] = [];

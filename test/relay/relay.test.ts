@@ -3,9 +3,9 @@ import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createRelay } from '../../relay/relay.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
+import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 import { questionOf } from '../support/relay/answering-bench.ts';
 import { turn } from '../support/relay/commit-bench.ts';
-import { FakeClock } from '../support/relay/fake-clock.ts';
 import { FakeCall } from '../support/relay/pool-bench.ts';
 
 /** A container that is told to stop is killed after this. */
@@ -15,7 +15,7 @@ const DEADLINE_MS = 10_000;
 
 /** A whole relay before a fake router, with a service that never answers. */
 function stuckRelay() {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const calls: FakeCall[] = [];
   const events: RelayEvent[] = [];
   let posts = 0;

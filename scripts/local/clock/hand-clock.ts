@@ -2,6 +2,8 @@ import type { Clock } from './clock.ts';
 
 /** A clock that never runs by itself: whoever sleeps moves it on at once. */
 export interface HandClock extends Clock {
+  /** What is still to come. */
+  readonly timers: number;
   /** Runs what comes due meanwhile, each at its own time. Below 0 it steps back. */
   advance(ms: number): void;
   /** Never back: what was planned for an earlier moment happens now. */
@@ -27,6 +29,9 @@ export function handClock(startMs = 0): HandClock {
     else advanceTo(nowMs + ms);
   };
   return {
+    get timers() {
+      return due.size;
+    },
     nowMs: () => Math.floor(nowMs),
     monotonicMs: () => nowMs - startMs,
     sleep: async (delayMs) => advance(delayMs),

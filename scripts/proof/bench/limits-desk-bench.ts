@@ -1,4 +1,4 @@
-import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
   createLimitsDesk,
   DynamoLimitTable,
@@ -11,6 +11,7 @@ import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import { handClock } from '../../local/clock/hand-clock.ts';
 import { benchRules } from './bench-rules.ts';
 import { type Figure, ratioOfRounds } from './figure.ts';
 
@@ -22,7 +23,7 @@ const TEAMS_A_DIVISION = 50;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const ADMISSIONS = 10_000;
 
-const clock: LedgerClock = { nowMs: () => NOW_MS, monotonicMs: () => 0, sleep: async () => {} };
+const clock = handClock(NOW_MS);
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A root, divisions and teams; a budget with an owner and a quota on each. */

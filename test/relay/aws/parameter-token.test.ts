@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { parameterToken } from '../../../relay/aws/parameter-token.ts';
 import { START_MS_MAX } from '../../../relay/aws/start-reading.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
 /** A parameter whose every read gives the next of what is scripted; errors are thrown, the last stays. */
 function parameter(...script: readonly (string | Error)[]) {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const failures: unknown[] = [];
   const parameterStore = { reads: 0 };
   const load = async (): Promise<string> => {

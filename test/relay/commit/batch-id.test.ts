@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createGroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 /** Batches called 1, 2, 3 …, none of which is ever answered unless told. */
 function bench() {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const sent: { readonly jobIds: readonly number[]; readonly batch: string | undefined }[] = [];
   const events: RelayEvent[] = [];
   const send: SendBatch = (jobs, _, batch) => {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Deadlines, SPAN_MS } from '../../../relay/commit/batch-job.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
 test('a deadline runs early by less than a span, never late, whatever else was asked for', () => {
   fc.assert(
     fc.property(
       fc.array(fc.double({ min: 0, max: 3_000, noNaN: true }), { minLength: 1, maxLength: 40 }),
       (delays) => {
-        const clock = new FakeClock();
+        const clock = handClock(1_000);
         const deadlines = new Deadlines(clock);
         const startMs = clock.monotonicMs();
         const ran = delays.map((): number[] => []);
@@ -29,7 +29,7 @@ test('a deadline runs early by less than a span, never late, whatever else was a
 });
 
 test('ten thousand deadlines share one timer', () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const deadlines = new Deadlines(clock);
   let ran = 0;
   for (let index = 0; index < 10_000; index += 1) {
@@ -43,7 +43,7 @@ test('ten thousand deadlines share one timer', () => {
 });
 
 test('what was taken back does not run, and its neighbour does', () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const deadlines = new Deadlines(clock);
   const ran: string[] = [];
   const takeBack = deadlines.at(clock.monotonicMs() + 100, () => ran.push('taken back'));
@@ -55,7 +55,7 @@ test('what was taken back does not run, and its neighbour does', () => {
 });
 
 test('an earlier deadline asked for later still runs first', () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const deadlines = new Deadlines(clock);
   const ran: string[] = [];
   deadlines.at(clock.monotonicMs() + 500, () => ran.push('late'));
@@ -67,7 +67,7 @@ test('an earlier deadline asked for later still runs first', () => {
 });
 
 test('a deadline already over runs with the next timer, also when asked for by another', () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const deadlines = new Deadlines(clock);
   const ran: string[] = [];
   deadlines.at(clock.monotonicMs() - 10, () => {
@@ -79,7 +79,7 @@ test('a deadline already over runs with the next timer, also when asked for by a
 });
 
 test('a timer that fires early runs nothing before its span and is set again', () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const early = {
     ...bound(clock),
     after: (ms: number, run: () => void) => clock.after(Math.max(1, ms - 3), run),
@@ -92,7 +92,7 @@ test('a timer that fires early runs nothing before its span and is set again', (
 });
 
 test('closing forgets everything', () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const deadlines = new Deadlines(clock);
   deadlines.at(clock.monotonicMs() + 100, () => expect.unreachable());
   deadlines.close();
@@ -100,7 +100,7 @@ test('closing forgets everything', () => {
   clock.advance(200);
 });
 
-const bound = (clock: FakeClock) => ({
+const bound = (clock: HandClock) => ({
   nowMs: () => clock.nowMs(),
   monotonicMs: () => clock.monotonicMs(),
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 /** Stands wherever a secret could. */
 const MARKER = 'not-a-secret';
@@ -18,7 +18,7 @@ const ANSWERED: RelayEvent = {
 };
 
 function bench() {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const lines: string[] = [];
   const emf = startEmf({
     deployment: 'production',

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { startEmf, WRITE_EVERY_MS } from '../../../relay/emf/emf.ts';
 import { RELAY_METRICS } from '../../../relay/names.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { emfProblems, measuredOf } from '../../support/emf-spec.ts';
 import { admitApp, answers, flowRelay, flowRules, listen, question, TOKEN } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { until } from '../../support/flow/until.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 test('every metric in the names of the relay is written by a relay at work, and no other', async () => {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const lines: string[] = [];
   const emf = startEmf({
     deployment: 'production',

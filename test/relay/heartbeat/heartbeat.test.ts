@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Beat } from '../../../functions/core/contract/heartbeat.ts';
 import { BEAT_EVERY_MS, startHeartbeat } from '../../../relay/heartbeat/heartbeat.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
 const HERE = { everConnected: true, downMs: undefined, openStreams: 8 };
 
 function beating(put?: (beat: Beat) => Promise<void>) {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const beats: Beat[] = [];
   const failures: unknown[] = [];
   const relay: { status: ReturnType<Parameters<typeof startHeartbeat>[0]['status']> } = {

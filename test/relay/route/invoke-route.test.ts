@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import { callAdmit, type Fetch } from '../../../relay/admit-call.ts';
 import { INVOKE_URL, invokeRoute } from '../../../relay/route/invoke-route.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { admitApp, flowRules } from '../../support/flow/flow.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 const MARKER = 'not-a-secret';
 const route = (fetch: Fetch): Fetch =>
@@ -15,7 +15,7 @@ const route = (fetch: Fetch): Fetch =>
     nowMs: () => 1_000,
   });
 const call = (fetch: Fetch, path = '/v1/admissions', body = '{"requests":[],"remainingMs":1000}') =>
-  callAdmit({ baseUrl: INVOKE_URL, fetch: route(fetch), clock: new FakeClock() }, path, body, 2_000);
+  callAdmit({ baseUrl: INVOKE_URL, fetch: route(fetch), clock: handClock(1_000) }, path, body, 2_000);
 
 /** Lambda with the real admit app behind it, by the same adapter as in the function. */
 function lambda() {

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { callAdmit } from '../../../relay/admit-call.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
 import { urlRoute } from '../../../relay/route/url-route.ts';
-import { FakeClock } from '../../support/relay/fake-clock.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
 const call = (answered: () => Response | Promise<Response>) =>
   callAdmit(
     {
       baseUrl: 'https://abc.lambda-url.eu-central-1.on.aws',
       fetch: urlRoute(async () => answered()),
-      clock: new FakeClock(),
+      clock: handClock(1_000),
     },
     '/v1/unmetered',
     '{}',

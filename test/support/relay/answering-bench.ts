@@ -14,8 +14,8 @@ import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { createUnmetered, type UnmeteredAnswers } from '../../../relay/unmetered.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { turn } from './commit-bench.ts';
-import { FakeClock } from './fake-clock.ts';
 
 const schema = loadSchema();
 const read = compileReader(schema, {
@@ -32,7 +32,7 @@ export interface Exchange {
 }
 
 export interface AnsweringBench {
-  readonly clock: FakeClock;
+  readonly clock: HandClock;
   readonly commit: GroupCommit;
   readonly unmetered: UnmeteredAnswers;
   readonly events: RelayEvent[];
@@ -43,7 +43,7 @@ export interface AnsweringBench {
 
 export interface AnsweringOptions {
   /** Gets the clock so that it can take its time on it. */
-  readonly send: (clock: FakeClock) => SendBatch;
+  readonly send: (clock: HandClock) => SendBatch;
   readonly deadlineMs?: number;
   readonly queuedMax?: number;
   readonly unreadablePerHour?: number;
@@ -57,7 +57,7 @@ export interface AnsweringOptions {
 /** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
 export function answeringBench(options: AnsweringOptions): AnsweringBench {
   const { deadlineMs = 2_000, queuedMax, unreadablePerHour } = options;
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const events: RelayEvent[] = [];
   const observe = (event: RelayEvent): number => events.push(event);
   const commit = createGroupCommit({

@@ -2,7 +2,7 @@ import type { BatchJob } from '../../../relay/commit/batch-job.ts';
 import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
-import { FakeClock } from './fake-clock.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { admittedOf } from './verdicts.ts';
 
 /** A batch that was sent and waits for the test to say what comes of it. */
@@ -25,7 +25,7 @@ export interface Asked {
 }
 
 export interface CommitBench {
-  readonly clock: FakeClock;
+  readonly clock: HandClock;
   readonly commit: GroupCommit;
   readonly batches: SentBatch[];
   readonly events: RelayEvent[];
@@ -48,7 +48,7 @@ export interface AskedOf {
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export function commitBench(options: { readonly queuedMax?: number } = {}): CommitBench {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const batches: SentBatch[] = [];
   const events: RelayEvent[] = [];
   const commit = createGroupCommit({

@@ -2,7 +2,7 @@ import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
 import type { AdmitCall, AdmitCallListener, Router } from '../../../relay/router/router.ts';
 import { createStreamPool, type StreamPoolOptions } from '../../../relay/streams/pool.ts';
-import { FakeClock } from './fake-clock.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 
 /** One call as the router's side sees it. */
 export class FakeCall implements AdmitCall {
@@ -61,7 +61,7 @@ export function poolBench(
     readonly tokenReplaced?: () => boolean;
   } = {},
 ) {
-  const clock = new FakeClock();
+  const clock = handClock(1_000);
   const events: RelayEvent[] = [];
   const calls: FakeCall[] = [];
   const heard: boolean[] = [];

@@ -1,6 +1,7 @@
 import type { Decision } from '../../../../policies/decision.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { createLogger, logEvents } from '../../../../relay/log.ts';
+import { handClock } from '../../../local/clock/hand-clock.ts';
 
 const LATENCY_MS = 23;
 
@@ -13,11 +14,7 @@ export function decisionLineBytes(request: AdmissionRequest, decision: Decision)
     },
   });
   const rejected = decision.outcome === 'rejected';
-  const observe = logEvents(log, {
-    monotonicMs: () => 0,
-    nowMs: () => 0,
-    after: () => () => {},
-  });
+  const observe = logEvents(log, handClock());
   observe({
     type: 'answered',
     answer: rejected ? { outcome: 'rejected', reason: decision.text } : { outcome: 'admitted' },

@@ -14,6 +14,7 @@ import type { Decision } from '../../../../policies/decision.ts';
 import { withRuns } from '../../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { PROJECTS } from '../../../cli/cost/assumptions.ts';
+import { handClock } from '../../../local/clock/hand-clock.ts';
 import { type CountingStore, countingStore } from '../counting-store.ts';
 import { countingRollupStore } from './counting-rollup-store.ts';
 import { sampleProjectId, sampleRequest, sampleRules, sampleRuns, sampleTruth } from './sample-jobs.ts';
@@ -59,8 +60,8 @@ export async function sampleDeployment({ batch, settleBatch, rollupBatch, counte
   const gathered = Math.ceil(Math.max(batch, settleBatch, rollupBatch) / batch);
   const rules = rejected ? sampleRules(Math.max(1, counters), ONE_JOB) : sampleRules(counters);
   const keys = ledgerKeys(INSTANCE);
-  let [nowMs, jobId, holds, settles, announced] = [START_MS, 0, 0, 0, 0];
-  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
+  let [jobId, holds, settles, announced] = [0, 0, 0, 0];
+  const clock = handClock(START_MS);
   let written: JobRecord[] = [];
   /** As the table has them, by job: a program of the deployment would pay for reading them. */
   const records = new Map<number, JobRecord>();
@@ -112,7 +113,7 @@ export async function sampleDeployment({ batch, settleBatch, rollupBatch, counte
     });
     const unitsBefore = counting.counts.tableUnits;
     const deps = { ledger, currentRules: async () => rules, clock, log: silentLog };
-    const decisions = await decide(requests, nowMs + 60_000, deps);
+    const decisions = await decide(requests, clock.monotonicMs() + 60_000, deps);
     holds += counting.counts.tableUnits - unitsBefore;
     return { requests, decisions };
   };
@@ -122,7 +123,8 @@ export async function sampleDeployment({ batch, settleBatch, rollupBatch, counte
     const admitted = [];
     for (let more = 0; more < gathered; more += 1) admitted.push(await admit(first + more));
     await countWritten();
-    nowMs += JOB_MS;
+    clock.advance(JOB_MS);
+    const endedAtMs = clock.nowMs();
     const unitsBefore = counting.counts.tableUnits;
     const refused = new Set(
       admitted.flatMap(({ requests, decisions }) =>
@@ -141,7 +143,7 @@ export async function sampleDeployment({ batch, settleBatch, rollupBatch, counte
       await ledger.settle(
         ends
           .filter((id) => !refused.has(id))
-          .map((id) => ({ jobId: id, durationSeconds: JOB_MS / 1000, endedAtMs: nowMs })),
+          .map((id) => ({ jobId: id, durationSeconds: JOB_MS / 1000, endedAtMs })),
       );
     }
     settles += counting.counts.tableUnits - unitsBefore;
@@ -156,6 +158,7 @@ export async function sampleDeployment({ batch, settleBatch, rollupBatch, counte
     const record = request && records.get(request.jobId);
     if (request === undefined || decision === undefined || record === undefined)
       throw new Error('a sample job left no record');
+    const nowMs = clock.nowMs();
     const truth = sampleTruth(request, rejected, nowMs);
     const inbox = inboxItem(
       {

@@ -9,6 +9,7 @@ import {
 import { createLedger, MemoryStore } from '../../../../functions/core/ledger/index.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/index.ts';
 import { MemoryRollupStore, rollupKeys } from '../../../../functions/core/usage/index.ts';
+import { handClock } from '../../../local/clock/hand-clock.ts';
 import { countingStore } from '../counting-store.ts';
 import { CountedDirectoryTable, CountedLimitTable, type TableCounts } from './counted-tables.ts';
 import { countingRollupStore } from './counting-rollup-store.ts';
@@ -34,8 +35,7 @@ const pathOf = (id: number): string => (id === ROOT ? 'company' : `company/team-
 /** A deployment with so many groups, each with a budget. */
 export async function sampleDesk({ groups }: DeskOptions) {
   const counted: TableCounts = { reads: 0, writes: 0 };
-  let nowMs = START_MS;
-  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
+  const clock = handClock(START_MS);
   const { policy, limits: packed } = sampleRules(0);
   const table = new CountedDirectoryTable(counted);
   await writeDirectory(table, groups);
@@ -77,9 +77,6 @@ export async function sampleDesk({ groups }: DeskOptions) {
     groupIds,
     pathOf,
     counted,
-    pass: (ms: number): void => {
-      nowMs += ms;
-    },
     units: () => ({
       readUnits: counted.reads + counting.counts.itemsRead + usage.counts.reads,
       writeUnits: counted.writes,
