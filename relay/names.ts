@@ -6,7 +6,7 @@ export const ENV_ROUTER_URL = 'TOLLGATE_ROUTER_URL';
 export const ENV_ROUTER_TOKEN_FILE = 'TOLLGATE_ROUTER_TOKEN_FILE';
 /** The token itself, where no file can be mounted. */
 export const ENV_ROUTER_TOKEN = 'TOLLGATE_ROUTER_TOKEN';
-/** SSM SecureString with the token: read at the start, and again when the router refuses it. */
+/** SSM SecureString with the token: read at the start, every ten minutes, and when the router refuses it. */
 export const ENV_ROUTER_TOKEN_PARAMETER = 'TOLLGATE_ROUTER_TOKEN_PARAMETER';
 /** `yes` lets the token and the jobs travel unencrypted to another host. */
 export const ENV_ALLOW_PLAINTEXT_ROUTER = 'TOLLGATE_ALLOW_PLAINTEXT_ROUTER';

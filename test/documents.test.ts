@@ -68,6 +68,18 @@ test('every command of tollgate they name is one, with the flags they show', asy
   }
   expect(wrong).toEqual([]);
 });
+
+test('a first afternoon takes three commands to the first decision', () => {
+  const [, section = ''] = textOf('docs/platform.md').split(/^## First afternoon\n/m);
+  const [, first = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
+  expect(
+    first
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' --')[0]),
+  ).toEqual(['npx tollgate gitlab setup', 'npm run proto:sync', 'npm start']);
+});
+
 test('every folder with source has its door', () => {
   const folders = ['policies', 'functions', 'relay', 'cdk', 'scripts'].flatMap((top) =>
     readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })

@@ -11,10 +11,12 @@ interface ParameterTokenDeps extends StartReadingDeps {
 
 /** The router refuses every stream of a pool at once; one look serves them all. */
 const LOOK_EVERY_MS = 5_000;
+/** A token that was put beside a valid one is in use this soon, so that the valid one may be revoked after it. */
+const READ_EVERY_MS = 600_000;
 
 /**
- * A token in a parameter, read now and again when the router refuses it. While it cannot be read anew the last one stays
- * in use.
+ * A token in a parameter, read now, every ten minutes, and when the router refuses it. While it cannot be read anew the last
+ * one stays in use.
  *
  * @throws {RelayError} `token_unreadable` if there is none within two minutes.
  */
@@ -26,20 +28,26 @@ export async function parameterToken(deps: ParameterTokenDeps): Promise<TokenSou
   });
   let looking = false;
   let lookAgainAtMs = Number.NEGATIVE_INFINITY;
+  let readAgainAtMs = clock.monotonicMs() + READ_EVERY_MS;
+  const look = (): void => {
+    if (looking || clock.monotonicMs() < lookAgainAtMs) return;
+    looking = true;
+    lookAgainAtMs = clock.monotonicMs() + LOOK_EVERY_MS;
+    readAgainAtMs = clock.monotonicMs() + READ_EVERY_MS;
+    read()
+      .then((found) => {
+        token = found;
+      }, deps.failed)
+      .finally(() => {
+        looking = false;
+      });
+  };
   return {
-    read: () => token,
-    refresh: () => {
-      if (looking || clock.monotonicMs() < lookAgainAtMs) return;
-      looking = true;
-      lookAgainAtMs = clock.monotonicMs() + LOOK_EVERY_MS;
-      read()
-        .then((found) => {
-          token = found;
-        }, deps.failed)
-        .finally(() => {
-          looking = false;
-        });
+    read: () => {
+      if (clock.monotonicMs() >= readAgainAtMs) look();
+      return token;
     },
+    refresh: look,
   };
 }
 

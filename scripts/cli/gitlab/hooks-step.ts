@@ -17,7 +17,7 @@ const TOLD_MAX = 10;
 /** One webhook for every top-level group, with job events, which proves itself with the secret that is kept. */
 export async function hooksStep(course: SetupCourse, signs: boolean): Promise<readonly SetupLine[]> {
   const { url } = course.hooks;
-  if (url === undefined)
+  if (url === undefined && course.store.kind === 'folder')
     return [
       {
         part,
@@ -28,6 +28,13 @@ export async function hooksStep(course: SetupCourse, signs: boolean): Promise<re
   const secret = await hookSecret(course, signs);
   const { value } = secret;
   if (value === undefined) return [secret.line];
+  const said = 'line' in secret ? [secret.line] : [];
+  // A deployment needs the secret before it has an address.
+  if (url === undefined)
+    return [
+      ...said,
+      { part, standing: 'unknown', says: 'the webhooks come with --webhook-url, once it is deployed' },
+    ];
   const groups = await course.gitlab.topLevelGroups();
   if (!groups.ok) return [refused(part, groups.refusal)];
   const setting = hookSetting(course.name, url, value, signs);
@@ -36,7 +43,7 @@ export async function hooksStep(course: SetupCourse, signs: boolean): Promise<re
     fates.push({ path: full_path, found: await hookFate(course, id, setting, signs) });
     course.progress(fates.length, groups.value.length);
   });
-  return [...('line' in secret ? [secret.line] : []), ...hookLines(course, fates)];
+  return [...said, ...hookLines(course, fates)];
 }
 
 /** The secret that is kept, or a new one, kept before any webhook has it. */

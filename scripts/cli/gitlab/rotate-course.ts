@@ -48,7 +48,7 @@ export async function rotateCourse(
         ...lines,
         {
           part,
-          standing: 'unknown',
+          standing: 'wrong',
           says: 'which token was there before is not known, so none was revoked',
           remedy: `when the relays have the new one: glab runner-controller token list ${controller.id}, and revoke the others`,
         },
@@ -94,7 +94,7 @@ async function waitForUse(
       return {
         line: {
           part,
-          standing: 'unknown',
+          standing: 'wrong',
           says: `GitLab before 18.10 does not say when a token was used; the old one stays. ${pickUp}`,
           remedy: 'restart the relays; once each logs "connected": the same command with --seen',
         },

@@ -28,7 +28,8 @@ export function nextText(report: SetupReport, gitlabUrl: string, tokenFile: stri
     return `${wrong === 1 ? '1 thing remains' : `${wrong} things remain`}; run this again when that is done.\n`;
   if (report.mode === 'look') return 'Nothing is wrong.\n';
   if (report.mode === 'plan') return 'Nothing was changed. The same without --dry-run does it.\n';
-  if (tokenFile === undefined) return 'All is set up. Deploy, then look: tollgate gitlab status\n';
+  if (tokenFile === undefined)
+    return 'All is set up. Once it is deployed, the same with --webhook-url makes the webhooks; then tollgate gitlab status\n';
   const { routerUrl = '<router>', kasVersion } = report;
   return `All is set up: the controller is ${report.controller?.state ?? 'there'}. To the first decision:
   npm run proto:sync -- --ref ${kasVersion === undefined ? '<version of KAS>' : `v${kasVersion}`}

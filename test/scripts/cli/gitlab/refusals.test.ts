@@ -274,3 +274,18 @@ test('as JSON all of it is one object', async () => {
     controller: { id: 1, state: 'dry_run' },
   });
 });
+
+test('a deployment has the secret of its webhooks before it has their address', async () => {
+  const bench = setupBench({ deployed: true });
+  const { code, out } = await bench.run('setup');
+  expect([code, bench.kept('webhook-secrets')?.slice(0, 6)]).toEqual([0, 'whsec_']);
+  expect(out).toContain('the webhooks come with --webhook-url');
+  expect(bench.state().hooks.flat()).toEqual([]);
+  await bench.run(SETUP);
+  expect(
+    bench
+      .state()
+      .hooks.flat()
+      .map(({ signedByKept }) => signedByKept),
+  ).toEqual([true, true, true]);
+});

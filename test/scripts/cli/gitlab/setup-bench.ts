@@ -29,6 +29,8 @@ interface BenchOptions {
   readonly fetch?: typeof fetch;
   /** Whether a relay reads the token's file and uses what it says. @default true */
   readonly relay?: boolean;
+  /** Whether secrets are a deployment's. @default false */
+  readonly deployed?: boolean;
   /** What somebody types for the host. */
   readonly typed?: string;
 }
@@ -80,7 +82,10 @@ export function setupBench(options: BenchOptions = {}) {
         random: () => 0,
         timeout: () => new AbortController().signal,
       }),
-    storeAt: openSecretStore,
+    storeAt: (where, cwd) => ({
+      ...openSecretStore(where, cwd),
+      ...(options.deployed === true && { kind: 'parameters' as const }),
+    }),
     clock: {
       monotonicMs: clock.monotonicMs,
       sleep: async (delayMs) => {

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
+import { ssmSecretStore } from '../../../../scripts/cli/gitlab/ssm-secret-store.ts';
+import { aProject } from '../desk-run.ts';
+
+/** SSM's part that is used, in memory. */
+function fakeSsm() {
+  const known = new Map<string, { Value: string; Description?: string }>();
+  const sent: string[] = [];
+  let refuses: Error | undefined;
+  const send = async (command: {
+    readonly constructor: { readonly name: string };
+    readonly input: unknown;
+  }) => {
+    sent.push(command.constructor.name);
+    if (refuses !== undefined) throw refuses;
+    const input = command.input as { Name: string; Value: string; Description: string; Type: string };
+    if (command.constructor.name === 'PutParameterCommand') {
+      expect(input.Type).toBe('SecureString');
+      known.set(input.Name, { Value: input.Value, Description: input.Description });
+      return {};
+    }
+    if (command.constructor.name === 'GetParameterCommand') {
+      const found = known.get(input.Name);
+      if (found === undefined) throw Object.assign(new Error('no such'), { name: 'ParameterNotFound' });
+      return { Parameter: { Value: found.Value } };
+    }
+    return { Parameters: [...known.values()].map(({ Description }) => ({ Description })) };
+  };
+  const store = ssmSecretStore('/tollgate/prod', async () => ({ send }) as never);
+  const refuse = (error: Error): void => {
+    refuses = error;
+  };
+  return { store, known, sent, refuse };
+}
+
+test('a folder keeps a secret for its owner alone, and knows which token it is', async () => {
+  const root = aProject();
+  const store = openSecretStore('secrets', root);
+  expect(await store.read('router-token')).toBeUndefined();
+  await store.write('router-token', 'glrct-one', 'controller 7, token 1');
+  expect(await store.read('router-token')).toEqual({ value: 'glrct-one', note: 'controller 7, token 1' });
+  const folder = join(root, 'secrets');
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect(readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777])).toEqual([
+    ['.router-token.notes', 0o600],
+    ['router-token', 0o600],
+  ]);
+});
+
+test('a writer that died between the note and the value leaves the old value with the old note', async () => {
+  const root = aProject();
+  const store = openSecretStore('secrets', root);
+  await store.write('router-token', 'glrct-one', 'controller 7, token 1');
+  await store.write('router-token', 'glrct-two', 'controller 7, token 2');
+  writeFileSync(join(root, 'secrets/router-token'), 'glrct-one\n');
+  expect(await store.read('router-token')).toEqual({ value: 'glrct-one', note: 'controller 7, token 1' });
+  writeFileSync(join(root, 'secrets/router-token'), 'glrct-by-hand\n');
+  expect(await store.read('router-token')).toEqual({ value: 'glrct-by-hand', note: undefined });
+  expect(readFileSync(join(root, 'secrets/.router-token.notes'), 'utf8')).not.toContain('glrct');
+});
+
+test('a parameter has its note as description, and a value somebody else put there has none', async () => {
+  const { store, known } = fakeSsm();
+  expect(await store.read('router-token')).toBeUndefined();
+  await store.write('router-token', 'glrct-one', 'controller 7, token 1');
+  expect(await store.read('router-token')).toEqual({ value: 'glrct-one', note: 'controller 7, token 1' });
+  const kept = known.get('/tollgate/prod/router-token');
+  expect(kept?.Description).not.toContain('glrct');
+  known.set('/tollgate/prod/router-token', { ...kept, Value: 'glrct-by-hand' });
+  expect(await store.read('router-token')).toEqual({ value: 'glrct-by-hand', note: undefined });
+});
+
+test('what AWS refuses names the parameter and never the value', async () => {
+  const { store, refuse } = fakeSsm();
+  refuse(Object.assign(new Error('glrct-one may not be written'), { name: 'AccessDeniedException' }));
+  const failure: unknown = await store
+    .write('router-token', 'glrct-one', 'token 1')
+    .catch((error: unknown) => error);
+  expect(String(failure)).toContain(
+    '/tollgate/prod/router-token could not be written (AccessDeniedException)',
+  );
+  expect(String(failure)).not.toContain('glrct-one');
+});
+
+test('--secrets is a folder or the beginning of parameters', () => {
+  expect(openSecretStore('ssm:/tollgate/prod/', '/').place('webhook-secrets')).toBe(
+    'ssm:/tollgate/prod/webhook-secrets',
+  );
+  expect(() => openSecretStore('ssm:tollgate', '/')).toThrow('expected e.g. ssm:/tollgate/prod');
+});
