@@ -3,6 +3,7 @@ import type { Ledger } from '../core/ledger/index.ts';
 import { backtestOf } from './backtest/backtest-view.ts';
 import { budgetsOf } from './budgets/budgets.ts';
 import type { ConsoleReader } from './contract.ts';
+import { coverageViewOf } from './coverage/coverage-view.ts';
 import { exceptionsOf } from './exceptions/exceptions.ts';
 import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
 import { explainJob } from './job/explain-job.ts';
@@ -52,6 +53,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleReader {
       return (await desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
     },
     usage: usageDaysOf(reading),
+    coverage: coverageViewOf(reading),
     sight: async (viewer) => (await scopeFor(viewer)).sees,
   };
 }

@@ -15,6 +15,7 @@ export const ACCESS: AccessTable = {
   'GET /usage': LOOK,
   'GET /jobs/:word': LOOK,
   'GET /shadow': LOOK,
+  'GET /coverage': LOOK,
   'GET /statements/:month': LOOK,
   'GET /limits': LOOK,
   'GET /limits/history': LOOK,

@@ -79,6 +79,7 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
   'GET /usage': () => ({ path: '/usage?subject=group/104', elsewhere: 'not there' }),
   'GET /jobs/:word': () => ({ path: '/jobs/4711', elsewhere: 'not there' }),
   'GET /shadow': () => ({ path: '/shadow?group=101', elsewhere: 'left out' }),
+  'GET /coverage': () => ({ path: '/coverage?group=104', elsewhere: 'not there' }),
   'GET /statements/:month': () => ({ path: '/statements/2026-11?group=104', elsewhere: 'not there' }),
   'GET /limits': () => ({ path: '/limits', elsewhere: 'same' }),
   'GET /limits/history': () => ({ path: '/limits/history', elsewhere: 'left out' }),

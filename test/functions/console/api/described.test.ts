@@ -147,7 +147,17 @@ test('every route answers as it is described', async () => {
       '/usage?subject=group/101',
       '/usage?subject=instance',
     ],
-    ...['/jobs/1', '/jobs/3', '/shadow', '/shadow?group=100', '/limits', '/limits/history', '/limits.csv'],
+    ...[
+      '/jobs/1',
+      '/jobs/3',
+      '/shadow',
+      '/shadow?group=100',
+      '/coverage',
+      '/coverage?group=100',
+      '/limits',
+      '/limits/history',
+      '/limits.csv',
+    ],
     ...[
       '/breakglass',
       '/requests',
