@@ -188,7 +188,7 @@ const runnerLine = (row: CoveredRunnerRow): Markup => (
   <tr>
     <th scope="row">
       {row.description ?? `Runner ${row.runnerId}`}
-      <small class="soft">
+      <small class="soft when">
         {row.description !== undefined && `runner ${row.runnerId}, `}
         {row.version ?? 'version not known'}
       </small>
