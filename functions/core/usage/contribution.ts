@@ -43,7 +43,7 @@ export function contributionOf(
   names: RunnerNames = new RunnerNames(),
 ): Contribution {
   const { day, subjects } = before?.generation === record.generation ? before : placeOf(record);
-  const runner = names.nameOf(record.facts.asked?.runnerId, { day, subjects });
+  const runner = names.nameOf(record.runnerId ?? record.facts.asked?.runnerId, { day, subjects });
   return {
     jobId: record.jobId,
     rev: record.rev,

@@ -145,7 +145,12 @@ function remediesText(rows: readonly CoveredRunnerRow[], columns: number): strin
     .join('');
 }
 
-function groupsText({ groups }: CoverageView, all: boolean, io: TerminalIo, paint: Paint): string {
+function groupsText(
+  { groups, otherGroups }: CoverageView,
+  all: boolean,
+  io: TerminalIo,
+  paint: Paint,
+): string {
   const shown = all ? groups : groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
   if (shown.length === 0) return '';
   const titles = [
@@ -164,5 +169,8 @@ function groupsText({ groups }: CoverageView, all: boolean, io: TerminalIo, pain
     coverageShareText(share),
     lastBypassDay ?? '',
   ]);
-  return `\n${table(titles, rows, io.columns, paint.dim)}`;
+  const { bypass, asked, ran } = otherGroups;
+  const rest = ['projects right here, and groups not listed', ...[bypass, asked, ran].map(shadowCount)];
+  const shownRows = all && ran > 0 ? [...rows, [...rest, coverageShareText(asked / ran), '']] : rows;
+  return `\n${table(titles, shownRows, io.columns, paint.dim)}`;
 }

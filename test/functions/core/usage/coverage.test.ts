@@ -60,6 +60,14 @@ describe('coverage', () => {
     expect(runners.get('unknown')).toMatchObject({ ran: 2, unasked: 1 });
   });
 
+  test('the runner that GitLab told with the end counts, where the question named none', async () => {
+    const { runners } = await coverageAfter([
+      { ...ran(1), runnerId: 43 },
+      { ...ran(2, 41), runnerId: 43 },
+    ]);
+    expect([...runners]).toEqual([[43, { ran: 2, unasked: 0 }]]);
+  });
+
   test('runners are told on groups only, and the instance tells those of jobs without a group', async () => {
     expect((await coverageAfter([passed(1, 41)], 'instance')).runners.size).toBe(0);
     expect((await coverageAfter([passed(1, 41)], 'group/104')).runners.size).toBe(1);
