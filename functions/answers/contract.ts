@@ -15,6 +15,7 @@ import type {
 } from '../core/limits/index.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
 import type { Budgets, BudgetsQuery, OwnLimit } from './budgets/model.ts';
+import type { CoverageQuery, CoverageView } from './coverage/model.ts';
 import type { ExceptionRow } from './exceptions/model.ts';
 import type { JobAnswer } from './job/model.ts';
 import type { MeAnswer } from './me/model.ts';
@@ -64,6 +65,8 @@ export interface ConsoleReader {
   breakGlasses(viewer: Viewer): Promise<readonly BreakGlassState[]>;
   /** Day by day, as the rollup has it. Undefined: there is no such subject, or it is not theirs to see. */
   usage(asked: UsageQuery, viewer: Viewer): Promise<UsageDaysView | undefined>;
+  /** Of the jobs that ran, how many were asked about. Undefined: there is no such group, or it is not theirs to see. */
+  coverage(asked: CoverageQuery, viewer: Viewer): Promise<CoverageView | undefined>;
   /** Whether the viewer may know of a subject, as the groups are now. */
   sight(viewer: Viewer): Promise<(subject: string) => boolean>;
 }

@@ -4,6 +4,7 @@ import { backtestOf } from './backtest/backtest-view.ts';
 import { budgetsOf } from './budgets/budgets.ts';
 import { ownLimitsOf } from './budgets/own-limits.ts';
 import type { ConsoleReader } from './contract.ts';
+import { coverageViewOf } from './coverage/coverage-view.ts';
 import { exceptionsOf } from './exceptions/exceptions.ts';
 import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
 import { explainJob } from './job/explain-job.ts';
@@ -58,6 +59,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleReader {
       return (await desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
     },
     usage: usageDaysOf(reading),
+    coverage: coverageViewOf(reading),
     sight: async (viewer) => (await scopeFor(viewer)).sees,
   };
 }

@@ -18,6 +18,7 @@ import {
   placeAskOf,
   placeBy,
   type RollUpDeps,
+  RunnerNames,
   rollUp,
   type StreamAnswer,
   TellTransitions,
@@ -72,6 +73,7 @@ const deps: RollUpDeps = {
     directory = await directoryFor(records.map(({ facts }) => placeAskOf(facts)));
   },
   placeOf: (record) => placeBy(directory, config.zone)(record),
+  runnerNames: new RunnerNames(),
   log: consoleLog,
   metrics: deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock }),
   ...(objects !== undefined && {

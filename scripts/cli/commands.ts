@@ -67,6 +67,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./truth/reconcile-command.ts')).proofCommand,
   },
   {
+    name: 'coverage',
+    summary: 'Of the jobs that ran, how many were asked about? Which runners pass by, and what to do',
+    load: async () => (await import('./coverage/coverage-command.ts')).coverageCommand,
+  },
+  {
     name: 'forget user',
     summary: 'Takes a user’s id out of all that is kept about jobs',
     load: async () => (await import('./forget/forget-user-command.ts')).forgetUserCommand,

@@ -17,6 +17,7 @@ import { createPages, renderNotice } from './console-pages.ts';
 import { type LocalSignIn, openLocalSignIn } from './gitlab/local-sign-in.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';
+import { PAST_RUNNERS } from './workload/past-jobs.ts';
 
 interface LocalConsoleOptions {
   readonly policy: Policy;
@@ -109,6 +110,7 @@ function consoleOn(
       const live = await ledger.ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
       return [...live.map(({ jobId }) => jobId), ...knownJobIds];
     },
+    runnerDetails: async () => PAST_RUNNERS,
     // The file is GitLab's list here, and always new.
     places: async () => placesOf(known, clock.nowMs()),
     zone,

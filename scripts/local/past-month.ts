@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { decide } from '../../functions/core/admission/index.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
+import type { JobTruth } from '../../functions/core/gitlab/index.ts';
 import {
   changesBetween,
   createLedger,
@@ -15,9 +16,11 @@ import {
   packs,
 } from '../../functions/core/ledger/index.ts';
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
+import { settleTruths } from '../../functions/core/truth/index.ts';
 import { counterName } from '../../policies/claim.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Directory } from '../../policies/place/directory.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import { type CountUsageDeps, countUsage } from './count-usage.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { RehearsalStore } from './rehearsal-store.ts';
@@ -99,7 +102,8 @@ async function live(
     const atMs = day * DAY_MS + hour * 3_600_000;
     const clock: LedgerClock = { ...systemClock, nowMs: () => atMs };
     const ledger = createLedger({ store, clock });
-    const asking = planned.filter((_, place) => place % WAVE_HOURS.length === wave);
+    const running = planned.filter((_, place) => place % WAVE_HOURS.length === wave);
+    const asking = running.filter(({ unasked }) => !unasked);
     const decisions = await decide(
       asking.map(({ request }) => request),
       clock.monotonicMs() + DEADLINE_MS,
@@ -113,11 +117,39 @@ async function live(
         endedAtMs: atMs + Math.ceil(runsSeconds * 1_000),
       })),
     );
+    const passing = running.filter(({ unasked }) => unasked);
+    await settleTruths(
+      passing.map((job) => endOf(job, atMs)),
+      {
+        ledger,
+        currentRules: () => currentRules(passing.map(({ request }) => request)),
+        clock,
+        log: silentLog,
+      },
+    );
   }
   const ids = planned.map(({ request }) => request.jobId);
   const records = await store.readRecords(ids, { timeoutMs: TIMEOUT_MS });
   return records.filter((record) => record !== undefined);
 }
+
+/** What GitLab tells of a job that nobody had asked about. */
+const endOf = ({ request, runsSeconds }: PastJob, startedAtMs: number): JobTruth => ({
+  jobId: request.jobId,
+  projectId: request.projectId ?? 0,
+  status: 'success',
+  ...withoutAbsent({
+    projectPath: request.projectPath,
+    jobName: request.jobName,
+    pipelineId: request.pipelineId,
+    ref: request.ref,
+    runnerTags: request.runnerTags,
+  }),
+  runnerId: request.runnerId,
+  startedAtMs,
+  finishedAtMs: startedAtMs + Math.ceil(runsSeconds * 1_000),
+  durationSeconds: runsSeconds,
+});
 
 /** Writes also what they count, as if asked about there. The first of a day, by which it is known, comes last. */
 async function write(records: readonly JobRecord[], { store }: PastMonthOptions['ledger']): Promise<void> {

@@ -4,6 +4,7 @@ import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { EditComparison } from '../backtest/compare-recent.ts';
+import type { RunnerDetail } from '../coverage/bypass-remedy.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
 import type { Pools } from './pools.ts';
@@ -37,6 +38,8 @@ export interface ConsoleReadDeps {
   readonly recentJobIds?: () => Promise<readonly number[]>;
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
+  /** What GitLab says of these runners, by id; those it does not tell of are left out. @default nothing is known of any */
+  readonly runnerDetails?: (runnerIds: readonly number[]) => Promise<ReadonlyMap<number, RunnerDetail>>;
   /** `https://gitlab.example.com`, for links to jobs. */
   readonly gitlabUrl?: string;
   /** `https://budget.example.com`, as rejections name it. */

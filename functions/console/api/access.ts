@@ -20,6 +20,7 @@ export const ACCESS: AccessTable = {
   'POST /rollout/forecast': EDIT,
   'POST /rollout/moves': EVERYTHING,
   'POST /rollout/reports': EDIT,
+  'GET /coverage': LOOK,
   'GET /statements/:month': LOOK,
   'GET /limits': LOOK,
   'GET /limits/history': LOOK,

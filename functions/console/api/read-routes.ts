@@ -1,5 +1,7 @@
 /** What is only read. */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { COVERAGE_DAYS_MAX, COVERED_RUNNERS_MAX } from '../../answers/coverage/coverage-view.ts';
+import { CoverageViewSchema } from '../../answers/coverage/model.ts';
 import { ExplainedSchema } from '../../answers/job/model.ts';
 import { MeSchema } from '../../answers/me/model.ts';
 import { OverviewSchema } from '../../answers/overview/model.ts';
@@ -123,6 +125,21 @@ const shadow = createRoute({
   responses: { 200: jsonAnswer(ShadowViewSchema, 'By group and rule') },
 });
 
+const coverage = createRoute({
+  method: 'get',
+  path: '/coverage',
+  summary: 'Of the jobs that ran, how many were asked about, and which runners pass by',
+  request: {
+    query: z.object({
+      days: z.coerce.number().int().min(1).max(COVERAGE_DAYS_MAX).optional(),
+      group: z.coerce.number().int().positive().optional(),
+      cursor: z.string().max(100).optional(),
+      max: z.coerce.number().int().min(1).max(COVERED_RUNNERS_MAX).optional(),
+    }),
+  },
+  responses: { 200: jsonAnswer(CoverageViewSchema, 'In all, by group and by runner'), 404: unknown },
+});
+
 export const readRoutes = ({ read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(me, async (c) => c.json(await read.me(c.var.user), 200))
@@ -172,7 +189,11 @@ export const readRoutes = ({ read }: ApiDeps) =>
         ? c.json(apiError('unknown', answer.sentence, 'Check the id, or the address of the job.'), 404)
         : c.json(apiError('unreadable', answer.sentence, 'Name the job by one of these.'), 422);
     })
-    .openapi(shadow, async (c) => c.json(await read.shadow(present(c.req.valid('query')), c.var.user), 200));
+    .openapi(shadow, async (c) => c.json(await read.shadow(present(c.req.valid('query')), c.var.user), 200))
+    .openapi(coverage, async (c) => {
+      const view = await read.coverage(present(c.req.valid('query')), c.var.user);
+      return view === undefined ? c.json(NOT_THERE, 404) : c.json(view, 200);
+    });
 
 type Present<Shape> = { [Key in keyof Shape]: Exclude<Shape[Key], undefined> };
 

@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
+import { coverageRoutes } from './coverage/coverage-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';
 import type { Reader } from './frame.tsx';
 import { historyRoutes } from './history/history-page.tsx';
@@ -24,6 +25,7 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   jobRoutes,
   shadowRoutes,
   rolloutPageRoutes,
+  coverageRoutes,
   breakGlassRoutes,
   historyRoutes,
   meRoutes,

@@ -102,6 +102,7 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   if (record.entries > 0) item.ne = number(record.entries);
   if (record.durationSeconds !== undefined) item.du = number(record.durationSeconds);
   if (record.reportedSeconds !== undefined) item.ds = number(record.reportedSeconds);
+  if (record.runnerId !== undefined) item.rn = number(record.runnerId);
   if (record.dueAtMs !== undefined) {
     item[DUE_PK] = text(keys.duePk(record.jobId));
     item[DUE_AT] = number(record.dueAtMs);
@@ -131,6 +132,7 @@ export function decodeRecord(item: Item, keys: LedgerKeys): JobRecord {
     ...(item.en === undefined ? {} : { endedAtMs: readNumber(item, 'en') }),
     ...(item.du === undefined ? {} : { durationSeconds: readNumber(item, 'du') }),
     ...(item.ds === undefined ? {} : { reportedSeconds: readNumber(item, 'ds') }),
+    ...(item.rn === undefined ? {} : { runnerId: readNumber(item, 'rn') }),
     entries: readNumber(item, 'ne'),
   };
 }

@@ -143,6 +143,8 @@ export interface JobEnd {
   /** GitLab's build_duration, else finished − started; the ledger charges no more than the job can have run. */
   readonly durationSeconds: number;
   readonly endedAtMs: number;
+  /** The runner it ran on, where GitLab tells. */
+  readonly runnerId?: number;
 }
 
 /** What the job would have asked for, and how it ended. */
@@ -214,6 +216,8 @@ export interface JobRecord {
   readonly durationSeconds?: number;
   /** What GitLab said, where no job can have run so long: {@link durationSeconds} is as long as it can have. */
   readonly reportedSeconds?: number;
+  /** The runner it ran on, as GitLab told with its end; absent where the question had named the same. */
+  readonly runnerId?: number;
   /** How many correction entries exist: the number of the next. */
   readonly entries: number;
 }

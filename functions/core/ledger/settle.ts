@@ -18,7 +18,8 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   // At the price of the admission, whatever the table says by now. Rounded up, as the hold was.
   const target = ({ unit }: RecordClaim): number =>
     unitRow(unit).settled?.(durationSeconds, record.facts) ?? 0;
-  const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs } as const;
+  const runner = toldRunner(record, end);
+  const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs, ...runner } as const;
   switch (record.state) {
     case 'HELD':
     case 'RUNNING':
@@ -26,7 +27,10 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     case 'REJECTED':
       return { outcome: 'applied', ...ended(bypassed(known), truth, target) };
     case 'SETTLED':
-      if (!outdoesEnd(end, record)) return noMove('unchanged');
+      if (!outdoesEnd(end, record))
+        return runner.runnerId === record.runnerId
+          ? noMove('unchanged')
+          : { outcome: 'unchanged', record: { ...record, ...runner, rev: record.rev + 1 }, changes: [] };
       if (record.durationSeconds !== durationSeconds) return corrected('duration');
       // Charged the same: only which end is the last one is noted, or the order of three would matter.
       return { outcome: 'unchanged', record: { ...known, ...truth, rev: record.rev + 1 }, changes: [] };
@@ -39,6 +43,12 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     const { record: next, entry, changes } = correction(known, target, cause, nowMs);
     return { outcome: 'corrected', record: { ...next, ...truth }, entry, changes };
   }
+}
+
+/** The first end that names a runner is believed, or the order of two would matter. What the question named is not kept twice. */
+function toldRunner({ runnerId, facts }: JobRecord, end: JobEnd): Pick<JobRecord, 'runnerId'> {
+  const told = runnerId ?? end.runnerId;
+  return told === undefined || told === facts.asked?.runnerId ? {} : { runnerId: told };
 }
 
 /** The job never ran: what it holds goes back. */
@@ -83,7 +93,7 @@ export const isLive = ({ state }: JobRecord): boolean => state === 'HELD' || sta
 /** Due leaves with the job's live states, and with it the index. */
 function ended(
   record: JobRecord,
-  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds'>,
+  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds' | 'runnerId'>,
   target: (claim: RecordClaim) => number,
 ): Required<Pick<End, 'record' | 'changes'>> {
   const { dueAtMs: _due, ...rest } = record;

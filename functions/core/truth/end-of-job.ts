@@ -21,7 +21,7 @@ export type EndOfJob =
  * @param nowMs stands in for an end GitLab does not date.
  */
 export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
-  const { jobId, status, startedAtMs, finishedAtMs, failureReason } = truth;
+  const { jobId, status, startedAtMs, finishedAtMs, failureReason, runnerId } = truth;
   if (!isTerminal(status)) return { kind: 'open' };
   // It did have a runner for a moment, and so a start and a duration.
   if (status === 'failed' && failureReason === REJECTED_BY_ROUTER) {
@@ -34,7 +34,10 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   if (durationSeconds === undefined) return { kind: 'unclear' };
   const endedAtMs =
     finishedAtMs ?? (startedAtMs === undefined ? nowMs : startedAtMs + Math.ceil(durationSeconds * 1000));
-  return { kind: 'ran', end: { jobId, durationSeconds, endedAtMs } };
+  return {
+    kind: 'ran',
+    end: { jobId, durationSeconds, endedAtMs, ...(runnerId !== undefined && { runnerId }) },
+  };
 }
 
 /** GitLab's count, else from start to finish; a clock that went backwards makes 0 of it. */

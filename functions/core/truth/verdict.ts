@@ -79,10 +79,15 @@ function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: numbe
 }
 
 /** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */
-const unclearEnd = ({ jobId, finishedAtMs }: JobTruth, durationSeconds: number, nowMs: number): JobEnd => ({
+const unclearEnd = (
+  { jobId, finishedAtMs, runnerId }: JobTruth,
+  durationSeconds: number,
+  nowMs: number,
+): JobEnd => ({
   jobId,
   durationSeconds,
   endedAtMs: finishedAtMs ?? nowMs,
+  ...(runnerId !== undefined && { runnerId }),
 });
 
 function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: number): number {

@@ -13,9 +13,10 @@
 import type { LedgerClock } from '../environment/index.ts';
 import { type JobRecord, packs, recordExpiresAtSeconds } from '../ledger/index.ts';
 import { LedgerError, retried } from '../store/index.ts';
-import { type Contribution, type ContributionPlace, contributionOf } from './contribution.ts';
+import { type Contribution, type ContributionPlace, contributionOf, tallyFor } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
-import { addTo, negated } from './tally.ts';
+import { RunnerNames } from './runner-names.ts';
+import { addTo, negated, type UsageTally } from './tally.ts';
 import { type UsageKey, usageName } from './usage.ts';
 
 export interface ApplyDeps {
@@ -24,6 +25,8 @@ export interface ApplyDeps {
   /** [0, 1) */
   readonly random: () => number;
   readonly placeOf: (record: JobRecord) => ContributionPlace;
+  /** Keep one per process. @default each call names runners afresh */
+  readonly runnerNames?: RunnerNames;
 }
 
 export interface ApplyReport {
@@ -48,8 +51,9 @@ const AFTER_RECORD_SECONDS = 30 * 86_400;
 export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
   let left = newest(records);
   const changes: UsageChange[] = [];
+  const { runnerNames = new RunnerNames() } = deps;
   const applyLeft = async (): Promise<void> => {
-    left = left.length === 0 ? left : await applyOnce(left, changes, deps);
+    left = left.length === 0 ? left : await applyOnce(left, changes, { ...deps, runnerNames });
   };
   await retried(applyLeft, () => left.length > 0, {
     ...deps,
@@ -72,14 +76,14 @@ function newest(records: readonly JobRecord[]): readonly JobRecord[] {
 async function applyOnce(
   records: readonly JobRecord[],
   changes: UsageChange[],
-  deps: ApplyDeps,
+  deps: ApplyDeps & { readonly runnerNames: RunnerNames },
 ): Promise<readonly JobRecord[]> {
   const counted = await answered(() => deps.store.readContributions(records.map(({ jobId }) => jobId)));
   if (counted === undefined) return records;
   const due = records.flatMap((record, index): UsageChange[] => {
     const before = counted[index];
     if (before !== undefined && before.rev >= record.rev) return [];
-    return [{ record, before, after: contributionOf(record, before, deps.placeOf) }];
+    return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.runnerNames) }];
   });
   const left: JobRecord[] = [];
   for (const pack of packs(due, (change) => ({
@@ -111,17 +115,18 @@ interface UsageDelta {
 /** A job evaluated anew may leave the day and the groups it was counted on. */
 function deltasOf({ before, after }: Pick<UsageChange, 'before' | 'after'>): readonly UsageDelta[] {
   const deltas = new Map<string, UsageDelta>();
-  const put = ({ day, subjects }: ContributionPlace, tally: Contribution['tally']): void => {
+  const put = (contribution: Contribution, sign: (tally: UsageTally) => UsageTally): void => {
+    const { day, subjects } = contribution;
     for (const subject of subjects) {
       const key = { subject, day };
       const name = usageName(key);
       const delta = deltas.get(name) ?? { name, key, sum: new Map() };
       deltas.set(name, delta);
-      addTo(delta.sum, tally);
+      addTo(delta.sum, sign(tallyFor(subject, contribution)));
     }
   };
-  if (before !== undefined) put(before, negated(before.tally));
-  put(after, after.tally);
+  if (before !== undefined) put(before, negated);
+  put(after, (tally) => tally);
   return [...deltas.values()].filter(({ sum }) => sum.size > 0);
 }
 

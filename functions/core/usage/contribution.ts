@@ -12,6 +12,7 @@ import {
   wasRejected,
 } from '../ledger/index.ts';
 import { ratioBucket } from './hold-ratio.ts';
+import { ASKED_ON_PREFIX, isRunnerName, RunnerNames, UNASKED_ON_PREFIX } from './runner-names.ts';
 import type { UsageTally } from './tally.ts';
 import { RAN_REJECTED_BY_PREFIX, REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
 
@@ -25,6 +26,7 @@ export interface Contribution {
   readonly day: string;
   /** `subjectKey`s: the instance, the groups above the job, its project, its runner class. */
   readonly subjects: readonly string[];
+  /** With the job's runner where it ran: see {@link tallyFor}. */
   readonly tally: UsageTally;
 }
 
@@ -44,8 +46,10 @@ export function contributionOf(
   record: JobRecord,
   before: Contribution | undefined,
   placeOf: (record: JobRecord) => ContributionPlace,
+  names: RunnerNames = new RunnerNames(),
 ): Contribution {
   const { day, subjects } = before?.generation === record.generation ? before : placeOf(record);
+  const runner = names.nameOf(record.runnerId ?? record.facts.asked?.runnerId, { day, subjects });
   return {
     jobId: record.jobId,
     rev: record.rev,
@@ -53,9 +57,31 @@ export function contributionOf(
     settled: record.state === 'SETTLED',
     day,
     subjects,
-    tally: tallyOf(record),
+    tally: tallyOf(record, runner),
   };
 }
+
+/**
+ * What a contribution adds to one of its subjects: how many jobs ran, and of how many nobody was asked. Runners are told
+ * apart on groups, whose viewers see no other's, and on the instance for jobs of no group.
+ */
+export function tallyFor(subject: string, { subjects, tally }: Contribution): UsageTally {
+  const tellsRunners = isGroupSubject(subject) || (subject === INSTANCE && !subjects.some(isGroupSubject));
+  const sum = new Map<string, number>();
+  for (const [name, jobs] of tally) {
+    if (!isRunnerName(name)) {
+      sum.set(name, jobs);
+      continue;
+    }
+    if (tellsRunners) sum.set(name, jobs);
+    sum.set('ran', jobs);
+    if (name.startsWith(UNASKED_ON_PREFIX)) sum.set('unasked', jobs);
+  }
+  return sum;
+}
+
+const INSTANCE = subjectKey({ kind: 'instance' });
+const isGroupSubject = (subject: string): boolean => subject.startsWith('group/');
 
 /** What of a record says where its job stands. */
 export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
@@ -90,7 +116,8 @@ function subjectsOf(
   ];
 }
 
-function tallyOf(record: JobRecord): UsageTally {
+/** @param runner - what its runner is called here */
+function tallyOf(record: JobRecord, runner: string): UsageTally {
   const { state, facts, durationSeconds = 0, unchecked } = record;
   const tally = new Map<string, number>([['jobs', 1]]);
   const set = (name: string, count: number): void => {
@@ -110,6 +137,8 @@ function tallyOf(record: JobRecord): UsageTally {
       set('heldMicros', facts.costMicros);
       break;
     case 'SETTLED': {
+      const unasked = unchecked === 'bypass' && !ranRejected(record);
+      set(`${unasked ? UNASKED_ON_PREFIX : ASKED_ON_PREFIX}${runner}`, 1);
       set('seconds', durationSeconds);
       set('settledMicros', costMicros(facts.microsPerMinute, durationSeconds, facts.round));
       const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);

@@ -3,6 +3,7 @@ export { agreementText } from './agreement-text.ts';
 export { agreementDays, type BudgetAgreement, budgetAgreement } from './budget-agreement.ts';
 export { contributionOf, placeAskOf, placeBy } from './contribution.ts';
 export type { CountRecordsDeps } from './count-records.ts';
+export { type CoverageCounts, type CoveredRunner, coverageOfDays } from './coverage.ts';
 export { DynamoRollupStore } from './dynamo-rollup-store.ts';
 export { firstOfMonth, type GroupSum, groupSum, type UsedInMonth, usedTogether } from './group-sum.ts';
 export { REJECTIONS_MAX } from './latest-rejections.ts';
@@ -18,6 +19,7 @@ export {
   usageExpiresAtSeconds,
 } from './rollup-item.ts';
 export type { LatestRejections, RollupStore } from './rollup-store.ts';
+export { RunnerNames } from './runner-names.ts';
 export type { UsageTally } from './tally.ts';
 export { type OnTransitions, TellTransitions } from './tell-transitions.ts';
 export { type Usage, type UsageKey, usageOf } from './usage.ts';

@@ -1,4 +1,5 @@
 import { RATIO_PREFIX, ratioPercent } from './hold-ratio.ts';
+import { isRunnerName } from './runner-names.ts';
 import type { UsageTally } from './tally.ts';
 
 /** Names one subject's usage of one day. */
@@ -85,6 +86,7 @@ export const isTallyName = (name: string): boolean =>
   name.startsWith(REJECTED_BY_PREFIX) ||
   name.startsWith(RAN_REJECTED_BY_PREFIX) ||
   name.startsWith(WATCHED_BY_PREFIX) ||
+  isRunnerName(name) ||
   RATIO_NAME.test(name);
 
 const RATIO_NAME = new RegExp(`^${RATIO_PREFIX}\\d+$`);
@@ -96,6 +98,8 @@ const COUNTS: ReadonlySet<string> = new Set([
   'ranRejected',
   'released',
   'expired',
+  'ran',
+  'unasked',
   'seconds',
   'settledMicros',
   'heldMicros',

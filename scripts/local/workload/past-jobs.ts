@@ -1,4 +1,5 @@
 /** The jobs of a made-up month: the same day always has the same ones. Pure. */
+import type { RunnerDetail } from '../../../functions/answers/coverage/bypass-remedy.ts';
 import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
@@ -11,8 +12,10 @@ import { logNormal } from './draws.ts';
 import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from './job-kinds.ts';
 
 export interface PastJob {
-  readonly request: AdmissionRequest;
+  readonly request: AdmissionRequest & { readonly runnerId: number };
   readonly runsSeconds: number;
+  /** Its runner asked nobody: the job runs whatever its limits say. */
+  readonly unasked: boolean;
 }
 
 /** 1970 began on a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
@@ -35,6 +38,29 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   large: ['functions-pilot-linux-amd64'],
 };
 const KINDS = STAGES.flat();
+
+/** What the console knows of the month's runners. Their ids are above those of the runners of a run. */
+export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
+  [2011, { description: 'linux-small-1', version: '19.4.0' }],
+  [2012, { description: 'build-host-old', version: '18.8.1' }],
+  [2021, { description: 'k8s-medium-1', version: '19.4.0' }],
+  [2022, { description: 'k8s-medium-2' }],
+  [2031, { description: 'linux-large-1', version: '18.11.2' }],
+]);
+
+/** One project in three has a runner of its own: one never asks about a job, and one at times. */
+function runnerOf(
+  { runnerClass }: JobKind,
+  place: number,
+  index: number,
+): Pick<PastJob, 'unasked'> & { readonly runnerId: number } {
+  const ofItsOwn = place % 3 === 2;
+  const turn = Math.floor(index / 2) % 4;
+  if (runnerClass === 'large') return { runnerId: 2031, unasked: false };
+  if (runnerClass === 'medium')
+    return ofItsOwn ? { runnerId: 2022, unasked: turn === 0 } : { runnerId: 2021, unasked: false };
+  return ofItsOwn && turn < 2 ? { runnerId: 2012, unasked: true } : { runnerId: 2011, unasked: false };
+}
 
 /** Ids of jobs that really run begin here: above those of any day that is made up this century. */
 export const FIRST_RUN_JOB_ID = 25_000_000;
@@ -61,6 +87,7 @@ export function jobsOfDay(
     const project = projects[place];
     const kind = KINDS[Math.floor(random() * KINDS.length)];
     if (project === undefined || kind === undefined) return [];
+    const { runnerId, unasked } = runnerOf(kind, place, index);
     const runsSeconds = logNormal(kind.medianSeconds, kind.sigma, random) * (scales.get(project.id) ?? 1);
     const request = {
       jobId: firstJobId(day) + index,
@@ -75,10 +102,11 @@ export function jobsOfDay(
       refProtected: true,
       image: 'alpine:3.22',
       runnerTags: TAGS[kind.runnerClass],
+      runnerId,
       timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
       variables: {},
     };
-    return [{ request, runsSeconds }];
+    return [{ request, runsSeconds, unasked }];
   }).flat();
 }
 

@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { BacktestAnswerSchema } from '../../../functions/answers/backtest/model.ts';
 import { BreakGlassStateSchema } from '../../../functions/answers/breakglass/model.ts';
 import type { ConsoleReader } from '../../../functions/answers/contract.ts';
+import { CoverageViewSchema } from '../../../functions/answers/coverage/model.ts';
 import { HistoryPageSchema, LogEntrySchema } from '../../../functions/answers/history/model.ts';
 import { ExplainedSchema } from '../../../functions/answers/job/model.ts';
 import { MeSchema } from '../../../functions/answers/me/model.ts';
@@ -41,6 +42,7 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   requests: list(RequestRowSchema),
   breakGlasses: list(BreakGlassStateSchema),
   usage: UsageDaysViewSchema,
+  coverage: CoverageViewSchema,
 };
 const ELSEWISE: ReadonlySet<unknown> = new Set([
   'unknown',

@@ -106,7 +106,19 @@ test('no form and no address of a page is so malformed that it is our failure', 
   const { pages, failed } = await open();
   const folders = ['/groups/', '/projects/', '/runner-classes/', '/jobs/', '/nowhere/'];
   const reads = [
-    ...['/', '/instance', '/jobs', '/shadow', '/history', '/requests', '/ask', '/edit', '/import', '/me'],
+    ...[
+      '/',
+      '/instance',
+      '/jobs',
+      '/shadow',
+      '/coverage',
+      '/history',
+      '/requests',
+      '/ask',
+      '/edit',
+      '/import',
+      '/me',
+    ],
     ...folders.flatMap((folder) => IDS.map((id) => `${folder}${id}`)),
   ];
   const posts = ['/edit', '/ask', '/import', '/shadow/send', '/requests/%ff', '/requests/x', '/nowhere'];

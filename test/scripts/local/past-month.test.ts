@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/clock.ts';
 import { silentLog } from '../../../functions/core/environment/log.ts';
 import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
+import { coverageOfDays } from '../../../functions/core/usage/coverage.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { type LocalLedger, openLocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonthOptions } from '../../../scripts/local/past-month.ts';
 import { readLocalRules } from '../../../scripts/local/rules.ts';
+import { PAST_RUNNERS } from '../../../scripts/local/workload/past-jobs.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -68,6 +70,25 @@ test('what the loaded month spent is what its usage by day adds up to, and count
   expect(await counted()).toBe(await spent());
   expect(await drift()).toEqual([]);
   expect(troubles).toEqual([]);
+});
+
+test('most of the month was asked about; one runner never asks, one at times, and both are told', async () => {
+  const { load, ledger } = await month();
+  await load(NOW_MS);
+  const keys = Array.from({ length: PAST_DAYS }, (_, day) => ({
+    subject: 'group/100',
+    day: new Date(NOVEMBER_MS - day * DAY_MS).toISOString().slice(0, 10),
+  }));
+  const tallies = await ledger.usage.readUsage(keys);
+  const { ran, unasked, runners } = coverageOfDays(
+    keys.map(({ day }, index) => ({ day, tally: tallies[index] ?? new Map() })),
+  );
+  expect(unasked / ran).toBeGreaterThan(0.02);
+  expect(unasked / ran).toBeLessThan(0.15);
+  const shares = [...runners].map(([runner, counts]) => [runner, counts.unasked / counts.ran] as const);
+  expect(shares.filter(([, share]) => share === 1).map(([runner]) => runner)).toEqual([2012]);
+  expect(shares.filter(([, share]) => share > 0 && share < 1).map(([runner]) => runner)).toEqual([2022]);
+  expect(shares.every(([runner]) => typeof runner === 'number' && PAST_RUNNERS.has(runner))).toBe(true);
 });
 
 test('a whole month leaves the small budget room for a run, and the run enough to use it up', async () => {

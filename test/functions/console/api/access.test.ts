@@ -96,6 +96,7 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
     body: { subjects: ['group/104'], told: true, ...WHY },
     elsewhere: 'not there',
   }),
+  'GET /coverage': () => ({ path: '/coverage?group=104', elsewhere: 'not there' }),
   'GET /statements/:month': () => ({ path: '/statements/2026-11?group=104', elsewhere: 'not there' }),
   'GET /limits': () => ({ path: '/limits', elsewhere: 'same' }),
   'GET /limits/history': () => ({ path: '/limits/history', elsewhere: 'left out' }),

@@ -156,6 +156,8 @@ test('every route answers as it is described', async () => {
       '/shadow?group=100',
       '/rollout',
       '/rollout?subject=project/1',
+      '/coverage',
+      '/coverage?group=100',
       '/limits',
       '/limits/history',
       '/limits.csv',

@@ -1,4 +1,5 @@
 import type { ConsoleReader } from '../../../../functions/answers/contract.ts';
+import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
 import { isEarlier } from '../../../../functions/answers/overview/group-rows.ts';
 import type { GroupRow, Overview, OverviewQuery } from '../../../../functions/answers/overview/model.ts';
 import type { PreviewAnswer } from '../../../../functions/answers/preview/model.ts';
@@ -177,6 +178,43 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async rolloutForecast(subjects) {
       if (amount === 'empty') return { outcome: 'unknown_subject', subject: subjects[0] ?? '' };
       return { ...A_ROLLOUT_FORECAST };
+    },
+    async coverage({ days = 7, group, max = 100 }) {
+      const rows = amount === 'empty' ? 0 : 60;
+      const runners = Array.from({ length: Math.min(max, rows) }, (_, index) => {
+        const counts = { ran: 4_120 - index, asked: index > 40 ? 4_000 - index : 0 };
+        const bypass = counts.ran - counts.asked;
+        const detail = {
+          ...(index % 2 === 0 && { description: `linux-large-${index}` }),
+          ...(index % 4 === 0 && { version: '18.10.2' }),
+        };
+        const runner = { runnerId: 41 + index, ...counts, bypass, share: counts.asked / counts.ran };
+        const told = bypassRemedy(runner, detail);
+        return { ...runner, ...detail, ...told, lastBypassDay: '2026-11-21' };
+      });
+      const all = { ran: 128_400, asked: 119_731, bypass: 8_669, share: 119_731 / 128_400 };
+      const none = { ran: 0, asked: 0, bypass: 0 };
+      return {
+        path: group === undefined ? 'The whole GitLab' : `acme/group-${group}`,
+        fromDay: days === 1 ? '2026-11-21' : '2026-11-15',
+        toDay: '2026-11-21',
+        total: {
+          ...(rows === 0 ? none : { ...all, lastBypassDay: '2026-11-21' }),
+          ranRejected: rows === 0 ? 0 : 12,
+        },
+        groups: Array.from({ length: rows }, (_, index) => ({
+          subject: `group/${100 + index}`,
+          path: aGroup(index).path,
+          ...all,
+          ranRejected: 0,
+        })),
+        otherGroups: none,
+        runners,
+        runnersTotal: rows,
+        runnersBypassing: rows,
+        unknownRunner: rows === 0 ? none : { ran: 40, asked: 38, bypass: 2 },
+        otherRunners: none,
+      };
     },
     async backtest(edits) {
       const subjects = edits.flatMap((edit) => ('subject' in edit ? [edit.subject] : []));

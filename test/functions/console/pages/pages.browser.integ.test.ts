@@ -61,6 +61,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['the search of a job', '/jobs'],
   ['a job', '/jobs/4711'],
   ['the shadow report', '/shadow'],
+  ['coverage', '/coverage'],
   ['the requests', '/requests'],
   ['a request to decide', '/requests/r1'],
   ['asking for more', '/ask?subject=group/101', 'dev'],
@@ -75,9 +76,15 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['what is not there', '/groups/999', 'dev'],
 ];
 
-const EMPTY_PLACES = ['/', '/groups/300', '/shadow', '/requests', '/break-glass', '/history'].map(
-  (path) => [`${path} without anything in it`, path, 'fiona', 'empty'] as const,
-);
+const EMPTY_PLACES = [
+  '/',
+  '/groups/300',
+  '/shadow',
+  '/coverage',
+  '/requests',
+  '/break-glass',
+  '/history',
+].map((path) => [`${path} without anything in it`, path, 'fiona', 'empty'] as const);
 
 const ALL = [
   ...PLACES.map(([name, path, person]) => [name, path, person ?? ('fiona' as const), 'full'] as const),

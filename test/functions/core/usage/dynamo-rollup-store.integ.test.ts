@@ -4,8 +4,10 @@ import { dynamoEstimateSource } from '../../../../functions/core/estimates/estim
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import { coverageOfDays } from '../../../../functions/core/usage/coverage.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
+import { RunnerNames } from '../../../../functions/core/usage/runner-names.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { historyKey } from '../../../../policies/estimate/project-history.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
@@ -48,6 +50,25 @@ test('images delivered twice, by two readers at once, are counted once, and thei
   const found = await dynamoEstimateSource(table).read([7, 8], { timeoutMs: 300_000 });
   expect([...found.keys()]).toEqual([7]);
   expect(found.get(7)?.get(historyKey('unit', 'a#b|c'))?.lastSeconds).toHaveLength(20);
+});
+
+test('the runners of a day, named, unnamed and those beyond the bound, are read as they were counted', async () => {
+  const store = new DynamoRollupStore(tableOf('runners.example.com'));
+  const feed = new Feed();
+  for (let jobId = 1; jobId <= 104; jobId += 1) {
+    const runner = jobId === 1 ? {} : { asked: { runnerId: 1_000 + jobId } };
+    const record = settled(aRecord({ jobId, facts: { ...aRecord().facts, ...runner } }), 60);
+    feed.push(jobId % 2 === 0 ? { ...record, unchecked: 'bypass' } : record);
+  }
+  const { deliver } = rollupBench({ store, clock: systemClock, runnerNames: new RunnerNames() });
+  expect((await deliver(feed.records)).batchItemFailures).toEqual([]);
+  expect((await deliver(feed.records)).batchItemFailures).toEqual([]);
+  const [tally = new Map()] = await store.readUsage([{ subject: 'group/100', day: DAY }]);
+  const { ran, unasked, runners } = coverageOfDays([{ day: DAY, tally }]);
+  expect([ran, unasked, runners.size]).toEqual([104, 52, 102]);
+  expect(runners.get(1_002)).toEqual({ ran: 1, unasked: 1, lastUnaskedDay: DAY });
+  expect(runners.get('unknown')).toEqual({ ran: 1, unasked: 0 });
+  expect(runners.get('other')).toMatchObject({ ran: 3 });
 });
 
 test('a contribution that is no longer as it was read is not replaced, and nothing of its transaction is written', async () => {

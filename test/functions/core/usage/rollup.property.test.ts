@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { coverageOfDays } from '../../../../functions/core/usage/coverage.ts';
 import type { RollupFault } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
@@ -24,7 +25,7 @@ type Op =
       kind: 'hold' | 'release' | 'expireHold' | 'expireNothing' | 'toldAdmitted' | 'toldRejected';
       jobs: number[];
     }
-  | { kind: 'settle'; jobs: number[]; seconds: number }
+  | { kind: 'settle' | 'bypass'; jobs: number[]; seconds: number }
   | { kind: 'advance'; ms: number }
   | { kind: 'limit'; bound: number };
 
@@ -33,7 +34,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: fc.constant('settle' as const),
+      kind: fc.constantFrom('settle' as const, 'settle' as const, 'bypass' as const),
       jobs,
       seconds: fc.integer({ min: 0, max: 200 }),
     }),
@@ -61,10 +62,14 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   },
 );
 
+/** A third of the jobs ran on a runner that nobody named. */
+const runnerOf = (jobId: number): number | undefined => [undefined, 41, 42][jobId % 3];
+
 /** Jobs of three groups, one of which the directory does not know. */
 const ask = (jobId: number, bound: number): HoldAsk => {
   const seconds = jobId * 20;
   const group = [100, 104, 999][jobId % 3] ?? 100;
+  const runnerId = runnerOf(jobId);
   return anAsk(jobId, bound === 0 ? [claim('group/100', seconds)] : [claim('group/100', seconds, bound)], {
     facts: someFacts({
       jobName: 'unit',
@@ -75,6 +80,7 @@ const ask = (jobId: number, bound: number): HoldAsk => {
       costMicros: seconds,
       microsPerMinute: 60,
       timeoutSeconds: 100,
+      ...(runnerId !== undefined && { asked: { runnerId } }),
     }),
     ...(bound === 0 && { violations: [blocked] }),
     ...(jobId === JOBS && { unchecked: 'exempt' as const }),
@@ -113,6 +119,33 @@ function counted(records: Iterable<JobRecord>): Map<string, Record<string, numbe
     }
   }
   return usage;
+}
+
+/** What ran, and what of it nobody asked about, from the records alone; runners only where groups are told. */
+function covered(records: Iterable<JobRecord>): Map<string, Record<string, number>> {
+  const coverage = new Map<string, Record<string, number>>();
+  for (const record of records) {
+    const { jobId, facts, state, unchecked, flagged, violations, decidedAtMs } = record;
+    const groups = { 100: [100], 104: [100, 101, 104], 999: [100, 999] }[facts.groupId ?? 0] ?? [];
+    const unasked = unchecked === 'bypass' && !flagged && violations.length === 0;
+    const subjects = ['instance', ...groups.map((id) => `group/${id}`), `project/${facts.projectId}`];
+    for (const subject of [...subjects, 'runner-class/small']) {
+      const name = `${subject}|${new Date(decidedAtMs).toISOString().slice(0, 10)}`;
+      const line = coverage.get(name) ?? { ran: 0, unasked: 0 };
+      coverage.set(name, line);
+      if (state !== 'SETTLED') continue;
+      const add = (field: string, jobs: number): void => {
+        line[field] = (line[field] ?? 0) + jobs;
+      };
+      add('ran', 1);
+      add('unasked', unasked ? 1 : 0);
+      if (!subject.startsWith('group/')) continue;
+      const runner = runnerOf(jobId) ?? 'unknown';
+      add(`${runner} ran`, 1);
+      add(`${runner} unasked`, unasked ? 1 : 0);
+    }
+  }
+  return coverage;
 }
 
 const fault = fc.constantFrom<(RollupFault | undefined)[]>(
@@ -170,6 +203,12 @@ test('any delivery of any history of records gives the usage that counting the r
             case 'settle': {
               const end = { durationSeconds: one.seconds, endedAtMs: clock.nowMs() };
               await ledger.settle(one.jobs.map((jobId) => ({ jobId, ...end })));
+              return;
+            }
+            case 'bypass': {
+              const end = { durationSeconds: one.seconds, endedAtMs: clock.nowMs() };
+              const asks = one.jobs.map((id) => ({ ...ask(id, bound), ...end, violations: [] }));
+              await ledger.recordBypass(asks.map((each) => ({ ...each, unchecked: 'bypass' as const })));
               return;
             }
             case 'release':
@@ -238,6 +277,15 @@ test('any delivery of any history of records gives the usage that counting the r
         expect(new Map(shown)).toEqual(
           new Map([...counted(records)].map(([name, line]) => [name, { ...zeros, ...line }])),
         );
+        const told = [...store.usage()].map(([name, tally]) => {
+          const { ran, unasked, runners } = coverageOfDays([{ day: name.slice(-10), tally }]);
+          const byRunner = [...runners].flatMap(([runner, each]) => [
+            [`${runner} ran`, each.ran],
+            [`${runner} unasked`, each.unasked],
+          ]);
+          return [name, { ran, unasked, ...Object.fromEntries(byRunner) }] as const;
+        });
+        expect(new Map(told)).toEqual(covered(records));
       },
     ),
     { numRuns: 500 },

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import type { CoverageView } from '../../../../functions/answers/coverage/model.ts';
+import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
@@ -16,6 +18,8 @@ import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
+import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
+import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
 import { two } from '../../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../../policies/limits/zone.ts';
 import { bareAmountText } from '../../../../policies/text/amount-text.ts';
@@ -23,6 +27,7 @@ import type { Unit } from '../../../../policies/units/unit.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
 import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
+import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';
 import { someLimits } from '../../../policies/documents.ts';
@@ -118,6 +123,39 @@ const BLOCKED: Case = {
   zone: 'UTC',
 };
 
+type Bench = Awaited<ReturnType<typeof budgetBench>>;
+
+/** The pages and the API over the tables of a bench, as finance meets them. */
+function consoleOn(bench: Bench, store: LedgerStore) {
+  const { clock, table } = bench;
+  const policy = readPolicy(join(bench.folder, 'policy.yaml'));
+  const directory = readDirectory(join(bench.folder, 'directory.yaml'));
+  const ledger = createLedger({ store, clock });
+  const newId = (): string => 'id';
+  const whole = async () => directory;
+  const desk = createLimitsDesk({ table, policy, directory: whole, ledger, clock, newId });
+  const read = createConsoleRead({
+    desk,
+    limitTable: table,
+    packedLimits: someLimits({}),
+    policy,
+    ledger,
+    usage: bench.tables.rollup,
+    places: async () => placesOf(directory),
+    zone: 'UTC',
+    clock,
+  });
+  const parts = { desk, read, policy, directory: whole, clock, log: silentLog };
+  const uploads = createUploads({ table, clock, newId });
+  const pages = createPages({ ...parts, uploads, zone: 'UTC', origin: 'https://budget.example.com' });
+  const get = async (path: string, from: Hono<SignInEnv>, below = '/'): Promise<Response> =>
+    servedTo(USERS.finance, below, from).request(path);
+  return {
+    page: async (path: string) => (await get(path, pages)).text(),
+    api: async (path: string) => (await get(`${API_PATH}${path}`, createApi(parts), API_PATH)).json(),
+  };
+}
+
 /** The same tables for all three; the command line may read counters that are off by so much. */
 async function mouths({ limits, counters, perDay }: Case, off = 0) {
   const bench = await budgetBench(limits);
@@ -138,32 +176,10 @@ async function mouths({ limits, counters, perDay }: Case, off = 0) {
   const ls = await bench.run((deps) => budgetLsCommandOn(open(deps)), ['--forecast', '--group', GROUP]);
   const show = await bench.json((deps) => budgetShowCommandOn(open(deps)), GROUP);
 
-  const { clock, table } = bench;
-  const policy = readPolicy(join(bench.folder, 'policy.yaml'));
-  const directory = readDirectory(join(bench.folder, 'directory.yaml'));
-  const ledger = createLedger({ store: counting(0), clock });
-  const newId = (): string => 'id';
-  const whole = async () => directory;
-  const desk = createLimitsDesk({ table, policy, directory: whole, ledger, clock, newId });
-  const read = createConsoleRead({
-    desk,
-    limitTable: table,
-    packedLimits: someLimits({}),
-    policy,
-    ledger,
-    usage: bench.tables.rollup,
-    places: async () => placesOf(directory),
-    zone: 'UTC',
-    clock,
-  });
-  const parts = { desk, read, policy, directory: whole, clock, log: silentLog };
-  const uploads = createUploads({ table, clock, newId });
-  const pages = createPages({ ...parts, uploads, zone: 'UTC', origin: 'https://budget.example.com' });
-  const get = async (path: string, from: Hono<SignInEnv>, below = '/'): Promise<Response> =>
-    servedTo(USERS.finance, below, from).request(path);
-  const api = await (await get(`${API_PATH}/groups/101`, createApi(parts), API_PATH)).json();
+  const console = consoleOn(bench, counting(0));
+  const api = await console.api('/groups/101');
   return {
-    page: pageFigures(await (await get('/groups/101', pages)).text()),
+    page: pageFigures(await console.page('/groups/101')),
     api: (api as SubjectView).limits.map(apiFigures),
     cli: (show.limits as readonly Told[]).filter(({ own }) => own).map(cliFigures),
     /** What each row of the table has after its limit. */
@@ -273,5 +289,86 @@ test('a counter that one of them reads one off is noticed', async () => {
       expect(printed.toSorted()).not.toEqual(rows.toSorted());
     }),
     { numRuns: propertyRuns(15) },
+  );
+});
+
+interface CoverageCase {
+  /** Jobs of acme/payments by runner and of acme/platform, asked and unasked, on two days. */
+  readonly days: readonly (readonly (readonly [asked: number, unasked: number])[])[];
+}
+
+const RUNNERS = [41, 42, 43];
+const jobCount = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3_000 }));
+const coverageCases: fc.Arbitrary<CoverageCase> = fc.record({
+  days: fc.array(fc.array(fc.tuple(jobCount, jobCount), { minLength: 3, maxLength: 3 }), {
+    minLength: 1,
+    maxLength: 2,
+  }),
+});
+
+/** In all, of each group and of each runner that passes by: asked, passed by, share. */
+async function coverageMouths({ days }: CoverageCase) {
+  const bench = await budgetBench();
+  const { rollup } = bench.tables;
+  if (!(rollup instanceof MemoryRollupStore)) throw new Error('no rollup in memory');
+  const today = Math.floor(bench.clock.nowMs() / 86_400_000);
+  for (const [index, runners] of days.entries()) {
+    const day = new Date((today - index) * 86_400_000).toISOString().slice(0, 10);
+    const tallyOf = (some: typeof runners, named: boolean): UsageTally => {
+      const [asked, unasked] = [0, 1].map((at) => some.reduce((sum, each) => sum + (each[at] ?? 0), 0));
+      const names = some.flatMap((each, at) => [
+        [`a:${RUNNERS[at]}`, each[0]] as const,
+        [`b:${RUNNERS[at]}`, each[1]] as const,
+      ]);
+      const all = [
+        ['ran', (asked ?? 0) + (unasked ?? 0)],
+        ['unasked', unasked ?? 0],
+        ...(named ? names : []),
+      ];
+      return new Map((all as [string, number][]).filter(([, jobs]) => jobs > 0));
+    };
+    await rollup.commit({
+      contributions: [],
+      usage: [
+        { key: { subject: 'instance', day }, delta: tallyOf(runners, false) },
+        { key: { subject: 'group/100', day }, delta: tallyOf(runners, true) },
+        { key: { subject: 'group/101', day }, delta: tallyOf(runners.slice(0, 2), true) },
+      ].filter(({ delta }) => delta.size > 0),
+    });
+  }
+  const { page, api } = consoleOn(bench, bench.tables.ledger);
+  const view = (await api('/coverage?group=100&days=7')) as CoverageView;
+  const told = await bench.run(coverageCommandOn, ['--group', 'acme', '--days', '7']);
+  const json = JSON.parse((await bench.run(coverageCommandOn, ['--group', 'acme', '--json'])).out);
+  return { page: await page('/coverage?group=100&days=7'), api: view, cli: json as CoverageView, told };
+}
+
+const cellsIn = (row: string): readonly string[] =>
+  row
+    .split(/<td\b[^>]*>/)
+    .slice(1)
+    .map((cell) => cell.replace(MARKUP, '').trim());
+
+test('page, API and command line tell the same coverage', async () => {
+  await fc.assert(
+    fc.asyncProperty(coverageCases, async (some) => {
+      const { page, api, cli, told } = await coverageMouths(some);
+      expect(cli).toEqual(api);
+      const sum = (at: 0 | 1): number => some.days.flat().reduce((total, each) => total + each[at], 0);
+      expect([api.total.asked, api.total.bypass]).toEqual([sum(0), sum(1)]);
+      expect(told.code).toBe(sum(1) > 0 ? 2 : 0);
+      if (api.total.ran === 0) return;
+      expect(page).toContain(`>${coverageShareText(api.total.share)}</dd>`);
+      expect(told.out).toContain(`${coverageShareText(api.total.share)} of the jobs that ran`);
+      const written = (jobs: number): string => jobs.toLocaleString('en-US');
+      for (const { runnerId, asked, bypass, share } of api.runners.filter((row) => row.bypass > 0)) {
+        const row = new RegExp(`Runner ${runnerId}<.*?</tr>`, 's').exec(page)?.[0] ?? '';
+        const figures = [written(bypass), written(asked), coverageShareText(share)];
+        expect(cellsIn(row).slice(0, 3)).toEqual(figures);
+        const line = told.out.split('\n').find((each) => each.startsWith(`${runnerId} `)) ?? '';
+        expect(line.split(/ {2,}/).slice(2, 5)).toEqual(figures);
+      }
+    }),
+    { numRuns: propertyRuns(60) },
   );
 });

@@ -1,7 +1,7 @@
 /** The local GitLab's administration against GitLab's documented examples: the same fields, of the same types. */
 import { expect, test } from 'vitest';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
-import { FakeClock } from '../../../support/relay/fake-clock.ts';
 
 type Version = '18.9' | '18.11' | '19.4';
 
@@ -102,7 +102,7 @@ function bench(version: Version = '19.4') {
   const received: Request[] = [];
   let status = 200;
   const local = createLocalGitLab({
-    clock: new FakeClock(),
+    clock: handClock(1_000),
     random: Math.random,
     token: 'glpat-local',
     version,

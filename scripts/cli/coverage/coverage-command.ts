@@ -1,0 +1,176 @@
+import { COVERAGE_DAYS_MAX } from '../../../functions/answers/coverage/coverage-view.ts';
+import type { CoverageView, CoveredRunnerRow } from '../../../functions/answers/coverage/model.ts';
+import { coverageShareText } from '../../../functions/answers/coverage/share-text.ts';
+import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
+import { withBudget } from '../api/open-api.ts';
+import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
+import { knownSubject } from '../budget/subject-word.ts';
+import { wrapped } from '../evaluation/wrapped.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+
+/** One call of many. */
+const PAGE_RUNNERS = 1_000;
+const ROWS_SHOWN = 40;
+
+const HELP = `tollgate coverage [flags]
+
+Of the jobs that ran, how many were asked about? In all, by group and by runner, with what to do at each runner that passes by.
+A job counts on the day it was decided, once GitLab has told that it ended; jobs out of the controller's scope count nowhere.
+
+  --group <group>      only this group and what is below it: a path or GitLab's id
+  --days <n>           so many days back from today, 1 to ${COVERAGE_DAYS_MAX}   (default: 7)
+  --all                every runner and group, not only the first ${ROWS_SHOWN} that jobs passed by on
+${BUDGET_FLAGS_HELP}
+
+Exit codes: 0 every job was asked about, 1 the table does not answer, 2 some passed by, 3 wrong usage`;
+
+const FLAGS = { group: 'text', days: 'text', all: 'switch', ...BUDGET_FLAGS } as const;
+
+export const coverageCommandOn = (deps: BudgetDeps): Command => ({
+  name: 'coverage',
+  summary: 'Of the jobs that ran, how many were asked about? Which runners pass by, and what to do',
+  help: HELP,
+  run: async (args, io) => {
+    const { values } = readFlags(args, FLAGS);
+    const days = values.days === undefined ? 7 : readWhole('days', values.days, 1, COVERAGE_DAYS_MAX);
+    return withBudget(deps.open, values, io, async (budget) => {
+      const subject = await knownSubject(values.group ?? 'instance', budget);
+      const [kind, id = ''] = subject.split('/');
+      if (kind !== 'group' && kind !== 'instance')
+        throw new UsageError(`--group "${values.group}": expected a group`);
+      const asked = { days: String(days), max: String(PAGE_RUNNERS), ...(kind === 'group' && { group: id }) };
+      let page = await answeredInProcess(budget.api.coverage.$get({ query: asked }));
+      const runners = [...page.runners];
+      while (page.next !== undefined) {
+        page = await answeredInProcess(budget.api.coverage.$get({ query: { ...asked, cursor: page.next } }));
+        runners.push(...page.runners);
+      }
+      const { next: _next, ...view } = page;
+      if (values.json) io.out(`${JSON.stringify({ ...view, runners })}\n`);
+      else io.out(coverageText({ ...view, runners }, values.all, io));
+      return view.total.bypass > 0 ? EXIT.wouldReject : EXIT.ok;
+    });
+  },
+});
+
+export const coverageCommand: Command = coverageCommandOn(BUDGET_DEPS);
+
+function coverageText(view: CoverageView, all: boolean, io: TerminalIo): string {
+  const paint = paintWhen(io.colours);
+  const { total, path, fromDay, toDay, note, runnersTotal, runnersBypassing } = view;
+  const head = `${paint.strong(printable(path))}  ${paint.dim(`${fromDay} to ${toDay}`)}\n`;
+  if (total.ran === 0) return `${head}No job has ended in these days.\n`;
+  const share = (total.bypass === 0 ? paint.good : paint.warn)(coverageShareText(total.share));
+  const lines = [
+    `${share} of the jobs that ran were asked about: ${shadowCount(total.asked)} of ${shadowCount(total.ran)}.`,
+    ...(total.bypass > 0
+      ? [`${shadowCount(total.bypass)} passed by, the last on ${total.lastBypassDay}; they are charged.`]
+      : []),
+    ...(total.ranRejected > 0
+      ? [`${shadowCount(total.ranRejected)} ran although rejected: see tollgate report shadow.`]
+      : []),
+    ...(note === undefined ? [] : [paint.bad(note)]),
+  ];
+  const asking = runnersTotal - runnersBypassing;
+  return [
+    head,
+    ...lines.map((line) => `${wrapped(line, io.columns)}\n`),
+    runnersText(view, all, io, paint),
+    ...(asking > 0
+      ? [paint.dim(`${shadowCount(asking)} of ${shadowCount(runnersTotal)} runners ask about every job\n`)]
+      : []),
+    groupsText(view, all, io, paint),
+  ].join('');
+}
+
+const RIGHT = { align: 'right' } as const;
+
+function runnersText(view: CoverageView, all: boolean, io: TerminalIo, paint: Paint): string {
+  const { unknownRunner, otherRunners } = view;
+  const bypassing = view.runners.filter(({ bypass }) => bypass > 0);
+  const shown = all ? view.runners : bypassing.slice(0, ROWS_SHOWN);
+  const apart = [
+    { what: 'GitLab did not name', ...unknownRunner },
+    { what: 'not told apart', ...otherRunners },
+  ].filter(({ bypass }) => bypass > 0);
+  if (shown.length + apart.length === 0) return '';
+  const titles = [
+    { title: 'runner' },
+    { title: 'version' },
+    { title: 'passed by', ...RIGHT },
+    { title: 'asked', ...RIGHT },
+    { title: 'share', ...RIGHT },
+    { title: 'last' },
+  ];
+  const rows = [
+    ...shown.map(({ runnerId, description, version, bypass, asked, share, lastBypassDay }) => [
+      printable(description === undefined ? String(runnerId) : `${runnerId} ${description}`),
+      printable(version ?? 'not known'),
+      shadowCount(bypass),
+      shadowCount(asked),
+      coverageShareText(share),
+      lastBypassDay ?? '',
+    ]),
+    ...apart.map(({ what, ran, asked, bypass }) => [
+      what,
+      '',
+      shadowCount(bypass),
+      shadowCount(asked),
+      coverageShareText(asked / ran),
+      '',
+    ]),
+  ];
+  const more = bypassing.length - shown.length;
+  return [
+    `\n${table(titles, rows, io.columns, paint.dim)}`,
+    more > 0 ? paint.dim(`… and ${shadowCount(more)} more: --all shows them\n`) : '',
+    remediesText(shown, io.columns),
+  ].join('');
+}
+
+/** Once for all runners that it helps. */
+function remediesText(rows: readonly CoveredRunnerRow[], columns: number): string {
+  const runners = new Map<string, number[]>();
+  for (const { remedy, runnerId } of rows)
+    if (remedy !== undefined) runners.set(remedy, [...(runners.get(remedy) ?? []), runnerId]);
+  return [...runners]
+    .map(([remedy, ids]) => {
+      const who = `${ids.length === 1 ? 'Runner' : 'Runners'} ${ids.join(', ')}`;
+      return `\n${wrapped(`${who}: ${printable(remedy)}`, columns, '  ')}\n`;
+    })
+    .join('');
+}
+
+function groupsText(
+  { groups, otherGroups }: CoverageView,
+  all: boolean,
+  io: TerminalIo,
+  paint: Paint,
+): string {
+  const shown = all ? groups : groups.filter(({ bypass }) => bypass > 0).slice(0, ROWS_SHOWN);
+  if (shown.length === 0) return '';
+  const titles = [
+    { title: 'group' },
+    { title: 'passed by', ...RIGHT },
+    { title: 'asked', ...RIGHT },
+    { title: 'ran', ...RIGHT },
+    { title: 'share', ...RIGHT },
+    { title: 'last' },
+  ];
+  const rows = shown.map(({ path, bypass, asked, ran, share, lastBypassDay }) => [
+    printable(path),
+    shadowCount(bypass),
+    shadowCount(asked),
+    shadowCount(ran),
+    coverageShareText(share),
+    lastBypassDay ?? '',
+  ]);
+  const { bypass, asked, ran } = otherGroups;
+  const rest = ['projects right here, and groups not listed', ...[bypass, asked, ran].map(shadowCount)];
+  const shownRows = all && ran > 0 ? [...rows, [...rest, coverageShareText(asked / ran), '']] : rows;
+  return `\n${table(titles, shownRows, io.columns, paint.dim)}`;
+}

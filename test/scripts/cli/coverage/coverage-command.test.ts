@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
+import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
+import { budgetBench } from '../budget/budget-bench.ts';
+
+const TODAY = '2026-11-21';
+
+async function bench(runners: Readonly<Record<string, number>>) {
+  const desk = await budgetBench();
+  const total = (prefixes: string): number =>
+    Object.entries(runners).reduce(
+      (sum, [name, jobs]) => sum + (prefixes.includes(name.charAt(0)) ? jobs : 0),
+      0,
+    );
+  const counts = [
+    ['ran', total('ab')],
+    ['unasked', total('b')],
+  ] as const;
+  const named = new Map([...counts, ...Object.entries(runners)].filter(([, jobs]) => jobs > 0));
+  const plain = new Map(counts.filter(([, jobs]) => jobs > 0));
+  const { rollup } = desk.tables;
+  if (!(rollup instanceof MemoryRollupStore)) throw new Error('no rollup in memory');
+  await rollup.commit({
+    contributions: [],
+    usage: [
+      { key: { subject: 'instance', day: TODAY }, delta: plain },
+      { key: { subject: 'group/100', day: TODAY }, delta: named },
+      { key: { subject: 'group/101', day: TODAY }, delta: named },
+    ],
+  });
+  const run = (...args: readonly string[]) => desk.run(coverageCommandOn, args);
+  return { ...desk, run };
+}
+
+test('where jobs passed by: which runners, what to do once for all that it helps, and exit code 2', async () => {
+  const { run } = await bench({ 'a:41': 90, 'b:42': 6, 'b:43': 3, 'a:?': 1 });
+  const { code, out } = await run();
+  expect(code).toBe(2);
+  expect(out).toContain('91 % of the jobs that ran were asked about: 91 of 100.');
+  expect(out).toContain('9 passed by, the last on 2026-11-21; they are charged.');
+  expect(out).toMatch(/^42 +not known +6 +0 +0 % +2026-11-21$/m);
+  expect(out).toMatch(/^Runners 42, 43: Its version is not known/m);
+  expect(out).toContain('1 of 3 runners ask about every job');
+  expect(out).toMatch(/^acme +9 +91 +100 +91 % +2026-11-21$/m);
+  expect(out).not.toMatch(/^41 /m);
+  expect((await run('--all')).out).toMatch(/^41 +not known +0 +90 +100 %$/m);
+});
+
+test('where every job was asked about the exit code is 0', async () => {
+  const { run } = await bench({ 'a:41': 5 });
+  expect(await run()).toMatchObject({ code: 0, out: expect.stringContaining('100 % of the jobs') });
+});
+
+test('one group, as JSON; a group that nobody knows, a project and a day too many are wrong usage', async () => {
+  const { run } = await bench({ 'a:41': 5, 'b:42': 5 });
+  const { out, code } = await run('--group', 'acme/payments', '--json');
+  expect(code).toBe(2);
+  expect(JSON.parse(out)).toMatchObject({
+    subject: 'group/101',
+    total: { ran: 10, asked: 5, bypass: 5 },
+    runners: [{ runnerId: 42 }, { runnerId: 41 }],
+  });
+  for (const words of [
+    ['--group', 'nobody'],
+    ['--group', 'project/1001'],
+    ['--days', '32'],
+    ['--days', '0'],
+  ])
+    expect((await run(...words)).code).toBe(3);
+});
+
+test('a past without jobs is said to be one', async () => {
+  const { run } = await bench({});
+  expect(await run()).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('No job has ended in these days.'),
+  });
+});
