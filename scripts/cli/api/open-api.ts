@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
+import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import {
   type DirectoryTable,
   DynamoDirectoryTable,
@@ -11,6 +12,7 @@ import {
   createLedger,
   DynamoStore,
   dynamoRecountOutcomes,
+  dynamoSweepMarks,
   type LedgerStore,
   type RecountOutcomes,
 } from '../../../functions/core/ledger/index.ts';
@@ -22,6 +24,7 @@ import {
   type LimitTable,
   type Rights,
 } from '../../../functions/core/limits/index.ts';
+import { snsNotify } from '../../../functions/core/sns/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
@@ -45,6 +48,12 @@ export interface BudgetTables {
   readonly directory: DirectoryTable;
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  /** Ids of jobs decided lately, for whoever counts back from them. @default the newest of the whole ledger */
+  readonly recentJobIds?: () => Promise<readonly number[]>;
+  /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
+  readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
+  /** `https://gitlab.example.com`, if the ledger remembers it. */
+  readonly gitlabUrl?: string;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   readonly close: () => Promise<void>;
@@ -76,26 +85,47 @@ interface PackedLimits {
 const ATTEMPTS_MAX = 1;
 /** Nobody's job waits for the desk, and a laptop may be far away. */
 const TIMEOUT_MS = 15_000;
+const LIVE_JOBS_MAX = 100;
 
 /** The limits, books and groups in the table that the flags name. @throws like `openLedger` */
 export const openBudget: OpenBudget = async (flags, io) => {
-  const { table, instance, description, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
+  const { table, instance, description, gitlabUrl, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
   const parts = { table, instance, clock: systemClock, random: Math.random };
+  const store = new DynamoStore(parts);
+  const ledger = createLedger({ store });
   return {
     limits: new DynamoLimitTable(parts),
-    ledger: readOnly(new DynamoStore(parts)),
+    ledger: readOnly(store),
     rollup: new DynamoRollupStore(parts),
     directory: new DynamoDirectoryTable(parts),
     recounts: dynamoRecountOutcomes(parts),
+    recentJobIds: async () => {
+      const [marks, live] = await Promise.all([
+        dynamoSweepMarks(parts).read(),
+        ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX),
+      ]);
+      const seen = [...(marks?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
+      return [...seen, ...live.map(({ jobId }) => jobId)];
+    },
+    reporter: (topicArn, origin) => tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin }),
+    ...(gitlabUrl !== undefined && { gitlabUrl }),
     description,
     close,
   };
 };
 
+/** How a report reaches an owner. */
+interface ReportFlags {
+  /** The topic of owners, an ARN. */
+  readonly topic?: string | undefined;
+  /** Where the console is. */
+  readonly console?: string | undefined;
+}
+
 /** Opens, asks, and closes whatever comes of it. */
 export async function withBudget<T>(
   open: OpenBudget,
-  flags: LedgerFlags & RulesFlags,
+  flags: LedgerFlags & RulesFlags & ReportFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> {
@@ -132,8 +162,16 @@ export async function withBudget<T>(
       places: async () => placesOf(directory),
       zone: rollupZone(io),
       clock,
+      recentJobIds: () => recentIds(tables),
+      ...(tables.gitlabUrl !== undefined && { gitlabUrl: tables.gitlabUrl }),
     });
-    const parts = { desk, read, policy, directory: async () => directory, clock };
+    const { topic, console: origin } = flags;
+    const tellOwner = topic === undefined ? undefined : tables.reporter?.(topic, origin);
+    const parts = {
+      ...{ desk, read, policy, directory: async () => directory, clock },
+      ...(origin !== undefined && { origin }),
+      ...(tellOwner !== undefined && { tellOwner }),
+    };
     const apiOf: BudgetContext['apiOf'] = (name, rights) =>
       apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
     const api = apiOf('administrator', [{ role: 'admin' }]);
@@ -141,6 +179,16 @@ export async function withBudget<T>(
   } finally {
     await tables.close();
   }
+}
+
+/** Where nothing runs and nobody swept, the newest record says where ids are. */
+async function recentIds({ recentJobIds, ledger }: BudgetTables): Promise<readonly number[]> {
+  const known = (await recentJobIds?.()) ?? [];
+  if (known.length > 0) return known;
+  let newest: { readonly jobId: number; readonly decidedAtMs: number } | undefined;
+  for await (const item of ledger.scan())
+    if (item.kind === 'record' && item.record.decidedAtMs > (newest?.decidedAtMs ?? 0)) newest = item.record;
+  return newest === undefined ? [] : [newest.jobId];
 }
 
 /** @throws {DocumentError} */
