@@ -61,6 +61,8 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['the search of a job', '/jobs'],
   ['a job', '/jobs/4711'],
   ['the shadow report', '/shadow'],
+  ['the rollout', '/rollout'],
+  ['the step of a group', '/rollout/step?subject=group/101', 'ada'],
   ['the requests', '/requests'],
   ['a request to decide', '/requests/r1'],
   ['asking for more', '/ask?subject=group/101', 'dev'],
@@ -75,7 +77,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['what is not there', '/groups/999', 'dev'],
 ];
 
-const EMPTY_PLACES = ['/', '/groups/300', '/shadow', '/requests', '/break-glass', '/history'].map(
+const EMPTY_PLACES = ['/', '/groups/300', '/shadow', '/rollout', '/requests', '/break-glass', '/history'].map(
   (path) => [`${path} without anything in it`, path, 'fiona', 'empty'] as const,
 );
 
