@@ -32,6 +32,31 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./report/shadow-command.ts')).shadowReportCommand,
   },
   {
+    name: 'rollout',
+    summary: 'Where does each group stand between watching and enforcing, and what does its next step need?',
+    load: async () => (await import('./rollout/ls-command.ts')).rolloutCommand,
+  },
+  {
+    name: 'rollout ls',
+    summary: 'The same as tollgate rollout',
+    load: async () => (await import('./rollout/ls-command.ts')).rolloutLsCommand,
+  },
+  {
+    name: 'rollout next',
+    summary: 'One step on for groups that have what it needs; shows which jobs would have failed',
+    load: async () => (await import('./rollout/move-commands.ts')).rolloutNextCommand,
+  },
+  {
+    name: 'rollout back',
+    summary: 'One step back for groups, at once and whatever is missing',
+    load: async () => (await import('./rollout/move-commands.ts')).rolloutBackCommand,
+  },
+  {
+    name: 'rollout report',
+    summary: 'Sends owners the shadow report of their groups, and writes down when',
+    load: async () => (await import('./rollout/report-command.ts')).rolloutReportCommand,
+  },
+  {
     name: 'backtest',
     summary: 'What if other limits or prices had been in force? Replays the jobs of the last weeks',
     load: async () => (await import('./backtest/backtest-command.ts')).backtestCommand,

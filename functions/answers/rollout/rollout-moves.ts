@@ -30,7 +30,7 @@ const NEED_WORDS: Readonly<
   report: (has, wants) =>
     has === 'none' ? 'the owner has no report yet' : `the owner has had the report ${has} of ${wants} days`,
   coverage: (has, wants) => `GitLab asked about ${has} % of the jobs, ${wants} % are needed`,
-  'would-fail': (has, wants) => `up to ${has} % of the jobs would have failed, ${wants} % may`,
+  'would-fail': (has, wants) => `up to ${has} % of the jobs would have failed, at most ${wants} % may`,
   groups: (has) => `${has} groups at the top have no step of their own and would go along`,
 };
 

@@ -20,6 +20,7 @@ import {
 } from './limit-set.ts';
 import type { LimitPointer, LimitTable, LogItem } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
+import { withRolloutTimes } from './rollout-times.ts';
 
 interface PublishDeps {
   readonly table: LimitTable;
@@ -63,11 +64,12 @@ export async function publishLimits(
     read === undefined ? parseLimits(document, '', policy, directory) : { ok: true, value: read.to };
   if (!valid.ok || !isRecord(document))
     return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
-  const { set, chunks } = splitLimits(document, change, directory);
+  const from = read === undefined ? await baseOf(change.base, deps) : (read.from ?? NO_LIMITS);
+  const timed = from === undefined ? document : withRolloutTimes(document, from, change.atMs);
+  const { set, chunks } = splitLimits(timed, change, directory);
   const live = await table.getPointer({ timeoutMs: TIMEOUT_MS });
   if (live !== undefined && live.set === set) return { outcome: 'live', pointer: live };
   if (live?.set !== change.base) return { outcome: 'stale', live };
-  const from = read === undefined ? await baseOf(change.base, deps) : (read.from ?? NO_LIMITS);
   const rows = from && changeRows({ from, to: valid.value, directory, nowMs: change.atMs });
   const edit = (live?.edit ?? 0) + 1;
   const log = logOf(edit, set, change, rows);

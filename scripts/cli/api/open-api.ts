@@ -3,6 +3,7 @@ import { compareAll } from '../../../functions/answers/backtest/compare-all.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import type { StatementBooks } from '../../../functions/answers/reading/statement-books.ts';
+import { type ReportSender, tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
 import {
   type DirectoryTable,
   DynamoDirectoryTable,
@@ -13,6 +14,7 @@ import {
   createLedger,
   DynamoStore,
   dynamoRecountOutcomes,
+  dynamoSweepMarks,
   type LedgerStore,
   type RecountOutcomes,
 } from '../../../functions/core/ledger/index.ts';
@@ -23,12 +25,14 @@ import {
   type LimitTable,
   type Rights,
 } from '../../../functions/core/limits/index.ts';
+import { snsNotify } from '../../../functions/core/sns/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
@@ -48,6 +52,12 @@ export interface BudgetTables {
   readonly directory: DirectoryTable;
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  /** Ids of jobs decided lately, for whoever counts back from them. @default the newest of the whole ledger */
+  readonly recentJobIds?: () => Promise<readonly number[]>;
+  /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
+  readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
+  /** `https://gitlab.example.com`, if the ledger remembers it. */
+  readonly gitlabUrl?: string;
   /** For people: `table tollgate-ledger`. */
   readonly description: string;
   readonly close: () => Promise<void>;
@@ -76,33 +86,54 @@ interface PackedLimits {
 const ATTEMPTS_MAX = 1;
 /** Nobody's job waits for the desk, and a laptop may be far away. */
 const TIMEOUT_MS = 15_000;
+const LIVE_JOBS_MAX = 100;
 
 /** The limits, books and groups in the table that the flags name. @throws like `openLedger` */
 export const openBudget: OpenBudget = async (flags, io) => {
-  const { table, instance, description, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
+  const { table, instance, description, gitlabUrl, close } = await openTableAccess(flags, io, ATTEMPTS_MAX);
   const parts = { table, instance, clock: systemClock, random: Math.random };
+  const store = new DynamoStore(parts);
+  const ledger = createLedger({ store });
   return {
     limits: new DynamoLimitTable(parts),
-    ledger: readOnly(new DynamoStore(parts)),
+    ledger: readOnly(store),
     rollup: new DynamoRollupStore(parts),
     directory: new DynamoDirectoryTable(parts),
     recounts: dynamoRecountOutcomes(parts),
+    recentJobIds: async () => {
+      const [marks, live] = await Promise.all([
+        dynamoSweepMarks(parts).read(),
+        ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX),
+      ]);
+      const seen = [...(marks?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
+      return [...seen, ...live.map(({ jobId }) => jobId)];
+    },
+    reporter: (topicArn, origin) => tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin }),
+    ...(gitlabUrl !== undefined && { gitlabUrl }),
     description,
     close,
   };
 };
 
+/** How a report reaches an owner. */
+interface ReportFlags {
+  /** The topic of owners, an ARN. */
+  readonly topic?: string | undefined;
+  /** Where the console is. */
+  readonly console?: string | undefined;
+}
+
 /** Opens, asks, and closes whatever comes of it. */
 export async function withBudget<T>(
   open: OpenBudget,
-  flags: LedgerFlags & RulesFlags,
+  flags: LedgerFlags & RulesFlags & ReportFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> {
   const files = readFiles(flags, io);
   const tables = await open(flags, io);
   try {
-    return await ask(await contextOn(tables, files, io));
+    return await ask(await contextOn(tables, files, flags, io));
   } finally {
     await tables.close();
   }
@@ -132,7 +163,7 @@ export async function withBooks<T>(
       directory: ledger.directory ?? new DynamoDirectoryTable(empty),
       books: { ...ledger, jobs: watched(ledger.store, progressOf('items read', io)) },
     };
-    return await ask(await contextOn(tables, files, io));
+    return await ask(await contextOn(tables, files, {}, io));
   } finally {
     await ledger.close();
   }
@@ -158,10 +189,12 @@ interface ApiTables extends Omit<BudgetTables, 'description' | 'close'> {
 
 /** @throws {DocumentError} {DirectoryError} */
 async function contextOn(
-  { limits: table, ledger: store, rollup, directory: groups, recounts, books }: ApiTables,
+  tables: ApiTables,
   { paths, policy, directory: named }: ApiFiles,
+  { topic, console: origin }: ReportFlags,
   io: TerminalIo,
 ): Promise<BudgetContext> {
+  const { limits: table, ledger: store, rollup, directory: groups, recounts, books, gitlabUrl } = tables;
   const synced = named ?? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
   const directory = synced ?? readDirectory(paths.directory);
   const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
@@ -191,12 +224,28 @@ async function contextOn(
     places: async () => placesOf(directory),
     zone,
     clock,
+    recentJobIds: () => recentIds(tables),
+    ...(gitlabUrl !== undefined && { gitlabUrl }),
   });
-  const parts = { desk, read, policy, directory: async () => directory, clock, source: 'cli' };
+  const tellOwner = topic === undefined ? undefined : tables.reporter?.(topic, origin);
+  const parts = {
+    ...{ desk, read, policy, directory: async () => directory, clock, source: 'cli' },
+    ...withoutAbsent({ origin, tellOwner }),
+  };
   const apiOf: BudgetContext['apiOf'] = (name, rights) =>
     apiInProcess(parts, { name, roles: rolesOf(rights, directory) });
   const api = apiOf('administrator', [{ role: 'admin' }]);
   return { api, apiOf, policy, directory, packedFile: paths.limits };
+}
+
+/** Where nothing runs and nobody swept, the newest record says where ids are. */
+async function recentIds({ recentJobIds, ledger }: ApiTables): Promise<readonly number[]> {
+  const known = (await recentJobIds?.()) ?? [];
+  if (known.length > 0) return known;
+  let newest: { readonly jobId: number; readonly decidedAtMs: number } | undefined;
+  for await (const item of ledger.scan())
+    if (item.kind === 'record' && item.record.decidedAtMs > (newest?.decidedAtMs ?? 0)) newest = item.record;
+  return newest === undefined ? [] : [newest.jobId];
 }
 
 /** @throws {DocumentError} */

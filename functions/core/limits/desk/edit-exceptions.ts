@@ -1,5 +1,6 @@
 /** Grants, freezes, break-glasses and rollouts in the document. */
 import { readInstant } from '../../../../policies/document/instant.ts';
+import { rolledOutSubject, writtenSecond } from '../rollout-times.ts';
 import type { Entry, LimitsDraft } from './draft.ts';
 import { findLimit } from './edit-limit.ts';
 import type { BreakGlassEdit, FreezeSubject, GiveGrant, LimitEdit } from './limit-edit.ts';
@@ -35,10 +36,6 @@ export function giveGrant(draft: LimitsDraft, edit: GiveGrant): undefined {
 }
 
 const writtenId = ({ id }: Entry): string | undefined => (typeof id === 'string' ? id : undefined);
-/** Whose rollout an entry is. */
-const rolledOutSubject = ({ instance, group, project }: Entry): string =>
-  instance === true ? 'instance' : project === undefined ? `group/${group}` : `project/${project}`;
-
 /** Those without an id are called by their place: `grant-3`. */
 const grantIdOf = (grant: Entry, index: number): string =>
   typeof grant.id === 'string' ? grant.id : `grant-${index + 1}`;
@@ -131,11 +128,9 @@ export function rollOut(draft: LimitsDraft, edit: Of<'rollout'>): undefined {
     else next[field] = value;
   };
   for (const [ruleClass, mode] of Object.entries({ cost, capacity })) {
-    if (mode === undefined || mode === next[ruleClass]) continue;
-    put(ruleClass, mode);
-    put(`${ruleClass}_since`, mode && writtenNow(draft));
+    if (mode !== undefined) put(ruleClass, mode);
   }
-  if (reportedMs !== undefined) put('reported', reportedMs && instantAt(reportedMs));
+  if (reportedMs !== undefined) put('reported', reportedMs && writtenSecond(reportedMs));
   const says = ['cost', 'capacity', 'reported'].some((field) => next[field] !== undefined);
   if (entry !== undefined) return draft.put('rollout', entry, says ? next : undefined);
   return says ? draft.add('rollout', next) : undefined;
@@ -152,7 +147,7 @@ function end(draft: LimitsDraft, list: string, entry: Entry, field: string): und
   return draft.put(
     list,
     entry,
-    edge(entry.from, 'start') < endMs ? { ...entry, until: instantAt(endMs) } : undefined,
+    edge(entry.from, 'start') < endMs ? { ...entry, until: writtenSecond(endMs) } : undefined,
   );
 }
 
@@ -169,7 +164,7 @@ function writtenZone(draft: LimitsDraft, list: string, entry: Entry): string {
 }
 
 const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
-  instantAt(writtenAtMs);
+  writtenSecond(writtenAtMs);
 
 /** Who did it: the name for people, the id for the desk. */
 const writtenBy = ({ context: { actor, userId } }: LimitsDraft): Entry => ({
@@ -186,7 +181,3 @@ function onOf(draft: LimitsDraft, subject: string): Entry | undefined {
   );
   return undefined;
 }
-
-/** Whole seconds, rounded down: what begins now has begun. */
-const instantAt = (atMs: number): string =>
-  `${new Date(Math.floor(atMs / 1000) * 1000).toISOString().slice(0, 19)}Z`;

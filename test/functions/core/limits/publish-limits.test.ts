@@ -53,7 +53,12 @@ test('a set is read back whole: limits, grants, rollouts, the defaults, and who 
     limits: [...(read.document.limits as object[])].sort((a, b) =>
       JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
     ),
-  }).toEqual({ ...document, limits });
+    // It begins when it becomes live.
+  }).toEqual({
+    ...document,
+    limits,
+    rollout: [{ group: 100, cost: 'warn', cost_since: '1970-01-01T00:00:01Z' }],
+  });
 });
 
 test('an invalid document is refused as a whole and changes nothing', async () => {

@@ -78,7 +78,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
     ]);
     if (code !== 0) throw new Error(err);
   }
-  return { ...ledger, table, tables, deps, run, json, live, spend };
+  return { ...ledger, table, tables, rollup, deps, run, json, live, spend };
 }
 
 const dayText = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10);

@@ -4,6 +4,7 @@ import { changeRows, NO_LIMITS } from '../../../../../functions/core/limits/chan
 import { editDocument } from '../../../../../functions/core/limits/desk/edit-document.ts';
 import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
 import type { LimitsDocument } from '../../../../../functions/core/limits/limit-set.ts';
+import { withRolloutTimes } from '../../../../../functions/core/limits/rollout-times.ts';
 import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
 import type { LimitSet } from '../../../../../policies/limits/limits.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../../policies/documents.ts';
@@ -110,7 +111,8 @@ test('any edits through the desk come to the same limits as the same edits of a 
           const outcome = await desk.apply(edits, await by({ rights: ADMIN }));
           expect(['live', 'unchanged', 'invalid', 'needs_approval']).toContain(outcome.outcome);
           expect(outcome.outcome === 'invalid').toBe(set === undefined);
-          if (outcome.outcome === 'live' && edited.ok) document = edited.document;
+          if (outcome.outcome === 'live' && edited.ok)
+            document = withRolloutTimes(edited.document, read(document) ?? NO_LIMITS, NOW_MS);
           // The request of whoever may not do it alone takes an id, too.
           if (outcome.outcome === 'needs_approval' && outcome.request !== undefined) ids += 1;
         }

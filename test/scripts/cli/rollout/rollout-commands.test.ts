@@ -1,0 +1,207 @@
+import { expect, test } from 'vitest';
+import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import { placesOf } from '../../../../functions/answers/reading/scope.ts';
+import type { RolloutView } from '../../../../functions/answers/rollout/model.ts';
+import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
+import { createPages } from '../../../../functions/console/pages/create-pages.ts';
+import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
+import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
+import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { rolloutLsCommandOn } from '../../../../scripts/cli/rollout/ls-command.ts';
+import { rolloutBackCommandOn, rolloutNextCommandOn } from '../../../../scripts/cli/rollout/move-commands.ts';
+import { rolloutReportCommandOn } from '../../../../scripts/cli/rollout/report-command.ts';
+import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
+import { servedTo, USERS } from '../../../functions/console/house.ts';
+import { someLimits } from '../../../policies/documents.ts';
+import { budgetBench } from '../budget/budget-bench.ts';
+import { aRequest } from '../ledger-bench.ts';
+
+const WHY = ['--reason', 'because'];
+
+/** The instance watches. */
+async function bench() {
+  const made = await budgetBench();
+  const told: string[] = [];
+  Object.assign(made.tables, {
+    reporter:
+      (topicArn: string, origin: string | undefined) => async (message: { text: string; owner?: string }) => {
+        told.push(`${topicArn} ${message.owner} ${message.text.split('\n').at(-1)} ${origin}`);
+        return 'sent' as const;
+      },
+  });
+  expect(await made.run(rolloutBackCommandOn, ['instance', '--to', 'shadow', ...WHY])).toMatchObject({
+    code: 0,
+  });
+  const worked = async (subject: string, days: number): Promise<void> => {
+    const first = made.clock.nowMs();
+    const usage = Array.from({ length: days }, (_, index) => ({
+      key: { subject, day: new Date(first + index * DAY_MS).toISOString().slice(0, 10) },
+      delta: new Map([['jobs', 10]]),
+    }));
+    await made.rollup.commit({ contributions: [], usage });
+    made.clock.advance(days * DAY_MS);
+  };
+  return { ...made, told, worked };
+}
+
+test('a list says where everybody stands, since when, and what is missing; one group has every need', async () => {
+  const { run, worked } = await bench();
+  await worked('group/100', 3);
+  const { out, code, err } = await run(rolloutLsCommandOn, []);
+  expect([code, err]).toEqual([0, '']);
+  expect(out.split('\n').map((line) => line.replace(/ +/g, ' ').trim())).toEqual([
+    'group rules step since days jobs would fail asked the next step needs',
+    'instance cost shadow 3 days 0 0 0 – reported: 0 of 7 days, no report',
+    'capacity shadow 3 days 0 0 0 – reported: 0 of 7 days, no report',
+    'acme cost shadow as instance 3 30 0 100 % reported: 3 of 7 days, no report',
+    'capacity shadow as instance 3 30 0 100 % reported: 3 of 7 days, no report',
+    '',
+  ]);
+  const one = await run(rolloutLsCommandOn, ['acme/payments/checkout']);
+  expect(one.out).toContain('cost: shadow → reported\n  missing  0 of 7 days with jobs on this step\n');
+});
+
+test('the way of one group: held, reported, on, forced, and one command back', async () => {
+  const { run, worked, told } = await bench();
+  const held = await run(rolloutNextCommandOn, ['acme', ...WHY]);
+  expect(held).toMatchObject({ code: 2, out: '' });
+  expect(held.err).toContain(
+    'stays  acme: 0 of 7 days with jobs on this step; the owner has no report yet\n',
+  );
+
+  const unsent = await run(rolloutReportCommandOn, ['acme']);
+  expect(unsent.code).toBe(2);
+  expect(unsent.out).toContain('acme  not sent to finance\n\nCI limits of acme: what would have failed\n');
+  expect(unsent.err).toContain('Nothing was sent, and nothing was written down');
+  const sent = await run(rolloutReportCommandOn, [
+    ...['acme', '--topic', 'arn:aws:sns:eu-central-1:1:owners'],
+    ...['--console', 'https://budget.example.com'],
+  ]);
+  expect(sent).toMatchObject({ code: 0, out: 'acme  sent to finance\n' });
+  expect(told).toEqual([
+    'arn:aws:sns:eu-central-1:1:owners finance https://budget.example.com/groups/100 https://budget.example.com',
+  ]);
+
+  await worked('group/100', 7);
+  const dry = await run(rolloutNextCommandOn, ['acme', '--dry-run']);
+  expect(dry).toMatchObject({ code: 0, err: '' });
+  expect(dry.out).toContain('reported → warn');
+  const on = await run(rolloutNextCommandOn, ['acme', ...WHY]);
+  expect(on.code).toBe(0);
+  expect(on.out).toMatch(/^If enforced now: 0 of 0 jobs of the last 7 days would have failed/);
+  expect(on.out).toMatch(
+    /acme {2}cost {6}reported → warn\s+acme {2}capacity {2}reported → warn\s+live {2}set \w+, edit \d+/,
+  );
+
+  const forced = await run(rolloutNextCommandOn, ['acme', 'acme/payments', '--force', ...WHY]);
+  expect(forced.code).toBe(0);
+  expect(forced.out).toMatch(/acme\/payments +cost +warn → enforce/);
+  const back = await run(rolloutBackCommandOn, ['acme/payments', ...WHY]);
+  expect(back).toMatchObject({ code: 0, err: '' });
+  expect(back.out).toMatch(/acme\/payments {2}cost {6}enforce → warn/);
+  const out = await run(rolloutBackCommandOn, ['acme/payments/checkout', '--to', 'off', ...WHY]);
+  expect(out.out).toMatch(/acme\/payments\/checkout {2}cost {6}warn → off/);
+});
+
+test('before a step is made, it says which jobs of the last week would have failed', async () => {
+  const { run, json, ask, documents, clock } = await bench();
+  const watched = documents({}, [{ on: { group: 101 }, money: '7.50', per: 'month', mode: 'shadow' }]);
+  await ask(
+    [1, 2, 3, 4, 5, 6, 7, 8].map((jobId) => aRequest(jobId)),
+    watched,
+  );
+  clock.advance(60_000);
+  const { out } = await run(rolloutNextCommandOn, ['acme', '--force', '--dry-run']);
+  expect(out).toMatch(
+    /^If enforced now: 1 of 8 jobs of the last 7 days would have failed that run as it is\.\n/,
+  );
+  expect(out).toMatch(
+    /acme\/payments {2}budgets {2}BUDGET_EXHAUSTED {2}group\/101 money-month {2}1\n +job 8\n/,
+  );
+  const told = await json(rolloutNextCommandOn, 'acme', '--force', '--dry-run');
+  expect(told).toMatchObject({
+    dryRun: true,
+    forecast: { wouldFail: 1 },
+    moved: [{ from: 'shadow', to: 'warn' }, {}],
+  });
+});
+
+test.each([
+  [rolloutNextCommandOn, [], 'expected a group, or --all'],
+  [rolloutNextCommandOn, ['acme', '--all'], '--all "acme": expected no group beside it'],
+  [
+    rolloutNextCommandOn,
+    ['acme', '--class', 'security', ...WHY],
+    '--class "security": expected cost or capacity',
+  ],
+  [rolloutNextCommandOn, ['acme'], '--reason: expected why'],
+  [rolloutNextCommandOn, ['acme/paymets', ...WHY], 'did you mean acme/payments?'],
+  [
+    rolloutNextCommandOn,
+    ['777', ...WHY],
+    '"777": no group or project that can be rolled out; see tollgate rollout',
+  ],
+  [rolloutBackCommandOn, ['acme', '--to', 'enforce', ...WHY], '--to "enforce": expected warn, shadow or off'],
+] as const)('%o: what cannot be meant is named with its remedy', async (command, args, message) => {
+  const { run } = await bench();
+  const { code, err } = await run(command, args);
+  expect(code).toBe(3);
+  expect(err).toContain(message);
+});
+
+test('a weaker role is refused what it may not do, and a set that is not live any more', async () => {
+  const { run } = await bench();
+  const denied = await run(rolloutBackCommandOn, ['acme', '--to', 'off', '--as', 'finance', ...WHY]);
+  expect(denied).toMatchObject({ code: 2, out: '' });
+  expect(denied.err).toContain('You may not do this; nothing was changed.');
+  const stale = await run(rolloutBackCommandOn, ['acme', '--to', 'off', '--base', 'another', ...WHY]);
+  expect(stale.code).toBe(2);
+  expect(stale.err).toContain('Others changed the limits');
+});
+
+test('page, API and command line say the same of every group', async () => {
+  const { run, json, worked, tables, clock, folder } = await bench();
+  await worked('group/100', 7);
+  await run(rolloutReportCommandOn, ['acme', '--told']);
+  await run(rolloutNextCommandOn, ['acme', '--class', 'cost', '--force', ...WHY]);
+  const files = `${folder}/`;
+  const [policy, directory] = [readPolicy(`${files}policy.yaml`), readDirectory(`${files}directory.yaml`)];
+  const ledger = createLedger({ store: tables.ledger, clock });
+  const parts = { policy, clock, zone: 'UTC' };
+  const desk = createLimitsDesk({
+    ...parts,
+    table: tables.limits,
+    directory: async () => directory,
+    ledger,
+    newId: () => 'id',
+  });
+  const read = createConsoleRead({
+    ...parts,
+    desk,
+    limitTable: tables.limits,
+    packedLimits: someLimits({}, policy),
+    ledger,
+    usage: tables.rollup,
+    places: async () => placesOf(directory),
+  });
+  const rest = { ...parts, desk, read, directory: async () => directory, log: silentLog };
+  const api = servedTo(USERS.admin, API_PATH, createApi(rest));
+  const uploads = createUploads({ table: tables.limits, clock, newId: () => 'u' });
+  const pages = servedTo(USERS.admin, '/', createPages({ ...rest, uploads, origin: 'http://localhost' }));
+
+  const byCommand: RolloutView = await json(rolloutLsCommandOn);
+  const byApi = (await (await api.request(`${API_PATH}/rollout`)).json()) as RolloutView;
+  expect(byCommand.rows).toEqual(byApi.rows);
+  const page = await (await pages.request('/rollout')).text();
+  const tags = [...page.matchAll(/<span class="tag[^"]*">(\w+)<\/span>/g)].map(([, step]) => step);
+  expect(tags).toEqual(byApi.rows.flatMap(({ classes }) => classes.map(({ step }) => step)));
+  const [, acme] = byApi.rows;
+  expect(acme?.classes.map(({ step, from }) => [step, from])).toEqual([
+    ['warn', 'group/100'],
+    ['reported', 'instance'],
+  ]);
+  const one = await (await pages.request('/rollout/step?subject=group/100')).text();
+  for (const { jobs, days } of acme?.classes ?? []) expect(one).toContain(`${jobs} jobs on ${days} day`);
+});
