@@ -1,6 +1,6 @@
+import type { ShadowFigures } from '../../functions/answers/shadow/shadow-figures.ts';
+import { type ShadowOptions, ShadowSimulation } from '../../functions/answers/shadow/shadow-simulation.ts';
 import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
-import type { ShadowFigures } from '../../scripts/cli/report/shadow-figures.ts';
-import { type ShadowOptions, ShadowSimulation } from '../../scripts/cli/report/shadow-simulation.ts';
 
 /** The figures of records at hand. */
 export function simulateShadow(records: Iterable<JobRecord>, options: ShadowOptions): ShadowFigures {

@@ -1,5 +1,5 @@
 /** The limits that are written on one subject, whether they are in force now or not: what an edit can be about. */
-import { exportedLimits, limitsByPlace } from '../../core/limits/index.ts';
+import { entryPlaceOf, exportedLimits, limitsByPlace } from '../../core/limits/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
@@ -16,3 +16,6 @@ export const ownLimitsOf =
       ...(per !== undefined && { per }),
     }));
   };
+
+/** Whether a text can name a subject of limits: `project/7`, `groups/acme/team-?`. */
+export const isSubject = (text: string): boolean => entryPlaceOf(text) !== undefined;

@@ -2,6 +2,8 @@
 import type { ChangeRow, HistoryPage, LogEntry } from '../../core/limits/index.ts';
 import { count, instantMs, list, maybe, subject, text, unit, z } from '../reading/schema.ts';
 
+export type { ChangeRow, LogEntry };
+
 const fieldValue = (description: string) =>
   z.union([z.number(), z.string(), z.null()]).openapi({ description });
 

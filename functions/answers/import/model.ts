@@ -14,6 +14,8 @@ import {
   z,
 } from '../reading/schema.ts';
 
+export type { WrittenTotal };
+
 const sum = z.object({
   limits: count(),
   unlimited: count('Part of `limits`: those without an amount.'),
@@ -36,8 +38,9 @@ const UnderstoodSchema = z
     column: z.enum(CSV_COLUMNS),
     written: text(),
     read: text('As limits.yaml has it.'),
+    text: text('All of it in words.'),
   })
-  .openapi('Understood') satisfies z.ZodType<UnderstoodCell>;
+  .openapi('Understood') satisfies z.ZodType<UnderstoodCell & { readonly text: string }>;
 
 /** What a file would do. */
 export const ImportPreviewSchema = z

@@ -1,3 +1,4 @@
+import type { GroupSum, UsedInMonth } from '../../core/usage/index.ts';
 import {
   amount,
   count,
@@ -39,6 +40,8 @@ const usedInMonth = {
   seconds: amount(),
   jobs: count(),
 };
+
+export type { GroupSum, UsedInMonth };
 
 export const GroupSumSchema = z
   .object({

@@ -3,6 +3,8 @@ import { ChangeRowSchema } from '../history/model.ts';
 import { amount, count, day, list, maybe, orNone, subject, text, unit, z } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
+export type { Oversubscription };
+
 const problems = list(
   z.object({
     path: list(z.union([z.string(), z.number()])).openapi({ description: 'Where in what was sent.' }),

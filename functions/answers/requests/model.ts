@@ -3,6 +3,8 @@ import { ChangeRowSchema } from '../history/model.ts';
 import { count, instantMs, list, maybe, subject, text, unit, z } from '../reading/schema.ts';
 import { type LimitRow, LimitRowSchema } from '../standing/model.ts';
 
+export type { LimitRequest };
+
 const filed = {
   id: text(),
   state: z.enum(['pending', 'approved', 'declined']),

@@ -20,8 +20,9 @@ const DeniedSchema = z
       'ask',
     ]),
     needs: z.array(roleName).readonly().openapi({ description: 'Who may, weakest first.' }),
+    sentence: z.string().openapi({ example: 'to loosen it you must be of finance or an administrator' }),
   })
-  .openapi('Denied') satisfies z.ZodType<Denial>;
+  .openapi('Denied') satisfies z.ZodType<Denial & { readonly sentence: string }>;
 
 /** What stands in the way, and what to do about it. As the sign-in answers. */
 export const ErrorSchema = z

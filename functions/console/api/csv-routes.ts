@@ -13,6 +13,7 @@ import {
   PLAIN_CSV,
   readRows,
   totalChanges,
+  understoodText,
   writtenTotals,
 } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
@@ -122,11 +123,11 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
         const shown = await read.preview([edit], base, user);
         if (shown.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
         if (shown.outcome === 'invalid') return c.json(shown, 200);
-        const { understood, unnamed } = imported;
+        const understood = imported.understood.map((cell) => ({ ...cell, text: understoodText(cell) }));
         const preview = {
           ...shown,
           totals: writtenTotals(totalChanges(before.limits, imported.limits, clock.nowMs())),
-          ...{ base, understood, unnamed, rowsRead: rows.rows.length, notes: rows.notes },
+          ...{ base, understood, unnamed: imported.unnamed, rowsRead: rows.rows.length, notes: rows.notes },
         };
         if (asked.backtest !== 'yes' || isStale) return c.json(preview, 200);
         const backtest = await read.backtest([edit], base, user);

@@ -4,6 +4,7 @@ import { roleName } from '../../answers/me/model.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../answers/reading/schema.ts';
 import { LimitRequestSchema } from '../../answers/requests/model.ts';
 import {
+  ACT_WORDS,
   type ApplyOutcome,
   type ChangeRow,
   type LimitRequest,
@@ -27,6 +28,7 @@ export const FiledSchema = z
     outcome: z.literal('needs_approval'),
     rows: list(ChangeRowSchema),
     by: list(roleName).openapi({ description: 'Who may approve it.' }),
+    who: text('The same in words: `of finance or an administrator`.'),
     request: LimitRequestSchema,
   })
   .openapi('Filed');
@@ -83,8 +85,12 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
     }
     case 'forbidden': {
       if (outcome.denied.some(({ row }) => !sees(row.subject))) return { status: 404, body: NOT_THERE };
+      const denied = outcome.denied.map((denial) => ({
+        ...denial,
+        sentence: `to ${ACT_WORDS[denial.act]} you must be ${whoMayText(denial.act, denial.needs)}`,
+      }));
       const who = outcome.denied.map(({ act, needs }) => whoMayText(act, needs));
-      return { status: 403, body: { ...forbidden([...new Set(who)]), denied: [...outcome.denied] } };
+      return { status: 403, body: { ...forbidden([...new Set(who)]), denied } };
     }
     case 'needs_confirmation':
       return {
@@ -94,7 +100,10 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
     case 'needs_approval': {
       const { rows, by, request } = outcome;
       if (request !== undefined)
-        return { status: 202, body: { outcome: 'needs_approval', rows, by, request } };
+        return {
+          status: 202,
+          body: { outcome: 'needs_approval', rows, by, who: whoMayText('approve', by), request },
+        };
       return { status: 409, body: { ...needsApproval(by), rows: [...rows] } };
     }
   }

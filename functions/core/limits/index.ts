@@ -47,7 +47,6 @@ export type { ApplyOutcome, EditAuthor, Oversubscription, Preview } from './desk
 export { oversubscriptionOf } from './desk/oversubscription.ts';
 export { mayBeSame } from './desk/person.ts';
 export { readDocument } from './desk/plan.ts';
-export { poolWords } from './desk/pool-words.ts';
 export {
   isDecided,
   isOwn,
@@ -77,5 +76,3 @@ export {
   readChange,
   readLimitSet,
 } from './publish-limits.ts';
-export { readWrittenAmount } from './written/written-amount.ts';
-export { readWrittenDay } from './written/written-day.ts';

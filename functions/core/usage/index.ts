@@ -1,6 +1,10 @@
 /** What others may use of this folder; its README says what it promises. */
-export { agreementText } from './agreement-text.ts';
-export { agreementDays, type BudgetAgreement, budgetAgreement } from './budget-agreement.ts';
+export {
+  type AgreementCause,
+  agreementDays,
+  type BudgetAgreement,
+  budgetAgreement,
+} from './budget-agreement.ts';
 export { contributionOf, placeAskOf, placeBy } from './contribution.ts';
 export type { CountRecordsDeps } from './count-records.ts';
 export { type CoverageCounts, type CoveredRunner, coverageOfDays } from './coverage.ts';

@@ -14,6 +14,8 @@ import { UsageError } from '../../terminal/command.ts';
 
 export type ApiClient = ReturnType<typeof apiClient>;
 
+export type { Rights };
+
 /** Goes nowhere: addresses need an origin. */
 const ORIGIN = 'http://in-process.invalid';
 

@@ -1,6 +1,6 @@
-import type { Rights } from '../../../functions/core/limits/index.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
+import type { Rights } from '../api/api-in-process.ts';
 import { type OpenBudget, openBudget } from '../api/open-api.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { osUserName } from '../limits/change-flags.ts';

@@ -1,4 +1,6 @@
-import { type ChangeRow, type Oversubscription, poolWords } from '../../../functions/core/limits/index.ts';
+import type { ChangeRow } from '../../../functions/answers/history/model.ts';
+import type { Oversubscription } from '../../../functions/answers/preview/model.ts';
+import { poolWords } from '../../../functions/answers/preview/pool-words.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../functions/core/limits/index.ts';
+import type { LogEntry } from '../../../functions/answers/history/model.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Command, EXIT, type ExitCode } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';

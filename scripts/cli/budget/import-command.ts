@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { understoodText } from '../../../functions/core/limits/index.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
@@ -96,7 +95,7 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
       const { base, totals, rowsRead, notes, understood, unnamed, backtest, ...preview } = body;
       const read = {
         rowsRead,
-        notes: [...notes.map((note) => `file: ${note}`), ...understood.map(understoodText)],
+        notes: [...notes.map((note) => `file: ${note}`), ...understood.map(({ text }) => text)],
         ...{ unnamed, pruned: values.prune },
       };
       if (!values.json && !preview.stale)

@@ -1,4 +1,4 @@
-import type { LimitRequest } from '../../../functions/core/limits/index.ts';
+import type { LimitRequest } from '../../../functions/answers/requests/model.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';

@@ -1,5 +1,5 @@
 import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
-import { readWrittenAmount } from '../../../functions/core/limits/index.ts';
+import { readWrittenAmount } from '../../../policies/document/written/written-amount.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { isAtOnce } from '../../../policies/units/unit.ts';
 import { readUnits, writtenUnits } from '../../../policies/units/written.ts';

@@ -1,6 +1,7 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
 import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
-import { agreementText, type GroupSum, type UsedInMonth } from '../../../functions/core/usage/index.ts';
+import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
+import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { bareAmountText } from '../../../policies/text/amount-text.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';

@@ -1,4 +1,4 @@
-import { entryPlaceOf } from '../../../functions/core/limits/index.ts';
+import { isSubject } from '../../../functions/answers/budgets/own-limits.ts';
 import { closest } from '../../../policies/document/closest.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
@@ -18,7 +18,7 @@ export function subjectOfWord(word: string, directory: Directory): string {
   if (/^[1-9]\d{0,14}$/.test(word)) return `group/${word}`;
   const project = directory.projectByPath.get(pathKey(word));
   if (project !== undefined) return `project/${project.id}`;
-  if (entryPlaceOf(word) !== undefined) return word;
+  if (isSubject(word)) return word;
   const like = closest(pathKey(word), [...directory.groupByPath.keys(), ...directory.projectByPath.keys()]);
   const hint =
     like === undefined

@@ -1,4 +1,4 @@
-import { ACT_WORDS, type ChangeRow, whoMayText } from '../../../functions/core/limits/index.ts';
+import type { ChangeRow } from '../../../functions/answers/history/model.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
@@ -73,9 +73,8 @@ function editedText(body: Edited, currency: string, io: TerminalIo): string {
   const paint = paintWhen(io.colours);
   const rows = changeRowsText(body.rows, currency, io.columns, paint);
   if (body.outcome === 'needs_approval') {
-    const { id } = body.request;
-    const who = whoMayText('approve', body.by);
-    return `Nothing was changed yet.\n${rows}Request ${id} waits for somebody else, who is ${who}: tollgate budget approve ${id}\n`;
+    const { request, who } = body;
+    return `Nothing was changed yet.\n${rows}Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
   }
   if (body.outcome === 'unchanged') return 'It is so already; nothing was written.\n';
   return `${rows}${paint.good('live')}  set ${body.set}, edit ${body.edit}\n`;
@@ -89,8 +88,8 @@ function refusalText(
   const paint: Paint = paintWhen(io.colours);
   const isToConfirm = error.code === 'needs_confirmation';
   const why = denied?.map(
-    ({ row, act, needs }) =>
-      `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: to ${ACT_WORDS[act]} you must be ${whoMayText(act, needs)}\n`,
+    ({ row, sentence }) =>
+      `${printable(row.path ?? row.subject)} ${printable(row.limit)} ${row.field}: ${sentence}\n`,
   );
   return [
     isToConfirm

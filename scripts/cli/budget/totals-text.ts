@@ -1,4 +1,4 @@
-import type { WrittenTotal } from '../../../functions/core/limits/index.ts';
+import type { WrittenTotal } from '../../../functions/answers/import/model.ts';
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';

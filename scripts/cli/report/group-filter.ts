@@ -3,7 +3,7 @@ import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { askedGroup, isAllGroups } from '../evaluation/unknown-place.ts';
 
 /** The group a report is about, with everything below it. */
-export interface GroupFilter {
+interface GroupFilter {
   readonly label: string;
   readonly counts: (record: JobRecord) => boolean;
   /** The directory does not know it: jobs are found by what their records say, groups between may be missed. */

@@ -1,24 +1,19 @@
-import { type ArmedForecast, ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
-import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
+import { type ShadowReport, shadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type LedgerAccess, type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { openRulesInForce } from '../rules-in-force.ts';
 import { deliver, readFormat, terminalOf } from '../statement/deliver.ts';
-import { progressOf } from '../truth/progress.ts';
-import { type GroupFilter, groupFilter } from './group-filter.ts';
+import { progressOf, watched } from '../truth/progress.ts';
+import { groupFilter } from './group-filter.ts';
 import { shadowCsv } from './shadow-csv.ts';
-import type { ShadowFigures } from './shadow-figures.ts';
 import { shadowHtml } from './shadow-html.ts';
-import { type ShadowReport, shadowReport } from './shadow-report.ts';
-import { ShadowSimulation } from './shadow-simulation.ts';
 import { shadowTerminal } from './shadow-terminal.ts';
-import { shadowCount } from './shadow-words.ts';
-import { type ReportSpan, readSpan, SPAN_HELP } from './span.ts';
+import { readSpan, SPAN_HELP } from './span.ts';
 
 const HELP = `tollgate report shadow [flags]
 
@@ -51,9 +46,6 @@ Exit codes: 0 done, 1 the ledger does not answer, 3 wrong usage or invalid docum
 const FORMATS = ['terminal', 'csv', 'html'] as const;
 type Format = (typeof FORMATS)[number] | 'json';
 
-/** Every so many records a line of progress is renewed. */
-const PROGRESS_RECORDS = 1_000;
-
 /** @param open - tests open a ledger of their own. */
 export const shadowReportCommandOn = (open: OpenLedger): Command => ({
   name: 'report shadow',
@@ -81,75 +73,19 @@ async function reportShadow(args: readonly string[], io: TerminalIo, open: OpenL
   const span = readSpan(values.since ?? '14d', values.until, io.nowMs(), rollupZone(io));
   const givenUrl = readGitlabUrl(values['gitlab-url']);
   const ledger = await open(values, io);
-  let report: ShadowReport;
-  try {
-    const rules = await openRulesInForce(values, ledger, io);
-    const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
-    const figures = await simulate(ledger.store, span, group, rules, io);
-    group?.check();
-    report = shadowReport(figures, {
-      ...span,
-      ledger: ledger.description,
-      ...(group !== undefined && { group: group.label }),
-      currency: rules.policy.currency,
-      directory: rules.directory,
-      gitlabUrl: givenUrl ?? urlOf(ledger),
-      armed: await forecast(ledger.store, span, group, rules, io),
-      notes: group?.unknown
-        ? [`The directory does not know ${group.label}: groups below it may be missing.`]
-        : [],
-    });
-  } finally {
-    await ledger.close();
-  }
+  const report = await reportOn(ledger).finally(ledger.close);
   await deliver(rendered(report, format, values.out, io), values.out, io);
   return EXIT.ok;
-}
 
-async function simulate(
-  store: LedgerStore,
-  span: ReportSpan,
-  group: GroupFilter | undefined,
-  { policy, limits, directory }: FileRules,
-  io: TerminalIo,
-): Promise<ShadowFigures> {
-  const passing = new Set(policy.rules.filter(({ onMissing }) => onMissing === 'admit').map(({ id }) => id));
-  const simulation = new ShadowSimulation({
-    ...span,
-    limits,
-    directory,
-    counts: group?.counts ?? (() => true),
-    passesMissing: (rule) => passing.has(rule),
-  });
-  let records = 0;
-  // The table is read page by page; what is kept of a record is a few numbers.
-  for await (const item of store.scan()) {
-    if (item.kind !== 'record') continue;
-    simulation.add(item.record);
-    records += 1;
-    if (io.progress && records % PROGRESS_RECORDS === 0) io.err(`\r${shadowCount(records)} jobs read`);
-  }
-  if (io.progress && records >= PROGRESS_RECORDS) io.err('\r\u001b[K');
-  return simulation.figures();
-}
-
-async function forecast(
-  store: LedgerStore,
-  span: ReportSpan,
-  group: GroupFilter | undefined,
-  rules: FileRules,
-  io: TerminalIo,
-): Promise<ArmedForecast> {
-  const progress = progressOf('jobs replayed', io);
-  try {
-    return await ifArmed(store, {
-      ...span,
-      rules,
-      counts: group?.counts ?? (() => true),
-      onJob: progress.step,
+  async function reportOn(books: LedgerAccess): Promise<ShadowReport> {
+    const rules = await openRulesInForce(values, books, io);
+    const group = values.group === undefined ? undefined : groupFilter(values.group, rules.directory);
+    const told = await shadowReport(watched(books.store, progressOf('items read', io)), {
+      ...{ span, rules, ledger: books.description, gitlabUrl: givenUrl ?? urlOf(books) },
+      ...(group !== undefined && { group }),
     });
-  } finally {
-    progress.done();
+    group?.check();
+    return told;
   }
 }
 

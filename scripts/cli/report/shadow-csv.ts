@@ -1,5 +1,8 @@
-import type { ArmedReportRow } from './armed-report.ts';
-import type { ReportRow, ShadowReport } from './shadow-report.ts';
+import type {
+  ArmedReportRow,
+  ReportRow,
+  ShadowReport,
+} from '../../../functions/answers/shadow/shadow-report.ts';
 
 const COLUMNS = [
   'root',

@@ -1,7 +1,7 @@
+import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { visible } from '../../../policies/text/plain-text.ts';
 import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
-import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';
 import { SHADOW_STYLE } from './shadow-style.ts';
 import {
   apartSentence,

@@ -1,6 +1,6 @@
+import type { ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
 import { moneyText } from '../../../policies/text/money-text.ts';
-import type { ShadowReport } from './shadow-report.ts';
 import type { ZonedSpan } from './span.ts';
 
 /** `9,102` */

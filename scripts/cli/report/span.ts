@@ -1,18 +1,9 @@
+import type { ReportSpan, ZonedSpan } from '../../../functions/answers/shadow/shadow-report.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
 
-/** Half-open: the instant `untilMs` is not part of it. Unix ms. */
-export interface ReportSpan {
-  readonly sinceMs: number;
-  readonly untilMs: number;
-}
-
-/** A span as somebody asked for it. */
-export interface ZonedSpan extends ReportSpan {
-  /** IANA zone in which its days were meant and its edges are told. */
-  readonly zone: string;
-}
+export type { ReportSpan, ZonedSpan };
 
 /** For the help of every command with `--since` or `--until`. */
 export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;

@@ -1,5 +1,6 @@
+import { readWrittenAmount } from '../../../../policies/document/written/written-amount.ts';
+import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
 import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
-import { readWrittenAmount, readWrittenDay } from '../../../core/limits/index.ts';
 import type { Values } from '../parts/form-field.tsx';
 
 const AMOUNTS = ['amount', 'soft', 'carry'] as const;

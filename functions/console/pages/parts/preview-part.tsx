@@ -1,7 +1,8 @@
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { EditEffect, PreviewAnswer } from '../../../answers/preview/model.ts';
+import { poolWords } from '../../../answers/preview/pool-words.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
-import { type ChangeRow, type Oversubscription, poolWords } from '../../../core/limits/index.ts';
+import type { ChangeRow, Oversubscription } from '../../../core/limits/index.ts';
 import { backtestPart } from './backtest-part.tsx';
 import { changeTable, fieldText } from './change-table.tsx';
 import { Card, Table } from './layout.tsx';

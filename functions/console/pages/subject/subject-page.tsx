@@ -1,5 +1,5 @@
+import { poolWords } from '../../../answers/preview/pool-words.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
-import { poolWords } from '../../../core/limits/index.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY } from '../parts/bar.tsx';

@@ -1,7 +1,11 @@
 /** Numbers and days in the cells of a row, as people and spreadsheets write them → as limits.yaml does. */
+
+import {
+  readWrittenAmount,
+  type WrittenAmount,
+} from '../../../../policies/document/written/written-amount.ts';
+import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
 import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
-import { readWrittenAmount, type WrittenAmount } from '../written/written-amount.ts';
-import { readWrittenDay } from '../written/written-day.ts';
 import { type Cells, type CsvColumn, type CsvDialect, isDecimal } from './columns.ts';
 
 /** How the cells of a file are read. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { agreementText } from '../../../../functions/answers/subject/agreement-text.ts';
 import { recountOutcome } from '../../../../functions/core/ledger/recount-outcome.ts';
-import { agreementText } from '../../../../functions/core/usage/agreement-text.ts';
 import {
   agreementDays,
   budgetAgreement,

@@ -1,4 +1,4 @@
-import type { Oversubscription } from './outcome.ts';
+import type { Oversubscription } from '../../core/limits/index.ts';
 
 /** What a pool is given away as: the sum of the limits below it that are numbers, and how many are none. */
 type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>;

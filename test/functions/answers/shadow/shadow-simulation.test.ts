@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { ShadowOptions } from '../../../../functions/answers/shadow/shadow-simulation.ts';
 import type { JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import type { Reason, Violation } from '../../../../policies/reason.ts';
-import type { ShadowOptions } from '../../../../scripts/cli/report/shadow-simulation.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { counter, someFacts } from '../../../support/ledger/asks.ts';
 import { simulateShadow } from '../../../support/simulate-shadow.ts';

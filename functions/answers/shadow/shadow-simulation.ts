@@ -1,8 +1,8 @@
-import { type JobRecord, ranRejected, wasRejected } from '../../../functions/core/ledger/index.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { type JobRecord, ranRejected, wasRejected } from '../../core/ledger/index.ts';
 import { isLetInByGrace, isOnCounter, NaiveReplay } from './naive-replay.ts';
 import type { ShadowFigureRow, ShadowFigures } from './shadow-figures.ts';
 import {

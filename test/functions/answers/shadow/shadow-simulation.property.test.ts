@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ShadowOptions } from '../../../../functions/answers/shadow/shadow-simulation.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import type { ShadowOptions } from '../../../../scripts/cli/report/shadow-simulation.ts';
 import { anAsk, counter, shadowClaim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { simulateShadow } from '../../../support/simulate-shadow.ts';

@@ -1,5 +1,5 @@
 /** Days as people write them: `31.12.2026`, `12/31/2026`. Where day and month could change places it is asked. */
-import { readInstant } from '../../../../policies/document/instant.ts';
+import { readInstant } from '../instant.ts';
 import type { WrittenAmount } from './written-amount.ts';
 
 const DOTTED = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/;

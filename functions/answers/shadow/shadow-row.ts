@@ -1,5 +1,5 @@
-import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ShadowFigureRow, ShadowJob } from './shadow-figures.ts';
 
 /** Jobs shown per row: enough to look into, and a report stays a page. */

@@ -1,6 +1,6 @@
 import { amountText } from '../../../policies/text/amount-text.ts';
 import { instantText } from '../../../policies/text/instant-text.ts';
-import type { AgreementCause, BudgetAgreement } from './budget-agreement.ts';
+import type { AgreementCause, BudgetAgreement } from '../../core/usage/index.ts';
 
 interface AgreementTold {
   /** `fits`: all figures that could be compared are one. `differs`: somebody should know why. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readWrittenAmount } from '../../../../../functions/core/limits/written/written-amount.ts';
-import { readWrittenDay } from '../../../../../functions/core/limits/written/written-day.ts';
+import { readWrittenAmount } from '../../../policies/document/written/written-amount.ts';
+import { readWrittenDay } from '../../../policies/document/written/written-day.ts';
 
 const EUR = { currency: 'EUR' } as const;
 
