@@ -10,6 +10,6 @@ export { isTerminal, JOB_STATUSES, type JobStatus, type JobTruth, REJECTED_BY_RO
 export { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 export { type RestCallDeps, restCall } from './rest-call.ts';
 export { createGitLabDirectory } from './rest-directory.ts';
-export { createGitLab } from './rest-gitlab.ts';
+export { createGitLab, parseRestJob } from './rest-gitlab.ts';
 export { pageQuery } from './rest-pages.ts';
 export { restPut } from './rest-put.ts';
