@@ -24,5 +24,5 @@ export { patiently } from './patiently.ts';
 export { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 export { type RestCallDeps, restCall } from './rest-call.ts';
 export { createGitLabDirectory } from './rest-directory.ts';
-export { createGitLab } from './rest-gitlab.ts';
+export { createGitLab, parseRestJob } from './rest-gitlab.ts';
 export { pageQuery } from './rest-pages.ts';

@@ -79,7 +79,7 @@ interface AskedFor {
  *
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */
-function parseRestJob(body: unknown, asked: AskedFor): JobTruth | UnreadableJob {
+export function parseRestJob(body: unknown, asked: AskedFor): JobTruth | UnreadableJob {
   if (!isRecord(body)) return { problems: ['a job is not a JSON object'] };
   const read = new JobReader(body);
   const pipeline = read.object('pipeline');

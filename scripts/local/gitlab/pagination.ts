@@ -1,6 +1,6 @@
 /** GitLab's defaults and bounds. */
 const PER_PAGE = 20;
-const PER_PAGE_MAX = 100;
+export const PER_PAGE_MAX = 100;
 
 /** One page, and the headers that tell of the others. */
 interface RestPage<Entry> {
@@ -31,14 +31,22 @@ export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<E
 /** Pages by the last id seen: nothing shifts. `Link` is the only header. */
 export function keysetPage(ascending: readonly number[], url: URL): RestPage<number> {
   const perPage = perPageOf(url);
-  const before = readCursor(url.searchParams.get('cursor'));
-  const older = before === undefined ? ascending.length : countBelow(ascending, before);
-  const entries = ascending.slice(Math.max(0, older - perPage), older).reverse();
-  const last = entries.at(-1);
+  const { ids, isLast } = olderThan(ascending, readCursor(url.searchParams.get('cursor')), perPage);
+  const last = ids.at(-1);
   return {
-    entries,
-    headers: older > perPage && last !== undefined ? { link: nextLink(url, 'cursor', cursorAt(last)) } : {},
+    entries: ids,
+    headers: isLast || last === undefined ? {} : { link: nextLink(url, 'cursor', cursorAt(last)) },
   };
+}
+
+/** The newest first, below an id or from the top. */
+export function olderThan(
+  ascending: readonly number[],
+  id: number | undefined,
+  count: number,
+): { readonly ids: readonly number[]; readonly isLast: boolean } {
+  const older = id === undefined ? ascending.length : countBelow(ascending, id);
+  return { ids: ascending.slice(Math.max(0, older - count), older).reverse(), isLast: older <= count };
 }
 
 function nextLink(url: URL, name: string, value: string): string {

@@ -13,7 +13,10 @@ const SOURCE = 'simulated month';
 
 export function monthRules(edition: Edition, tree: Tree): Omit<Rules, 'estimator'> {
   const policy = valid(parsePolicy(policyDocument(edition), SOURCE));
-  const directory = directoryOf(tree.groups.map((group) => ({ ...group, personal: false })));
+  const directory = directoryOf(
+    tree.groups.map((group) => ({ ...group, personal: false })),
+    tree.projects.map(({ id, path, groupIds }) => ({ id, path, groupId: groupIds.at(-1) ?? 0 })),
+  );
   return {
     policy,
     limits: valid(parseLimits(limitsDocument(edition), SOURCE, policy, directory)),

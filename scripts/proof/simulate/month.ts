@@ -1,12 +1,10 @@
 /** One month with one way of estimating: questions, ends, losses and sweeps in the order of their time. */
 
-import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
 import { ledgerKeys } from '../../../functions/core/store/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { handClock } from '../../local/clock/hand-clock.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import type { Admissions } from './admissions.ts';
-import { Agenda } from './agenda.ts';
 import { type Audit, audit } from './audit.ts';
 import { type Course, CourseOfGroup } from './course.ts';
 import { drawEditions } from './draw-editions.ts';
@@ -22,7 +20,7 @@ import { MonthStream } from './month-stream.ts';
 import { type Parts, PRODUCT } from './parts.ts';
 import { PerfectKnowledge } from './perfect-knowledge.ts';
 import { questionBatchesOf, type SimulatedQuestion, SimulatedQuestions } from './questions.ts';
-import { isAway, SimulatedGitLab, type SimulatedRun } from './simulated-gitlab.ts';
+import { SimulatedGitLab, type SimulatedRun } from './simulated-gitlab.ts';
 import { type SlotTimes, SlotWatch } from './slot-times.ts';
 import { SIMULATED_INSTANCE, type TableKind, WatchedStore } from './watched-store.ts';
 import { MONTH_DAYS, MONTH_START_MS } from './workload.ts';
@@ -125,13 +123,11 @@ export async function simulateMonth({
   const perfect = new PerfectKnowledge(inForce);
   const course = new CourseOfGroup(workload, editions, store);
   const questions = new SimulatedQuestions(jobs);
-  const events = new Agenda<JobTruth>();
   const result = { admitted: 0, rejected: 0, askedAgain: 0, budget: 0, slots: 0 };
 
   function start(job: PlannedJob): void {
     const run = gitlab.start(job, clock.nowMs());
     perfect.started(run, clock.nowMs());
-    sendEvents(run, gitlab, events);
   }
 
   async function ask(arriving: readonly SimulatedQuestion[]): Promise<void> {
@@ -161,16 +157,16 @@ export async function simulateMonth({
     const endMs = minuteMs + MINUTE_MS;
     for (;;) {
       const askMs = questions.nextMs;
-      if (Math.min(askMs, events.nextMs) >= endMs) break;
-      if (askMs <= events.nextMs) {
+      if (Math.min(askMs, gitlab.nextHookMs) >= endMs) break;
+      if (askMs <= gitlab.nextHookMs) {
         const arriving = questions.takeBefore(Math.min(askMs + BATCH_MS, endMs));
         clock.advanceTo(arriving.at(-1)?.atMs ?? askMs);
         for (const { job } of arriving) if (job.fate === 'bypass') start(job);
         await ask(arriving.filter(({ job }) => job.fate !== 'bypass'));
       } else {
         // The stream's reader takes what has gathered for some seconds.
-        clock.advanceTo(Math.min(endMs - 1, events.nextMs + STREAM_WINDOW_MS));
-        for (const again of await ends.tell(events.takeUntil(clock.nowMs()))) events.add(endMs, again);
+        clock.advanceTo(Math.min(endMs - 1, gitlab.nextHookMs + STREAM_WINDOW_MS));
+        for (const again of await ends.tell(gitlab.takeHooks())) gitlab.sendAgain(endMs, again);
       }
     }
     clock.advanceTo(endMs);
@@ -212,15 +208,3 @@ export async function simulateMonth({
 
 /** Where GitLab's events gather before they are worked off, as the stream's batching window does. */
 const STREAM_WINDOW_MS = 5_000;
-
-/** Lost for good where GitLab is away when it ends or when it would be delivered. */
-function sendEvents(run: SimulatedRun, gitlab: SimulatedGitLab, events: Agenda<JobTruth>): void {
-  const { job, endsAtMs } = run;
-  const deliver = (delayMs: number, truth: JobTruth | undefined): void => {
-    const lost = isAway(endsAtMs) || isAway(endsAtMs + delayMs);
-    if (truth !== undefined && !lost) events.add(endsAtMs + delayMs, truth);
-  };
-  for (const delayMs of job.endDelaysMs) deliver(delayMs, gitlab.truth(run, endsAtMs));
-  if (job.lateRunningMs !== undefined && endsAtMs > run.startsAtMs)
-    deliver(job.lateRunningMs, gitlab.truth(run, run.startsAtMs));
-}

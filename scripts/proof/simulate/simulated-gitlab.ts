@@ -1,20 +1,33 @@
-/** GitLab as the month has it: it knows the truth, tells it over REST, and is away for a while. */
+/**
+ * GitLab as the month has it: the local GitLab's book of jobs and the bodies it tells them by, read as the product reads them.
+ * Its own are the time, in which everything is known before it happens, and that it is away for a while.
+ */
 import {
   type GitLab,
   GitLabError,
   type JobsPage,
   type JobTruth,
+  parseJobHook,
+  parseRestJob,
   REJECTED_BY_ROUTER,
   type RunnersPage,
 } from '../../../functions/core/gitlab/index.ts';
+import { LocalGitLabFaults } from '../../local/gitlab/faults.ts';
+import { jobHookBody } from '../../local/gitlab/hook-body.ts';
+import type { LocalJob } from '../../local/gitlab/job.ts';
+import { JobBook } from '../../local/gitlab/job-book.ts';
+import { olderThan, PER_PAGE_MAX } from '../../local/gitlab/pagination.ts';
+import { jobEntity, jobOfRunnerEntity } from '../../local/gitlab/rest-bodies.ts';
+import { Agenda } from './agenda.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { Tree } from './tree.ts';
 import { OUTAGE, RUNNER_CLASSES } from './workload.ts';
 
-/** GitLab's largest page. */
-const PAGE_JOBS = 100;
 /** Several of each class, so that lists stay short, as they do in a fleet. */
 const RUNNERS_PER_CLASS = 4;
+/** How long a job shows as running that the router refused. */
+const REFUSED_MS = 200;
+const INSTANCE_URL = 'https://gitlab.example.com';
 
 export const runnerIdOf = ({ kind, jobId }: Pick<PlannedJob, 'kind' | 'jobId'>): number =>
   1 + RUNNER_CLASSES.indexOf(kind.runnerClass) * RUNNERS_PER_CLASS + (jobId % RUNNERS_PER_CLASS);
@@ -26,191 +39,169 @@ export interface SimulatedRun {
   readonly endsAtMs: number;
 }
 
-export const isAway = (atMs: number): boolean => atMs >= OUTAGE.fromMs && atMs < OUTAGE.untilMs;
-
 export class SimulatedGitLab implements GitLab {
   readonly runs = new Map<number, SimulatedRun>();
   calls = 0;
   readonly #tree: () => Tree;
   readonly #clock: { nowMs(): number };
-  /** Keyed by runner, ascending by job id. */
-  readonly #jobsOf = new Map<number, Listed[]>();
-  /** Keyed by runner; those that ended leave when somebody looks. */
-  readonly #running = new Map<number, Set<Listed>>();
-  /** First pages, until something changes. */
-  readonly #newest = new Map<number, FirstPage>();
-  readonly #firstRunning = new Map<number, FirstPage>();
+  readonly #book = new JobBook();
+  readonly #faults = new LocalGitLabFaults({
+    outages: [{ fromMs: OUTAGE.fromMs, toMs: OUTAGE.untilMs }],
+  });
+  /** Starts and ends that are still to come. */
+  readonly #changes = new Agenda<() => void>();
+  readonly #hooks = new Agenda<() => JobTruth>();
+  /** What lists say of a job, until it changes. */
+  readonly #said = new Map<number, JobTruth>();
+  /** First pages by runner, until a job on it changes: nearly every sweep asks for the same. */
+  readonly #newest = new Map<number, JobsPage>();
+  readonly #running = new Map<number, JobsPage>();
 
   /** @param tree - of now: groups move. */
   constructor(tree: () => Tree, clock: { nowMs(): number }) {
     this.#tree = tree;
     this.#clock = clock;
+    for (const [index, name] of RUNNER_CLASSES.entries())
+      for (let each = 0; each < RUNNERS_PER_CLASS; each += 1)
+        this.#book.addRunner({ id: 1 + index * RUNNERS_PER_CLASS + each, tags: [name] });
   }
 
   /** The router lets the job go on at this moment. */
   start(job: PlannedJob, atMs: number): SimulatedRun {
-    const startsAtMs = atMs + job.queueMs;
-    const ran = job.fate !== 'routerFailure' && job.fate !== 'canceledBeforeStart';
-    const run: SimulatedRun = {
-      job,
-      startsAtMs,
-      endsAtMs: startsAtMs + (ran ? Math.round(job.durationSeconds * 1000) : 0),
-    };
+    // Webhooks tell whole seconds and the REST API milliseconds: jobs start where both say the same.
+    const startsAtMs = Math.ceil((atMs + job.queueMs) / 1_000) * 1_000;
+    const run: SimulatedRun = { job, startsAtMs, endsAtMs: startsAtMs + ranMs(job) };
     this.runs.set(job.jobId, run);
-    const listed: Listed = { run, said: undefined, final: false };
-    const jobs = entryOf(this.#jobsOf, runnerIdOf(job), (): Listed[] => []);
-    let index = jobs.length;
-    while (index > 0 && (jobs[index - 1]?.run.job.jobId ?? 0) > job.jobId) index -= 1;
-    jobs.splice(index, 0, listed);
-    this.#newest.delete(runnerIdOf(job));
-    this.#firstRunning.delete(runnerIdOf(job));
-    entryOf(this.#running, runnerIdOf(job), () => new Set<Listed>()).add(listed);
+    const { id, path } = this.#tree().placeOf(job);
+    const { jobId, pipelineId, kind } = job;
+    const known = { id: jobId, projectId: id, projectPath: path, name: kind.name, pipelineId };
+    const local = this.#book.create(known, job.askedAtMs);
+    this.#book.queue(local, atMs);
+    if (job.fate !== 'canceledBeforeStart') this.#changes.add(startsAtMs, () => this.#starts(local, run));
+    this.#changes.add(run.endsAtMs, () => this.#ends(local, run));
+    for (const delayMs of job.endDelaysMs) this.#send(run, delayMs, () => local, run.endsAtMs);
     return run;
   }
 
-  /** What GitLab says of a run at a time; undefined: the project is gone, and its jobs with it. */
-  truth({ job, startsAtMs, endsAtMs }: SimulatedRun, atMs: number): JobTruth | undefined {
-    const project = this.#tree().placeOf(job);
-    const known = {
-      jobId: job.jobId,
-      projectId: project.id,
-      projectPath: project.path,
-      jobName: job.kind.name,
-      pipelineId: job.pipelineId,
-      createdAtMs: job.askedAtMs,
-    };
-    if (atMs < startsAtMs) return { ...known, status: 'pending' };
-    if (job.fate === 'canceledBeforeStart') return { ...known, status: 'canceled', finishedAtMs: endsAtMs };
-    const started = {
-      ...known,
-      runnerId: runnerIdOf(job),
-      runnerTags: [job.kind.runnerClass],
-      startedAtMs: startsAtMs,
-    };
-    if (job.fate === 'routerFailure') {
-      const failed = { status: 'failed', failureReason: REJECTED_BY_ROUTER } as const;
-      return { ...started, ...failed, finishedAtMs: endsAtMs, durationSeconds: 0.2 };
-    }
-    if (atMs < endsAtMs) return { ...started, status: 'running' };
-    if (job.fate === 'vanished') return undefined;
-    return { ...started, status: 'success', finishedAtMs: endsAtMs, durationSeconds: job.durationSeconds };
+  /** When the next webhook arrives. */
+  get nextHookMs(): number {
+    return this.#hooks.nextMs;
   }
 
-  async job(_projectId: number, jobId: number): Promise<JobTruth | undefined> {
-    this.#called();
-    const run = this.runs.get(jobId);
-    return run && this.truth(run, this.#clock.nowMs());
+  /** Webhooks that arrived by now, as the product reads them. */
+  takeHooks(): readonly JobTruth[] {
+    this.#catchUp();
+    return this.#hooks.takeUntil(this.#clock.nowMs()).map((read) => read());
+  }
+
+  /** One that could not be worked off comes again. */
+  sendAgain(atMs: number, truth: JobTruth): void {
+    this.#hooks.add(atMs, () => truth);
+  }
+
+  async job(projectId: number, jobId: number): Promise<JobTruth | undefined> {
+    const nowMs = this.#called();
+    const job = this.#book.job(jobId);
+    return job && readAs(job, parseRestJob(jobEntity(job, INSTANCE_URL, nowMs), { projectId }));
   }
 
   async jobsOfRunner(
     runnerId: number,
-    options: { readonly status?: 'running'; readonly page?: string },
+    { status, page }: { readonly status?: 'running'; readonly page?: string },
   ): Promise<JobsPage> {
-    this.#called();
-    const nowMs = this.#clock.nowMs();
-    const { status, page } = options;
-    const first = page === undefined ? (status === 'running' ? this.#firstRunning : this.#newest) : undefined;
+    const nowMs = this.#called();
+    const first = page === undefined ? (status === 'running' ? this.#running : this.#newest) : undefined;
     const known = first?.get(runnerId);
-    if (known !== undefined && nowMs < known.untilMs) return known.page;
-    const runs = status === 'running' ? this.#runningOn(runnerId, nowMs) : (this.#jobsOf.get(runnerId) ?? []);
-    const found = pageOf(runs, page, this.#say(nowMs));
-    first?.set(runnerId, { page: found, untilMs: this.#nextChangeMs(runnerId, nowMs) });
+    if (known !== undefined) return known;
+    const before = page === undefined ? undefined : Number(page);
+    const { ids, isLast } = olderThan(this.#book.idsOfRunner(runnerId, status), before, PER_PAGE_MAX);
+    const jobs = ids.map((id) => this.#listed(id, runnerId, nowMs));
+    const found = isLast ? { jobs } : { jobs, next: String(ids.at(-1)) };
+    first?.set(runnerId, found);
     return found;
   }
 
   async runners(): Promise<RunnersPage> {
     this.#called();
-    return { runnerIds: RUNNER_CLASSES.flatMap((_, index) => runnersOfClass(index)) };
+    return { runnerIds: this.#book.runners().map(({ id }) => id) };
   }
 
-  /** What a list shows of a run; nothing before its start, or of one without a runner. Said once, it stays the same. */
-  #say(nowMs: number): (listed: Listed) => JobTruth | undefined {
-    return (listed) => {
-      if (listed.final) return listed.said;
-      const { run } = listed;
-      if (nowMs < run.startsAtMs) return undefined;
-      listed.final = nowMs >= run.endsAtMs;
-      if (!listed.final && listed.said !== undefined) return listed.said;
-      const truth = this.truth(run, nowMs);
-      listed.said = truth?.runnerId === undefined ? undefined : truth;
-      return listed.said;
-    };
+  #starts(local: LocalJob, run: SimulatedRun): void {
+    const { job, startsAtMs } = run;
+    const runner = this.#book.runner(runnerIdOf(job));
+    if (runner === undefined) throw new RangeError(`there is no runner for job ${job.jobId}`);
+    this.#book.start(local, runner, startsAtMs);
+    this.#changed(local);
+    const { lateRunningMs } = job;
+    if (lateRunningMs === undefined || run.endsAtMs === startsAtMs) return;
+    const running = { ...local };
+    this.#send(run, lateRunningMs, () => running, startsAtMs);
   }
 
-  /** When one of its runs starts or ends; a run that is new forgets the page anyway. */
-  #nextChangeMs(runnerId: number, nowMs: number): number {
-    let nextMs = Number.POSITIVE_INFINITY;
-    for (const { run } of this.#running.get(runnerId) ?? []) {
-      const { startsAtMs, endsAtMs } = run;
-      if (startsAtMs > nowMs) nextMs = Math.min(nextMs, startsAtMs);
-      else if (endsAtMs > nowMs) nextMs = Math.min(nextMs, endsAtMs);
-    }
-    return nextMs;
+  #ends(local: LocalJob, { job, endsAtMs }: SimulatedRun): void {
+    if (job.fate === 'vanished') this.#book.forget(local);
+    else if (job.fate === 'canceledBeforeStart') this.#book.end(local, { status: 'canceled' }, endsAtMs);
+    else if (job.fate === 'routerFailure')
+      this.#book.end(local, { status: 'failed', failureReason: REJECTED_BY_ROUTER }, endsAtMs);
+    else this.#book.end(local, { status: 'success' }, endsAtMs);
+    this.#changed(local);
   }
 
-  #runningOn(runnerId: number, nowMs: number): readonly Listed[] {
-    const running = this.#running.get(runnerId);
-    if (running === undefined) return [];
-    for (const listed of running) if (listed.run.endsAtMs <= nowMs) running.delete(listed);
-    return [...running].sort((a, b) => a.run.job.jobId - b.run.job.jobId);
+  #changed({ id, runner }: LocalJob): void {
+    this.#said.delete(id);
+    if (runner === undefined) return;
+    this.#newest.delete(runner.id);
+    this.#running.delete(runner.id);
   }
 
-  #called(): void {
+  /** Lost for good where GitLab is away when the job ends or when it would be delivered. */
+  #send({ endsAtMs }: SimulatedRun, delayMs: number, of: () => LocalJob, saidAtMs: number): void {
+    const atMs = endsAtMs + delayMs;
+    if (this.#faults.isOut('hooks', endsAtMs) || this.#faults.isOut('hooks', atMs)) return;
+    this.#hooks.add(atMs, () => {
+      const job = of();
+      return readAs(job, parseJobHook(jobHookBody(job, INSTANCE_URL, saidAtMs)));
+    });
+  }
+
+  #listed(id: number, runnerId: number, nowMs: number): JobTruth {
+    const known = this.#said.get(id);
+    if (known !== undefined) return known;
+    const job = this.#book.job(id);
+    if (job === undefined) throw new RangeError(`runner ${runnerId} has no job ${id}`);
+    const said = readAs(job, parseRestJob(jobOfRunnerEntity(job, INSTANCE_URL, nowMs), { runnerId }));
+    this.#said.set(id, said);
+    return said;
+  }
+
+  #catchUp(): void {
+    for (const change of this.#changes.takeUntil(this.#clock.nowMs())) change();
+  }
+
+  /** @returns the time. */
+  #called(): number {
+    this.#catchUp();
     this.calls += 1;
-    if (isAway(this.#clock.nowMs()))
+    const nowMs = this.#clock.nowMs();
+    if (this.#faults.isOut('rest', nowMs))
       throw new GitLabError('gitlab_unavailable', 'the simulated GitLab is away');
+    return nowMs;
   }
 }
 
-interface Listed {
-  readonly run: SimulatedRun;
-  said: JobTruth | undefined;
-  /** It will never be another. */
-  final: boolean;
+function ranMs({ fate, durationSeconds }: PlannedJob): number {
+  if (fate === 'canceledBeforeStart') return 0;
+  return fate === 'routerFailure' ? REFUSED_MS : Math.round(durationSeconds * 1000);
 }
 
-interface FirstPage {
-  readonly page: JobsPage;
-  readonly untilMs: number;
-}
-
-/** @param runs - ascending by job id. */
-function pageOf(
-  runs: readonly Listed[],
-  page: string | undefined,
-  say: (listed: Listed) => JobTruth | undefined,
-): JobsPage {
-  const jobs: JobTruth[] = [];
-  const from = page === undefined ? runs.length : countBelow(runs, Number(page));
-  for (let index = from - 1; index >= 0; index -= 1) {
-    const listed = runs[index];
-    const truth = listed && say(listed);
-    if (truth === undefined) continue;
-    jobs.push(truth);
-    if (jobs.length === PAGE_JOBS) return { jobs, next: String(truth.jobId) };
-  }
-  return { jobs };
-}
-
-/** How many runs have an id below this one. */
-function countBelow(runs: readonly Listed[], jobId: number): number {
-  let low = 0;
-  let high = runs.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((runs[middle]?.run.job.jobId ?? jobId) < jobId) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-const runnersOfClass = (index: number): readonly number[] =>
-  Array.from({ length: RUNNERS_PER_CLASS }, (_, each) => 1 + index * RUNNERS_PER_CLASS + each);
-
-function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
+/**
+ * The REST API leaves out a runner's tags, and a job that nobody asked about is then charged at the default price. The month
+ * compares with one true price of each job, so its GitLab says them everywhere.
+ */
+function readAs(
+  { id, runner }: LocalJob,
+  read: JobTruth | { readonly problems: readonly string[] },
+): JobTruth {
+  if ('problems' in read) throw new Error(`job ${id} cannot be read: ${read.problems.join('; ')}`);
+  return runner?.tags === undefined ? read : { ...read, runnerTags: runner.tags };
 }

@@ -11,7 +11,7 @@ interface ProjectPlace {
 }
 
 export class Tree {
-  readonly #projects: readonly ProjectPlace[];
+  readonly projects: readonly ProjectPlace[];
   /** Every group, parents before what is below them. */
   readonly groups: readonly { readonly id: number; readonly parentId?: number; readonly path: string }[];
 
@@ -25,7 +25,7 @@ export class Tree {
       const parentId = parentOf.get(id);
       return { id, path: pathOf(id), ...(parentId !== undefined && { parentId }) };
     });
-    this.#projects = projects.map(({ id, path, groupIds: [, , leaf] }) => ({
+    this.projects = projects.map(({ id, path, groupIds: [, , leaf] }) => ({
       id,
       path: `${pathOf(leaf)}/${lastPart(path)}`,
       groupIds: groupChainOf(leaf, parentOf),
@@ -33,7 +33,7 @@ export class Tree {
   }
 
   placeOf({ project }: Pick<PlannedJob, 'project'>): ProjectPlace {
-    const place = this.#projects[project];
+    const place = this.projects[project];
     if (place === undefined) throw new RangeError(`there is no project ${project}`);
     return place;
   }
