@@ -257,6 +257,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./policy/diff-command.ts')).diffCommand,
   },
   {
+    name: 'policy import',
+    summary: "Rules from a GitLab Runner's config.toml, word by word, and where policy and Runner contradict",
+    load: async () => (await import('./policy/import-command.ts')).policyImportCommand,
+  },
+  {
     name: 'policy test',
     summary: 'Do the policies decide what their fixtures expect?',
     load: async () => (await import('./policy/test-command.ts')).testCommand,

@@ -3,8 +3,12 @@ import { oneLine } from '../../../policies/text/plain-text.ts';
 /** Widest line of a comment. */
 const COLUMNS = 120;
 
-/** Text of GitLab's in quotes, whatever it holds: JSON is YAML. */
-export const quotedText = (text: string): string => JSON.stringify(text);
+/** A value in quotes where it needs them, whatever it holds: JSON is YAML, but for characters that YAML wants escaped. */
+export const quotedText = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** A comment of full sentences, wrapped. What GitLab's people wrote can break no line. */
 export function comment(text: string, indent = ''): string {

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { MODES } from '../../../policies/mode.ts';
+import { DocumentError, locatePolicy, policyIn } from '../../policy/read-documents.ts';
+import { parseYaml } from '../../policy/yaml-document.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { RULES_FLAGS_HELP, rulesFiles } from '../rules-flags.ts';
+import { importRunner } from './import/import-rules.ts';
+import { rulesText } from './import/import-text.ts';
+import type { ImportedRunner, ImportNote, NoteCode } from './import/imported-rule.ts';
+import { contradictionsOf } from './import/policy-contradictions.ts';
+import { readRunnerConfig } from './import/runner-config.ts';
+
+/** What `--json` prints. */
+interface ImportJson {
+  /** A document with `rules`, as text. */
+  readonly rules: string;
+  readonly runners: readonly {
+    readonly name: string;
+    readonly line: number;
+    readonly executor: string;
+    readonly runnerId?: number;
+    readonly rules: readonly string[];
+    readonly notes: readonly ImportNote[];
+  }[];
+}
+
+const ID_MAX = 2 ** 31;
+
+export const policyImportCommand: Command = {
+  name: 'policy import',
+  summary: "Rules from a GitLab Runner's config.toml, word by word, and where policy and Runner contradict",
+  help: `tollgate policy import <config.toml> [flags]
+
+Prints rules that do what this Runner does: allowed_images, allowed_services, services_limit, pull policies, users,
+*_overwrite_allowed and *_overwrite_max_allowed, each with a comment that names the line. Put them under rules of your policy.
+Then, apart from them: where the policy admits what the Runner fails or refuses what it takes, where a rule cannot say the same, and
+what the Runner gives its jobs that no rule sees (privileged, capabilities, volumes, namespaces …). Tokens in the file stay there.
+
+${RULES_FLAGS_HELP.split('\n')[0]}
+  --mode <mode>        of the rules: ${MODES.join(', ')}   (default: shadow)
+  --runner-id <id>     GitLab's id of the runner, where the file has one [[runners]] without it
+  --json               one JSON object
+
+Exit codes: 0 no contradiction, 2 the policy admits jobs that the Runner fails, 3 wrong usage or an invalid file`,
+  run: async (args, io) => importConfig(args, io),
+};
+
+function importConfig(args: readonly string[], io: TerminalIo): ExitCode {
+  const { values, words } = readFlags(
+    args,
+    { policy: 'text', mode: 'text', 'runner-id': 'text' },
+    { max: 1, what: 'one config.toml' },
+  );
+  const [path] = words;
+  if (path === undefined) throw new UsageError('expected the path of a config.toml');
+  const mode = values.mode === undefined ? 'shadow' : readChoice('mode', values.mode, MODES);
+  const given =
+    values['runner-id'] === undefined ? undefined : readWhole('runner-id', values['runner-id'], 1, ID_MAX);
+  const sections = readRunnerConfig(readConfig(path, io), path);
+  const untold = sections.filter(({ id }) => id === undefined);
+  if (given !== undefined && untold.length !== 1)
+    throw new UsageError(
+      `--runner-id: expected one [[runners]] without an id, the file has ${untold.length}`,
+    );
+  const { model: policy, document } = locatePolicy(rulesFiles(values, io).policy);
+  const runners = sections.map((section) => {
+    const runner = importRunner(section, section.id ?? given);
+    const notes = [...contradictionsOf(runner, { policy, document: document.value }), ...runner.notes];
+    return { ...runner, notes: [...notes, ...twice(runner, sections)] };
+  });
+  const rules = rulesText(runners, { file: printable(basename(path)), mode });
+  checkImported(rules);
+  const result: ImportJson = {
+    rules,
+    runners: runners.map((runner) => ({ ...runner, rules: runner.rules.map(({ id }) => id) })),
+  };
+  if (values.json) io.out(`${JSON.stringify(result)}\n`);
+  else {
+    io.out(rules);
+    for (const runner of runners) io.err(runnerNotesText(runner, path, paintWhen(io.colours)));
+  }
+  const isWrong = runners.some(({ notes }) => notes.some(({ code }) => code === 'policy_admits'));
+  return isWrong ? EXIT.wouldReject : EXIT.ok;
+}
+
+function readConfig(path: string, io: TerminalIo): string {
+  try {
+    return readFileSync(resolve(io.cwd, path), 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new DocumentError([`${path}: cannot be read (${code ?? 'unknown error'}); check the path`]);
+  }
+}
+
+/** Two sections under one id are one runner to GitLab, and a job does not know which of them takes it. */
+const twice = (
+  { runnerId, line }: ImportedRunner,
+  sections: ReturnType<typeof readRunnerConfig>,
+): readonly ImportNote[] =>
+  runnerId !== undefined && sections.filter(({ id }) => id === runnerId).length > 1
+    ? [
+        {
+          code: 'rule_stricter',
+          line,
+          text: `runner ${runnerId} stands in the file more than once: a job has to pass the rules of all of them`,
+        },
+      ]
+    : [];
+
+/** @throws {DocumentError} for rules nobody could use: a defect of ours, or a list longer than a policy may have. */
+function checkImported(rules: string): void {
+  const prices = 'prices: { version: "1", classes: [{ name: any, rate_per_minute: 0 }], default_class: any }';
+  policyIn(parseYaml(`currency: EUR\n${prices}\nestimate: { default: 10m }\n${rules}`, 'imported rules'));
+}
+
+const TITLES: Readonly<Record<NoteCode, string>> = {
+  policy_admits: 'the policy admits it, the Runner fails it',
+  policy_refuses: 'the policy refuses it, the Runner takes it',
+  no_rule: 'the Runner allows it, no rule can',
+  not_seen: 'the Runner decides it, no rule sees it',
+  rule_stricter: 'the rule is stricter',
+  rule_looser: 'the rule is looser',
+  no_effect: 'has no effect',
+  unrestricted: 'the Runner restricts nothing',
+  runner_not_told: 'to be filled',
+};
+
+function runnerNotesText({ name, line, notes }: ImportedRunner, file: string, paint: Paint): string {
+  const lines = notes.map((note) => {
+    const title = TITLES[note.code];
+    const shown = note.code === 'policy_admits' ? paint.bad(title) : paint.warn(title);
+    return `  ${printable(file)}:${note.line} ${shown}: ${printable(note.text)}\n`;
+  });
+  return `${printable(`Runner ${JSON.stringify(name)}, ${file}:${line}`)}\n${lines.join('')}`;
+}

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { EXIT } from '../../../../../scripts/terminal/command.ts';
+import { runDesk } from '../../desk-run.ts';
+import { POLICY, project } from '../documents.ts';
+import { DANGEROUS_DOCKER, DOCKER, KUBERNETES, SHELL } from './config-files.ts';
+
+const run = (config: string, more: readonly string[] = [], rules?: string) =>
+  runDesk(
+    ['policy', 'import', 'config.toml', ...more],
+    project({
+      'config.toml': config,
+      ...(rules !== undefined && {
+        'policies/policy.yaml': POLICY.replace(/rules:\n[\s\S]*/, `rules:\n${rules}`),
+      }),
+    }),
+  );
+
+test('the printed document is rules, each with a comment that names the Runner’s line', async () => {
+  const { out } = await run(DOCKER);
+  expect(out).toContain(`rules:
+  # Runner "docker runner" (config.toml:7), executor docker, runner 41.
+  # config.toml:23 allowed_images
+  - id: "runner-41-image"
+    kind: image
+    mode: shadow
+    match: { runner_ids: [41] }
+    on_missing: admit
+    allow:
+      - "registry.example.com:5000/**"
+      - "ruby:*"
+      - "registry.example.com:5000/alpine:latest"
+  # config.toml:24 allowed_services, config.toml:25 services_limit
+`);
+  expect(out).toContain('    max: 2\n');
+});
+
+test('the rules are put into a policy as they are, and validate takes them without a warning about what is left open', async () => {
+  const { out } = await run(`${DOCKER}${KUBERNETES}`, ['--mode', 'enforce']);
+  const root = project({ 'policies/policy.yaml': POLICY.replace(/rules:\n[\s\S]*/, out) });
+  const validated = await runDesk(['policy', 'validate'], root);
+  expect(validated.code).toBe(EXIT.ok);
+  expect(validated.err).not.toMatch(/on_missing|required/);
+  expect(validated.out).toMatch(/8 rules/);
+});
+
+test('what the policy admits and the Runner fails is told, with exit 2', async () => {
+  const wide = '  - { id: wide, kind: image, mode: enforce, on_missing: skip, allow: ["**"] }\n';
+  const { code, err } = await run(DOCKER, [], wide);
+  expect(code).toBe(EXIT.wouldReject);
+  expect(err).toMatch(
+    /config\.toml:23 the policy admits it, the Runner fails it: allow: rule wide \(enforce\) may admit/,
+  );
+  expect(err).toMatch(/config\.toml:24 .*no rule of kind services restricts it/);
+});
+
+test('what the policy refuses beyond the Runner is told, and is no contradiction', async () => {
+  const narrow = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3"] }
+  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:16"], max: 1 }
+  - { id: fresh, kind: pull-policy, mode: enforce, allow: [always], required: false }
+`;
+  const { code, err } = await run(DOCKER, [], narrow);
+  expect(code).toBe(EXIT.ok);
+  expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule narrow/);
+  expect(err).toMatch(/max: rule few/);
+});
+
+test('a policy that has the imported rules contradicts its Runner nowhere', async () => {
+  const { out } = await run(`${DOCKER}${KUBERNETES}`);
+  const { code, err } = await run(`${DOCKER}${KUBERNETES}`, [], out.replace('rules:\n', ''));
+  expect(err).not.toMatch(/the policy/);
+  expect(code).toBe(EXIT.ok);
+});
+
+test('a rule about other runners says nothing about this one', async () => {
+  const other =
+    '  - { id: other, kind: image, mode: enforce, on_missing: skip, match: { runner_ids: [7] }, allow: ["ruby:3"] }\n';
+  expect((await run(DOCKER, [], other)).err).toMatch(/config\.toml:23 .*no rule of kind image restricts it/);
+});
+
+test('a runner without an id has its rules off until it is named', async () => {
+  expect((await run(DANGEROUS_DOCKER)).out).toMatch(/mode: off\n +on_missing/);
+  const named = await run(DANGEROUS_DOCKER, ['--runner-id', '7', '--mode', 'warn']);
+  expect(named.out).toMatch(/mode: warn\n +match: \{ runner_ids: \[7\] \}/);
+  expect(await run(DOCKER, ['--runner-id', '7'])).toMatchObject({ code: EXIT.invalid });
+});
+
+test('an executor without containers has no rules, and one runner under two sections is told', async () => {
+  const shell = await run(SHELL);
+  expect(shell).toMatchObject({ code: EXIT.ok, out: 'rules: []\n' });
+  expect(shell.err).toContain('executor "shell" runs no containers');
+  const two = DOCKER.replace('id = 41', 'id = 43').replace('executor = "docker"', 'executor = "docker"');
+  expect((await run(`${SHELL}${two}`)).err).toContain('stands in the file more than once');
+});
+
+test('--json has the rules and every note; no token of the file comes out anywhere', async () => {
+  const told = await run(DOCKER, ['--json']);
+  const json = JSON.parse(told.out);
+  expect(json.rules).toContain('runner-41-image');
+  expect(json.runners).toMatchObject([
+    {
+      name: 'docker runner',
+      runnerId: 41,
+      rules: ['runner-41-image', 'runner-41-services', 'runner-41-pull-policy'],
+    },
+  ]);
+  for (const { out, err } of [told, await run(DOCKER), await run(DANGEROUS_DOCKER)])
+    expect(out + err).not.toMatch(/nobody-may|kvm/);
+});
+
+test.each([
+  [['--mode', 'loud'], '--mode'],
+  [['--runner-id', 'x'], '--runner-id'],
+  [['other.toml'], 'one config.toml'],
+])('%j is wrong usage', async (flags, told) => {
+  expect(await run(SHELL, flags)).toMatchObject({ code: EXIT.invalid, err: expect.stringContaining(told) });
+});
