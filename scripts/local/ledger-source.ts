@@ -1,6 +1,3 @@
-import { rmSync } from 'node:fs';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { LedgerClock } from '../../functions/core/environment/index.ts';
 import {
   createLedger,
@@ -11,25 +8,21 @@ import {
   type KnownInstance,
   type Ledger,
   type LedgerStore,
-  MemoryStore,
   type SweepMarkStore,
 } from '../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/index.ts';
 import { dynamoSessionStore, type SessionStore } from '../../functions/core/signin/index.ts';
 import {
-  dynamoClient,
-  dynamoTable,
+  type ItemTable,
   type LedgerKeys,
   ledgerKeys,
   MemoryTable,
 } from '../../functions/core/store/index.ts';
-import { DynamoRollupStore, MemoryRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
+import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
-import { UsageError } from '../terminal/command.ts';
-import { ensureTable, javaAvailable, runningOn, startDynamoDbLocal } from './dynamodb-local.ts';
 import { memoryStream } from './memory-stream.ts';
 import { type NotifyingStore, notifyingStore, type WriteListener } from './notifying-store.ts';
-import { newInTable } from './table-stream.ts';
+import { openOwn } from './sqlite/ledger-folder.ts';
 
 /** A ledger for this machine, and what to tell people about where it keeps its numbers. */
 export interface LocalLedger {
@@ -48,10 +41,10 @@ export interface LocalLedger {
   onWritten(listener: WriteListener): void;
   /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
   quiet: NotifyingStore['quiet'];
-  /** The table's stream from now on: nothing written after this resolves is missed. Ends with the signal. */
-  stream(signal: AbortSignal): Promise<AsyncIterable<readonly TableStreamRecord[]>>;
+  /** The table's stream from now on. Ends with the signal. */
+  stream(signal: AbortSignal): AsyncIterable<readonly TableStreamRecord[]>;
   readonly description: string;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 interface LedgerPlace {
@@ -66,67 +59,51 @@ interface LedgerPlace {
   readonly clock: LedgerClock;
 }
 
-const TABLE = 'tollgate-local';
-/** Between two looks at a silent stream. */
+/** Between two looks at what other programs wrote. */
 const STREAM_PAUSE_MS = 200;
 
 /**
- * DynamoDB Local with its data in `dataDir`, or memory where there is no Java (or none is wanted).
+ * One file in `dataDir`, or memory where that is wanted.
  *
- * @throws {UsageError} when another program has that folder: two databases on it would spoil it, and one may not empty it.
+ * @throws {UsageError} when another `npm start` has that folder: one may not empty it under the other.
  */
 export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> {
-  if (place.memory) return inMemory(place, '--memory');
-  return javaAvailable()
-    ? inDynamoDbLocal(place)
-    : inMemory(place, 'no Java found; with Java 8 or newer it is DynamoDB Local');
+  return place.memory ? inMemory(place) : inFile(place);
 }
 
-function inMemory({ whose, clock }: LedgerPlace, why: string): LocalLedger {
-  const { instance } = whose([]);
-  const keys = ledgerKeys(instance);
-  const beside = { table: new MemoryTable(), instance, clock, random: Math.random };
-  const stream = memoryStream(keys);
-  const { store, onWritten, quiet } = notifyingStore(new MemoryStore({ instance, onReceived: stream.push }));
+function inMemory({ whose, clock }: LedgerPlace): LocalLedger {
+  const stream = memoryStream();
+  const table = new MemoryTable({ onWritten: stream.push });
   return {
-    ledger: createLedger({ store, clock }),
-    store,
-    onWritten,
-    quiet,
-    usage: new MemoryRollupStore({ instance }),
-    sessions: dynamoSessionStore(beside),
-    keys,
-    instance,
-    marks: dynamoSweepMarks(beside),
-    limits: new DynamoLimitTable(beside),
-    stream: async (signal) => stream.read(signal),
-    description: `in memory, forgotten at the end (${why})`,
-    stop: async () => {},
+    ...ledgerIn(table, whose([]).instance, clock),
+    stream: stream.read,
+    description: 'in memory, forgotten at the end (--memory)',
+    stop: () => {},
   };
 }
 
-async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
-  const other = await runningOn(dataDir);
-  if (other !== undefined) {
-    throw new UsageError(
-      `${dataDir} is in use (at ${other}): another npm start or npx tollgate runs here. Let it end first, or say --memory`,
-    );
-  }
-  if (fresh) rmSync(dataDir, { recursive: true, force: true });
-  const database = await startDynamoDbLocal({ dataDir });
-  const client = dynamoClient(database.endpoint);
-  const streams = new DynamoDBStreamsClient({
-    endpoint: database.endpoint,
-    region: 'local',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
-  await ensureTable(client, TABLE);
-  const instance = await rememberedName(client, whose).catch(async (error: unknown) => {
-    await database.stop();
+async function inFile({ whose, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
+  const { table, close } = openOwn(dataDir, fresh);
+  try {
+    table.collectGarbage(clock.nowMs());
+    return {
+      ...ledgerIn(table, await rememberedName(table, whose), clock),
+      stream: (signal) => table.stream(signal, () => clock.sleep(STREAM_PAUSE_MS)),
+      description: `kept in ${dataDir.split('/').at(-2)}/ (start over with --fresh)`,
+      stop: close,
+    };
+  } catch (error) {
+    close();
     throw error;
-  });
-  const table = { table: dynamoTable(client, TABLE), instance };
-  const parts = { ...table, clock, random: Math.random };
+  }
+}
+
+function ledgerIn(
+  table: ItemTable,
+  instance: string,
+  clock: LedgerClock,
+): Omit<LocalLedger, 'stream' | 'description' | 'stop'> {
+  const parts = { table, instance, clock, random: Math.random };
   const { store, onWritten, quiet } = notifyingStore(new DynamoStore(parts));
   return {
     ledger: createLedger({ store, clock }),
@@ -134,29 +111,16 @@ async function inDynamoDbLocal({ whose, dataDir, fresh, clock }: LedgerPlace): P
     onWritten,
     quiet,
     usage: new DynamoRollupStore(parts),
-    sessions: dynamoSessionStore(table),
+    sessions: dynamoSessionStore(parts),
     keys: ledgerKeys(instance),
     instance,
-    marks: dynamoSweepMarks(table),
+    marks: dynamoSweepMarks(parts),
     limits: new DynamoLimitTable(parts),
-    stream: (signal) =>
-      newInTable({
-        client: streams,
-        tableName: TABLE,
-        signal,
-        pause: () => clock.sleep(STREAM_PAUSE_MS),
-      }),
-    description: `DynamoDB Local, kept in ${dataDir.split('/').at(-2)}/ (start over with --fresh)`,
-    stop: async () => {
-      client.destroy();
-      streams.destroy();
-      await database.stop();
-    },
   };
 }
 
-async function rememberedName(client: DynamoDBClient, whose: LedgerPlace['whose']): Promise<string> {
-  const register = dynamoInstanceRegister({ table: dynamoTable(client, TABLE) });
+async function rememberedName(table: ItemTable, whose: LedgerPlace['whose']): Promise<string> {
+  const register = dynamoInstanceRegister({ table });
   const known = whose(await register.list());
   await register.remember({ ...known, openedAtMs: Date.now() });
   return known.instance;

@@ -99,7 +99,7 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
   });
   const done = new AbortController();
   const reader = readInbox(
-    await stream(done.signal),
+    stream(done.signal),
     { ...settling('webhook'), keys, pause: (delayMs) => clock.sleep(delayMs) },
     onTrouble,
   );

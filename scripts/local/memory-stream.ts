@@ -1,36 +1,30 @@
-import { type InboxItem, inboxItem } from '../../functions/core/ledger/index.ts';
-import type { LedgerKeys } from '../../functions/core/store/index.ts';
-import type { TableStreamRecord } from '../../functions/settle/consume.ts';
+import type { ItemChange } from '../../functions/core/store/index.ts';
+import { BATCH_RECORDS_MAX, type ItemChangeRecord, StreamReader, streamRecord } from './stream-reader.ts';
 
-/** What stands in for the table's stream where there is no table: the inbox items, as Lambda would be told of them. */
+/** The stream of a table in memory. What nobody reads is not kept. */
 interface MemoryStream {
-  push(item: InboxItem): void;
-  /** Batches, never empty; ends when the signal says so. */
-  read(signal: AbortSignal): AsyncGenerator<readonly TableStreamRecord[]>;
+  push(changes: readonly ItemChange[]): void;
+  /** Everything that is written from now on. */
+  read(signal: AbortSignal): AsyncIterable<readonly ItemChangeRecord[]>;
 }
 
-/** As many as Lambda hands over at once by default. */
-const BATCH_MAX = 100;
-
-export function memoryStream(keys: LedgerKeys): MemoryStream {
-  const waiting: TableStreamRecord[] = [];
+export function memoryStream(): MemoryStream {
+  const readers = new Map<StreamReader, ItemChangeRecord[]>();
   let sequence = 0;
-  let wake = (): void => {};
   return {
-    push(item) {
-      sequence += 1;
-      waiting.push({
-        eventName: 'INSERT',
-        dynamodb: { SequenceNumber: String(sequence), NewImage: inboxItem(item, keys) },
-      });
-      wake();
-    },
-    async *read(signal) {
-      signal.addEventListener('abort', () => wake(), { once: true });
-      while (!signal.aborted) {
-        if (waiting.length > 0) yield waiting.splice(0, BATCH_MAX);
-        else await new Promise<void>((resolve) => (wake = resolve));
+    push(changes) {
+      const records = changes.map((change) => streamRecord(change, ++sequence));
+      for (const [reader, waiting] of readers) {
+        waiting.push(...records);
+        reader.wake();
       }
+    },
+    read(signal) {
+      const waiting: ItemChangeRecord[] = [];
+      const reader = new StreamReader(() => waiting.splice(0, BATCH_RECORDS_MAX), signal);
+      readers.set(reader, waiting);
+      signal.addEventListener('abort', () => readers.delete(reader), { once: true });
+      return reader.batches();
     },
   };
 }

@@ -49,8 +49,8 @@ Replay
 Rules and ledger
   --policy <file>, --limits <file>, --directory <file>
                                       instead of policies/policy.yaml, limits.yaml and directory.yaml
-  --memory                            keep the ledger in memory although Java is there
-  --fresh                             forget what earlier runs spent (empties .tollgate/)
+  --memory                            keep the ledger in memory and forget it at the end
+  --fresh                             forget what earlier runs spent (empties .tollgate/ledger/)
 
 Pilot
   --router <url>                      grpc://, grpcs://, ws:// or wss:// of the job router

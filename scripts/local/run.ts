@@ -23,6 +23,7 @@ import { repeat } from './repeat.ts';
 import { startRunConsole } from './run-console.ts';
 import { ExhaustionWatch } from './running-out.ts';
 import type { Screen } from './screen.ts';
+import { ledgerFolder, olderBooks } from './sqlite/ledger-folder.ts';
 import { DecisionTally, type Summary } from './summary.ts';
 import { SWEEP_EVERY_MS } from './sweeper.ts';
 import { troubleText } from './trouble-text.ts';
@@ -49,7 +50,7 @@ export async function run(
 ): Promise<RunResult> {
   const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
   const { memory, fresh, seed } = options;
-  const dataDir = `${root}.tollgate/dynamodb`;
+  const dataDir = ledgerFolder(root);
   const leftOff = memory || fresh ? undefined : readLeftOff(dataDir);
   const firstJobId = (leftOff?.jobId ?? FIRST_RUN_JOB_ID) + 1;
   const fast = fastClock(SPEED, Math.max(Date.now(), leftOff?.atMs ?? 0));
@@ -104,8 +105,10 @@ export async function run(
     rules,
     observe,
   );
+  const older = memory ? undefined : olderBooks(root);
   screen.started({
     ledger: ledger.description,
+    ...(older !== undefined && { 'old books': older }),
     ...(await publishedFact(ledger.limits)),
     admit: admit.url,
     ...(local === undefined ? pilotFacts(options, ledger.instance) : localFacts(local)),
@@ -113,7 +116,7 @@ export async function run(
     ...consoleFacts,
   });
 
-  // The first read opens the connections and warms the database, which is nobody's latency.
+  // The first read opens the connections, which is nobody's latency.
   const limitsNow = async () =>
     limitFigures(await admit.limits(), rules.directory, ledger.ledger, clock.nowMs());
   const limitsBefore = await limitsNow();
@@ -157,7 +160,7 @@ export async function run(
   await local?.ends.close();
   await pilot?.close();
   await admit.stop();
-  await ledger.stop();
+  ledger.stop();
   noteClock(0);
   if (local !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId: local.router.lastJobId() });
   return { summary, jobs: [...(local?.ends.jobs() ?? [])] };

@@ -9,7 +9,7 @@ import { readLocalRules } from './rules.ts';
 import { run } from './run.ts';
 import { terminalScreen } from './terminal-screen.ts';
 
-// Whoever reads on has enough (`npm start | head`): an end like any other. The database ends with this process.
+// Whoever reads on has enough (`npm start | head`): an end like any other.
 process.stdout.on('error', (error) => {
   if ('code' in error && error.code === 'EPIPE') process.exit(0);
   throw error;

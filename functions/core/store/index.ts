@@ -27,6 +27,7 @@ export {
 export { LedgerError } from './ledger-error.ts';
 export { MemoryTable } from './memory-table.ts';
 export {
+  type Answers,
   absent,
   all,
   any,
@@ -40,6 +41,7 @@ export {
   type ItemWrite,
   keyOf,
   numberIs,
+  type Operations,
   type PutWrite,
   present,
   type RefusedItem,
@@ -54,6 +56,13 @@ export { doubling, retried } from './retried.ts';
 export { scanPages } from './scan.ts';
 export { singleItem } from './single-item.ts';
 export { DUE_AT, DUE_PK, ledgerTable, PK, SK, TTL_ATTRIBUTE } from './table.ts';
+export {
+  type ItemChange,
+  type ItemSpan,
+  type KeptItems,
+  TableEvaluation,
+  TOKEN_MEMORY_MS,
+} from './table-evaluation.ts';
 export {
   answered,
   failureText,

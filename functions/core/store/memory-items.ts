@@ -1,8 +1,10 @@
 /** Items by their keys, with what reading them takes: partitions, the sparse index of what is due, and an order for scans. */
+import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import { keyOf } from './operation.ts';
 import { DUE_PK } from './table.ts';
+import { type ItemSpan, type KeptItems, spanOf, TOKEN_MEMORY_MS } from './table-evaluation.ts';
 
 interface Entry {
   /** Rises with every item that was not there before. */
@@ -14,8 +16,10 @@ type Partitions = Map<string, Map<string, Entry>>;
 
 /** So many places of items that were deleted may be left, beside as many as there are items. */
 const GAPS_MAX = 1_000;
+/** Only the newest tokens matter; at this many the oldest go, so that long runs stay small. */
+const TOKENS_MAX = 1000;
 
-export class MemoryItems {
+export class MemoryItems implements KeptItems {
   readonly #partitions: Partitions = new Map();
   /** By the index's partition, and then by both keys of the table. */
   readonly #due: Partitions = new Map();
@@ -23,6 +27,12 @@ export class MemoryItems {
   #inOrder: Entry[] = [];
   #gaps = 0;
   #next = 0;
+  readonly #tokens = new Map<string, number>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
 
   get(key: Key): Item | undefined {
     return this.#partitions.get(key.pk)?.get(key.sk)?.item;
@@ -63,15 +73,15 @@ export class MemoryItems {
     if (after !== undefined) inMap(this.#due, after).set(name, entry);
   }
 
-  partition(pk: string): readonly Item[] {
-    return itemsOf(this.#partitions.get(pk));
+  span(span: ItemSpan): readonly Item[] {
+    const partitions = span.dueBeforeMs === undefined ? this.#partitions : this.#due;
+    const entries = [...(partitions.get(span.pk)?.values() ?? [])];
+    return spanOf(
+      entries.flatMap(({ item }) => (item === undefined ? [] : [item])),
+      span,
+    );
   }
 
-  duePartition(pk: string): readonly Item[] {
-    return itemsOf(this.#due.get(pk));
-  }
-
-  /** At most `max` items from the place `from` on, and the next place; undefined: there is nothing behind them. */
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
     const items: Item[] = [];
     for (let index = this.#indexOf(from); index < this.#inOrder.length; index += 1) {
@@ -81,6 +91,15 @@ export class MemoryItems {
       items.push(entry.item);
     }
     return { items, next: undefined };
+  }
+
+  isRepeated(token: string): boolean {
+    const atMs = this.#tokens.get(token);
+    return atMs !== undefined && this.#nowMs() - atMs < TOKEN_MEMORY_MS;
+  }
+
+  remember(token: string): void {
+    keepLatest(this.#tokens, token, this.#nowMs(), TOKENS_MAX);
   }
 
   #indexOf(at: number): number {
@@ -93,9 +112,6 @@ export class MemoryItems {
     return low;
   }
 }
-
-const itemsOf = (entries: ReadonlyMap<string, Entry> | undefined): readonly Item[] =>
-  [...(entries?.values() ?? [])].flatMap(({ item }) => (item === undefined ? [] : [item]));
 
 function inMap(partitions: Partitions, name: string): Map<string, Entry> {
   const there = partitions.get(name);

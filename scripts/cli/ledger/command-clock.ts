@@ -1,4 +1,5 @@
 import { isAlive, ledgerNowMs, readLedgerClock } from '../../local/ledger-clock.ts';
+import { ledgerFolder } from '../../local/sqlite/ledger-folder.ts';
 import type { Command, TerminalIo } from '../../terminal/command.ts';
 import { LEDGER_FLAGS_HELP } from './ledger-flags.ts';
 
@@ -15,7 +16,7 @@ export function commandClock(
 ): () => number {
   const ledger = flagIn(args, 'ledger');
   const isLocal = ledger === undefined ? help.includes(LEDGER_FLAGS_HELP) : ledger === 'local';
-  const note = isLocal ? readLedgerClock(`${io.root}.tollgate/dynamodb`) : undefined;
+  const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
   const instance = flagIn(args, 'instance');
   if (note === undefined || (instance !== undefined && instance !== note.instance)) return io.nowMs;
   return () => ledgerNowMs(note, io.nowMs(), isAlive(note.pid));

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../../functions/core/directory/index.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
@@ -25,7 +24,7 @@ import {
   readRelayBeats,
 } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
-import { javaAvailable, runningOn, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
@@ -63,8 +62,6 @@ interface NamesOfUsers {
 
 export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
 
-/** What `npm start` calls its table. */
-const LOCAL_TABLE = 'tollgate-local';
 /** Nobody's job waits for the desk: the SDK may try again, and a laptop may be far away. */
 const ATTEMPTS_MAX = 4;
 const CONNECTION_TIMEOUT_MS = 3_000;
@@ -131,7 +128,7 @@ export async function openTableAccess(
   attemptsMax: number,
 ): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
-  const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, attemptsMax);
+  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
   try {
     return await named(opened, place);
   } catch (error) {
@@ -153,7 +150,7 @@ export async function openRegister(
   io: Pick<TerminalIo, 'env' | 'root'>,
 ): Promise<RegisterAccess> {
   const place = ledgerPlace(flags, io);
-  const opened = place.kind === 'local' ? await openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
+  const opened = place.kind === 'local' ? openLocal(io.root) : openTable(place, ATTEMPTS_MAX);
   const { description, close } = opened;
   return { register: dynamoInstanceRegister(opened), table: opened, description, close };
 }
@@ -166,32 +163,21 @@ async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): 
   return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
 }
 
-async function openLocal(root: string): Promise<OpenTable> {
-  const dataDir = `${root}.tollgate/dynamodb`;
-  if (!existsSync(dataDir)) {
+/** Also while `npm start` runs: both have the file open. */
+function openLocal(root: string): OpenTable {
+  const dataDir = ledgerFolder(root);
+  const table = openKept(dataDir);
+  if (table === undefined) {
+    const older = olderBooks(root);
     throw new Error(
-      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger`,
+      `${dataDir} is not there: npm start makes it on its first run, or name a table with --ledger${older === undefined ? '' : ` (${older})`}`,
     );
   }
-  const description = 'the ledger of npm start on this machine';
-  const running = await runningOn(dataDir);
-  if (running !== undefined) {
-    // Two databases on one folder lock each other out: the one of npm start serves both.
-    const client = dynamoClient(running);
-    return { table: dynamoTable(client, LOCAL_TABLE), description, close: async () => client.destroy() };
-  }
-  if (!javaAvailable()) {
-    throw new Error(
-      'the local ledger is in DynamoDB Local, which needs Java 8 or newer, and "java -version" does not run',
-    );
-  }
-  const database = await startDynamoDbLocal({ dataDir });
-  const client = dynamoClient(database.endpoint);
-  const close = async (): Promise<void> => {
-    client.destroy();
-    await database.stop();
+  return {
+    table,
+    description: 'the ledger of npm start on this machine',
+    close: async () => table.close(),
   };
-  return { table: dynamoTable(client, LOCAL_TABLE), description, close };
 }
 
 function openTable(place: Extract<LedgerPlace, { kind: 'table' }>, attemptsMax: number): OpenTable {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_FLAGS_HELP } from '../../../scripts/cli/ledger/ledger-flags.ts';
 import { ledgerNowMs, readLedgerClock, writeLedgerClock } from '../../../scripts/local/ledger-clock.ts';
+import { ledgerFolder } from '../../../scripts/local/sqlite/ledger-folder.ts';
 import { type Command, EXIT } from '../../../scripts/terminal/command.ts';
 import { runDesk } from '../cli/desk-run.ts';
 
@@ -16,7 +17,7 @@ const NOBODY = 2_000_000_000;
 function aRoot(): { readonly root: string; readonly dataDir: string } {
   const root = `${mkdtempSync(join(tmpdir(), 'ledger-clock-'))}/`;
   onTestFinished(() => rmSync(root, { recursive: true }));
-  const dataDir = `${root}.tollgate/dynamodb`;
+  const dataDir = ledgerFolder(root);
   mkdirSync(dataDir, { recursive: true });
   return { root, dataDir };
 }

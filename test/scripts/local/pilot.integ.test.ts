@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DynamoDbLocal, startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import { ledgerNowMs, readLedgerClock } from '../../../scripts/local/ledger-clock.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
+import { ledgerFolder } from '../../../scripts/local/sqlite/ledger-folder.ts';
 import { question } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
@@ -18,7 +18,7 @@ import { runDesk } from '../cli/desk-run.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'glrct-of-a-test';
-/** A busy machine takes its time to start a database. */
+/** A busy machine takes its time. */
 const PATIENT = { what: 'a relay that waits for questions', timeoutMs: 90_000 };
 const POLICY = `
 currency: EUR
@@ -40,7 +40,6 @@ projects: [{ id: 1001, group: 101, path: acme/payments/checkout }]
 const JOBS = 14 + PROVING_JOBS;
 
 let folder = '';
-let database: DynamoDbLocal | undefined;
 const root = (): string => `${folder}/`;
 const rules = (): string[] =>
   ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, join(folder, `${name}.yaml`)]);
@@ -90,13 +89,8 @@ beforeAll(async () => {
   stop.abort();
   await running;
   await router.close();
-  // One database for all commands, as while npm start runs.
-  database = await startDynamoDbLocal({ dataDir: `${root()}.tollgate/dynamodb` });
 });
-afterAll(async () => {
-  await database?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the desk finds the pilot’s books without being told whose they are, and what arming would have done', async () => {
   const { code, out } = await desk('report', 'shadow', '--json', ...rules());
@@ -111,7 +105,7 @@ test('the desk finds the pilot’s books without being told whose they are, and 
 });
 
 test('the books of a pilot, whose jobs live as fast as we do, go by our clock', () => {
-  const note = readLedgerClock(`${root()}.tollgate/dynamodb`);
+  const note = readLedgerClock(ledgerFolder(root()));
   expect(note?.instance).toBe('gitlab.example.com');
   const nowMs = (note?.realMs ?? 0) + 5_000;
   expect([true, false].map((alive) => note && ledgerNowMs(note, nowMs, alive))).toEqual([nowMs, nowMs]);

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
-import { startDynamoDbLocal } from '../../../scripts/local/dynamodb-local.ts';
+import { getItem } from '../../../functions/core/store/get.ts';
+import { TimeLimit } from '../../../functions/core/store/operation.ts';
+import { itemAt, putItem } from '../../../functions/core/store/put.ts';
 import type { LocalJob } from '../../../scripts/local/gitlab/job.ts';
 import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/played-gitlab.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
@@ -12,6 +14,7 @@ import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { run } from '../../../scripts/local/run.ts';
 import type { ExhaustedLimit } from '../../../scripts/local/running-out.ts';
 import type { Screen } from '../../../scripts/local/screen.ts';
+import { ledgerFolder, openOwn } from '../../../scripts/local/sqlite/ledger-folder.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -90,7 +93,7 @@ const moneyOf = (jobs: readonly Readonly<LocalJob>[]): number =>
 
 test.each([
   { ledger: 'in memory', args: ['--memory', '--jobs', '300', '--rate', '100'], healedMin: 1 },
-  { ledger: 'in DynamoDB Local', args: ['--fresh', '--jobs', '120', '--rate', '20'], healedMin: 0 },
+  { ledger: 'in a file', args: ['--fresh', '--jobs', '120', '--rate', '20'], healedMin: 0 },
 ])(
   '$ledger, with lost webhooks: at the end nothing is held and what the run spent is what GitLab says ran',
   async ({ args, healedMin }) => {
@@ -172,11 +175,12 @@ test.each([
   60_000,
 );
 
-test('a folder that another program has its database on is left alone, also with --fresh', async () => {
+test('a folder that another program has its ledger in is left alone, also with --fresh', async () => {
   const place = `${mkdtempSync(join(folder, 'taken-'))}/`;
-  const dataDir = `${place}.tollgate/dynamodb`;
-  const database = await startDynamoDbLocal({ dataDir });
+  const dataDir = ledgerFolder(place);
+  const first = openOwn(dataDir, false);
   try {
+    await putItem(first.table, itemAt({ pk: 'a', sk: 'b' }, {}), new TimeLimit(60_000));
     writeFileSync(join(dataDir, 'kept'), '');
     const options = optionsOf('--fresh', '--json');
     const second = run(
@@ -187,10 +191,11 @@ test('a folder that another program has its database on is left alone, also with
       new AbortController().signal,
     );
     await expect(second).rejects.toThrow(UsageError);
-    await expect(second).rejects.toThrow(/is in use .* Let it end first, or say --memory/);
+    await expect(second).rejects.toThrow(/is in use: .* Let it end first, or say --memory/);
     expect(readdirSync(dataDir)).toContain('kept');
+    expect(await getItem(first.table, { pk: 'a', sk: 'b' }, new TimeLimit(60_000))).toBeDefined();
   } finally {
-    await database.stop();
+    first.close();
   }
 });
 

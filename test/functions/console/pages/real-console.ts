@@ -105,7 +105,7 @@ export async function openRealConsole(
     async close() {
       await console.stop();
       await admit.stop();
-      await ledger.stop();
+      ledger.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

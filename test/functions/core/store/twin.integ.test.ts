@@ -1,11 +1,14 @@
-/** The table in memory answers whatever it is asked like DynamoDB does. */
+/** The table in memory and the one in a file answer whatever they are asked like DynamoDB does. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import type { Item } from '../../../../functions/core/store/item-bytes.ts';
 import { versioned } from '../../../../functions/core/store/item-version.ts';
 import type { Key } from '../../../../functions/core/store/keys.ts';
-import { type ItemChange, MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import {
   absent,
   all,
@@ -26,6 +29,9 @@ import { itemAt } from '../../../../functions/core/store/put.ts';
 import { queryAll } from '../../../../functions/core/store/query.ts';
 import { scanPages } from '../../../../functions/core/store/scan.ts';
 import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
+import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
+import { SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
+import type { ItemChangeRecord } from '../../../../scripts/local/stream-reader.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
@@ -34,6 +40,16 @@ const WAIT_MS = 300_000;
 const SORT_KEYS = ['counter', 'entry#000001', 'entry#000002', 'é', 'z|%'];
 
 const local = localTable(TABLE);
+let folder = '';
+let filed: SqliteTable;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-twin-'));
+  filed = new SqliteTable({ file: join(folder, 'twin.sqlite'), makes: true, nowMs: Date.now });
+});
+afterAll(() => {
+  filed.close();
+  rmSync(folder, { recursive: true });
+});
 
 const key: fc.Arbitrary<Key> = fc.record({
   pk: fc.constantFrom('a', 'b'),
@@ -174,21 +190,40 @@ async function emptied(table: ItemTable): Promise<ItemTable> {
   return table;
 }
 
-test('whatever is written and read, the twin answers like DynamoDB', async () => {
+test('whatever is written and read, both answer like DynamoDB, and their streams tell all of it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
       const real = await emptied(dynamoTable(local.client, TABLE));
+      filed.empty();
       const journal: ItemChange[] = [];
       const twin = new MemoryTable({ onWritten: (changes) => journal.push(...changes) });
-      for (const each of steps)
-        expect([each, await answerOf(twin, each)]).toEqual([each, await answerOf(real, each)]);
+      const reading = new AbortController();
+      const stream = filed.stream(reading.signal, () => new Promise((resolve) => setImmediate(resolve)));
       const everything: Step = { name: 'Scan', operation: { filter: present(), consistent: true } };
-      const left = await answerOf(twin, everything);
-      expect(left).toEqual(await answerOf(real, everything));
+      let left: unknown;
+      for (const each of [...steps, everything]) {
+        left = await answerOf(real, each);
+        expect(['in memory', each, await answerOf(twin, each)]).toEqual(['in memory', each, left]);
+        expect(['in a file', each, await answerOf(filed, each)]).toEqual(['in a file', each, left]);
+      }
       expect(replayed(journal)).toEqual(left);
+      const filedJournal: ItemChange[] = [];
+      if (journal.length > 0) {
+        for await (const records of stream) {
+          for (const { dynamodb } of records) filedJournal.push(changeIn(dynamodb));
+          if (filedJournal.length >= journal.length) break;
+        }
+      }
+      reading.abort();
+      expect(filedJournal).toEqual(journal);
     }),
     { numRuns: propertyRuns(60) },
   );
+});
+
+const changeIn = ({ OldImage, NewImage }: ItemChangeRecord['dynamodb']): ItemChange => ({
+  ...(OldImage && { before: OldImage }),
+  ...(NewImage && { after: NewImage }),
 });
 
 /** What is left when every change is made again, in its order. */
@@ -201,8 +236,14 @@ function replayed(journal: readonly ItemChange[]): readonly Item[] {
   return ordered([...items.values()]);
 }
 
-test('the same transaction with the same token is written once, on both', async () => {
-  for (const table of [await emptied(dynamoTable(local.client, TABLE)), new MemoryTable()]) {
+test('the same transaction with the same token is written once, on all', async () => {
+  filed.empty();
+  const tables: readonly ItemTable[] = [
+    await emptied(dynamoTable(local.client, TABLE)),
+    new MemoryTable(),
+    filed,
+  ];
+  for (const table of tables) {
     const limit = new TimeLimit(WAIT_MS);
     const add = { kind: 'update', key: { pk: 'a', sk: 'counter' }, setIfAbsent: versioned } as const;
     const asked = { writes: [{ ...add, add: { n: 2 } }], token: `once-${table.tableName}` };

@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
@@ -20,9 +18,7 @@ test('on a real table: begin, list, edit, export, import, go stale, and see the 
     'policies/directory.yaml': JSON.stringify({ groups: [{ id: 100, path: 'acme' }] }),
     'policies/limits.yaml': JSON.stringify({ limits: [{ on: { group: 100 }, money: 50, per: 'once' }] }),
   });
-  const dataDir = join(root, 'db');
-  mkdirSync(dataDir);
-  const database = await startDynamoDbLocal({ dataDir });
+  const database = await startDynamoDbLocal();
   const client = patientClient(database.endpoint);
   try {
     await ensureTable(client, TABLE);

@@ -1,17 +1,17 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/clock.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
+import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 import { type LedgerAccess, openLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
-import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
+import { ledgerFolder, openOwn } from '../../../../scripts/local/sqlite/ledger-folder.ts';
+import { policyDocument } from '../../../policies/documents.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
-import { patientClient } from '../../../support/ledger/patient-client.ts';
+import { localTable } from '../../../support/ledger/local-table.ts';
+import { aProject, runDesk } from '../desk-run.ts';
 
-const TABLE = 'tollgate-local';
+const TABLE = 'open-ledger';
 const INSTANCE = 'gitlab.local';
 
 async function jobsSeen({ store }: LedgerAccess): Promise<readonly number[]> {
@@ -21,36 +21,55 @@ async function jobsSeen({ store }: LedgerAccess): Promise<readonly number[]> {
   return found;
 }
 
-test('the desk reads what npm start left on disk, and a table by its name, and only the instance it asks for', async () => {
-  const root = `${mkdtempSync(join(tmpdir(), 'tollgate-root-'))}/`;
-  const dataDir = `${root}.tollgate/dynamodb`;
-  mkdirSync(dataDir, { recursive: true });
-  const database = await startDynamoDbLocal({ dataDir });
-  const client = patientClient(database.endpoint);
-  await ensureTable(client, TABLE);
-  for (const instance of [INSTANCE, 'other.example.com']) {
-    const jobId = instance === INSTANCE ? 1 : 2;
-    const store = new DynamoStore({
-      table: dynamoTable(client, TABLE),
-      instance,
-      clock: systemClock,
-      random: Math.random,
-    });
-    const ledger = createLedger({ store });
-    await ledger.announceOnce(['a rejection'], { ttlMs: 60_000, timeoutMs: 300_000 });
-    await ledger.hold([anAsk(jobId, [claim('group/1', 10, 100)])], systemClock.monotonicMs() + 300_000);
-  }
-  const flags = { ledger: TABLE, instance: INSTANCE, endpoint: database.endpoint };
-  const table = await openLedger(flags, { env: {}, root });
+const local = localTable(TABLE);
+
+async function holdIn(table: ItemTable, instance: string, jobId: number): Promise<void> {
+  const store = new DynamoStore({ table, instance, clock: systemClock, random: Math.random });
+  const ledger = createLedger({ store });
+  await ledger.announceOnce(['a rejection'], { ttlMs: 60_000, timeoutMs: 300_000 });
+  await ledger.hold([anAsk(jobId, [claim('group/1', 10, 100)])], systemClock.monotonicMs() + 300_000);
+}
+
+test('the desk reads a table by its name, and only the instance it asks for', async () => {
+  for (const [jobId, instance] of [INSTANCE, 'other.example.com'].entries())
+    await holdIn(dynamoTable(local.client, TABLE), instance, jobId + 1);
+  const flags = { ledger: TABLE, instance: INSTANCE, endpoint: local.endpoint };
+  const table = await openLedger(flags, { env: {}, root: '/' });
   expect(await jobsSeen(table)).toEqual([1]);
   await table.close();
-  const missing = await openLedger({ ...flags, ledger: 'no-such-table' }, { env: {}, root });
+  const missing = await openLedger({ ...flags, ledger: 'no-such-table' }, { env: {}, root: '/' });
   await expect(missing.store.readRecords([1], { timeoutMs: 300_000 })).rejects.toThrow(/no-such-table/);
   await missing.close();
-  client.destroy();
-  await database.stop();
+});
 
-  const local = await openLedger({}, { env: {}, root });
-  expect(await jobsSeen(local)).toEqual([1]);
-  await local.close();
+test('the desk reads and writes the ledger of npm start, while that runs and afterwards', async () => {
+  const root = aProject({
+    'policies/policy.yaml': JSON.stringify(policyDocument()),
+    'policies/directory.yaml': JSON.stringify({ groups: [{ id: 100, path: 'acme' }] }),
+    'policies/limits.yaml': JSON.stringify({ limits: [{ on: { group: 100 }, money: 40, per: 'once' }] }),
+    'limits.yaml': JSON.stringify({ limits: [{ on: { group: 100 }, money: 50, per: 'once' }] }),
+  });
+  await expect(openLedger({}, { env: {}, root })).rejects.toThrow(/is not there: npm start makes it/);
+  const own = openOwn(ledgerFolder(root), false);
+  for (const [jobId, instance] of [INSTANCE, 'other.example.com'].entries())
+    await holdIn(own.table, instance, jobId + 1);
+  const running = await openLedger({}, { env: {}, root });
+  expect(await jobsSeen(running)).toEqual([1]);
+  await running.close();
+  // The first limits this ledger has are there for whoever asks next.
+  expect(await runDesk(['limits', 'publish', 'limits.yaml', '--why', 'first'], root)).toMatchObject({
+    code: 0,
+  });
+  expect(await runDesk(['budget', 'ls'], root)).toMatchObject({
+    err: '',
+    out: expect.stringMatching(/acme +50\.00 EUR\/once/),
+  });
+  own.close();
+  expect(await runDesk(['budget', 'ls'], root)).toMatchObject({
+    err: '',
+    out: expect.stringMatching(/acme +50\.00 EUR\/once/),
+  });
+  const left = await openLedger({}, { env: {}, root });
+  expect(await jobsSeen(left)).toEqual([1]);
+  await left.close();
 });

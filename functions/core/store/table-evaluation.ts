@@ -1,0 +1,212 @@
+/**
+ * What DynamoDB does with operations, done here on items that somebody keeps: the same conditions, outcomes and pages. The
+ * twin in memory and the ledger file of `npm start` differ in how they keep items, and in nothing else.
+ */
+import type { AttributeValue, Item } from './item-bytes.ts';
+import type { Key } from './keys.ts';
+import { inOrder, invalid, meets, updated } from './meets.ts';
+import {
+  type Answers,
+  type ItemPage,
+  type ItemsOutcome,
+  type ItemWrite,
+  keyOf,
+  type Operations,
+  type PageEnd,
+  type PutOutcome,
+  type QueryAsk,
+  type RefusedItem,
+  type ScanAsk,
+  TRANSACTION_ITEMS_MAX,
+} from './operation.ts';
+import { DUE_AT, DUE_PK, PK, SK } from './table.ts';
+
+/** As long as DynamoDB remembers the token of a transaction. */
+export const TOKEN_MEMORY_MS = 10 * 60_000;
+const PAGE_ITEMS = 1000;
+
+/** A part of one partition, in its order. */
+export interface ItemSpan extends Pick<QueryAsk, 'pk' | 'sk' | 'dueBeforeMs' | 'backwards'> {
+  /** Begins behind this one, which may be gone. */
+  readonly from?: PageEnd | undefined;
+  readonly max: number;
+}
+
+/** Where items are kept. What {@link span} and {@link page} give is never changed by whoever gets it. */
+export interface KeptItems {
+  get(key: Key): Item | undefined;
+  /** Replaces the item of the same key. */
+  put(item: Item): void;
+  delete(key: Key): void;
+  /** By sort key, or by due time, then key, where due items are asked for. */
+  span(span: ItemSpan): readonly Item[];
+  /** At most `max` items from the place `from` on, and the next place; undefined: there is nothing behind them. */
+  page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined };
+  /** Whether a transaction of this token was written in the last ten minutes. */
+  isRepeated(token: string): boolean;
+  remember(token: string): void;
+}
+
+/** What became of one item; an absent image: there was none, or there is none any more. */
+export interface ItemChange {
+  readonly before?: Item;
+  readonly after?: Item;
+}
+
+interface EvaluationOptions {
+  /** Told of each write that is applied, in their order and in the same instant: the table's stream, or its journal. */
+  readonly onWritten?: (changes: readonly ItemChange[]) => void;
+  /** What a page of a scan looks at at most. @default 1000 */
+  readonly scanPageItems?: number;
+}
+
+export class TableEvaluation {
+  readonly #items: KeptItems;
+  readonly #options: EvaluationOptions;
+  readonly #answers: { readonly [Name in keyof Operations]: (asked: Operations[Name]) => Answers[Name] } = {
+    GetItem: ({ key }) => this.#items.get(key),
+    BatchGetItem: ({ keys }) => ({
+      items: keys.map((key) => this.#items.get(key)).filter((item) => item !== undefined),
+      left: [],
+    }),
+    Query: (ask) => this.#query(ask),
+    Scan: (ask) => this.#scan(ask),
+    PutItem: (write) => this.#writeOne(write),
+    UpdateItem: (write) => this.#writeOne(write),
+    DeleteItem: ({ key }) => this.#delete(key),
+    TransactWriteItems: ({ writes, token }) => this.#transact(writes, token),
+  };
+
+  constructor(items: KeptItems, options: EvaluationOptions = {}) {
+    this.#items = items;
+    this.#options = options;
+  }
+
+  /** @throws {Error} with DynamoDB's name for what makes no sense; then nothing was written. */
+  answer<Name extends keyof Operations>(name: Name, operation: Operations[Name]): Answers[Name] {
+    return this.#answers[name](operation);
+  }
+
+  #query(ask: QueryAsk): ItemPage {
+    const max = ask.pageItems ?? PAGE_ITEMS;
+    const found = this.#items.span({ ...ask, max: max + 1 });
+    // The index has keys only.
+    const items = ask.dueBeforeMs === undefined ? found : found.map(inDueIndex);
+    const last = items.length > max ? items[max - 1] : undefined;
+    return { items: shown(items.slice(0, max), ask), ...(last && { next: inDueIndex(last) }) };
+  }
+
+  #scan(ask: ScanAsk): ItemPage {
+    const max = Math.min(ask.pageItems ?? PAGE_ITEMS, this.#options.scanPageItems ?? PAGE_ITEMS);
+    const { items, next } = this.#items.page(Number(ask.from?.at?.N ?? 0), max);
+    return { items: shown(items, ask), ...(next !== undefined && { next: { at: { N: String(next) } } }) };
+  }
+
+  #writeOne(write: ItemWrite): PutOutcome {
+    const before = this.#items.get(keyOfWrite(write));
+    const refused = refusal(write, before);
+    if (refused !== undefined) return { outcome: 'refused', ...refused };
+    this.#apply([write], [before]);
+    return { outcome: 'written' };
+  }
+
+  #delete(key: Key): undefined {
+    const before = this.#items.get(key);
+    if (before === undefined) return;
+    this.#items.delete(key);
+    this.#options.onWritten?.([{ before }]);
+  }
+
+  #transact(writes: readonly ItemWrite[], token: string | undefined): ItemsOutcome {
+    refuseUnlawful(writes);
+    if (token !== undefined && this.#items.isRepeated(token)) return { outcome: 'written' };
+    const before = writes.map((write) => this.#items.get(keyOfWrite(write)));
+    const refused = writes.map((write, index) => refusal(write, before[index]));
+    if (refused.some((each) => each !== undefined)) return { outcome: 'refused', refused };
+    this.#apply(writes, before);
+    if (token !== undefined) this.#items.remember(token);
+    return { outcome: 'written' };
+  }
+
+  /** All or none: what one of them is refused for is found before the first is put. */
+  #apply(writes: readonly ItemWrite[], items: readonly (Item | undefined)[]): void {
+    const changes = writes.map((write, index): Required<Pick<ItemChange, 'after'>> & ItemChange => {
+      const before = items[index];
+      const after = write.kind === 'put' ? withOwnBytes(write.item) : updated(before, write);
+      return { ...(before && { before }), after };
+    });
+    for (const { after } of changes) this.#items.put(after);
+    this.#options.onWritten?.(changes);
+  }
+}
+
+function refusal(write: ItemWrite, item: Item | undefined): RefusedItem | undefined {
+  if (write.condition === undefined || meets(write.condition, item)) return undefined;
+  return write.showsOld && item ? { item } : {};
+}
+
+const dueAt = (item: Item): number => Number(item[DUE_AT]?.N);
+const bySortKey = (one: Item, other: Item): number => inOrder(one[SK]?.S ?? '', other[SK]?.S ?? '');
+/** The index leaves the order of what is due in the same moment open. */
+const byDue = (one: Item, other: Item): number =>
+  dueAt(one) - dueAt(other) || inOrder(one[PK]?.S ?? '', other[PK]?.S ?? '') || bySortKey(one, other);
+
+/** The span of a partition, for whoever has all its items at hand. */
+export function spanOf(
+  partition: readonly Item[],
+  { sk, dueBeforeMs, backwards, from, max }: ItemSpan,
+): readonly Item[] {
+  const order = dueBeforeMs === undefined ? bySortKey : byDue;
+  return partition
+    .filter((item) =>
+      dueBeforeMs === undefined ? isAsked(item[SK]?.S ?? '', sk) : dueAt(item) < dueBeforeMs,
+    )
+    .filter((item) => from === undefined || (backwards ? order(item, from) < 0 : order(item, from) > 0))
+    .sort(backwards ? (one, other) => order(other, one) : order)
+    .slice(0, max);
+}
+
+function isAsked(sortKey: string, sk: QueryAsk['sk']): boolean {
+  if (sk === undefined) return true;
+  return 'begins' in sk ? sortKey.startsWith(sk.begins) : inOrder(sortKey, sk.before) < 0;
+}
+
+const inDueIndex = (item: Item): Item => picked(item, [PK, SK, DUE_PK, DUE_AT]);
+
+const shown = (
+  items: readonly Item[],
+  { filter, attributes }: Pick<QueryAsk, 'filter' | 'attributes'>,
+): readonly Item[] => {
+  const found = filter === undefined ? items : items.filter((item) => meets(filter, item));
+  return attributes === undefined ? found : found.map((item) => picked(item, attributes));
+};
+
+function picked(item: Item, attributes: readonly string[]): Item {
+  const some: Record<string, AttributeValue> = {};
+  for (const name of attributes) {
+    const value = item[name];
+    if (value !== undefined) some[name] = value;
+  }
+  return some;
+}
+
+/** Bytes are the one kind of value that a caller could change afterwards. */
+function withOwnBytes(item: Item): Item {
+  const own: Record<string, AttributeValue> = {};
+  for (const name in item) {
+    const value = item[name];
+    if (value !== undefined) own[name] = value.B === undefined ? value : { B: Uint8Array.from(value.B) };
+  }
+  return own;
+}
+
+const keyOfWrite = (write: ItemWrite): Key => (write.kind === 'put' ? keyOf(write.item) : write.key);
+
+/** DynamoDB refuses both outright, whatever the conditions. */
+function refuseUnlawful(writes: readonly ItemWrite[]): void {
+  if (writes.length === 0 || writes.length > TRANSACTION_ITEMS_MAX)
+    throw invalid(`transaction of ${writes.length} items: expected 1 to ${TRANSACTION_ITEMS_MAX}`);
+  const names = new Set(writes.map(keyOfWrite).map(({ pk, sk }) => `${pk}\n${sk}`));
+  if (names.size !== writes.length)
+    throw invalid('one transaction writes the same item twice: merge the writes first');
+}

@@ -1,0 +1,96 @@
+/** Where `npm start` keeps its ledger: the table's file, what is noted beside it, and who has it. */
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { UsageError } from '../../terminal/command.ts';
+import { isBusy, SqliteTable } from './sqlite-table.ts';
+
+const TABLE_FILE = 'ledger.sqlite';
+const LOCK_FILE = 'npm-start.sqlite';
+
+/** Below the project's folder. @param root - with a slash at its end */
+export const ledgerFolder = (root: string): string => `${root}.tollgate/ledger`;
+
+/** One line about books that an older version kept in DynamoDB Local; undefined: there are none. */
+export const olderBooks = (root: string): string | undefined =>
+  existsSync(`${root}.tollgate/dynamodb`)
+    ? '.tollgate/dynamodb has the books of an older version; nothing reads them any more, and the folder may be deleted'
+    : undefined;
+
+/** The ledger for a command beside `npm start`; undefined: nothing was ever kept in this folder. */
+export function openKept(dataDir: string): SqliteTable | undefined {
+  const file = join(dataDir, TABLE_FILE);
+  return existsSync(file) ? new SqliteTable({ file, makes: false, nowMs: systemClock.nowMs }) : undefined;
+}
+
+/** The ledger for `npm start`, alone of its kind until it lets go. */
+interface OwnLedger {
+  readonly table: SqliteTable;
+  close(): void;
+}
+
+/**
+ * @param fresh - empties it; a program that reads beside us sees it empty, and its file stays.
+ * @throws {UsageError} when another `npm start` has the folder, or its file cannot be read.
+ */
+export function openOwn(dataDir: string, fresh: boolean): OwnLedger {
+  mkdirSync(dataDir, { recursive: true });
+  const lock = locked(dataDir);
+  try {
+    const table = openTable(join(dataDir, TABLE_FILE), fresh);
+    if (fresh) {
+      table.empty();
+      for (const name of readdirSync(dataDir))
+        if (!name.includes('.sqlite')) rmSync(join(dataDir, name), { recursive: true });
+    }
+    return {
+      table,
+      close() {
+        table.close();
+        letGo(lock);
+      },
+    };
+  } catch (error) {
+    letGo(lock);
+    throw error;
+  }
+}
+
+/** A lock that nothing refers to any more would be collected, and let go of. */
+const held = new Set<DatabaseSync>();
+
+/** Held by the system for as long as this program has it open: whatever ends the program lets go of it. */
+function locked(dataDir: string): DatabaseSync {
+  const lock = new DatabaseSync(join(dataDir, LOCK_FILE), { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    held.add(lock);
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new UsageError(
+      `${dataDir} is in use: another npm start runs here. Let it end first, or say --memory`,
+    );
+  }
+}
+
+function letGo(lock: DatabaseSync): void {
+  held.delete(lock);
+  lock.close();
+}
+
+function openTable(file: string, fresh: boolean): SqliteTable {
+  const open = () => new SqliteTable({ file, makes: true, nowMs: systemClock.nowMs });
+  try {
+    return open();
+  } catch (error) {
+    if (!fresh || isBusy(error)) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new UsageError(`${file} cannot be opened (${why}); --fresh starts over with an empty one`);
+    }
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
+    return open();
+  }
+}
