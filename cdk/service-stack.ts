@@ -85,7 +85,11 @@ export class ServiceStack extends Stack {
     this.settleStream = new SettleStream(this, 'SettleStream', shared);
     this.rollup = new Rollup(this, 'Rollup', { ...shared, thresholds: this.thresholds, decisionExport });
     this.sweep = new Sweep(this, 'Sweep', { ...shared, network });
-    this.directorySync = new DirectorySync(this, 'DirectorySync', { ...shared, network });
+    this.directorySync = new DirectorySync(this, 'DirectorySync', {
+      ...shared,
+      network,
+      webhookUrl: this.settleEndpoint.webhookUrl,
+    });
     this.ssmLimits = new SsmLimits(this, 'SsmLimits', shared);
     this.driftCheck = new DriftCheck(this, 'DriftCheck', shared);
     const { everyMinutes } = settings.notices;

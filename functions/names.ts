@@ -18,6 +18,10 @@ export const ENV_DYNAMODB_ENDPOINT = 'TOLLGATE_DYNAMODB_ENDPOINT';
 export const ENV_WEBHOOK_SECRETS_PARAMETER = 'TOLLGATE_WEBHOOK_SECRETS_PARAMETER';
 /** SSM parameter with values of `X-Gitlab-Token` to take as well, one a line. Unset: none. */
 export const ENV_WEBHOOK_TOKENS_PARAMETER = 'TOLLGATE_WEBHOOK_TOKENS_PARAMETER';
+/** Where GitLab sends the job webhooks. */
+export const ENV_WEBHOOK_URL = 'TOLLGATE_WEBHOOK_URL';
+/** SSM parameter with a token that may make webhooks of groups. Unset: what is missing is only reported. */
+export const ENV_HOOK_TOKEN_PARAMETER = 'TOLLGATE_HOOK_TOKEN_PARAMETER';
 /** S3 bucket that decisions are kept in, outside the table. Unset: they are not. */
 export const ENV_EXPORT_BUCKET = 'TOLLGATE_EXPORT_BUCKET';
 /** ARN of the SNS topic that owners of limits listen to. */

@@ -2,12 +2,17 @@ import { Duration } from 'aws-cdk-lib';
 import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { ENV_GITLAB_URL } from '../../functions/names.ts';
+import {
+  ENV_GITLAB_URL,
+  ENV_HOOK_TOKEN_PARAMETER,
+  ENV_WEBHOOK_SECRETS_PARAMETER,
+  ENV_WEBHOOK_URL,
+} from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
-import { grantGitLabToken } from './secret-parameter.ts';
+import { grantGitLabToken, grantSecret } from './secret-parameter.ts';
 
 interface DirectorySyncProps {
   readonly settings: Settings;
@@ -15,6 +20,8 @@ interface DirectorySyncProps {
   /** Used where GitLab is reached from inside only. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
   readonly bundlesPath: string;
+  /** Where top-level groups send their job events. */
+  readonly webhookUrl: string;
 }
 
 /** Tens of thousands of groups and projects at once. */
@@ -27,8 +34,9 @@ const EVERY = Duration.minutes(5);
 export class DirectorySync extends Construct {
   readonly program: NodeLambda;
 
-  constructor(scope: Construct, id: string, { settings, ledger, network, bundlesPath }: DirectorySyncProps) {
+  constructor(scope: Construct, id: string, props: DirectorySyncProps) {
     super(scope, id);
+    const { settings, ledger, network, bundlesPath, webhookUrl } = props;
     this.program = new NodeLambda(this, 'Program', {
       settings,
       bundlesPath,
@@ -38,11 +46,17 @@ export class DirectorySync extends Construct {
       timeout: TIMEOUT,
       // Two at once would ask GitLab everything twice.
       reservedConcurrency: 1,
-      environment: { [ENV_GITLAB_URL]: settings.gitlab.url },
+      environment: { [ENV_GITLAB_URL]: settings.gitlab.url, [ENV_WEBHOOK_URL]: webhookUrl },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
     ledger.grant(this.program, 'keepDirectory');
     grantGitLabToken(this.program, settings);
+    const { hookToken, webhookSecrets, webhookTokens } = settings.parameters;
+    if (hookToken !== undefined) {
+      grantSecret(this.program, ENV_HOOK_TOKEN_PARAMETER, hookToken, settings);
+      // A GitLab that cannot sign gets a secret token.
+      grantSecret(this.program, ENV_WEBHOOK_SECRETS_PARAMETER, webhookTokens ?? webhookSecrets, settings);
+    }
     new ScheduledProgram(this, 'EveryFiveMinutes', {
       settings,
       program: this.program,

@@ -77,6 +77,11 @@ export interface Deployment {
     readonly webhookSecrets?: string;
     /** For GitLab 18.9 to 18.11, which cannot sign: the webhook's secret tokens, one a line. @default none: only signed webhooks are taken */
     readonly webhookTokens?: string;
+    /**
+     * An administrator's token of scope `api`, with which the listing of groups gives new top-level groups their webhook.
+     * @default none: groups without one are reported
+     */
+    readonly hookToken?: string;
     /** For the console. @default `/tollgate/<stage>/signin-secret` */
     readonly signInSecret?: string;
     /** For the console. @default `/tollgate/<stage>/console-token` */

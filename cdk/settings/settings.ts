@@ -106,6 +106,8 @@ export interface ParameterNames {
   readonly webhookSecrets: string;
   /** Values of `X-Gitlab-Token` to take as well, one a line. Absent: only signatures are taken. */
   readonly webhookTokens: string | undefined;
+  /** An administrator's token of scope `api`, for webhooks of new groups. Absent: none are made. */
+  readonly hookToken: string | undefined;
   /** Secret of the application registered in GitLab for the console. */
   readonly signInSecret: string;
   /** An administrator's token of scope `read_api`, for the console alone: whose groups are whose. */

@@ -4,7 +4,10 @@ import {
   ENV_GITLAB_INSTANCE,
   ENV_GITLAB_TOKEN_PARAMETER,
   ENV_GITLAB_URL,
+  ENV_HOOK_TOKEN_PARAMETER,
   ENV_LEDGER_TABLE,
+  ENV_WEBHOOK_SECRETS_PARAMETER,
+  ENV_WEBHOOK_URL,
 } from '../names.ts';
 
 interface DirectoryConfig {
@@ -13,6 +16,10 @@ interface DirectoryConfig {
   readonly gitlabUrl: string;
   /** Its token reads groups and projects of the whole instance. */
   readonly gitlabTokenParameter: string;
+  /** Where webhooks go; undefined: they are not looked at. */
+  readonly webhookUrl: string | undefined;
+  /** Whose token makes webhooks that are missing, and with which secret; undefined: they are only reported. */
+  readonly hooks: { readonly tokenParameter: string; readonly secretsParameter: string } | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -27,6 +34,16 @@ export function readDirectoryConfig(env: Environment): DirectoryConfig {
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
     gitlabUrl: env[ENV_GITLAB_URL] ?? '',
     gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
+    webhookUrl: env[ENV_WEBHOOK_URL] || undefined,
+    hooks: hooksIn(env),
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
+}
+
+function hooksIn(env: Environment): DirectoryConfig['hooks'] {
+  const [tokenParameter, secretsParameter] = [
+    env[ENV_HOOK_TOKEN_PARAMETER],
+    env[ENV_WEBHOOK_SECRETS_PARAMETER],
+  ];
+  return tokenParameter && secretsParameter ? { tokenParameter, secretsParameter } : undefined;
 }

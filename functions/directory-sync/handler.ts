@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type DirectorySyncReport, DynamoDirectoryTable, syncDirectory } from '../core/directory/index.ts';
 import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
-import { createGitLabDirectory } from '../core/gitlab/index.ts';
+import { createGitLabDirectory, type RestCallDeps } from '../core/gitlab/index.ts';
 import { onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { dynamoClient, dynamoTable } from '../core/store/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readDirectoryConfig } from './config.ts';
+import { keepHooks } from './keep-hooks.ts';
 import { logDirectoryReport, measureDirectoryReport } from './report.ts';
 
 const config = readDirectoryConfig(process.env);
@@ -16,17 +17,20 @@ const place = {
   instance: config.gitlabInstance,
 };
 const table = new DynamoDirectoryTable(place);
-const tokens = secretLines({
-  load: () => ssmText(config.gitlabTokenParameter),
-  clock: systemClock,
-  log: consoleLog,
-});
-const gitlab = createGitLabDirectory({
-  baseUrl: config.gitlabUrl,
-  token: async () => (await tokens())[0] ?? '',
-  fetch,
-  clock: systemClock,
-});
+const firstLine = (parameter: string): (() => Promise<string | undefined>) => {
+  const lines = secretLines({ load: () => ssmText(parameter), clock: systemClock, log: consoleLog });
+  return async () => (await lines())[0];
+};
+const callsWith = (parameter: string): RestCallDeps => {
+  const token = firstLine(parameter);
+  return { baseUrl: config.gitlabUrl, token: async () => (await token()) ?? '', fetch, clock: systemClock };
+};
+const reading = callsWith(config.gitlabTokenParameter);
+const gitlab = createGitLabDirectory(reading);
+const making =
+  config.hooks === undefined
+    ? undefined
+    : { deps: callsWith(config.hooks.tokenParameter), secret: firstLine(config.hooks.secretsParameter) };
 
 /** Lambda's entry point for the schedule of every five minutes. Give it 240 s: the run asks for 150 and writes after that. */
 export const handler = onOwnBooks(place, async (): Promise<DirectorySyncReport> => {
@@ -34,5 +38,9 @@ export const handler = onOwnBooks(place, async (): Promise<DirectorySyncReport> 
   const report = await syncDirectory({ gitlab, table, clock: systemClock, runId });
   logDirectoryReport(report, consoleLog);
   measureDirectoryReport(report, metrics);
+  if (config.webhookUrl !== undefined) {
+    const nowMs = systemClock.nowMs();
+    await keepHooks(report.rootIds, { url: config.webhookUrl, reading, making, nowMs, log: consoleLog });
+  }
   return report;
 });

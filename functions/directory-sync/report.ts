@@ -5,7 +5,8 @@ import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
 
 /** One line a run; what somebody has to do something about is an error of its own, which an alarm counts. */
 export function logDirectoryReport(report: DirectorySyncReport, log: Log): void {
-  log.info('directory synced', { ...report });
+  const { rootIds, ...told } = report;
+  log.info('directory synced', { ...told, roots: rootIds.length });
   if (report.groupsListing === 'refused') {
     log.error('directory: GitLab lists far fewer groups than before; nothing is dropped', {
       groups: report.groups,

@@ -33,6 +33,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
     controllerToken: '/tollgate/prod/controller-token',
     webhookSecrets: '/tollgate/prod/webhook-secrets',
     webhookTokens: undefined,
+    hookToken: undefined,
     signInSecret: '/tollgate/prod/signin-secret',
     consoleToken: '/tollgate/prod/console-token',
     keyArn: undefined,

@@ -55,7 +55,11 @@ export const PRIVATE: readonly Deployment[] = [
       proxyUrl: 'http://proxy.corp.test:3128',
       caParameter: '/corp/ca',
     },
-    parameters: { webhookTokens: '/tollgate/private/webhook-tokens', keyArn: KEY },
+    parameters: {
+      webhookTokens: '/tollgate/private/webhook-tokens',
+      hookToken: '/tollgate/private/hook-token',
+      keyArn: KEY,
+    },
     state: { tableKeyArn: KEY },
     alarms: {
       emails: ['on-call@corp.test'],

@@ -41,6 +41,8 @@ export interface DirectorySyncReport {
   readonly calls: number;
   /** Groups known now, personal namespaces aside. */
   readonly groups: number;
+  /** Ids of the top-level ones. */
+  readonly rootIds: readonly number[];
   readonly groupsListing: GroupListing['outcome'];
   /** How long ago all groups were last listed to their end; absent: never. */
   readonly groupsListedAgeMs?: number;
@@ -104,6 +106,7 @@ export async function syncDirectory(deps: SyncDeps): Promise<DirectorySyncReport
     live,
     calls: budget.calls,
     groups: groups.size,
+    rootIds: [...groups.values()].flatMap(([id, parentId]) => (parentId === 0 ? [id] : [])),
     groupsListing: groupsListed.outcome,
     ...(groupsListedAtMs !== undefined && { groupsListedAgeMs: nowMs - groupsListedAtMs }),
     groupsMissing: groupsListed.missing,

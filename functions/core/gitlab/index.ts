@@ -7,7 +7,6 @@ export {
   createGitLabAdministration,
   type GitLabAdministration,
   type GroupHook,
-  type HookSetting,
 } from './admin/gitlab-admin.ts';
 export { atOnce } from './at-once.ts';
 export { type Controller, createController } from './controller.ts';
@@ -18,6 +17,14 @@ export type { FleetGitLab, FleetRunner, RunnerManager } from './fleet/fleet.ts';
 export { createFleet } from './fleet/rest-fleet.ts';
 export { type GitLab, GitLabError, type GitLabErrorCode, type JobsPage, type RunnersPage } from './gitlab.ts';
 export type { GitLabDirectory, GitLabGroup, GitLabProject } from './gitlab-directory.ts';
+export {
+  createGroupHook,
+  type HookSetting,
+  type HookStanding,
+  hookSetting,
+  readHookStanding,
+  secretMark,
+} from './group-hooks.ts';
 export { JOB_HOOK_EVENT, parseJobHook } from './job-hook.ts';
 export { isTerminal, JOB_STATUSES, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from './job-truth.ts';
 export { patiently } from './patiently.ts';

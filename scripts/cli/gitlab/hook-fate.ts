@@ -4,7 +4,6 @@ import type {
   GroupHook,
   HookSetting,
 } from '../../../functions/core/gitlab/index.ts';
-import { secretMark } from './secret-text.ts';
 import type { SetupCourse } from './setup-course.ts';
 import { whileUnsure } from './while-unsure.ts';
 
@@ -16,14 +15,6 @@ export type HookFate =
   | { readonly fate: 'right' | 'made' | 'repaired' | 'absent' }
   | { readonly fate: 'differs' | 'fails'; readonly why: string }
   | { readonly fate: 'refused'; readonly refusal: AdminRefusal };
-
-/** The description names the secret without telling it: GitLab never says which one a webhook has. */
-export const hookSetting = (name: string, url: string, secret: string, signs: boolean): HookSetting => ({
-  url,
-  name,
-  description: `Job events for Tollgate; key ${secretMark(secret)}`,
-  ...(signs ? { signing_token: secret } : { token: secret }),
-});
 
 /** Ours by its address, or by its name where the address has changed. */
 const isOurs = (hook: GroupHook, { url, name }: Pick<HookSetting, 'url' | 'name'>): boolean =>

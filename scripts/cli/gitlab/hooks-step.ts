@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { atOnce } from '../../../functions/core/gitlab/index.ts';
-import { type HookFate, hookFate, hookSetting } from './hook-fate.ts';
+import { atOnce, hookSetting } from '../../../functions/core/gitlab/index.ts';
+import { type HookFate, hookFate } from './hook-fate.ts';
 import type { SetupCourse } from './setup-course.ts';
 import { notThere, refused, type SetupLine } from './setup-line.ts';
 
@@ -37,7 +37,7 @@ export async function hooksStep(course: SetupCourse, signs: boolean): Promise<re
     ];
   const groups = await course.gitlab.topLevelGroups();
   if (!groups.ok) return [refused(part, groups.refusal)];
-  const setting = hookSetting(course.name, url, value, signs);
+  const setting = hookSetting(course.name, url, value);
   const fates: { readonly path: string; readonly found: HookFate }[] = [];
   await atOnce(groups.value, WIDTH, async ({ id, full_path }) => {
     fates.push({ path: full_path, found: await hookFate(course, id, setting, signs) });

@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import { secretMark } from '../../../functions/core/gitlab/index.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { type SecretName, type SecretStore, secretMark } from './secret-text.ts';
+import type { SecretName, SecretStore } from './secret-text.ts';
 import { ssmSecretStore } from './ssm-secret-store.ts';
 
 /** @param where - a folder, or `ssm:` and the beginning of parameters' names. @throws {UsageError} */

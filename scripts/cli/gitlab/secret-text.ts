@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /** A secret as it is kept. */
 interface SecretText {
   readonly value: string;
@@ -19,7 +17,3 @@ export interface SecretStore {
 }
 
 export type SecretName = 'router-token' | 'webhook-secrets' | 'webhook-tokens';
-
-/** Names a secret without telling it: secrets here are random, so nobody finds one from this. */
-export const secretMark = (secret: string): string =>
-  createHash('sha256').update(secret).digest('hex').slice(0, 12);

@@ -1,5 +1,6 @@
 import type { SSMClient } from '@aws-sdk/client-ssm';
-import { type SecretStore, secretMark } from './secret-text.ts';
+import { secretMark } from '../../../functions/core/gitlab/index.ts';
+import type { SecretStore } from './secret-text.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,6 +1,8 @@
 import type { Hono } from 'hono';
 import { type Administration, ROUTER_FLAGS } from './administration.ts';
 
+/** Runners ask it, with their own token. */
+export const DISCOVERY_PATH = '/runners/router/discovery';
 const ROUTER_URL = 'wss://kas.gitlab.localhost';
 
 /** What an instance says of itself: metadata, licence, flags, its token and where its job router is. */
@@ -77,7 +79,7 @@ export function instanceRoutes(app: Hono, administration: Administration): void 
     }),
   );
 
-  app.get('/runners/router/discovery', (c) => {
+  app.get(DISCOVERY_PATH, (c) => {
     if (setting.runnerToken === undefined || c.req.header('runner-token') !== setting.runnerToken)
       return c.json({ message: '403 Forbidden' }, 403);
     if (routerUrl === null || administration.flags().job_router_instance_runners !== 'on')

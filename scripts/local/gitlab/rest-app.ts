@@ -6,7 +6,7 @@ import { type ControllerBook, controllerRoutes } from './controller-routes.ts';
 import type { LocalGitLabFaults } from './faults.ts';
 import type { GroupHookBook } from './group-hook-book.ts';
 import { groupHookRoutes } from './group-hook-routes.ts';
-import { instanceRoutes } from './instance-routes.ts';
+import { DISCOVERY_PATH, instanceRoutes } from './instance-routes.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
 import { jobEntity, jobOfRunnerEntity } from './rest-bodies.ts';
@@ -47,7 +47,7 @@ export function restApp(parts: RestParts): Hono {
     if (fault !== undefined) return refusal(fault.status, fault.retryAfterSeconds);
     const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');
     // A runner asks where its router is with a token of its own.
-    if (given !== parts.token && c.req.header('runner-token') === undefined)
+    if (given !== parts.token && !c.req.path.endsWith(DISCOVERY_PATH))
       return c.json({ message: '401 Unauthorized' }, 401);
     return next();
   });

@@ -76,7 +76,7 @@ const INVALID: Partial<Record<AdminTopic, Words>> = {
   ],
   webhooks: [
     'GitLab takes no such webhook',
-    'check its address; for one in the local network an administrator allows "requests to the local network from webhooks"',
+    'check its address; for one in the local network an administrator allows "requests to the local network from webhooks"; a group has 50 webhooks at most',
   ],
   'webhook deliveries': [
     'the receiver did not answer with success, or the group has no job to send',

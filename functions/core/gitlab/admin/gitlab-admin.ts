@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HOOK_EVENTS, type HookSetting } from '../group-hooks.ts';
 import { checkBaseUrl } from '../rest-answers.ts';
 import type { RestCallDeps } from '../rest-call.ts';
 import { AdminCalls } from './admin-calls.ts';
@@ -9,17 +10,6 @@ export type AdminController = z.output<typeof model.controllerSchema>;
 /** Last use: null before the first, undefined where GitLab (before 18.10) does not say. */
 export type ControllerToken = z.output<typeof model.controllerTokenSchema>;
 export type GroupHook = z.output<typeof model.hookSchema>;
-
-/** What a webhook of ours is set to. */
-export interface HookSetting {
-  readonly url: string;
-  readonly name: string;
-  readonly description: string;
-  /** Since 19.0, `whsec_` and a key: signs each delivery. */
-  readonly signing_token?: string;
-  /** Sent as it is in each delivery; cleared by GitLab where the address changes. */
-  readonly token?: string;
-}
 
 /** GitLab's administration, as an administrator's token sees it. No call throws for what GitLab answers. */
 export interface GitLabAdministration {
@@ -73,9 +63,6 @@ export interface GitLabAdministration {
     tags: readonly string[],
   ): Promise<AdminAnswer<readonly z.output<typeof model.runnerSchema>[]>>;
 }
-
-/** Job events only: GitLab switches pushes on unless told not to. */
-const HOOK_EVENTS = { push_events: false, job_events: true, enable_ssl_verification: true } as const;
 
 /** @throws {Error} if `baseUrl` is no plain http or https address. */
 export function createGitLabAdministration(deps: RestCallDeps): GitLabAdministration {

@@ -187,6 +187,7 @@ const SYNCED: DirectorySyncReport = {
   live: true,
   calls: 1,
   groups: 1,
+  rootIds: [],
   groupsListing: 'going',
   groupsListedAgeMs: 300_000,
   groupsMissing: 0,

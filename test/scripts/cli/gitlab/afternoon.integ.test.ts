@@ -1,4 +1,4 @@
-/** The same afternoon as people have it: real processes, real HTTP, 200 groups. */
+/** The same afternoon as people have it: 200 groups over real HTTP, and the newest GitLab by real processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +8,13 @@ import { HOOK_URL, setupBench, someGroups } from './setup-bench.ts';
 const bin = fileURLToPath(new URL('../../../../scripts/tollgate.mjs', import.meta.url));
 
 async function aGitLab(version: '18.9' | '18.11' | '19.4') {
-  const bench = setupBench({ version, administration: { groups: someGroups(200) } });
+  const administration = { groups: someGroups(200) };
+  const bench = setupBench({ version, administration, fetch, relay: false });
   const server = await bench.local.listen();
   onTestFinished(() => server.stop());
   const host = new URL(server.url).host;
-  const tollgate = async (...words: string[]) => {
+  const inProcess = (...words: string[]) => bench.run(words.join(' '), server.url);
+  const asProcess = async (...words: string[]) => {
     const args = [bin, 'gitlab', ...words, '--gitlab', server.url, '--token-file', 'token'];
     const child = spawn(process.execPath, args, {
       cwd: bench.root,
@@ -33,7 +35,7 @@ async function aGitLab(version: '18.9' | '18.11' | '19.4') {
     }
     return { code, out, err };
   };
-  return { bench, tollgate, host };
+  return { bench, tollgate: version === '19.4' ? asProcess : inProcess, host };
 }
 
 test.each(['18.9', '18.11', '19.4'] as const)(
