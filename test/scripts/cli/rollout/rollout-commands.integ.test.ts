@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -10,10 +9,11 @@ import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { rolloutModes, rolloutPlaceOf } from '../../../../policies/rollout.ts';
-import { ensureTable, startDynamoDbLocal } from '../../../../scripts/local/dynamodb-local.ts';
+import { ensureTable } from '../../../../scripts/local/dynamodb-local.ts';
 import { aPolicy, policyDocument, someLimits } from '../../../policies/documents.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
 import { patientClient } from '../../../support/ledger/patient-client.ts';
+import { sharedDynamoDb } from '../../../support/ledger/shared-dynamodb.ts';
 import { aProject } from '../desk-run.ts';
 
 const TABLE = 'tollgate-rollout';
@@ -29,10 +29,8 @@ test('the commands as people call them, on a real table: back, out, list, report
     }),
     'limits.yaml': JSON.stringify({ limits: [{ on: { group: 100 }, money: 50, per: 'once' }] }),
   });
-  const dataDir = join(root, 'db');
-  mkdirSync(dataDir);
-  const database = await startDynamoDbLocal({ dataDir });
-  const client = patientClient(database.endpoint);
+  const endpoint = sharedDynamoDb();
+  const client = patientClient(endpoint);
   try {
     await ensureTable(client, TABLE);
     const parts = {
@@ -51,7 +49,7 @@ test('the commands as people call them, on a real table: back, out, list, report
         `--${name}`,
         join(root, `${name}.yaml`),
       ]);
-      const table = ['--ledger', TABLE, '--instance', INSTANCE, '--endpoint', database.endpoint];
+      const table = ['--ledger', TABLE, '--instance', INSTANCE, '--endpoint', endpoint];
       const { status, stdout, stderr } = spawnSync(
         process.execPath,
         [bin, 'rollout', ...args, ...files, ...table],
@@ -100,6 +98,5 @@ test('the commands as people call them, on a real table: back, out, list, report
     expect(rolloutModes(rolloutPlaceOf('group/555', undefined), limits).cost).toBe('shadow');
   } finally {
     client.destroy();
-    await database.stop();
   }
 });
