@@ -1,9 +1,8 @@
 import type { RelayConfig } from '../config.ts';
 import { RelayError } from '../relay-error.ts';
 import type { TlsFiles } from '../router/tls.ts';
-import { fileToken, literalToken, type TokenSource } from '../token.ts';
+import { checkedToken, fileToken, literalToken, type TokenSource } from '../token.ts';
 import type { AwsServices } from './aws-services.ts';
-import { parameterToken } from './parameter-token.ts';
 import { type StartReadingDeps, startReading } from './start-reading.ts';
 
 type SecretsDeps = StartReadingDeps & Pick<AwsServices, 'parameter'>;
@@ -31,3 +30,53 @@ export async function openAuthority(
   });
   return { caPem };
 }
+
+interface ParameterTokenDeps extends StartReadingDeps {
+  /** Name of the parameter. */
+  readonly name: string;
+  /** Reads its text. */
+  readonly load: () => Promise<string>;
+}
+
+/** The router refuses every stream of a pool at once; one look serves them all. */
+const LOOK_EVERY_MS = 5_000;
+
+/**
+ * A token in a parameter, read now and again when the router refuses it. While it cannot be read anew the last one stays
+ * in use.
+ *
+ * @throws {RelayError} `token_unreadable` if there is none within two minutes.
+ */
+export async function parameterToken(deps: ParameterTokenDeps): Promise<TokenSource> {
+  const { name, load, clock } = deps;
+  const read = async (): Promise<string> => checkedToken(await load(), `parameter ${name}`);
+  let token = await startReading(read, deps).catch((cause: unknown) => {
+    throw unreadable(name, cause);
+  });
+  let looking = false;
+  let lookAgainAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    read: () => token,
+    refresh: () => {
+      if (looking || clock.monotonicMs() < lookAgainAtMs) return;
+      looking = true;
+      lookAgainAtMs = clock.monotonicMs() + LOOK_EVERY_MS;
+      read()
+        .then((found) => {
+          token = found;
+        }, deps.failed)
+        .finally(() => {
+          looking = false;
+        });
+    },
+  };
+}
+
+const unreadable = (name: string, cause: unknown): RelayError =>
+  cause instanceof RelayError
+    ? cause
+    : new RelayError(
+        'token_unreadable',
+        `parameter ${name} could not be read (${cause instanceof Error ? cause.name : 'unknown failure'}); check that it exists and that the task's role may read and decrypt it`,
+        { cause },
+      );

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { parameterToken } from '../../../relay/aws/parameter-token.ts';
+import { parameterToken } from '../../../relay/aws/secrets.ts';
 import { START_MS_MAX } from '../../../relay/aws/start-reading.ts';
 import { FakeClock } from '../../support/relay/fake-clock.ts';
 

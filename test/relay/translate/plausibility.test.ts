@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { directoryOf } from '../../policies/place/directory.ts';
-import { JOBS_REMEMBERED, plausibilityJudge } from '../../relay/read-question.ts';
-import { range } from '../support/relay/commit-bench.ts';
+import { directoryOf } from '../../../policies/place/directory.ts';
+import { JOBS_REMEMBERED, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
+import { range } from '../../support/relay/commit-bench.ts';
 
 const directory = directoryOf(
   [{ id: 100, path: 'acme', personal: false }],
