@@ -7,7 +7,7 @@ export const aUnit: Change = {
   filesMax: 3,
   patches: [
     {
-      file: 'policies/units/units.ts',
+      file: 'policies/units/unit.ts',
       before: '} as const satisfies',
       insert: `  gpuSeconds: {
     kind: 'gpu_minutes',

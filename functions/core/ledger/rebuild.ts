@@ -3,7 +3,7 @@
  * show the same one while nobody wrote the counter: `rev` unchanged from the first pass until after the second.
  */
 
-import { isPipelineCounter } from '../../../policies/limits/amount-in-force.ts';
+import { isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { sameAmounts } from './amounts.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';

@@ -1,7 +1,7 @@
 import { type ChangeRow, type Oversubscription, poolWords } from '../../../functions/core/limits/index.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
-import { amountText } from '../../../policies/text/amount-text.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';

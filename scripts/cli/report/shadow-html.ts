@@ -1,4 +1,4 @@
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { visible } from '../../../policies/text/plain-text.ts';
 import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
 import type { ReportJob, ReportRow, ShadowReport } from './shadow-report.ts';

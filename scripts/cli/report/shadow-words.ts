@@ -1,4 +1,4 @@
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { moneyText } from '../../../policies/text/money-text.ts';
 import type { ShadowReport } from './shadow-report.ts';
 import type { ZonedSpan } from './span.ts';

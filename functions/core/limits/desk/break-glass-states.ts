@@ -1,5 +1,5 @@
 import { type BreakGlass, breakGlassCounter } from '../../../../policies/limits/break-glass.ts';
-import { isValidAt } from '../../../../policies/limits/validity.ts';
+import { isValidAt } from '../../../../policies/limits/period.ts';
 import { subjectPath } from '../changes/fields.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
 import type { LimitsDeskDeps } from './contract.ts';

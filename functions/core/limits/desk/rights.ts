@@ -1,5 +1,5 @@
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import { isValidAt } from '../../../../policies/limits/validity.ts';
+import { isValidAt } from '../../../../policies/limits/period.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';

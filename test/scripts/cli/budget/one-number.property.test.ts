@@ -18,8 +18,8 @@ import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
 import { two } from '../../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../../policies/limits/zone.ts';
-import { bareAmountText } from '../../../../policies/text/amount-text.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
+import { bareAmountText } from '../../../../policies/units/unit-texts.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
 import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/request-text.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { requestOfRecord, variablesLost } from '../../../policies/request/recorded-request.ts';
+import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aDirectory, aPolicy, someLimits, using } from '../documents.ts';
 

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
-import { bytesText } from '../../../policies/text/bytes-text.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
-import { durationText, moneyText, relativeText } from '../../../policies/text/money-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { bytesText, durationText, moneyText, relativeText } from '../../../policies/text/money-text.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 
 test.each([
   [0, '0.00'],
