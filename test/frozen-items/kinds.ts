@@ -1,7 +1,7 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { silentLog } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { dynamoControllerScope } from '../../functions/core/ledger/dynamo-controller-scope.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/dynamo-instance-register.ts';

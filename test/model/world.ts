@@ -2,7 +2,7 @@
 
 import type { DecideDeps, Rules } from '../../functions/core/admission/decide-deps.ts';
 import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { silentLog } from '../../functions/core/environment/machine.ts';
 import { dynamoSweepMarks } from '../../functions/core/ledger/dynamo-marks.ts';
 import { MemoryStore, type StoreFault } from '../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';

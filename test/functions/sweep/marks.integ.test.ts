@@ -1,6 +1,6 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';

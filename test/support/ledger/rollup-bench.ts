@@ -1,4 +1,4 @@
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { recordItem } from '../../../functions/core/ledger/record-size.ts';
 import type { Write } from '../../../functions/core/ledger/store.ts';

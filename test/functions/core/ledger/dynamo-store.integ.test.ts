@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LedgerClock } from '../../../../functions/core/environment/clock.ts';
-import { systemClock } from '../../../../functions/core/environment/clock.ts';
+import { type LedgerClock, systemClock } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { dynamoPseudonymKeys } from '../../../../functions/core/ledger/dynamo-pseudonym-keys.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';

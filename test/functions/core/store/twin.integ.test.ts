@@ -1,6 +1,7 @@
 /** The table in memory answers whatever it is asked like DynamoDB does. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { itemAt, queryAll, scanPages } from '../../../../functions/core/store/calls.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import type { Item } from '../../../../functions/core/store/item-bytes.ts';
 import { versioned } from '../../../../functions/core/store/item-version.ts';
@@ -22,9 +23,6 @@ import {
   type QueryAsk,
   TimeLimit,
 } from '../../../../functions/core/store/operation.ts';
-import { itemAt } from '../../../../functions/core/store/put.ts';
-import { queryAll } from '../../../../functions/core/store/query.ts';
-import { scanPages } from '../../../../functions/core/store/scan.ts';
 import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Metric } from '../../../../functions/core/contract/emf-document.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { encodeCounter, encodeRecord } from '../../../../functions/core/ledger/item.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
 import type { Metrics } from '../../../../functions/core/metrics/metrics.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';

@@ -10,7 +10,7 @@ import type { SubjectView } from '../../../../functions/answers/subject/model.ts
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createClosing } from '../../../../functions/core/ledger/create-closing.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';

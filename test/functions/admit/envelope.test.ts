@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  parseAdmissionsEnvelope,
-  parseUnmeteredEnvelope,
-} from '../../../../functions/core/admission/envelope.ts';
-import { REQUESTS_MAX } from '../../../../functions/core/contract/admissions.ts';
+import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from '../../../functions/admit/app.ts';
+import { REQUESTS_MAX } from '../../../functions/core/contract/admissions.ts';
 
 const requests = (count: number): unknown[] =>
   Array.from({ length: count }, (_, index) => ({ jobId: index + 1 }));

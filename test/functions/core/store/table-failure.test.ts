@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { doubling, type Retries, retried } from '../../../../functions/core/store/retried.ts';
+import { doubling, type Retries, retried } from '../../../../functions/core/store/table-failure.ts';
 
 function bench(over: Partial<Retries> = {}) {
   const pauses: number[] = [];

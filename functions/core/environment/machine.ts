@@ -1,3 +1,21 @@
+/** What every program takes from the machine it runs on: the time, and stdout for its lines. */
+
+/** What programs take for the time; tests and simulations bring their own. */
+export interface LedgerClock {
+  /** Wall clock, Unix ms. */
+  nowMs(): number;
+  /** For deadlines: never steps back. */
+  monotonicMs(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+/** The machine's own clock. */
+export const systemClock: LedgerClock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
+};
+
 /** One JSON line per fact, named fields only: events, requests and errors are never logged whole. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
