@@ -21,7 +21,8 @@ export class LedgerError extends Error {
   }
 }
 
-/* What DynamoDB raises, by its names: whoever asks for it need not load the client. */
+// What DynamoDB raises, by its names: whoever asks for it need not load the client.
+
 /** Somebody else holds an item, or our own earlier attempt with this token is still under way. */
 const CONFLICTS: ReadonlySet<string> = new Set([
   'TransactionConflictException',

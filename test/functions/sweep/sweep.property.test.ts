@@ -5,8 +5,8 @@ import type { LedgerClock } from '../../../functions/core/environment/machine.ts
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { endOfJob } from '../../../functions/core/truth/end-of-job.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';

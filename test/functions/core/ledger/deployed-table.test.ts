@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
+import { onOwnBooks, ownBooks } from '../../../../functions/core/ledger/deployed-table.ts';
 import type { KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
-import { onOwnBooks, ownBooks } from '../../../../functions/core/ledger/own-books.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 
 function aTable(...names: readonly string[]) {
