@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { parameterToken } from '../../../relay/aws/secrets.ts';
-import { START_MS_MAX } from '../../../relay/aws/start-reading.ts';
+import { parameterToken, START_MS_MAX } from '../../../relay/aws/secrets.ts';
 import { FakeClock } from '../../support/relay/fake-clock.ts';
 
 /** A parameter whose every read gives the next of what is scripted; errors are thrown, the last stays. */
