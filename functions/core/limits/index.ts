@@ -45,10 +45,9 @@ export type {
 } from './desk/limit-request.ts';
 export type { LiveLimits } from './desk/live-limits.ts';
 export type { ApplyOutcome, EditAuthor, Oversubscription, Preview } from './desk/outcome.ts';
-export { oversubscriptionOf } from './desk/oversubscription.ts';
+export { oversubscriptionOf, poolWords } from './desk/oversubscription.ts';
 export { mayBeSame } from './desk/person.ts';
 export { readDocument } from './desk/plan.ts';
-export { poolWords } from './desk/pool-words.ts';
 export {
   isDecided,
   isOwn,
@@ -58,9 +57,15 @@ export {
   type StoredRequest,
 } from './desk/request-items.ts';
 export { mayDo, type RightsContext } from './desk/rights.ts';
-export { ROLES } from './desk/rights-table.ts';
-export { ACT_WORDS, whoMayText } from './desk/rights-words.ts';
-export type { Denial, Rights, Role, RoleName } from './desk/role.ts';
+export {
+  ACT_WORDS,
+  type Denial,
+  type Rights,
+  ROLES,
+  type Role,
+  type RoleName,
+  whoMayText,
+} from './desk/role.ts';
 export { subjectOf } from './desk/subject-text.ts';
 export { zoneOfSubject } from './desk/zone-of-subject.ts';
 export { DynamoLimitTable, type DynamoLimitTableOptions } from './dynamo-limit-table.ts';

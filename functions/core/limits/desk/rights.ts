@@ -5,8 +5,16 @@ import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { binds } from '../changes/effects.ts';
 import { isSamePerson, type Person } from './person.ts';
-import { type Reach, RIGHTS, ROLES } from './rights-table.ts';
-import type { Act, Denial, Rights, Role, RoleName } from './role.ts';
+import {
+  type Act,
+  type Denial,
+  type Reach,
+  RIGHTS,
+  type Rights,
+  ROLES,
+  type Role,
+  type RoleName,
+} from './role.ts';
 
 /** What somebody's rights are held against. */
 export interface RightsContext {
