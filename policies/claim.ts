@@ -1,5 +1,7 @@
+import type { Limit } from './limits/limit.ts';
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
+import type { AdmissionRequest } from './request/request.ts';
 import type { Unit } from './units/unit.ts';
 
 /** One limit × subject × period: the identity of a counter. */
@@ -69,4 +71,50 @@ export interface CounterSnapshot {
   readonly committed: number;
   /** The part of `committed` that is final. */
   readonly settled: number;
+}
+
+const PIPELINE = 'pipeline/';
+
+/** How many jobs of a pipeline were admitted. Nobody limits it: it tells which pipelines run already. */
+const pipelineKey = (pipelineId: number): CounterKey => ({
+  subject: `${PIPELINE}${pipelineId}`,
+  limit: 'grace',
+  period: 'once',
+});
+
+/** A pipeline's counter is of no use once the pipeline is over, and so garbage long before the records that made it. */
+export const isPipelineCounter = ({ subject }: CounterKey): boolean => subject.startsWith(PIPELINE);
+
+/** A job of no known pipeline has no grace. */
+export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest): Grace | undefined =>
+  graceAmount === undefined || pipelineId === undefined
+    ? undefined
+    : { bound: graceAmount, pipeline: pipelineKey(pipelineId) };
+
+/** The claim that counts a job for its pipeline; none where no claim has a grace. */
+export function pipelineClaims(claims: readonly LimitClaim[]): readonly LimitClaim[] {
+  const graced = claims.find(({ grace }) => grace !== undefined);
+  return graced?.grace === undefined ? [] : [new PipelineClaim(graced, graced.grace.pipeline)];
+}
+
+class PipelineClaim implements LimitClaim {
+  readonly counter: CounterKey;
+  readonly unit = 'starts';
+  readonly amount = 1;
+  readonly mode = 'enforce';
+  readonly rule: string;
+  readonly class: RuleClass;
+  readonly #graced: LimitClaim;
+
+  constructor(graced: LimitClaim, counter: CounterKey) {
+    this.counter = counter;
+    this.rule = graced.rule;
+    this.class = graced.class;
+    this.#graced = graced;
+  }
+
+  /** It has no bound and is never refused. */
+  refusal(seen: CounterSnapshot): Reason {
+    return this.#graced.refusal(seen);
+  }
 }

@@ -1,12 +1,17 @@
+/** What a limits document has against a job: what it finds about one limit, and the freezes on the way to the job. */
 import type { Job } from './checked-job.ts';
-import type { CounterSnapshot, Grace, LimitClaim, SoftBound } from './claim.ts';
+import { type CounterSnapshot, type Grace, graceOf, type LimitClaim, type SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type Footprint, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
-import { graceOf } from './limits/amount-in-force.ts';
+import type { Freeze } from './limits/freeze.ts';
 import type { Limit } from './limits/limit.ts';
-import { counterOf, limitPeriod } from './limits/limits.ts';
+import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
+import { isValidAt } from './limits/period.ts';
+import { exemptionOf } from './match/exemption.ts';
 import type { Mode, RuleClass } from './mode.ts';
+import { platformExemptions } from './platform.ts';
+import type { Policy } from './policy.ts';
 import type { LimitFacts, Reason, Violation } from './reason.ts';
 import { ASKED_BY, kindRow } from './units/unit.ts';
 
@@ -145,3 +150,54 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
     ...(limit.contact !== undefined && { contact: limit.contact }),
   };
 }
+
+export const FREEZE_RULE = 'freezes';
+
+/**
+ * The freezes of the limits document that stop a job, in the order of its subjects. Each acts like a limit of 0: class
+ * capacity, as far as that is rolled out in the group, and those who run the controller pass.
+ */
+export function freezeViolations(
+  job: Job,
+  { platform }: Policy,
+  limits: LimitSet,
+  mode: Mode,
+): readonly Violation[] {
+  if (limits.freezes === undefined || limits.freezes.size === 0 || mode === 'off') return [];
+  const violations: Violation[] = [];
+  for (const { subject, label } of subjectsOf(job)) {
+    const freeze = freezeOn(limits, subject, job.nowMs);
+    if (freeze === undefined) continue;
+    const { untilMs, zone, reason: why, owner } = freeze;
+    violations.push({
+      rule: FREEZE_RULE,
+      class: 'capacity',
+      mode,
+      reason: {
+        code: 'GROUP_FROZEN',
+        frozenLabel: label(),
+        ...(untilMs !== undefined && { untilMs }),
+        zone,
+        why,
+        ...(owner !== undefined && { owner }),
+      },
+    });
+  }
+  if (violations.length === 0) return [];
+  const { exemption } = exemptionOf(platformExemptions(platform), job, job.nowMs);
+  return exemption === undefined
+    ? violations
+    : violations.map((violation) => ({ ...violation, mode: 'shadow', exempt: true }));
+}
+
+/** The freeze of a subject that holds longest; undefined: none holds. */
+function freezeOn({ freezes }: LimitSet, subject: string, nowMs: number): Freeze | undefined {
+  let longest: Freeze | undefined;
+  for (const freeze of freezes?.get(subject) ?? []) {
+    if (isValidAt(freeze, nowMs) && (longest === undefined || endOf(freeze) > endOf(longest)))
+      longest = freeze;
+  }
+  return longest;
+}
+
+const endOf = ({ untilMs = Number.POSITIVE_INFINITY }: Freeze): number => untilMs;

@@ -11,8 +11,7 @@ import {
   type RunnerClass,
   runnerClassOf,
 } from './prices/price.ts';
-import type { JobFacts } from './request/recorded.ts';
-import { recordedRequestOf } from './request/recorded-request.ts';
+import { type JobFacts, recordedRequestOf } from './request/recorded.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 export interface CheckContext {

@@ -1,4 +1,4 @@
-import type { Decision } from '../policies/decision.ts';
+import type { Decision, NoticeOrder } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { RouterAnswer } from './exchange.ts';
 import type { OwnFault } from './own-fault.ts';
@@ -135,3 +135,34 @@ export type RelayEvent =
 export type UnmeteredLoss = 'queue_full' | 'refused' | 'stopping';
 
 export type RelayObserver = (event: RelayEvent) => void;
+
+/**
+ * One observer that tells several. Whoever watches must not be able to stop an answer: what one of them throws is
+ * given to `failed` and the others are told all the same.
+ */
+export function tellAll(
+  observers: readonly RelayObserver[],
+  failed: (error: unknown) => void,
+): RelayObserver {
+  return (event) => {
+    for (const observe of observers) {
+      try {
+        observe(event);
+      } catch (error) {
+        failed(error);
+      }
+    }
+  };
+}
+
+/**
+ * Whether people are to be told of a rejection. Who decided may not say, or say what is no word of ours: rather told
+ * twice than never.
+ */
+export function noticeOf({
+  answer,
+  decision,
+}: Extract<RelayEvent, { readonly type: 'answered' }>): NoticeOrder | undefined {
+  if (answer.outcome !== 'rejected') return undefined;
+  return decision?.outcome === 'rejected' && decision.notice === 'repeat' ? 'repeat' : 'first';
+}

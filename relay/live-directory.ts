@@ -4,6 +4,7 @@ import {
   DIRECTORY_PATH,
   type DirectoryRow,
 } from '../functions/core/contract/index.ts';
+import { isRecord } from '../policies/document/reading.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../policies/place/directory.ts';
 import { placementOf } from '../policies/place/placement.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
@@ -135,10 +136,10 @@ const VISIBILITIES = [undefined, 'private', 'internal', 'public'] as const;
 
 /** Reads a `DirectoryResponse`. `not_live`: there is no directory yet; undefined: it is not of the contract. */
 function parseHandedOut(body: unknown): HandedOutDirectory | 'not_live' | undefined {
-  if (!isObject(body)) return undefined;
+  if (!isRecord(body)) return undefined;
   if (body.live === false) return 'not_live';
   const { live, ageMs, parts, changed } = body;
-  if (live !== true || !isObject(parts) || !isObject(changed)) return undefined;
+  if (live !== true || !isRecord(parts) || !isRecord(changed)) return undefined;
   if (typeof ageMs !== 'number' || !Number.isFinite(ageMs) || ageMs < 0) return undefined;
   const hashes = new Map<string, string>();
   for (const [name, hash] of Object.entries(parts)) {
@@ -180,6 +181,3 @@ const isRow = (value: unknown): value is DirectoryRow =>
       ? typeof cell === 'string' && cell !== '' && cell.length <= PATH_CHARACTERS_MAX
       : Number.isSafeInteger(cell) && cell >= 0,
   );
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

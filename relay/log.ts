@@ -1,7 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import type { RelayEvent, RelayObserver } from './events.ts';
+import { noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
-import { noticeOf } from './notice.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;

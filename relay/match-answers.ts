@@ -3,6 +3,7 @@
  * the list: a service, a proxy or a cache that mixes answers up must not admit one job with the decision about another.
  */
 import type { UnmeteredResult } from '../functions/core/contract/index.ts';
+import { isRecord } from '../policies/document/reading.ts';
 import { MODES } from '../policies/mode.ts';
 import type { Violation } from '../policies/reason.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
@@ -71,9 +72,9 @@ function entriesOf(
   name: 'decisions' | 'results',
   { batch }: AskedJobs,
 ): readonly Entry[] | undefined {
-  if (!isEntry(body) || (batch !== undefined && body.batch !== batch)) return undefined;
+  if (!isRecord(body) || (batch !== undefined && body.batch !== batch)) return undefined;
   const entries = body[name];
-  return Array.isArray(entries) ? entries.filter(isEntry) : undefined;
+  return Array.isArray(entries) ? entries.filter(isRecord) : undefined;
 }
 
 /** Keyed by the id they name; an id that several name belongs to none of them. */
@@ -83,15 +84,12 @@ function byJobId(entries: readonly Entry[]): ReadonlyMap<unknown, Entry | undefi
   return byJob;
 }
 
-const isEntry = (value: unknown): value is Entry =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /**
  * Reads `{decisions: [...]}`, one per request. Nothing if the envelope is not that; one decision that is not of the
  * contract spoils itself only.
  */
 export function parseVerdicts(body: unknown, count: number): readonly LedgerVerdict[] | undefined {
-  const decisions = isObject(body) ? body.decisions : undefined;
+  const decisions = isRecord(body) ? body.decisions : undefined;
   if (!Array.isArray(decisions) || decisions.length !== count) return undefined;
   return decisions.map((decision) => (isVerdict(decision) ? decision : undecided('malformed')));
 }
@@ -131,7 +129,7 @@ const NUMBERS = [
 ];
 
 function isVerdict(value: unknown): value is LedgerVerdict {
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   switch (value.outcome) {
     case 'admitted':
       return isDecided(value);
@@ -156,7 +154,7 @@ const isViolations = (value: unknown): value is readonly Violation[] =>
   Array.isArray(value) &&
   value.every(
     (entry) =>
-      isObject(entry) &&
+      isRecord(entry) &&
       isFilled(entry.rule) &&
       isFilled(entry.class) &&
       VIOLATION_MODES.includes(entry.mode) &&
@@ -165,11 +163,8 @@ const isViolations = (value: unknown): value is readonly Violation[] =>
   );
 
 const isFacts = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  isObject(value) &&
+  isRecord(value) &&
   TEXTS.every((name) => value[name] === undefined || typeof value[name] === 'string') &&
   NUMBERS.every((name) => value[name] === undefined || Number.isFinite(value[name]));
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { RelayEvent, RelayObserver } from './events.ts';
+import { noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import * as names from './names.ts';
-import { noticeOf } from './notice.ts';
 
 /** Fields of a newer router are few; an attacker's are not. */
 const UNKNOWN_FIELD_LABELS_MAX = 50;

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit-call.ts';
-import { createAnswering } from './answer.ts';
+import { createAnswering, createQuestionReader } from './answer.ts';
 import { createBreaker } from './breaker.ts';
-import { systemRelayClock } from './clock.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
 import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
@@ -11,15 +10,14 @@ import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
-import { createQuestionReader, plausibilityJudge } from './read-question.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { type Router, STATUS } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
-import { compileReader } from './translate/question-reader.ts';
+import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
-import { AS_DESCRIBED, answerEnded } from './wire/arm-choice.ts';
+import { AS_DESCRIBED, answerEnded } from './wire/answer-arms.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
@@ -201,3 +199,13 @@ export function createRelay(options: RelayOptions): Relay {
     },
   };
 }
+
+/** The machine's clocks. Tests pass their own. */
+export const systemRelayClock: RelayClock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+};

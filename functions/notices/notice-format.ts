@@ -1,9 +1,9 @@
 /** Words that several notices use. */
 
-import { amountText } from '../../policies/text/amount-text.ts';
-import { instantText } from '../../policies/text/instant-text.ts';
+import { instantText } from '../../policies/text/edge-text.ts';
 import { oneLine, shortened } from '../../policies/text/plain-text.ts';
 import type { Unit } from '../../policies/units/unit.ts';
+import { amountText } from '../../policies/units/unit-texts.ts';
 
 export interface NoticeFormat {
   /** ISO 4217 code of the deployment's currency. */

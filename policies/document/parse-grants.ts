@@ -2,11 +2,8 @@ import type { Grant } from '../limits/grant.ts';
 import type { Limit } from '../limits/limit.ts';
 import { readUnits } from '../units/written.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { isName, NAME_EXPECTED } from './name.ts';
-import { readTextField } from './parse-limit-texts.ts';
-import { readSubject } from './parse-subject.ts';
-import { checkOrder, readEdge } from './parse-validity.ts';
-import { readUser } from './read-user.ts';
+import { checkOrder, isName, NAME_EXPECTED, readEdge, readTextField, readUser } from './parse-entry.ts';
+import { readSubject } from './parse-limit.ts';
 import type { Reading } from './reading.ts';
 
 /** A bound for memory. Grants that ended long ago may be taken out of the document. */

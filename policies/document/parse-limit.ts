@@ -1,8 +1,9 @@
 import type { FiscalStart } from '../limits/fiscal.ts';
 import type { Limit } from '../limits/limit.ts';
+import { subjectKey } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
 import { isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
-import { isName, NAME_EXPECTED } from './name.ts';
+import { isName, NAME_EXPECTED, readTexts, readValidity, VALIDITY_KEYS } from './parse-entry.ts';
 import {
   CARRY_KEYS,
   PERIOD_KEYS,
@@ -12,9 +13,7 @@ import {
   readMargins,
   readPeriod,
 } from './parse-limit-period.ts';
-import { readTexts } from './parse-limit-texts.ts';
-import { readValidity, VALIDITY_KEYS } from './parse-validity.ts';
-import type { Reading } from './reading.ts';
+import { isRecord, type Reading } from './reading.ts';
 
 export const LIMIT_KEYS: readonly string[] = [
   'id',
@@ -83,4 +82,26 @@ function readKind(reading: Reading): LimitKind | undefined {
   if (more.length > 0)
     return reading.refuse(`has ${kind} and ${more.join(' and ')}; write one limit for each`);
   return kind;
+}
+
+const SUBJECT_KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as const;
+
+/** Reads `instance`, `{group: 101}`, `{project: 7}`, `{runner_class: large}`, `{runner: 41}` or `{user: 5}` into a subject's key. */
+export function readSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
+  if (reading.value === 'instance') return subjectKey({ kind: 'instance' });
+  if (!isRecord(reading.value)) {
+    return reading.expected(
+      'instance, {group: 101}, {project: 7}, {runner_class: large}, {runner: 41} or {user: 5}',
+    );
+  }
+  if (!reading.object(SUBJECT_KEYS)) return undefined;
+  const [key, ...more] = SUBJECT_KEYS.filter((each) => reading.at(each).isThere);
+  if (key === undefined || more.length > 0)
+    return reading.expected(`exactly one of ${SUBJECT_KEYS.join(', ')}`);
+  if (key === 'runner_class') {
+    const name = reading.at(key).oneOf('a runner class of the policy', runnerClasses);
+    return name === undefined ? undefined : subjectKey({ kind: 'runner-class', name });
+  }
+  const id = reading.at(key).integer(`GitLab's id of the ${key}`, 1);
+  return id === undefined ? undefined : subjectKey({ kind: key, id });
 }

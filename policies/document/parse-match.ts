@@ -2,10 +2,9 @@ import type { Conditions, GroupCondition, ProjectCondition } from '../match/cond
 import type { Match } from '../match/match.ts';
 import { NO_CLASS } from '../prices/price.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { closest } from './closest.ts';
 import { readVariableConditions } from './parse-variables.ts';
 import { readPath, readSome } from './parse-wildcard.ts';
-import { isRecord, type Reading } from './reading.ts';
+import { closest, isRecord, type Reading } from './reading.ts';
 
 export const CONDITION_KEYS: readonly string[] = [
   'groups',

@@ -11,10 +11,10 @@ import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rol
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
+import { readZone } from './parse-entry.ts';
 import { readPlatform } from './parse-platform.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
-import { readZone } from './parse-validity.ts';
 import { COMPARED_MAX, looksSecret } from './parse-variables.ts';
 import type { DocumentProblem, ParseResult } from './parsed.ts';
 import { at, keysOf, Reading } from './reading.ts';

@@ -2,7 +2,7 @@ import type { FootprintDefaults } from '../kubernetes/footprint.ts';
 import { MICROS_PER_MINUTE_MAX, NO_CLASS, type RunnerClass } from '../prices/price.ts';
 import { readDecimal } from './decimal.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
-import { isName, NAME_EXPECTED } from './name.ts';
+import { isName, NAME_EXPECTED } from './parse-entry.ts';
 import { QUANTITIES_EXPECTED, readQuantityUnits } from './parse-quantity.ts';
 import type { Reading } from './reading.ts';
 

@@ -1,4 +1,3 @@
-import { withoutParallelSuffix } from './parallel-name.ts';
 import { type RunHistory, withRun } from './run-history.ts';
 
 /** The histories of a project's jobs, by {@link historyKey}. */
@@ -61,3 +60,12 @@ const namesOf = (jobName: string): readonly string[] => {
   const shared = withoutParallelSuffix(jobName);
   return shared === undefined ? [jobName] : [jobName, shared];
 };
+
+/** `rspec 3/50`, and `build: [linux, arm64]` as GitLab names the jobs of `parallel` and of its matrix. */
+const SUFFIX = /(?: \d{1,3}\/\d{1,3}|: \[[^[\]]*\])$/;
+
+/** The name all jobs of one `parallel` share; undefined where there is no such suffix. */
+export function withoutParallelSuffix(jobName: string): string | undefined {
+  const short = jobName.replace(SUFFIX, '');
+  return short === jobName || short === '' ? undefined : short;
+}

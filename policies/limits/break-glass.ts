@@ -2,8 +2,7 @@ import type { Job } from '../checked-job.ts';
 import type { CounterKey, CounterSnapshot, LimitClaim } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { Reason, Violation } from '../reason.ts';
-import { periodAt } from './period.ts';
-import { isValidAt } from './validity.ts';
+import { isValidAt, periodAt } from './period.ts';
 
 /** Jobs that may pass limits and freezes that would stop them, for a short time. Never a rule of the policy. */
 export interface BreakGlass {

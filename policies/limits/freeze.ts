@@ -1,4 +1,4 @@
-import type { Validity } from './validity.ts';
+import type { Validity } from './period.ts';
 
 /** Nothing of a subject starts for a while: somebody said so, and why. Running jobs finish. */
 export interface Freeze extends Validity {

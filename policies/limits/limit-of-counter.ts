@@ -1,8 +1,7 @@
 import type { CounterKey } from '../claim.ts';
 import type { Directory } from '../place/directory.ts';
-import { limitsOfGroup } from './levels.ts';
 import type { Limit } from './limit.ts';
-import { type LimitSet, limitsOn } from './limits.ts';
+import { type LimitSet, limitsOfGroup, limitsOn } from './limits.ts';
 
 /**
  * The limit that a counter counts for: the subject's own, else the one that a group or personal namespace has by default

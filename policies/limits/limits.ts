@@ -1,10 +1,14 @@
+import type { Job } from '../checked-job.ts';
 import type { CounterKey } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
+import type { PlacedGroup } from '../place/placement.ts';
 import type { BreakGlass } from './break-glass.ts';
 import type { Freeze } from './freeze.ts';
+import { grantedAt } from './grant.ts';
 import type { GroupDefaults } from './group-defaults.ts';
 import type { Limit } from './limit.ts';
-import { type Period, periodAt } from './period.ts';
+import { type Period, periodAt, validAt } from './period.ts';
+import { shareOf } from './share.ts';
 
 /** How far rules of a class may go in a group or project and below, while they are being rolled out. */
 export interface Rollout extends Readonly<Partial<Record<RolloutClass, Mode>>> {
@@ -45,6 +49,33 @@ export const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
   period: limitPeriod(limit, nowMs)?.key ?? 'now',
 });
 
+/**
+ * The limit as it is at an instant: base + carried over + active grants, with its soft part and its grace moved along.
+ * An overdraft takes at most the base: what is granted to help is there to help.
+ */
+export function limitAt(limit: Limit, nowMs: number): Limit {
+  const { amount: base, grants = [], opening } = limit;
+  // Most limits are what was written.
+  if (base === 'unlimited' || (grants.length === 0 && opening === undefined)) return limit;
+  const carried = opening?.period === limitPeriod(limit, nowMs)?.key ? (opening?.carried ?? 0) : 0;
+  const amount = Math.max(0, base + carried) + grantedAt(grants, nowMs);
+  if (amount === base) return limit;
+  const inForce = withAmount(limit, base, amount);
+  return carried < 0 ? { ...inForce, overdrawn: -carried } : inForce;
+}
+
+function withAmount(limit: Limit, base: number, amount: number): Limit {
+  const { softAmount: soft, graceAmount: grace, softShare, graceShare, ...rest } = limit;
+  const softAmount = softShare === undefined ? soft : shareOf(amount, softShare);
+  const graceUnits = graceShare === undefined ? grace && grace - base : shareOf(amount, graceShare);
+  return {
+    ...rest,
+    amount,
+    ...(softAmount !== undefined && softAmount > 0 && softAmount < amount && { softAmount }),
+    ...(graceUnits !== undefined && graceUnits > 0 && { graceAmount: amount + graceUnits }),
+  };
+}
+
 const NONE: readonly Limit[] = [];
 
 export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
@@ -68,4 +99,94 @@ export function withDefaults(
     .filter((limit) => !own.some((each) => each.kind === limit.kind))
     .map((limit) => ({ ...limit, subject }));
   return inherited.length === 0 ? own : [...own, ...inherited];
+}
+
+/** One subject a job counts for, and its limits. */
+export interface SubjectLimits {
+  /** What a person calls it. Computed when asked for: most jobs meet no limit. */
+  readonly label: () => string;
+  readonly limits: readonly Limit[];
+}
+
+/** One subject a job counts for. */
+interface JobSubject {
+  readonly subject: string;
+  /** What a person calls it. */
+  readonly label: () => string;
+  /** Those it is asked for at an instant: its own, and for a group those it has by default. */
+  readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
+}
+
+/** The subjects of a job that have limits now: instance → root → … → its group → project → runner class → runner → user. */
+export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits[] {
+  const levels: SubjectLimits[] = [];
+  for (const { label, limits: limitsIn } of subjectsOf(job)) {
+    const limits = limitsIn(set, job.nowMs);
+    if (limits.length > 0) levels.push({ label, limits });
+  }
+  return levels;
+}
+
+/** All of them, with limits or without, in the same order. */
+export function subjectsOf({ request, placement, runnerClass }: Job): readonly JobSubject[] {
+  const subjects: JobSubject[] = [];
+  const add = (subject: string, label: () => string): void => {
+    subjects.push({ subject, label, limits: (set, nowMs) => validAt(limitsOn(set, subject), nowMs) });
+  };
+  const { ancestors, personal, projectId, projectPath, userId } = placement;
+  add('instance', () => 'the whole GitLab');
+  for (const group of ancestors) {
+    const subject = subjectKey({ kind: 'group', id: group.id });
+    subjects.push({
+      subject,
+      label: () => groupLabel(group, personal),
+      limits: (set, nowMs) => limitsOfGroup(set, { ...group, personal }, nowMs),
+    });
+  }
+  if (projectId !== undefined)
+    add(subjectKey({ kind: 'project', id: projectId }), () => `project ${projectPath ?? projectId}`);
+  const { name } = runnerClass;
+  add(subjectKey({ kind: 'runner-class', name }), () => `runner class ${name}`);
+  const { runnerId } = request;
+  if (runnerId !== undefined) add(subjectKey({ kind: 'runner', id: runnerId }), () => `runner ${runnerId}`);
+  if (userId !== undefined) add(subjectKey({ kind: 'user', id: userId }), () => `user ${userId}`);
+  return subjects;
+}
+
+/** What a group or personal namespace is asked for at an instant: its own limits, and the default ones of the kinds it has none of. */
+export function limitsOfGroup(
+  set: LimitSet,
+  group: { readonly id: number; readonly path?: string; readonly personal: boolean },
+  nowMs: number,
+): readonly Limit[] {
+  const subject = subjectKey({ kind: 'group', id: group.id });
+  const own = validAt(limitsOn(set, subject), nowMs);
+  return withDefaults(own, validAt(defaultsOf(set, group), nowMs), subject);
+}
+
+const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
+  `${personal ? 'personal namespace' : 'group'} ${path ?? id}`;
+
+/** What a limit counts for. Ids, never paths: groups are renamed and moved. */
+type Subject =
+  | { readonly kind: 'instance' }
+  | { readonly kind: 'group'; readonly id: number }
+  | { readonly kind: 'project'; readonly id: number }
+  | { readonly kind: 'runner-class'; readonly name: string }
+  | { readonly kind: 'runner'; readonly id: number }
+  | { readonly kind: 'user'; readonly id: number };
+
+/** One word per subject, used in counter keys, logs and index look-ups: `instance`, `group/101`, `runner-class/large`. */
+export function subjectKey(subject: Subject): string {
+  switch (subject.kind) {
+    case 'instance':
+      return 'instance';
+    case 'runner-class':
+      return `runner-class/${subject.name}`;
+    case 'group':
+    case 'project':
+    case 'runner':
+    case 'user':
+      return `${subject.kind}/${subject.id}`;
+  }
 }

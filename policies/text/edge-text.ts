@@ -1,7 +1,7 @@
 /** The edges of a validity, on the calendar of their zone: by far the most begin and end with a day. */
 import { type CalendarDay, calendarDay, dayNumber, monthName, two } from '../limits/calendar.ts';
 import { clockIn, dayIn, dayStartMs } from '../limits/zone.ts';
-import { instantText } from './instant-text.ts';
+import { relativeText } from './money-text.ts';
 
 /** Which edge of a half-open span: its first instant, or the first one after it. */
 export type Edge = 'start' | 'end';
@@ -40,3 +40,13 @@ function wholeDay(atMs: number, edge: Edge, zone: string): CalendarDay | undefin
   if (dayStartMs(zone, day) !== atMs) return undefined;
   return edge === 'start' ? day : calendarDay(dayNumber(day) - 1);
 }
+
+/** An instant on the clock of a zone: `1 Dec 2026 00:00 Europe/Berlin`. */
+export function instantText(atMs: number, zone: string): string {
+  const { year, month, day, hour, minute } = clockIn(zone, atMs);
+  return `${day} ${monthName(month).slice(0, 3)} ${year} ${two(hour)}:${two(minute)} ${zone}`;
+}
+
+/** An instant on the clock of a zone and how far away it is: `1 Dec 2026 00:00 Europe/Berlin (in 9 days)`. */
+export const untilText = (atMs: number, zone: string, nowMs: number): string =>
+  `${instantText(atMs, zone)} (${relativeText(nowMs, atMs)})`;

@@ -3,7 +3,6 @@ import type { Disclosure } from '../disclosure.ts';
 import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { unitRow } from '../units/unit.ts';
-import { classText } from './class-text.ts';
 import { durationText, moneyText } from './money-text.ts';
 import { oneLine, plain, shortened } from './plain-text.ts';
 import {
@@ -140,3 +139,11 @@ function capped(first: string, lines: readonly string[], last: string): string {
   }
   return `${text}\n${last}`;
 }
+
+/** `runner class small`, or that the job's tags belong to none and which one stands in. */
+export const classText = ({ runnerClass, unclassed }: Pick<Terms, 'runnerClass' | 'unclassed'>): string =>
+  unclassed ? `no runner class, taken as ${oneLine(runnerClass)}` : `runner class ${oneLine(runnerClass)}`;
+
+/** The same where a table has a column for it. */
+export const classColumn = ({ runnerClass, unclassed }: Pick<Terms, 'runnerClass' | 'unclassed'>): string =>
+  unclassed ? `none (${runnerClass})` : runnerClass;

@@ -1,5 +1,6 @@
-import { bytesText } from '../text/bytes-text.ts';
-import { countText, durationText, moneyText, type Rounding } from '../text/money-text.ts';
+import type { LimitFacts } from '../reason.ts';
+import { bytesText, countText, durationText, moneyText, type Rounding } from '../text/money-text.ts';
+import { oneLine, shortened } from '../text/plain-text.ts';
 import type { Unit } from './unit.ts';
 
 /** How people read and write a unit. */
@@ -103,3 +104,37 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     words: ['starts', 'start'],
   },
 };
+
+/** An amount with its unit, as a person writes it: `500.00 EUR`, `1,000 min`, `20 jobs`, `0.5 CPU`, `6 GiB`. */
+export const amountText = (amount: number, unit: Unit, currency: string, rounding?: Rounding): string =>
+  UNIT_TEXTS[unit].amount(amount, currency, rounding);
+
+/** The same without the unit, for the first of `498.70 of 500.00 EUR`. Bytes keep theirs: `512 MiB of 6 GiB`. */
+export const bareAmountText = (amount: number, unit: Unit, rounding?: Rounding): string =>
+  UNIT_TEXTS[unit].bare(amount, rounding);
+
+const LABEL_CHARACTERS_MAX = 100;
+
+/** What a person calls the limit: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
+export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => UNIT_TEXTS[unit].name;
+
+/** The same at the beginning of a sentence. */
+export function limitNameFirst(facts: Pick<LimitFacts, 'unit'>): string {
+  const name = limitName(facts);
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+}
+
+/** Names whose limit it is, for a place within a line. */
+export const limitLabelOf = ({ subjectLabel }: Pick<LimitFacts, 'subjectLabel'>): string =>
+  shortened(oneLine(subjectLabel), LABEL_CHARACTERS_MAX);
+
+/** `, after an overdraft of 120.00 EUR`; nothing where none was carried over. */
+export const overdraftText = (
+  { overdrawn, unit }: Pick<LimitFacts, 'overdrawn' | 'unit'>,
+  currency: string,
+): string =>
+  overdrawn === undefined ? '' : `, after an overdraft of ${amountText(overdrawn, unit, currency)}`;
+
+/** ` for November 2026`; nothing for a limit that has no periods. */
+export const duringText = ({ periodLabel }: Pick<LimitFacts, 'periodLabel'>): string =>
+  periodLabel === undefined ? '' : ` for ${oneLine(periodLabel)}`;

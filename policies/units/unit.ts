@@ -1,6 +1,114 @@
-/** What follows from the table of units. Marked as pure where a bundle may do without. */
-import type { UnitRow } from './unit-row.ts';
-import { UNITS } from './units.ts';
+/** The units limits are counted in: what a row decides, the table of them, and what follows from it. */
+import type { CountedKind } from '../kinds/counted-kinds.ts';
+import { costMicros } from '../prices/price.ts';
+
+/** One unit: all that the rest of Tollgate decides by it. */
+interface UnitRow {
+  /** What documents, CSV and forms call a limit of it. */
+  readonly kind: string;
+  /** Stands for it in the ledger's lines. Never reused; `f` and `u` are flags there. */
+  readonly letter: string;
+  /** The kind of rule that switches its limits on. What a budget asks can be overdrawn and carried over. */
+  readonly askedBy: CountedKind;
+  /** A job takes it while it runs and gives it back at its end; the other units add up over a period. */
+  readonly atOnce?: true;
+  /** Amounts stand with the deployment's currency. */
+  readonly inCurrency?: true;
+  /** What a job asks for is guessed before it runs. */
+  readonly guessed?: true;
+  /** What one job asks for; undefined: its terms do not say. Absent terms: nothing is known of the job. */
+  readonly asked?: (terms: AskedTerms | undefined) => number | undefined;
+  /** Instead: the resource that the job requests from the cluster, written as a Kubernetes quantity. */
+  readonly requested?: 'cpu' | 'memory';
+  /** What stays counted of a job that ran so long. Absent: nothing. */
+  readonly settled?: (durationSeconds: number, price: SettledPrice) => number;
+  /** What one day of usage has of it. Absent: usage does not tell, and nothing is forecast. */
+  readonly usedOn?: (day: UsageCounts) => number;
+  /** A day of usage includes what is only held. */
+  readonly usageHasHeld?: true;
+  /** How many of it make one of what documents count in. @default 1 */
+  readonly perWhole?: number;
+}
+
+interface AskedTerms {
+  readonly estimateSeconds: number;
+  readonly costMicros: number;
+}
+
+interface SettledPrice {
+  readonly microsPerMinute: number;
+  readonly round?: 'minute';
+}
+
+export interface UsageCounts {
+  readonly settledMicros: number;
+  readonly heldMicros: number;
+  readonly seconds: number;
+  readonly admitted: number;
+  readonly ranRejected: number;
+  readonly released: number;
+}
+
+/** Every unit limits are counted in, in the order people are told them. To add one, add a row. */
+export const UNITS = {
+  /** Millionths of the deployment's one currency. */
+  micros: {
+    kind: 'money',
+    letter: 'm',
+    askedBy: 'budget',
+    inCurrency: true,
+    guessed: true,
+    asked: (terms) => terms?.costMicros,
+    settled: (seconds, { microsPerMinute, round }) => costMicros(microsPerMinute, seconds, round),
+    usedOn: ({ settledMicros, heldMicros }) => settledMicros + heldMicros,
+    usageHasHeld: true,
+    perWhole: 1_000_000,
+  },
+  /** Seconds that jobs run. */
+  seconds: {
+    kind: 'minutes',
+    letter: 's',
+    askedBy: 'budget',
+    guessed: true,
+    asked: (terms) => terms?.estimateSeconds,
+    settled: (seconds) => seconds,
+    usedOn: ({ seconds }) => seconds,
+    perWhole: 60,
+  },
+  jobs: {
+    kind: 'jobs',
+    letter: 'j',
+    askedBy: 'concurrency',
+    atOnce: true,
+    asked: () => 1,
+  },
+  millicpu: {
+    kind: 'cpu',
+    letter: 'c',
+    askedBy: 'capacity',
+    atOnce: true,
+    requested: 'cpu',
+  },
+  /** Bytes of memory. */
+  bytes: {
+    kind: 'memory',
+    letter: 'b',
+    askedBy: 'capacity',
+    atOnce: true,
+    requested: 'memory',
+  },
+  /** Jobs that were started: a job that ran was started, whether or not it held one. */
+  starts: {
+    kind: 'starts',
+    letter: 'n',
+    askedBy: 'window',
+    asked: () => 1,
+    settled: () => 1,
+    usedOn: ({ admitted, ranRejected, released }) => admitted + ranRejected - released,
+  },
+} as const satisfies Readonly<Record<string, UnitRow>>;
+
+// What follows from the table. Marked as pure where a bundle may do without.
 
 /** What amounts are whole numbers of. */
 export type Unit = keyof typeof UNITS;

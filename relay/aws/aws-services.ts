@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Beat } from '../../functions/core/contract/index.ts';
+import { isRecord } from '../../policies/document/reading.ts';
 import type { Fetch } from '../admit-call.ts';
 import type { RelayConfig } from '../config.ts';
 import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';
@@ -7,8 +8,8 @@ import { invokeRoute } from '../route/invoke-route.ts';
 import { urlRoute } from '../route/url-route.ts';
 import type { CredentialsProvider } from '../signing/credentials.ts';
 import { signedFetch } from '../signing/signed-fetch.ts';
+import { type AwsJsonDeps, awsJson } from './aws-json.ts';
 import type { AwsService } from './endpoint.ts';
-import { readParameter } from './parameter.ts';
 
 interface AwsServicesDeps {
   readonly fetch: Fetch;
@@ -52,4 +53,24 @@ export function awsServices(
       }
     }
   }
+}
+
+const TIMEOUT_MS = 3_000;
+
+/**
+ * The text of one SSM parameter, decrypted.
+ *
+ * @throws {Error} named like SSM's error, or because there is no value; never quoting one.
+ */
+export async function readParameter(deps: AwsJsonDeps, name: string): Promise<string> {
+  const answer = await awsJson(deps, {
+    target: 'AmazonSSM.GetParameter',
+    version: '1.1',
+    input: { Name: name, WithDecryption: true },
+    timeoutMs: TIMEOUT_MS,
+  });
+  const parameter = isRecord(answer) ? answer.Parameter : undefined;
+  const value = isRecord(parameter) ? parameter.Value : undefined;
+  if (typeof value !== 'string') throw new Error(`parameter ${name} has no value`);
+  return value;
 }

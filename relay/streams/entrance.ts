@@ -1,4 +1,7 @@
-/** Runs the gate: sends one probe ahead, waits after a failure, and looks meanwhile whether the token was replaced. */
+/**
+ * Runs the gate: sends one probe ahead, waits after a failure, and looks meanwhile whether the token was replaced. Knows
+ * since when no stream is at the router.
+ */
 import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { STATUS } from '../router/router.ts';
@@ -27,15 +30,22 @@ export class Entrance {
   #gate: Gate = FIRST_GATE;
   #probe: Stream | undefined;
   #allowance: Allowance;
+  #downSinceMs: number | undefined;
 
   constructor(deps: EntranceDeps) {
     this.#deps = deps;
     this.#timers = new Timers(deps.clock);
     this.#allowance = fullAllowance(this.#nowMs());
+    this.#downSinceMs = this.#nowMs();
   }
 
   get state(): Gate['name'] {
     return this.#gate.name;
+  }
+
+  /** Monotonic; undefined while no stream was ever accepted or one is now. */
+  get downSinceMs(): number | undefined {
+    return this.#downSinceMs;
   }
 
   /** Whether a stream may be opened as the probe. */
@@ -48,13 +58,18 @@ export class Entrance {
     return this.#probe;
   }
 
+  /** The time without any stream begins now. */
+  begin(): void {
+    this.#downSinceMs = this.#nowMs();
+  }
+
   send(probe: Stream): void {
     this.#probe = probe;
   }
 
   accepted(stream: Stream): void {
-    if (stream !== this.#probe) return;
-    this.#timers.after('probation', PROBATION_MS, () => this.#probeLived(false));
+    if (stream === this.#probe) this.#timers.after('probation', PROBATION_MS, () => this.#probeLived(false));
+    if (this.#gate.name === 'open') this.#connected();
   }
 
   asked(stream: Stream): void {
@@ -66,6 +81,11 @@ export class Entrance {
     else if (kind === 'brief') this.#brief(stream);
     else if (kind === 'aged' && stream === this.#probe) this.#probeLived(false);
     if (stream === this.#probe) this.#dropProbe();
+  }
+
+  /** The last stream has gone. */
+  down(): void {
+    this.#downSinceMs ??= this.#nowMs();
   }
 
   close(): void {
@@ -114,7 +134,15 @@ export class Entrance {
   #probeLived(asked: boolean): void {
     this.#dropProbe();
     this.#gate = lived(this.#gate, asked, this.#nowMs());
+    this.#connected();
     this.#deps.passed();
+  }
+
+  #connected(): void {
+    if (this.#downSinceMs === undefined) return;
+    const downMs = this.#nowMs() - this.#downSinceMs;
+    this.#downSinceMs = undefined;
+    this.#deps.observe({ type: 'connected', downMs });
   }
 
   #dropProbe(): void {

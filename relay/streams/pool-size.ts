@@ -1,4 +1,6 @@
-import type { StreamState } from './stream.ts';
+/** How many streams there are and should be, and when those that are missing are opened. */
+import type { Entrance, Timers } from './entrance.ts';
+import type { Stream, StreamState } from './stream.ts';
 
 /** How many streams should wait for a question: grows at once when they run short, shrinks slowly. */
 export interface PoolSizes {
@@ -19,7 +21,7 @@ export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
 /** A question a while apart must not undo in a moment what a burst has taught. */
 export const SHRINK_EVERY_MS = 30_000;
 
-export interface Occupancy {
+interface Occupancy {
   /** How many streams should wait. */
   readonly wanted: number;
   /** How many do. */
@@ -51,9 +53,18 @@ export function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, 
 
 type Living = Exclude<StreamState['name'], 'ended'>;
 
-/** How many streams are in each state of their life. */
+/** Streams by the state of their life, and how many should wait for a question. */
 export class StreamCounts {
   readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, sent: 0 };
+  readonly #sizes: PoolSizes;
+  #wanted: number;
+  /** Questions since streams were last opened: what a packet took at once. */
+  #taken = 0;
+
+  constructor(sizes: PoolSizes = POOL_SIZES) {
+    this.#sizes = sizes;
+    this.#wanted = sizes.start;
+  }
 
   opened(): void {
     this.#in.opening += 1;
@@ -62,6 +73,37 @@ export class StreamCounts {
   moved(from: StreamState['name'], to: StreamState['name']): void {
     if (from !== 'ended') this.#in[from] -= 1;
     if (to !== 'ended') this.#in[to] += 1;
+  }
+
+  asked(): void {
+    this.#taken += 1;
+  }
+
+  /** Streams were opened, or may not be: what comes next is counted anew. */
+  refilled(): void {
+    this.#taken = 0;
+  }
+
+  /** How many to open now, once it is known how many should wait. */
+  missing(): number {
+    // Only what questions took counts: streams that ended are no sign of a pool too small.
+    const waiting = Math.max(0, this.#wanted - this.#taken);
+    this.#wanted = grown({ ...this.#occupancy(), waiting }, this.#sizes);
+    return missing(this.#occupancy(), this.#sizes, this.lingering);
+  }
+
+  shrink(): void {
+    this.#wanted = shrunk(this.#occupancy(), this.#sizes);
+  }
+
+  /** How many should wait. */
+  get wanted(): number {
+    return this.#wanted;
+  }
+
+  /** Fewer than should wait do. */
+  get isShort(): boolean {
+    return this.free < this.#wanted;
   }
 
   /** On a live connection, without a question. */
@@ -83,4 +125,71 @@ export class StreamCounts {
   get lingering(): number {
     return this.#in.answered + this.#in.sent;
   }
+
+  #occupancy(): Occupancy {
+    return { wanted: this.#wanted, waiting: this.free, busy: this.busy };
+  }
+}
+
+/** Spreads the reopening of streams that ended together; none waits longer than a person would notice. */
+const REOPEN_JITTER_MS = 50;
+
+interface StreamSourceDeps {
+  readonly entrance: Entrance;
+  readonly counts: StreamCounts;
+  readonly timers: Timers<'reopen' | 'sweep' | 'shrink'>;
+  readonly random: () => number;
+  readonly isRunning: () => boolean;
+  /** @param known - told of the stream before it opens: it may be accepted within the call. */
+  readonly open: (known?: (stream: Stream) => void) => void;
+  /** Runs once what has arrived by now is read. */
+  readonly defer: (run: () => void) => void;
+  readonly tell: () => void;
+}
+
+/** Opens the streams that are missing, once for all that happens in a moment. */
+export class StreamSource {
+  readonly #deps: StreamSourceDeps;
+  #due = false;
+  #deferred = false;
+
+  constructor(deps: StreamSourceDeps) {
+    this.#deps = deps;
+  }
+
+  now(): void {
+    const { entrance, counts, open } = this.#deps;
+    this.#due = false;
+    if (this.#deps.isRunning()) {
+      if (entrance.needsProbe) open((stream) => entrance.send(stream));
+      else if (entrance.state === 'open') for (let left = counts.missing(); left > 0; left -= 1) open();
+    }
+    counts.refilled();
+    this.#deps.tell();
+  }
+
+  soon(): void {
+    this.#due = true;
+    this.tellSoon();
+  }
+
+  /** At once when nothing waits any more, else after a moment in which others may end too. */
+  afterEnds(): void {
+    const { entrance, counts, timers, random } = this.#deps;
+    if (entrance.state === 'backing_off') return;
+    if (counts.free === 0) this.soon();
+    else if (!timers.has('reopen')) timers.after('reopen', random() * REOPEN_JITTER_MS, () => this.now());
+  }
+
+  tellSoon(): void {
+    if (this.#deferred) return;
+    this.#deferred = true;
+    this.#deps.defer(this.#catchUp);
+  }
+
+  readonly #catchUp = (): void => {
+    this.#deferred = false;
+    if (this.#due) this.now();
+    else this.#deps.tell();
+  };
 }

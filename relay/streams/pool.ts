@@ -9,16 +9,7 @@ import type { Router } from '../router/router.ts';
 import { Departure } from './departure.ts';
 import { Entrance, Timers } from './entrance.ts';
 import type { Gate } from './gate.ts';
-import {
-  grown,
-  missing,
-  type Occupancy,
-  POOL_SIZES,
-  type PoolSizes,
-  SHRINK_EVERY_MS,
-  StreamCounts,
-  shrunk,
-} from './pool-size.ts';
+import { type PoolSizes, SHRINK_EVERY_MS, StreamCounts, StreamSource } from './pool-size.ts';
 import {
   type EncodeAnswer,
   endKind,
@@ -28,12 +19,8 @@ import {
   wasAsked,
 } from './stream.ts';
 
-/** Spreads the reopening of streams that ended together; none waits longer than a person would notice. */
-const REOPEN_JITTER_MS = 50;
 /** How often streams stuck in one state are looked for. */
 const SWEEP_EVERY_MS = 1_000;
-
-type TimerName = 'reopen' | 'sweep' | 'shrink';
 
 export interface StreamPoolOptions {
   readonly router: Pick<Router, 'admitJob' | 'tokenReplaced'>;
@@ -79,54 +66,53 @@ class Pool implements StreamPool, StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   readonly #options: StreamPoolOptions;
-  readonly #sizes: PoolSizes;
   readonly #streams = new Set<Stream>();
-  readonly #counts = new StreamCounts();
+  readonly #counts: StreamCounts;
   readonly #entrance: Entrance;
+  readonly #source: StreamSource;
   #life: 'stopped' | 'running' | 'draining' = 'stopped';
-  #wanted: number;
-  /** Questions since streams were last opened: what a packet took at once. */
-  #taken = 0;
-  #downSinceMs: number | undefined;
-  #refillDue = false;
-  #deferred = false;
   /** What was last observed: the same again is no news. */
   #told = { open: -1, waiting: -1, wanted: -1 };
-  readonly #timers: Timers<TimerName>;
+  readonly #timers: Timers<'reopen' | 'sweep' | 'shrink'>;
   #departure: Departure | undefined;
 
   constructor(options: StreamPoolOptions) {
     const { clock, random, observe, router } = options;
     this.#options = options;
-    this.#sizes = options.sizes ?? POOL_SIZES;
+    this.#counts = new StreamCounts(options.sizes);
     this.#timers = new Timers(clock);
     this.answer = options.answer;
     this.encode = options.encode;
-    this.#wanted = this.#sizes.start;
-    this.#downSinceMs = this.nowMs();
     this.#entrance = new Entrance({
       clock,
       random,
       observe,
       tokenReplaced: () => router.tokenReplaced(),
-      passed: () => {
-        this.#connected();
-        this.#refillSoon();
-      },
-      reopened: () => this.#refill(),
+      passed: () => this.#source.soon(),
+      reopened: () => this.#source.now(),
+    });
+    this.#source = new StreamSource({
+      entrance: this.#entrance,
+      counts: this.#counts,
+      timers: this.#timers,
+      random,
+      isRunning: () => this.#life === 'running',
+      open: (known) => this.#openStream(known),
+      defer: (run) => this.#defer(run),
+      tell: () => this.#tell(),
     });
   }
 
   start(): void {
     if (this.#life !== 'stopped') return;
     this.#life = 'running';
-    this.#downSinceMs = this.nowMs();
+    this.#entrance.begin();
     this.#sweep();
     this.#timers.every('shrink', SHRINK_EVERY_MS, () => {
-      this.#wanted = shrunk(this.#occupancy(), this.#sizes);
+      this.#counts.shrink();
       this.#tell();
     });
-    this.#refill();
+    this.#source.now();
   }
 
   drain(): Promise<void> {
@@ -153,8 +139,8 @@ class Pool implements StreamPool, StreamOwner {
       open: this.#open,
       waiting: this.#waiting,
       busy: this.#counts.busy,
-      wanted: this.#wanted,
-      downSinceMs: this.#downSinceMs,
+      wanted: this.#counts.wanted,
+      downSinceMs: this.#entrance.downSinceMs,
     };
   }
 
@@ -165,20 +151,19 @@ class Pool implements StreamPool, StreamOwner {
   moved(from: StreamState['name'], to: StreamState['name']): void {
     this.#counts.moved(from, to);
     // A question gave its place back, which may be what was missing.
-    if (to === 'answered' && this.#counts.free < this.#wanted) this.#reopenSoon();
-    this.#tellSoon();
+    if (to === 'answered' && this.#counts.isShort) this.#source.afterEnds();
+    this.#source.tellSoon();
   }
 
   accepted(stream: Stream): void {
     this.#entrance.accepted(stream);
-    if (this.#entrance.state === 'open') this.#connected();
   }
 
   asked(stream: Stream): void {
-    this.#taken += 1;
+    this.#counts.asked();
     this.#options.observe({ type: 'question' });
     this.#entrance.asked(stream);
-    this.#refillSoon();
+    this.#source.soon();
   }
 
   failedToAnswer(error: unknown): void {
@@ -206,8 +191,8 @@ class Pool implements StreamPool, StreamOwner {
       ...(answered !== undefined && { answered }),
     });
     this.#entrance.ended(stream, endKind(last, code, stream.tooLarge, nowMs), code);
-    if (this.#open === 0) this.#downSinceMs ??= nowMs;
-    if (!asked || this.#counts.free < this.#wanted) this.#reopenSoon();
+    if (this.#open === 0) this.#entrance.down();
+    if (!asked || this.#counts.isShort) this.#source.afterEnds();
   }
 
   /** Waiting where the router may pick it, as far as anybody can tell: a probe has yet to prove that. */
@@ -217,17 +202,6 @@ class Pool implements StreamPool, StreamOwner {
 
   get #open(): number {
     return this.#waiting + this.#counts.busy + this.#counts.lingering;
-  }
-
-  #occupancy(): Occupancy {
-    return { wanted: this.#wanted, waiting: this.#counts.free, busy: this.#counts.busy };
-  }
-
-  #connected(): void {
-    if (this.#downSinceMs === undefined) return;
-    const downMs = this.nowMs() - this.#downSinceMs;
-    this.#downSinceMs = undefined;
-    this.#options.observe({ type: 'connected', downMs });
   }
 
   #sweep(): void {
@@ -241,57 +215,11 @@ class Pool implements StreamPool, StreamOwner {
     (this.#options.defer ?? setImmediate)(run);
   }
 
-  #refillSoon(): void {
-    this.#refillDue = true;
-    this.#tellSoon();
-  }
-
-  /** Once for all that happens in a moment. */
-  #tellSoon(): void {
-    if (this.#deferred) return;
-    this.#deferred = true;
-    this.#defer(this.#catchUp);
-  }
-
-  readonly #catchUp = (): void => {
-    this.#deferred = false;
-    if (this.#refillDue) this.#refill();
-    else this.#tell();
-  };
-
-  /** At once when nothing waits any more, else after a moment in which others may end too. */
-  #reopenSoon(): void {
-    if (this.#entrance.state === 'backing_off') return;
-    if (this.#counts.free === 0) this.#refillSoon();
-    else if (!this.#timers.has('reopen')) {
-      this.#timers.after('reopen', this.#options.random() * REOPEN_JITTER_MS, () => this.#refill());
-    }
-  }
-
-  #refill(): void {
-    this.#refillDue = false;
-    if (this.#life === 'running') {
-      // Known as the probe before it opens: it may be accepted within the call.
-      if (this.#entrance.needsProbe) this.#openStream((stream) => this.#entrance.send(stream));
-      else if (this.#entrance.state === 'open') this.#openMissing();
-    }
-    this.#taken = 0;
-    this.#tell();
-  }
-
-  #openMissing(): void {
-    // Only what questions took counts: streams that ended are no sign of a pool too small.
-    const waiting = Math.max(0, this.#wanted - this.#taken);
-    this.#wanted = grown({ ...this.#occupancy(), waiting }, this.#sizes);
-    const left = missing(this.#occupancy(), this.#sizes, this.#counts.lingering);
-    for (let opened = 0; opened < left; opened += 1) this.#openStream();
-  }
-
-  #openStream(known: (stream: Stream) => void = () => {}): void {
+  #openStream(known?: (stream: Stream) => void): void {
     const stream = new Stream(this);
     this.#streams.add(stream);
     this.#counts.opened();
-    known(stream);
+    known?.(stream);
     stream.open(this.#options.router);
   }
 

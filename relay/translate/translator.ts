@@ -1,10 +1,9 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import { resolveContainers } from '../../policies/variables/resolve-containers.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
 import { type AllowedVariables, variableAllowlist } from './kept-variables.ts';
-import { resolutionOf, withCompared } from './resolution.ts';
+import { resolutionOf, resolveContainers, withCompared } from './resolution.ts';
 import { LIST_LENGTH_MAX } from './text-length.ts';
 import { textField, wholeNumber } from './value-reader.ts';
 import { findVariables, type MessageObject, readJobVariables, type SeenVariables } from './variables.ts';

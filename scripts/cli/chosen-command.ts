@@ -1,4 +1,4 @@
-import { closest } from '../../policies/document/closest.ts';
+import { closest } from '../../policies/document/reading.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { CommandEntry } from './commands.ts';
 

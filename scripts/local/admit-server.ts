@@ -6,8 +6,7 @@ import { type LedgerClock, silentLog, systemClock } from '../../functions/core/e
 import type { Ledger } from '../../functions/core/ledger/index.ts';
 import type { LimitTable } from '../../functions/core/limits/index.ts';
 import { type RulesInForce, rulesInForce } from '../../functions/core/rules/index.ts';
-import { subjectKey } from '../../policies/limits/levels.ts';
-import type { LimitSet } from '../../policies/limits/limits.ts';
+import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
 
 /** The admit function on loopback: the app that Lambda runs, behind a socket. */
 export interface AdmitServer {

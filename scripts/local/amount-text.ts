@@ -1,5 +1,5 @@
-import { bareAmountText, amountText as exactText } from '../../policies/text/amount-text.ts';
 import type { Unit } from '../../policies/units/unit.ts';
+import { bareAmountText, amountText as exactText } from '../../policies/units/unit-texts.ts';
 
 export const formatMoney = (micros: number, currency: string): string =>
   `${(micros / 1e6).toFixed(2)} ${currency}`;

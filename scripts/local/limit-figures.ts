@@ -1,9 +1,14 @@
 import type { Ledger } from '../../functions/core/ledger/index.ts';
-import { limitAt } from '../../policies/limits/amount-in-force.ts';
-import { limitsOfGroup, subjectKey } from '../../policies/limits/levels.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
-import { counterOf, type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
-import { validAt } from '../../policies/limits/validity.ts';
+import {
+  counterOf,
+  type LimitSet,
+  limitAt,
+  limitsOfGroup,
+  limitsOn,
+  subjectKey,
+} from '../../policies/limits/limits.ts';
+import { validAt } from '../../policies/limits/period.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { LimitSummary } from './summary.ts';
 

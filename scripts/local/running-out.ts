@@ -1,7 +1,7 @@
 import type { Reason } from '../../policies/reason.ts';
-import { limitLabelOf } from '../../policies/text/limit-name.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { isInFlight } from '../../policies/units/unit.ts';
+import { limitLabelOf } from '../../policies/units/unit-texts.ts';
 import { limitAmountText, numberText } from './amount-text.ts';
 import type { AnsweredEvent } from './decision-line.ts';
 

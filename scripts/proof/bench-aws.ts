@@ -10,7 +10,7 @@ import {
 import { systemClock as ledgerClock } from '../../functions/core/environment/index.ts';
 import { DynamoStore, type LedgerStore } from '../../functions/core/ledger/index.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/index.ts';
-import { systemRelayClock as relayClock } from '../../relay/clock.ts';
+import { systemRelayClock as relayClock } from '../../relay/relay.ts';
 import { ensureTable, startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { quantile } from '../local/quantile.ts';
 import { consumedUnits } from './bench/consumed-units.ts';

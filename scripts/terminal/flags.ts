@@ -1,5 +1,5 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
-import { closest } from '../../policies/document/closest.ts';
+import { closest } from '../../policies/document/reading.ts';
 import { UsageError } from './command.ts';
 
 /** `text` takes a value, `texts` takes one every time it is given, `switch` takes none. */

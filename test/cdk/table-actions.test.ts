@@ -20,7 +20,7 @@ const ACTIONS_OF: Readonly<Record<string, readonly string[]>> = {
 const STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 const IMPORT = /(?:\{([^{}]*)\}\s*from|import\()\s*'(\.[^']+\.tsx?)'/g;
 const HANDED_ON = /export (?:type )?\{([^}]*)\} from '([^']+)'/g;
-/** `table.send('Query', …)`: each operation has a module of its own in the store. */
+/** `table.send('Query', …)`: each operation has a function of its own in the store. */
 const OPERATION = /\.send\(\s*'([A-Za-z]+)'/g;
 
 const namesIn = (list: string): readonly string[] =>
@@ -28,6 +28,25 @@ const namesIn = (list: string): readonly string[] =>
     const [name = ''] = each.trim().split(' as ');
     return name === '' || name.startsWith('type ') ? [] : [name];
   });
+
+/** Where a function, a constant or a class of a module begins. */
+const PART = /^(?=(?:export )?(?:async )?(?:function\*?|const|class) )/m;
+
+/** What of a module these names lead to: the rest is left out of a bundle. */
+function partsOf(source: string, names: readonly string[]): readonly string[] {
+  const byName = new Map(
+    source.split(PART).map((part) => [/(?:function\*?|const|class) (\w+)/.exec(part)?.[1] ?? '', part]),
+  );
+  const reached = new Map<string, string>();
+  const reach = (name: string): void => {
+    const part = byName.get(name);
+    if (part === undefined || reached.has(name)) return;
+    reached.set(name, part);
+    for (const [, called = ''] of part.matchAll(/\b(\w+)\(/g)) reach(called);
+  };
+  for (const name of names) reach(name);
+  return [...reached.values()];
+}
 
 /** The face of a folder hands names on; only the modules that these come from are bundled. */
 function originsOf(file: string, names: string): readonly string[] {
@@ -38,24 +57,25 @@ function originsOf(file: string, names: string): readonly string[] {
     .map(([, , origin = '']) => join(dirname(file), origin));
 }
 
-/** The table's actions that a program's source can reach, by the files it imports. */
+/** The table's actions that a program's source can reach, by the files it imports and what it takes of the store. */
 function reachable(entry: string): ReadonlySet<string> {
   const seen = new Set<string>();
   const actions = new Set<string>();
-  const visit = (file: string): void => {
-    if (seen.has(file) || !existsSync(join(root, file))) return;
-    seen.add(file);
+  const visit = (file: string, taken: string): void => {
+    if (!existsSync(join(root, file))) return;
     const source = readFileSync(join(root, file), 'utf8');
     if (file.startsWith('functions/core/store/')) {
-      for (const [, operation = ''] of source.matchAll(OPERATION)) {
+      for (const [, operation = ''] of partsOf(source, namesIn(taken)).join('').matchAll(OPERATION)) {
         for (const action of ACTIONS_OF[operation] ?? []) actions.add(action);
       }
     }
+    if (seen.has(file)) return;
+    seen.add(file);
     for (const [, names = '', target = ''] of source.matchAll(IMPORT)) {
-      for (const origin of originsOf(join(dirname(file), target), names)) visit(origin);
+      for (const origin of originsOf(join(dirname(file), target), names)) visit(origin, names);
     }
   };
-  visit(entry);
+  visit(entry, '');
   return actions;
 }
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { expect } from 'vitest';
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { silentLog } from '../../functions/core/environment/machine.ts';
 import type { Roles } from '../../functions/core/signin/user.ts';
 import type { Change } from './change.ts';
 

@@ -20,12 +20,12 @@ export const aField: Change = {
     { file: 'policies/request/parse-request.ts', before: "  'runnerUuid',\n", insert: "  'runnerType',\n" },
     { file: 'policies/request/recorded.ts', before: "  'suspicious',\n", insert: "  'runnerType',\n" },
     {
-      file: 'functions/core/ledger/request-text.ts',
+      file: 'functions/core/ledger/record-lines.ts',
       before: "  variables: 'va',",
       insert: "  runnerType: 'rt',\n",
     },
     {
-      file: 'functions/core/ledger/request-text.ts',
+      file: 'functions/core/ledger/record-lines.ts',
       before: '  variables: (value) =>',
       insert: '  runnerType: readText,\n',
     },
@@ -33,8 +33,8 @@ export const aField: Change = {
   shows: async (load) => {
     const { compileTranslator } = await load('relay/translate/translator.ts');
     const { parseAdmissionRequest } = await load('policies/request/parse-request.ts');
-    const { recordedRequestOf, requestOfRecord } = await load('policies/request/recorded-request.ts');
-    const { encodeRequest, decodeRequest } = await load('functions/core/ledger/request-text.ts');
+    const { recordedRequestOf, requestOfRecord } = await load('policies/request/recorded.ts');
+    const { encodeRequest, decodeRequest } = await load('functions/core/ledger/record-lines.ts');
     const desc = descOf({ job_id: 'int64', runner_info: { type: 'string' } });
     const translate = compileTranslator(desc, {
       variables: { names: [], prefixes: [] },

@@ -7,7 +7,7 @@ export const aUnit: Change = {
   filesMax: 3,
   patches: [
     {
-      file: 'policies/units/units.ts',
+      file: 'policies/units/unit.ts',
       before: '} as const satisfies',
       insert: `  gpuSeconds: {
     kind: 'gpu_minutes',
@@ -46,7 +46,7 @@ export const aUnit: Change = {
     });
     expect(reason).toMatchObject({ code: 'BUDGET_EXHAUSTED', unit: 'gpuSeconds', asked: 600 });
     expect(text).toMatch(/^GPU minutes of the whole GitLab have 5 of 100 min of GPU left/);
-    const { encodeClaims, decodeClaims } = await load('functions/core/ledger/claim-lines.ts');
+    const { encodeClaims, decodeClaims } = await load('functions/core/ledger/record-lines.ts');
     const counter = { subject: 'instance', limit: 'gpu_minutes-month', period: '2026-11' };
     const claim = {
       counter,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../functions/core/environment/clock.ts';
+import { systemClock } from '../../functions/core/environment/machine.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';

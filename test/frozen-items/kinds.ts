@@ -1,14 +1,14 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { silentLog } from '../../functions/core/environment/machine.ts';
+import { dynamoControllerScope } from '../../functions/core/ledger/controller-scope.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
-import { dynamoControllerScope } from '../../functions/core/ledger/dynamo-controller-scope.ts';
-import { dynamoInstanceRegister } from '../../functions/core/ledger/dynamo-instance-register.ts';
-import { dynamoSweepMarks } from '../../functions/core/ledger/dynamo-marks.ts';
-import { dynamoPseudonymKeys } from '../../functions/core/ledger/dynamo-pseudonym-keys.ts';
-import { dynamoRecountOutcomes } from '../../functions/core/ledger/dynamo-recount-outcomes.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
+import { dynamoInstanceRegister } from '../../functions/core/ledger/instance-register.ts';
+import { dynamoPseudonymKeys } from '../../functions/core/ledger/pseudonym-keys.ts';
+import { dynamoRecountOutcomes } from '../../functions/core/ledger/recount-outcome.ts';
+import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';

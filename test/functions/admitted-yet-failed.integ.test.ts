@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
-import { systemClock } from '../../functions/core/environment/clock.ts';
+import { systemClock } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';

@@ -1,9 +1,9 @@
 /** One action upon the world. */
 import { decide } from '../../functions/core/admission/decide.ts';
 import { recordUnmetered } from '../../functions/core/admission/record-unmetered.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { silentLog } from '../../functions/core/environment/machine.ts';
 import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
-import { LedgerError } from '../../functions/core/store/ledger-error.ts';
+import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import { consume } from '../../functions/settle/consume.ts';

@@ -1,6 +1,6 @@
 /** One running program: its own clock, its own memory, and at any step between two of its calls it may be gone. */
 
-import type { LedgerClock } from '../../functions/core/environment/clock.ts';
+import type { LedgerClock } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { MemoryStore } from '../../functions/core/ledger/memory-store.ts';

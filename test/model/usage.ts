@@ -1,8 +1,8 @@
 /** The rollup, fed with the images of records as the stream would: in any cuts, and some again. */
 
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { silentLog } from '../../functions/core/environment/machine.ts';
+import { recordItem } from '../../functions/core/ledger/dynamo-write.ts';
 import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
-import { recordItem } from '../../functions/core/ledger/record-size.ts';
 import type { LedgerKeys } from '../../functions/core/store/keys.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../functions/core/usage/memory-rollup-store.ts';

@@ -2,9 +2,9 @@
 
 import type { DecideDeps, Rules } from '../../functions/core/admission/decide-deps.ts';
 import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
-import { dynamoSweepMarks } from '../../functions/core/ledger/dynamo-marks.ts';
+import { silentLog } from '../../functions/core/environment/machine.ts';
 import { MemoryStore, type StoreFault } from '../../functions/core/ledger/memory-store.ts';
+import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import { seededRandom } from '../../scripts/local/seeded-random.ts';

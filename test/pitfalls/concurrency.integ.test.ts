@@ -1,8 +1,7 @@
 /** The same races where the table's own conditions decide them: on DynamoDB Local. */
 import { expect, test } from 'vitest';
 import { decide } from '../../functions/core/admission/decide.ts';
-import { systemClock } from '../../functions/core/environment/clock.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { silentLog, systemClock } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';

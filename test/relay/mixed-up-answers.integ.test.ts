@@ -4,9 +4,9 @@ import type { AdmissionsResponse } from '../../functions/core/contract/admission
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../relay/admit-call.ts';
 import { createBreaker } from '../../relay/breaker.ts';
-import { systemRelayClock } from '../../relay/clock.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import { createForwarder } from '../../relay/forward.ts';
+import { systemRelayClock } from '../../relay/relay.ts';
 import { INVOKE_URL, invokeRoute } from '../../relay/route/invoke-route.ts';
 import { urlRoute } from '../../relay/route/url-route.ts';
 import { INLINE_URL } from '../../scripts/local/inline.ts';

@@ -2,10 +2,10 @@ import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { createBreaker } from '../../relay/breaker.ts';
-import { systemRelayClock } from '../../relay/clock.ts';
 import { createGroupCommit } from '../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { createForwarder } from '../../relay/forward.ts';
+import { systemRelayClock } from '../../relay/relay.ts';
 import { admitApp, flowRules, listen } from '../support/flow/flow.ts';
 
 const ROOTS = 40;

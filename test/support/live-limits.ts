@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../functions/admit/app.ts';
 import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../functions/core/contract/admissions.ts';
-import type { LedgerClock } from '../../functions/core/environment/clock.ts';
-import { silentLog } from '../../functions/core/environment/log.ts';
+import { type LedgerClock, silentLog } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { LedgerStore } from '../../functions/core/ledger/store.ts';
 import type { LimitTable } from '../../functions/core/limits/limit-table.ts';

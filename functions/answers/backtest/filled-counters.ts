@@ -1,8 +1,13 @@
 /** What counters showed when a replay begins in the middle of their periods. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, type LimitSet, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
+import {
+  counterOf,
+  type LimitSet,
+  limitPeriod,
+  limitsOfGroup,
+  limitsOn,
+} from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Counter, JobRecord, KnownCounter } from '../../core/ledger/index.ts';
 

@@ -6,7 +6,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { requestOfRecord, variablesLost } from '../../../policies/request/recorded-request.ts';
+import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/units/unit.ts';

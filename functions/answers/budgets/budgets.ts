@@ -5,9 +5,8 @@
  * the page's are read anew. A forecast reads four weeks of days a subject, and so is made of {@link FORECAST_MAX} at most.
  */
 import { counterName } from '../../../policies/claim.ts';
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
-import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
-import { validAt } from '../../../policies/limits/validity.ts';
+import { counterOf, limitAt, limitsOn } from '../../../policies/limits/limits.ts';
+import { validAt } from '../../../policies/limits/period.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import type { ReadContext } from '../reading/reading.ts';

@@ -2,7 +2,7 @@ import { type CounterKey, counterName, type LimitClaim } from '../../../policies
 import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { requestOfRecord, variablesLost } from '../../../policies/request/recorded-request.ts';
+import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import type { Counter, JobRecord } from '../../core/ledger/index.ts';
 import { type EvaluationRules, type RuleResult, ruleResults } from './rule-results.ts';

@@ -1,7 +1,6 @@
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitAt } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';

@@ -1,9 +1,9 @@
 /** Which lines come first, judged by counters alone: the days of ten thousand groups are too many to read for one page. */
 import { counterName } from '../../../policies/claim.ts';
 import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
+import { limitAt } from '../../../policies/limits/limits.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { LAST_TIER, tier } from '../standing/leading.ts';
 import { counterKeyIn, type PeriodPair } from '../standing/period-pair.ts';

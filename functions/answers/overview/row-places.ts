@@ -1,7 +1,6 @@
 /** What has a line in the overview: groups, and whatever else somebody wrote a budget for. */
 
-import { subjectKey } from '../../../policies/limits/levels.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitsOn, subjectKey } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
 import { isBudget, type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';

@@ -1,8 +1,7 @@
 /** What edits would do: the desk's rows with dates, and a look back. */
 
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { counterOf, type LimitSet, limitAt, limitsOn } from '../../../policies/limits/limits.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ChangeRow, LimitEdit, Preview } from '../../core/limits/index.ts';
 import type { CurrentLimits } from '../reading/limits-now.ts';

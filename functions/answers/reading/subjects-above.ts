@@ -1,4 +1,4 @@
-import { subjectKey } from '../../../policies/limits/levels.ts';
+import { subjectKey } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { PlacedGroup } from '../../../policies/place/placement.ts';
 

@@ -1,8 +1,7 @@
 import { type Claim, counterName } from '../../../policies/claim.ts';
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitAt } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';

@@ -1,5 +1,5 @@
-import { amountText } from '../../../policies/text/amount-text.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 import { subjectPagePath } from '../../core/notify/index.ts';
 import { limitWords } from '../standing/limit-words.ts';
 import type { ShadowRow } from './model.ts';

@@ -1,6 +1,5 @@
-import { limitsOfGroup, subjectKey } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitsOfGroup, limitsOn, subjectKey } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import { isSpent } from '../../../policies/units/unit.ts';
 

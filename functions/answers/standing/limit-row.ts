@@ -1,10 +1,9 @@
 /** A limit and its counter as one row. Pure. */
 
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import { grantedAt } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { limitPeriod } from '../../../policies/limits/limits.ts';
-import { isValidAt } from '../../../policies/limits/validity.ts';
+import { limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

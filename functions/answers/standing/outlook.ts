@@ -5,8 +5,7 @@ import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
 import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
-import { kindRow, type LimitKind } from '../../../policies/units/unit.ts';
-import type { UsageCounts } from '../../../policies/units/unit-row.ts';
+import { kindRow, type LimitKind, type UsageCounts } from '../../../policies/units/unit.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
 import type { DayTotal, ForecastRow } from './model.ts';
 

@@ -1,7 +1,6 @@
 import type { FiscalStart } from '../../../policies/limits/fiscal.ts';
-import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { isMoney } from '../../../policies/units/unit.ts';

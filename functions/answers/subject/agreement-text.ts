@@ -1,5 +1,5 @@
-import { amountText } from '../../../policies/text/amount-text.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 import type { AgreementCause, BudgetAgreement } from '../../core/usage/index.ts';
 
 interface AgreementTold {

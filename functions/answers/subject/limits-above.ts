@@ -1,9 +1,8 @@
 import { counterName } from '../../../policies/claim.ts';
 import { disclosureFor } from '../../../policies/disclosure.ts';
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
-import { validAt } from '../../../policies/limits/validity.ts';
+import { counterOf, limitAt, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
+import { validAt } from '../../../policies/limits/period.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { subjectLabelOf } from '../reading/scope.ts';

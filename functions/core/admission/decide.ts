@@ -1,4 +1,5 @@
 import type { Decision, NoticeOrder } from '../../../policies/decision.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
@@ -9,7 +10,6 @@ import type { JobDecision } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/index.ts';
 import type { DecideDeps } from './decide-deps.ts';
-import { jobIdIn } from './envelope.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';
 
 /**
@@ -50,6 +50,12 @@ export async function decide(
   });
   return decisions;
 }
+
+/** The id of the job that an entry is about, also where the rest of it is not understood. */
+export const jobIdIn = (entry: unknown): { readonly jobId?: number } =>
+  isRecord(entry) && typeof entry.jobId === 'number' && Number.isSafeInteger(entry.jobId)
+    ? { jobId: entry.jobId }
+    : {};
 
 async function noticesByJob(
   judged: readonly JudgedJob[],

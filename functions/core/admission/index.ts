@@ -2,6 +2,5 @@
 
 export { decide } from './decide.ts';
 export type { DecideDeps, HandOutDirectory, Rules } from './decide-deps.ts';
-export { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from './envelope.ts';
 export { judgeRequests, toHoldAsk } from './judge.ts';
 export { recordUnmetered } from './record-unmetered.ts';

@@ -3,8 +3,8 @@ import { evaluate } from '../../../policies/evaluate.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { UnmeteredAnswer as Answer, UnmeteredResult } from '../contract/index.ts';
 import type { UnmeteredAsk } from '../ledger/index.ts';
+import { jobIdIn } from './decide.ts';
 import type { DecideDeps } from './decide-deps.ts';
-import { jobIdIn } from './envelope.ts';
 import { toHoldAsk } from './judge.ts';
 
 /** Nobody waits for these: they may take the whole of a short function timeout. */

@@ -1,5 +1,5 @@
 /** Secrets kept as lines of one text, read rarely and kept a while. */
-import type { Log } from './log.ts';
+import type { Log } from './machine.ts';
 
 interface SecretLinesDeps {
   /** The whole text, with a timeout of its own. @throws what it likes; only the error's name is logged. */

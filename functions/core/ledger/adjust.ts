@@ -1,6 +1,5 @@
 /** Credits and debits by hand: an entry beside the counter and the counter's change, in one transaction. */
-import { counterName } from '../../../policies/claim.ts';
-import { isPipelineCounter } from '../../../policies/limits/amount-in-force.ts';
+import { counterName, isPipelineCounter } from '../../../policies/claim.ts';
 import { LedgerError } from '../store/index.ts';
 import { attempt } from './attempt.ts';
 import { AMOUNT_MAX } from './job.ts';

@@ -6,12 +6,14 @@
  * reads what is due and nothing else, however large the table is.
  */
 
+import { randomUUID } from 'node:crypto';
+import type { LedgerClock } from '../environment/index.ts';
 import { DUE_SHARDS } from '../store/index.ts';
 import { attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
+import type { ClosingEntry } from './entry.ts';
 import type { Counter } from './ledger.ts';
-import { adjustedIn, closingIn, counterIn } from './period-items.ts';
 import { amountsOf } from './recount.ts';
-import type { ClosingStore, CounterReset, StoredItem, Write } from './store.ts';
+import type { ClosingStore, CounterReset, LedgerStore, StoredItem, Write } from './store.ts';
 
 const TIMEOUT_MS = 5_000;
 /** Per call: 512 periods in all. A month's end has some for every group, and weeks of time. */
@@ -91,3 +93,28 @@ const resetOf = (counter: Counter, closeAtMs?: number): CounterReset => ({
   ...(counter.drifts && { drifts: counter.drifts }),
   ...(closeAtMs !== undefined && { closeAtMs }),
 });
+
+export interface ClosingOptions {
+  readonly store: Pick<LedgerStore, 'transact'> & ClosingStore;
+  readonly clock: LedgerClock;
+  /** [0, 1), for the jitter between tries. */
+  readonly random: () => number;
+}
+
+/** Closes a page of the periods that are due over a table; see {@link closePeriods}. */
+export const createClosing =
+  (options: ClosingOptions) =>
+  (deadlineMs: number): Promise<ClosedPeriods> =>
+    closePeriods(deadlineMs, { ...options, newToken: randomUUID });
+
+// What a period's partition has, as {@link ClosingStore.readPeriod} returns it.
+
+export const counterIn = (items: readonly StoredItem[]): Counter | undefined =>
+  items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];
+
+export const closingIn = (items: readonly StoredItem[]): ClosingEntry | undefined =>
+  items.flatMap((item) => (item.kind === 'closing' ? item.closing : []))[0];
+
+/** Sum of the credits and debits by hand, in the counter's unit. */
+export const adjustedIn = (items: readonly StoredItem[]): number =>
+  items.reduce((sum, item) => sum + (item.kind === 'adjustment' ? item.adjustment.amount : 0), 0);

@@ -4,8 +4,6 @@ import { type LedgerClock, systemClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';
 import { adjust } from './adjust.ts';
 import { NO_AMOUNTS } from './amounts.ts';
-import { announceOnce } from './announce.ts';
-import { bypassMove } from './bypass.ts';
 import { dueJobs, postponeMove } from './due.ts';
 import { hold } from './hold.ts';
 import { newJob } from './job.ts';
@@ -15,7 +13,7 @@ import { type MoveDeps, type MoveWish, makeMoves } from './make-moves.ts';
 import { rebuild } from './rebuild.ts';
 import { expireMove, releaseMove, settleMove } from './settle.ts';
 import type { LedgerStore } from './store.ts';
-import { unmeteredMove } from './unmetered.ts';
+import { bypassMove, unmeteredMove } from './unmetered.ts';
 
 interface LedgerOptions {
   readonly store: LedgerStore;
@@ -133,4 +131,46 @@ async function readRecords(
     if (error instanceof LedgerError) return undefined;
     throw error;
   }
+}
+
+// What people are told once, however often it happens.
+
+interface AnnounceOptions {
+  /** How long it is not said again. */
+  readonly ttlMs: number;
+  readonly timeoutMs: number;
+}
+
+interface AnnounceDeps {
+  readonly store: LedgerStore;
+  readonly clock: LedgerClock;
+}
+
+/**
+ * One per key, same order: true for whoever says it first. Where the table does not answer it is true: better told
+ * twice than never.
+ */
+export async function announceOnce(
+  keys: readonly string[],
+  { ttlMs, timeoutMs }: AnnounceOptions,
+  { store, clock }: AnnounceDeps,
+): Promise<readonly boolean[]> {
+  const atMs = clock.nowMs();
+  const distinct = [...new Set(keys)];
+  const answers = await Promise.all(
+    distinct.map((key) =>
+      store.announce({ key, atMs, untilMs: atMs + ttlMs }, { timeoutMs }).catch(toldRatherTwice),
+    ),
+  );
+  const first = new Map(distinct.map((key, index) => [key, answers[index] ?? true]));
+  return keys.map((key) => {
+    const mine = first.get(key) ?? true;
+    first.set(key, false);
+    return mine;
+  });
+}
+
+function toldRatherTwice(error: unknown): true {
+  if (error instanceof LedgerError) return true;
+  throw error;
 }

@@ -1,8 +1,7 @@
 /** Live jobs in the order of their due time, and the writing of a new one. The due order is the sweep's only cursor. */
 
 import { DUE_SHARDS } from '../store/index.ts';
-import type { DueJob } from './due-job.ts';
-import type { EndOutcome, JobRecord } from './ledger.ts';
+import type { DueJob, EndOutcome, JobRecord } from './ledger.ts';
 import { type Move, noMove } from './move.ts';
 import { isLive } from './settle.ts';
 import type { LedgerStore, ReadOptions } from './store.ts';

@@ -34,13 +34,12 @@ import {
   TTL_ATTRIBUTE,
   transactItems,
 } from '../store/index.ts';
-import { announcementItem, seconds } from './announce.ts';
-import type { DueJob } from './due-job.ts';
-import { itemWrite, rewriteOf, rewriteOfEntry } from './dynamo-write.ts';
+import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem } from './counter-item.ts';
+import { announcementItem, itemWrite, rewriteOf, rewriteOfEntry, seconds } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
-import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem, decodeRecord } from './item.ts';
-import type { Counter, JobRecord } from './ledger.ts';
+import type { Counter, DueJob, JobRecord } from './ledger.ts';
+import { decodeRecord } from './record-item.ts';
 import type {
   Announcement,
   ClosingStore,

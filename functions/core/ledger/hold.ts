@@ -15,17 +15,22 @@ import {
   TRANSACTION_RESERVE_MS,
   timeLeftMs,
 } from './attempt.ts';
-import { decided, draftRecord } from './draft.ts';
-import { type HoldJob, newJob } from './job.ts';
+import {
+  decided,
+  draftRecord,
+  type HoldJob,
+  newJob,
+  type WeighedVerdict,
+  type WeighingResult,
+} from './job.ts';
 import { type SeenCounters, StaleLimits } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
-import { type PackNeed, packs } from './merge.ts';
+import { type KnownCounter, type PackNeed, packs } from './merge.ts';
 import { giveBackCharges } from './reopen.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
 import type { Refusal, Write } from './store.ts';
 import { weigh, weighWithGrace } from './weigh.ts';
-import type { KnownCounter, WeighedVerdict, WeighingResult } from './weighing.ts';
 
 interface HoldDeps extends AttemptDeps {
   readonly lastSeen: SeenCounters;

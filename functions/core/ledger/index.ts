@@ -1,34 +1,33 @@
 /** What others may use of this folder; its README says what it promises. */
-export type { ClosedPeriods } from './close-periods.ts';
+export { adjustedIn, type ClosedPeriods, closingIn, counterIn, createClosing } from './close-periods.ts';
 export {
   type ControllerScope,
   type ControllerScopeStore,
+  dynamoControllerScope,
   followsNoAnswer,
   isOutOfScope,
   scopeAfter,
 } from './controller-scope.ts';
-export { createClosing } from './create-closing.ts';
+export { CLOSED_AT, decodeItem, REV } from './counter-item.ts';
 export { createLedger } from './create-ledger.ts';
-export { deployedTable } from './deployed-table.ts';
-export { draftRecord, GRACE_SECONDS } from './draft.ts';
-export type { DueJob } from './due-job.ts';
-export { dynamoControllerScope } from './dynamo-controller-scope.ts';
-export { dynamoInstanceRegister } from './dynamo-instance-register.ts';
-export { dynamoSweepMarks } from './dynamo-marks.ts';
-export { dynamoPseudonymKeys } from './dynamo-pseudonym-keys.ts';
-export { dynamoRecountOutcomes } from './dynamo-recount-outcomes.ts';
+export { deployedTable, onOwnBooks } from './deployed-table.ts';
 export { DynamoStore } from './dynamo-store.ts';
+export { recordItem } from './dynamo-write.ts';
 export type { CorrectionEntry, EntryCause } from './entry.ts';
 export { inboxBody, inboxItem } from './inbox-item.ts';
-export type { InstanceRegister, KnownInstance } from './instance-register.ts';
-export { CLOSED_AT, decodeItem, REV } from './item.ts';
-export { newJob } from './job.ts';
-export { REGISTER_TIMEOUT_MS } from './known-instances.ts';
+export {
+  dynamoInstanceRegister,
+  type InstanceRegister,
+  type KnownInstance,
+  REGISTER_TIMEOUT_MS,
+} from './instance-register.ts';
+export { draftRecord, GRACE_SECONDS, newJob } from './job.ts';
 export type {
   BypassAsk,
   Counter,
   CounterAmounts,
   Drift,
+  DueJob,
   EndOutcome,
   GoneJob,
   HoldAsk,
@@ -49,14 +48,15 @@ export {
   type StoreFault,
   type StoreOperation,
 } from './memory-store.ts';
-export { packs } from './merge.ts';
+export { type KnownCounter, packs } from './merge.ts';
 export { type CounterChange, changesBetween, mergeChanges } from './move.ts';
-export { onOwnBooks } from './own-books.ts';
-export { adjustedIn, closingIn, counterIn } from './period-items.ts';
-export { type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
-export { recordItem } from './record-size.ts';
-export { type RecountOutcome, type RecountOutcomes, recountOutcome } from './recount-outcome.ts';
-export { ranRejected, wasRejected } from './rejected.ts';
+export { dynamoPseudonymKeys, type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
+export {
+  dynamoRecountOutcomes,
+  type RecountOutcome,
+  type RecountOutcomes,
+  recountOutcome,
+} from './recount-outcome.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { expiring, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
@@ -75,8 +75,8 @@ export type {
   TransactOutcome,
   Write,
 } from './store.ts';
-export type { RunnerMark, SweepMarkStore, SweepMarks } from './sweep-marks.ts';
+export { dynamoSweepMarks, type RunnerMark, type SweepMarkStore, type SweepMarks } from './sweep-marks.ts';
+export { ranRejected, wasRejected } from './unmetered.ts';
 export { type KeptJob, nameless, namesNeedlessly, userIdOf, userIdsIn } from './user-ids.ts';
 export { weigh } from './weigh.ts';
-export type { KnownCounter } from './weighing.ts';
 export { writeUnits } from './write-units.ts';

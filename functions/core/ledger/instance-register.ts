@@ -1,3 +1,18 @@
+import {
+  answered,
+  INSTANCES_PK,
+  type InstanceTable,
+  type Item,
+  type ItemPage,
+  type ItemTable,
+  itemAt,
+  putItem,
+  queryPage,
+  SK,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
+
 /**
  * Which GitLabs a table has books of. The host begins every key, so whoever spells it otherwise sees an empty table: the
  * table itself remembers the spelling, and everybody who opens it can ask.
@@ -19,3 +34,58 @@ export interface KnownInstance {
   /** When somebody last wrote to these books under this name, Unix ms. */
   readonly openedAtMs: number;
 }
+
+/** No job waits for it, and it is often the first thing a database hears that has just started. */
+export const REGISTER_TIMEOUT_MS = 15_000;
+const GITLAB_URL_ATTRIBUTE = 'gu';
+const ROUTER_HOST = 'rh';
+const OPENED_AT = 'at';
+
+/** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
+export async function knownInstances(
+  table: ItemTable,
+  timeoutMs = REGISTER_TIMEOUT_MS,
+): Promise<readonly KnownInstance[]> {
+  const ask = { pk: INSTANCES_PK, consistent: true };
+  const { items } = await answered('read whose books these are', unavailable(table), () =>
+    queryPage(table, ask, new TimeLimit(timeoutMs)).catch(noneWithoutTable),
+  );
+  return items.map(decode);
+}
+
+/** Whoever reads the books is told that the table is missing, in words of its own. */
+function noneWithoutTable(error: unknown): ItemPage {
+  if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
+  throw error;
+}
+
+function decode(item: Item): KnownInstance {
+  const gitlabUrl = item[GITLAB_URL_ATTRIBUTE]?.S;
+  const routerHost = item[ROUTER_HOST]?.S;
+  return {
+    instance: item[SK]?.S ?? '',
+    openedAtMs: Number(item[OPENED_AT]?.N ?? 0),
+    ...(gitlabUrl !== undefined && { gitlabUrl }),
+    ...(routerHost !== undefined && { routerHost }),
+  };
+}
+
+/** One item per instance, outside of every instance's own keys. */
+export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>): InstanceRegister => ({
+  list: () => knownInstances(table),
+  async remember(known) {
+    await answered('remember whose books these are', unavailable(table), () =>
+      putItem(table, encode(known), new TimeLimit(REGISTER_TIMEOUT_MS)),
+    );
+  },
+});
+
+const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) =>
+  itemAt(
+    { pk: INSTANCES_PK, sk: instance },
+    {
+      [OPENED_AT]: { N: String(openedAtMs) },
+      ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
+      ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
+    },
+  );

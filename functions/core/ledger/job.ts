@@ -1,7 +1,9 @@
 import { counterName } from '../../../policies/claim.ts';
 import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
+import type { Violation } from '../../../policies/reason.ts';
 import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
-import type { HoldAsk, HoldOutcome, JobRecord } from './ledger.ts';
+import type { HoldAsk, HoldOutcome, JobRecord, RecordClaim } from './ledger.ts';
+import type { CounterMerge } from './merge.ts';
 
 /** One job on its way through a hold. */
 export interface HoldJob {
@@ -53,3 +55,69 @@ const isLawful = (claims: HoldAsk['claims'], { jobId }: HoldAsk): boolean =>
   );
 
 const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+export interface WeighedVerdict {
+  readonly job: HoldJob;
+  /** Empty: the job is kept. */
+  readonly violations: readonly Violation[];
+  /** What would have rejected it in mode `enforce`, and soft limits it passed. */
+  readonly shadow: readonly Violation[];
+  /** What the job will hold; nothing for a rejected one, whose claims only name their counters. */
+  readonly claims: readonly RecordClaim[];
+  /** What it asked in the end. */
+  readonly ask: Pick<HoldJob, 'ask' | 'names'>;
+  /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
+  readonly graceUnknown: boolean;
+}
+
+export interface WeighingResult {
+  readonly verdicts: readonly WeighedVerdict[];
+  /** Keyed by counter name: one merged write per counter of the kept jobs. */
+  readonly merges: ReadonlyMap<string, CounterMerge>;
+}
+
+// The record a verdict becomes.
+
+/** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
+export const GRACE_SECONDS = 15 * 60;
+
+/** @param nowMs - stands in where the ask does not say when it was evaluated. */
+export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
+  const { prior } = verdict.job;
+  const { decidedAtMs = nowMs } = verdict.job.ask;
+  const { ask } = verdict.ask;
+  const rejected = verdict.violations.length > 0;
+  return {
+    jobId: ask.jobId,
+    state: rejected ? 'REJECTED' : 'HELD',
+    generation: (prior?.generation ?? 0) + 1,
+    rev: (prior?.rev ?? 0) + 1,
+    facts: ask.facts,
+    claims: verdict.claims,
+    violations: verdict.violations,
+    shadow: verdict.shadow,
+    answered: 'ledger',
+    ...(ask.unchecked === undefined ? {} : { unchecked: ask.unchecked }),
+    flagged: false,
+    decidedAtMs,
+    ...(rejected ? { endedAtMs: decidedAtMs } : { dueAtMs: dueAtMs(decidedAtMs, ask.facts.timeoutSeconds) }),
+    entries: prior?.entries ?? 0,
+  };
+}
+
+export const dueAtMs = (heldAtMs: number, timeoutSeconds: number): number =>
+  heldAtMs + (timeoutSeconds + GRACE_SECONDS) * 1000;
+
+export function decided(verdict: WeighedVerdict): HoldOutcome {
+  const generation = (verdict.job.prior?.generation ?? 0) + 1;
+  const [first, ...rest] = verdict.violations;
+  return first === undefined
+    ? { outcome: 'admitted', generation, repeated: false, shadow: verdict.shadow }
+    : {
+        outcome: 'rejected',
+        generation,
+        repeated: false,
+        violations: [first, ...rest],
+        shadow: verdict.shadow,
+      };
+}

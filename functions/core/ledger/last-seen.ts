@@ -3,10 +3,9 @@
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { HoldJob } from './job.ts';
+import type { HoldJob, WeighedVerdict, WeighingResult } from './job.ts';
 import type { HoldOptions, HoldOutcome } from './ledger.ts';
-import { fitsBound } from './merge.ts';
-import type { KnownCounter, WeighedVerdict, WeighingResult } from './weighing.ts';
+import { fitsBound, type KnownCounter } from './merge.ts';
 
 /** One line per counter of the groups one process serves; beyond it the longest unused goes. */
 const COUNTERS_MAX = 10_000;

@@ -1,7 +1,6 @@
 import type { Claim, CounterKey, LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
-import type { DueJob } from './due-job.ts';
 
 export type { JobFacts };
 
@@ -272,4 +271,10 @@ export interface RebuildReport {
   readonly passedOver: number;
   /** Periods that ought to be closed since a day and are not: live jobs hold on them, or they drift, or nobody closes. */
   readonly unclosed: number;
+}
+
+/** A live job and when somebody must look at it, Unix ms. */
+export interface DueJob {
+  readonly jobId: number;
+  readonly dueAtMs: number;
 }

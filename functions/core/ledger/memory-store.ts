@@ -15,8 +15,8 @@ import {
   MemoryTable,
   SK,
 } from '../store/index.ts';
+import { decodeItem } from './counter-item.ts';
 import { DynamoStore } from './dynamo-store.ts';
-import { decodeItem } from './item.ts';
 import type { Counter } from './ledger.ts';
 import type {
   ClosingStore,

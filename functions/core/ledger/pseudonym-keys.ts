@@ -1,4 +1,16 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import {
+  absent,
+  answered,
+  getItem,
+  type InstanceTable,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  TimeLimit,
+  TTL_ATTRIBUTE,
+  unavailable,
+} from '../store/index.ts';
 
 /** Characters of base64: 72 bits, so that two users of one GitLab never meet. */
 const LENGTH = 12;
@@ -22,3 +34,50 @@ export interface PseudonymKeys {
 }
 
 export const yearOf = (atMs: number): number => new Date(atMs).getUTCFullYear();
+
+const TIMEOUT_MS = 5_000;
+const KEY_BYTES = 32;
+const KEY = 'k';
+/** The longest job, the longest year and 90 days: by then the last record of the year is gone. */
+const KEPT_DAYS = 35 + 367 + 90;
+const DAY_SECONDS = 86_400;
+
+/** One item per year, which only the nightly check and operators may read. */
+export function dynamoPseudonymKeys({ table, instance }: InstanceTable): PseudonymKeys {
+  const keys = ledgerKeys(instance);
+  const failure = unavailable(table);
+  const known = new Map<number, Uint8Array>();
+
+  async function find(year: number): Promise<Uint8Array | undefined> {
+    const cached = known.get(year);
+    if (cached !== undefined) return cached;
+    const item = await answered('read a key of pseudonyms', failure, () =>
+      getItem(table, keys.pseudonymKey(year), new TimeLimit(TIMEOUT_MS)),
+    );
+    const key = item?.[KEY]?.B;
+    if (key !== undefined) known.set(year, key);
+    return key;
+  }
+
+  /** Unless somebody else made it: then that is the one. */
+  async function make(year: number): Promise<void> {
+    const expiresAtSeconds = Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS;
+    const item = itemAt(keys.pseudonymKey(year), {
+      [KEY]: { B: randomBytes(KEY_BYTES) },
+      [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
+    });
+    await answered('make a key of pseudonyms', failure, () =>
+      putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
+    );
+  }
+
+  return {
+    find,
+    async keyOf(year) {
+      const there = await find(year);
+      if (there !== undefined) return there;
+      await make(year);
+      return (await find(year)) ?? Promise.reject(new Error(`the key of ${year} was made and is not there`));
+    },
+  };
+}

@@ -1,4 +1,5 @@
 import type { CounterKey } from '../../../policies/claim.ts';
+import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 import type { RebuildReport } from './ledger.ts';
 
 /** What the last recount of all records found, kept beside the books for whoever tells a figure. */
@@ -11,7 +12,7 @@ export interface RecountOutcome {
   readonly unlisted: number;
 }
 
-export interface DriftingCounter {
+interface DriftingCounter {
   readonly key: CounterKey;
   /** Settled + held, whole units of the limit: as the counter had it, and as its records make it. */
   readonly committed: number;
@@ -44,3 +45,53 @@ export function recountOutcome(
     unlisted: Math.max(0, all.length - DRIFTING_KEPT_MAX),
   };
 }
+
+const RECOUNTED_AT = 'at';
+const UNLISTED = 'ul';
+const DRIFTING = 'dc';
+const SUBJECT = 's';
+const LIMIT = 'l';
+const PERIOD = 'p';
+const COMMITTED = 'c';
+const RECOUNTED = 'r';
+
+/** One item, which each recount replaces. */
+export function dynamoRecountOutcomes({ table, instance }: InstanceTable): RecountOutcomes {
+  const key = ledgerKeys(instance).recountOutcome;
+  const item = singleItem({ table, key, name: 'what the recount found', consistent: false });
+  return {
+    async read() {
+      const found = await item.read();
+      return found && decode(found);
+    },
+    write: (outcome) => item.write(encode(outcome)),
+  };
+}
+
+const encode = (outcome: RecountOutcome): Item => ({
+  [RECOUNTED_AT]: { N: String(outcome.recountedAtMs) },
+  [UNLISTED]: { N: String(outcome.unlisted) },
+  [DRIFTING]: {
+    L: outcome.drifting.map(({ key, committed, recounted }) => ({
+      M: {
+        [SUBJECT]: { S: key.subject },
+        [LIMIT]: { S: key.limit },
+        [PERIOD]: { S: key.period },
+        [COMMITTED]: { N: String(committed) },
+        [RECOUNTED]: { N: String(recounted) },
+      },
+    })),
+  },
+});
+
+const decode = (item: Item): RecountOutcome => ({
+  recountedAtMs: Number(item[RECOUNTED_AT]?.N ?? 0),
+  unlisted: Number(item[UNLISTED]?.N ?? 0),
+  drifting: (item[DRIFTING]?.L ?? []).map(
+    ({ M = {} }): DriftingCounter => ({
+      key: { subject: M[SUBJECT]?.S ?? '', limit: M[LIMIT]?.S ?? '', period: M[PERIOD]?.S ?? '' },
+      committed: Number(M[COMMITTED]?.N ?? 0),
+      recounted: Number(M[RECOUNTED]?.N ?? 0),
+    }),
+  ),
+});

@@ -1,8 +1,6 @@
-import type { CounterKey } from '../../../policies/claim.ts';
-import { isPipelineCounter } from '../../../policies/limits/amount-in-force.ts';
+import { type CounterKey, isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { longestDays } from '../../../policies/limits/period.ts';
-import { overEverywhereMs } from '../../../policies/limits/period-end.ts';
+import { longestDays, overEverywhereMs } from '../../../policies/limits/period.ts';
 import type { JobRecord } from './ledger.ts';
 import type { CounterReset, CounterWrite } from './store.ts';
 

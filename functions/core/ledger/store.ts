@@ -2,11 +2,9 @@
  * What the ledger needs from a table: all-or-nothing writes with conditions, consistent reads, a scan and the due index.
  * The decision loop knows only this; DynamoDB and the in-memory table implement it.
  */
-
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { DueJob } from './due-job.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
-import type { Counter, CounterAmounts, JobRecord, UncheckedCause } from './ledger.ts';
+import type { Counter, CounterAmounts, DueJob, JobRecord, UncheckedCause } from './ledger.ts';
 
 export interface LedgerStore {
   /**

@@ -1,3 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type AttributeValue,
+  answered,
+  getItem,
+  type InstanceTable,
+  type Item,
+  itemAt,
+  type Key,
+  ledgerKeys,
+  putItem,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
+
 /** How far the search for jobs that nobody asked us about has come, per runner. It changes every minute. */
 
 export interface SweepMarks {
@@ -36,4 +51,161 @@ export interface SweepMarkStore {
   read(): Promise<SweepMarks | undefined>;
   /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(marks: SweepMarks): Promise<void>;
+}
+
+// The sweep's marks ↔ DynamoDB items.
+
+type Attributes = Readonly<Record<string, AttributeValue>>;
+
+const SINCE = 'si';
+const MARKS = 'rm';
+const OPEN = 'op';
+const BLOCKS = 'bl';
+
+/** What is said once: since when, which jobs run unadmitted, and how many blocks of runners there are. */
+const encodeHead = ({ sinceMs, open }: SweepMarks, blocks: number): Attributes => ({
+  [SINCE]: number(sinceMs),
+  // Pairs in a list keep their order, which a map would not.
+  [OPEN]: { L: [...open].flat().map(number) },
+  [BLOCKS]: number(blocks),
+});
+
+const decodeHead = (item: Attributes): Pick<SweepMarks, 'sinceMs' | 'open'> => ({
+  sinceMs: numberOf(item[SINCE]),
+  open: decodePairs(item[OPEN]?.L ?? []),
+});
+
+/** 0: an item of an older version, which has the runners itself. */
+const blocksOf = (item: Attributes): number => numberOf(item[BLOCKS]);
+
+const encodeRunners = (runners: Iterable<readonly [number, RunnerMark]>): Attributes => ({
+  [MARKS]: {
+    M: Object.fromEntries(
+      [...runners].map(([runnerId, mark]) => [String(runnerId), { L: encodeMark(mark) }]),
+    ),
+  },
+});
+
+const decodeRunners = (item: Attributes): readonly (readonly [number, RunnerMark])[] =>
+  Object.entries(item[MARKS]?.M ?? {}).map(([runnerId, mark]) => [
+    Number(runnerId),
+    decodeMark(mark.L ?? []),
+  ]);
+
+const number = (value: number): AttributeValue => ({ N: String(value) });
+
+const encodeMark = ({ seenTo, passMs, deepMs, going }: RunnerMark): AttributeValue[] => [
+  ...[seenTo, passMs, deepMs].map(number),
+  ...(going === undefined
+    ? []
+    : [number(going.startMs), { BOOL: going.deep }, number(going.top), { S: going.page }]),
+];
+
+function decodeMark([
+  seenTo,
+  passMs,
+  deepMs,
+  startMs,
+  deep,
+  top,
+  page,
+]: readonly AttributeValue[]): RunnerMark {
+  const mark = { seenTo: numberOf(seenTo), passMs: numberOf(passMs), deepMs: numberOf(deepMs) };
+  if (page?.S === undefined) return mark;
+  const going = { startMs: numberOf(startMs), deep: deep?.BOOL ?? false, top: numberOf(top), page: page.S };
+  return { ...mark, going };
+}
+
+const decodePairs = (values: readonly AttributeValue[]): ReadonlyMap<number, number> =>
+  new Map(
+    Array.from({ length: Math.floor(values.length / 2) }, (_, index) => [
+      numberOf(values[index * 2]),
+      numberOf(values[index * 2 + 1]),
+    ]),
+  );
+
+const numberOf = (value: AttributeValue | undefined): number => Number(value?.N ?? 0);
+
+const TIMEOUT_MS = 2_000;
+/** Some 45 bytes each, and 200 for a search that was cut short: at most half of an item's 400 KB. */
+const BLOCK_RUNNERS_MAX = 1_000;
+/** A million runners. */
+const BLOCKS_MAX = 1_000;
+const AT_ONCE = 8;
+
+/**
+ * The marks beside the ledger: one item for what is said once, one for each thousand runners. A runner stays in its block,
+ * by its id, and a block that has not changed since it was read is not written. The item of an older version, which had all
+ * runners in itself, is read and replaced.
+ */
+export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkStore {
+  const keys = ledgerKeys(instance);
+  /** What stands in the table, by block, as far as this store has read or written it. */
+  let known: readonly Runners[] = [];
+
+  const failure = unavailable(table);
+  const get = (key: Key): Promise<Item | undefined> =>
+    answered("read the sweep's marks", failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
+  const put = async (key: Key, attributes: Item): Promise<void> => {
+    await answered("write the sweep's marks", failure, () =>
+      putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
+    );
+  };
+
+  return {
+    read: async () => {
+      const head = await get(keys.sweepMarks);
+      if (head === undefined) return undefined;
+      const blocks = await inParts(blocksOf(head), (block) => get(keys.sweepMarksBlock(block)));
+      known = blocks.map((item = {}) => new Map(decodeRunners(item)));
+      // The item of an older version has the runners itself.
+      const runners = new Map([...decodeRunners(head), ...known.flatMap((block) => [...block])]);
+      return { ...decodeHead(head), runners };
+    },
+    write: async (marks) => {
+      const blocks = blocksFor(marks);
+      // Before the head, which says how many there are: a write that breaks off leaves older marks, and work is repeated.
+      await inParts(blocks.length, async (block) => {
+        const runners = blocks[block] ?? new Map();
+        if (isSame(runners, known[block])) return;
+        await put(keys.sweepMarksBlock(block), encodeRunners(runners));
+      });
+      await put(keys.sweepMarks, encodeHead(marks, blocks.length));
+      known = blocks;
+    },
+  };
+}
+
+type Runners = ReadonlyMap<number, RunnerMark>;
+
+/** As many blocks as the runners need; their number is a power of two, so that few runners change theirs as a fleet grows. */
+function blocksFor({ runners }: SweepMarks): readonly Runners[] {
+  let count = 1;
+  // Half full on the average leaves room for blocks that are fuller than others.
+  while (count * (BLOCK_RUNNERS_MAX / 2) < runners.size && count < BLOCKS_MAX) count *= 2;
+  const blocks: Map<number, RunnerMark>[] = Array.from({ length: count }, () => new Map());
+  for (const [runnerId, mark] of runners) blocks[spread(runnerId) % count]?.set(runnerId, mark);
+  return blocks;
+}
+
+/** Runners that are left of a fleet may all have even ids. @see Knuth's multiplicative hashing */
+const spread = (runnerId: number): number => Math.imul(runnerId, 0x9e37_79b1) >>> 12;
+
+/** Whether a block has the same marks as the one that was read or written last. */
+function isSame(runners: Runners, known: Runners | undefined): boolean {
+  if (known?.size !== runners.size) return false;
+  for (const [runnerId, mark] of runners) {
+    const before = known.get(runnerId);
+    if (before === undefined || !(before === mark || isDeepStrictEqual(before, mark))) return false;
+  }
+  return true;
+}
+
+async function inParts<To>(count: number, each: (index: number) => Promise<To>): Promise<readonly To[]> {
+  const results: To[] = [];
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const part = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => each(from + index));
+    results.push(...(await Promise.all(part)));
+  }
+  return results;
 }

@@ -1,16 +1,12 @@
 /** Weighs jobs in arrival order against the counters seen so far: who is kept, who is refused, and what that adds up to. */
-
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { LedgerClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { HoldJob } from './job.ts';
-import { judgeClaim } from './judge-claim.ts';
+import type { HoldJob, WeighedVerdict, WeighingResult } from './job.ts';
 import type { RecordClaim } from './ledger.ts';
-import { CounterMerge } from './merge.ts';
-import { pipelineOf, pipelineRuns } from './pipeline-runs.ts';
+import { CounterMerge, judgeClaim, type KnownCounter, type KnownCounters } from './merge.ts';
 import type { LedgerStore } from './store.ts';
-import type { KnownCounter, KnownCounters, WeighedVerdict, WeighingResult } from './weighing.ts';
 
 /** A verdict and the bound each claim must fit at commit. */
 interface Weighed extends WeighedVerdict {
@@ -161,3 +157,23 @@ async function learnPipelines(
     throw error;
   }
 }
+
+/**
+ * Whether a job's pipeline has an admitted job, in the table or earlier in the same pack (the same transaction, so both
+ * or none). Undefined: nobody looked.
+ */
+function pipelineRuns(
+  job: HoldJob,
+  known: KnownCounters,
+  merges: ReadonlyMap<string, CounterMerge>,
+): boolean | undefined {
+  const key = pipelineOf(job);
+  if (key === undefined) return false;
+  const name = counterName(key);
+  const taken = merges.get(name)?.committed ?? 0;
+  const seen = known.get(name);
+  return seen === undefined ? (taken > 0 ? true : undefined) : seen.committed + taken > 0;
+}
+
+const pipelineOf = ({ ask }: HoldJob): CounterKey | undefined =>
+  ask.claims.find(({ grace }) => grace !== undefined)?.grace?.pipeline;

@@ -6,8 +6,8 @@
 
 import { itemBytes, type LedgerKeys } from '../store/index.ts';
 import { NO_AMOUNTS, plus } from './amounts.ts';
-import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry, encodeReset } from './item.ts';
-import { recordItem } from './record-size.ts';
+import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry, encodeReset } from './counter-item.ts';
+import { recordItem } from './dynamo-write.ts';
 import type { TransactOutcome, Write } from './store.ts';
 
 interface WriteUnits {

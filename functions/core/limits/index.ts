@@ -56,9 +56,15 @@ export {
   type StoredRequest,
 } from './desk/request-items.ts';
 export { mayDo, type RightsContext } from './desk/rights.ts';
-export { ROLES } from './desk/rights-table.ts';
-export { ACT_WORDS, whoMayText } from './desk/rights-words.ts';
-export type { Denial, Rights, Role, RoleName } from './desk/role.ts';
+export {
+  ACT_WORDS,
+  type Denial,
+  type Rights,
+  ROLES,
+  type Role,
+  type RoleName,
+  whoMayText,
+} from './desk/role.ts';
 export { subjectOf } from './desk/subject-text.ts';
 export { zoneOfSubject } from './desk/zone-of-subject.ts';
 export { DynamoLimitTable, type DynamoLimitTableOptions } from './dynamo-limit-table.ts';

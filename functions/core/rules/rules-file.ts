@@ -3,8 +3,12 @@ import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
 import type { Rules } from '../admission/index.ts';
+import type { LiveLimits } from '../limits/index.ts';
 
 /** A document with the short hash of its content, as the build wrote it. */
 interface Versioned {
@@ -38,4 +42,22 @@ export function readRulesFile(file: string): Rules {
 function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part: string): T {
   if (parsed.ok) return parsed.value;
   throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
+}
+
+/** What edits are planned against. */
+export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
+
+interface PackedRules {
+  readonly policy: Policy;
+  /** In force until a first set is live. */
+  readonly limits: LimitsInForce;
+  readonly directory: Directory | undefined;
+}
+
+/** What the build packed, with the limits as they were written. @throws {Error} like {@link readRulesFile} */
+export function readPackedRules(file: string): PackedRules {
+  const { policy, limits, directory } = readRulesFile(file);
+  const packed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const written = isRecord(packed) && isRecord(packed.limits) ? packed.limits.document : undefined;
+  return { policy, directory, limits: { document: isRecord(written) ? written : {}, limits } };
 }

@@ -1,7 +1,6 @@
 /** The rules of the moment: what was packed beside the code, with the limits that are live. Keep one per process. */
 
-import { subjectKey } from '../../../policies/limits/levels.ts';
-import type { LimitSet } from '../../../policies/limits/limits.ts';
+import { type LimitSet, subjectKey } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { placementOf } from '../../../policies/place/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

@@ -1,9 +1,22 @@
 /** What others may use of this folder; its README says what it promises. */
-export { type BatchGetDeps, batchGet } from './batch-get.ts';
-export { deleteItem } from './delete.ts';
+export {
+  type BatchGetDeps,
+  batchGet,
+  changeItem,
+  deleteItem,
+  getItem,
+  itemAt,
+  putItem,
+  putOf,
+  queryAll,
+  queryPage,
+  queryPages,
+  scanPages,
+  singleItem,
+  transactItems,
+} from './calls.ts';
 export { dynamoClient } from './dynamo-client.ts';
 export { dynamoTable } from './dynamo-table.ts';
-export { getItem } from './get.ts';
 export { type AttributeValue, type Item, itemBytes } from './item-bytes.ts';
 export { isNewer, versioned } from './item-version.ts';
 export {
@@ -24,7 +37,6 @@ export {
   ROLLUP_SK,
   unescapePart,
 } from './keys.ts';
-export { LedgerError } from './ledger-error.ts';
 export { MemoryTable } from './memory-table.ts';
 export {
   type Answers,
@@ -49,12 +61,7 @@ export {
   TRANSACTION_ITEMS_MAX,
   type UpdateWrite,
 } from './operation.ts';
-export { itemAt, putItem, putOf } from './put.ts';
-export { queryAll, queryPage, queryPages } from './query.ts';
 export { type RelayBeat, readRelayBeats, SILENT_MS } from './relay-beats.ts';
-export { doubling, retried } from './retried.ts';
-export { scanPages } from './scan.ts';
-export { singleItem } from './single-item.ts';
 export { DUE_AT, DUE_PK, ledgerTable, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 export {
   type ItemChange,
@@ -65,11 +72,12 @@ export {
 } from './table-evaluation.ts';
 export {
   answered,
+  doubling,
   failureText,
   isConflict,
   isThrottle,
+  LedgerError,
+  retried,
   type TableFailure,
   unavailable,
 } from './table-failure.ts';
-export { transactItems } from './transact.ts';
-export { changeItem } from './update.ts';

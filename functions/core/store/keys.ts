@@ -17,7 +17,7 @@ import {
   SSM_LIMITS_PK_SUFFIX,
   WATCHDOG_PK_SUFFIX,
 } from '../../names.ts';
-import { LedgerError } from './ledger-error.ts';
+import { LedgerError } from './table-failure.ts';
 
 export interface Key {
   readonly pk: string;

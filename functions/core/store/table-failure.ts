@@ -1,5 +1,15 @@
-/** What DynamoDB raises, by its names: whoever asks for it need not load the client. */
-import { LedgerError } from './ledger-error.ts';
+import { codedError } from '../../../policies/coded-error.ts';
+
+export class LedgerError extends codedError('LedgerError', {
+  /** The table gave no answer we can use; the write may or may not have happened. */
+  ledger_unavailable: true,
+  /** A caller passed what no retry will make right. */
+  ledger_misuse: false,
+  /** The table has books of other GitLabs, and none of the one this program is told. */
+  foreign_books: false,
+}) {}
+
+// What DynamoDB raises, by its names: whoever asks for it need not load the client.
 
 /** Somebody else holds an item, or our own earlier attempt with this token is still under way. */
 const CONFLICTS: ReadonlySet<string> = new Set([
@@ -39,3 +49,35 @@ export const unavailable =
   ({ tableName }: { readonly tableName: string }): TableFailure =>
   (doing, why) =>
     new LedgerError('ledger_unavailable', `could not ${doing} in ${tableName} (${why})`);
+
+export interface Retries {
+  readonly clock: { sleep(delayMs: number): Promise<void> };
+  /** [0, 1) */
+  readonly random: () => number;
+  readonly triesMax: number;
+  /** The longest pause after so many tries; a random part of it is waited, so that rivals do not meet again. */
+  readonly pauseMsMax: (tries: number) => number;
+  /** Whether there is time for a pause and one more try. @default always */
+  readonly isTimeFor?: (pauseMs: number) => boolean;
+}
+
+/** Tries again while the answer is one to try again for; the last answer is the answer. */
+export async function retried<T>(
+  attempt: () => Promise<T>,
+  isAgain: (answer: T) => boolean,
+  { clock, random, triesMax, pauseMsMax, isTimeFor = () => true }: Retries,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await attempt();
+    if (tries >= triesMax || !isAgain(answer)) return answer;
+    const pauseMs = random() * pauseMsMax(tries);
+    if (!isTimeFor(pauseMs)) return answer;
+    await clock.sleep(pauseMs);
+  }
+}
+
+/** Twice as long after every try, up to a bound. */
+export const doubling =
+  (msMin: number, msMax: number) =>
+  (tries: number): number =>
+    Math.min(msMax, msMin * 2 ** tries);

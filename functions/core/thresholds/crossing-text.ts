@@ -1,9 +1,13 @@
-import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
-import { limitLabelOf, limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
+import { instantText, untilText } from '../../../policies/text/edge-text.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
-import { untilText } from '../../../policies/text/until-text.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
+import {
+  amountText,
+  bareAmountText,
+  limitLabelOf,
+  limitName,
+  limitNameFirst,
+} from '../../../policies/units/unit-texts.ts';
 import { linkTo, subjectPagePath } from '../notify/index.ts';
 import { crossingId, shortId } from './announced.ts';
 import { OVERDRAFT } from './level.ts';

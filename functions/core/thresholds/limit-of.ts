@@ -1,7 +1,5 @@
 import type { CounterKey } from '../../../policies/claim.ts';
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
-import { limitsOfGroup } from '../../../policies/limits/levels.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitAt, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { addresseeOf } from '../notify/index.ts';
 import type { LimitOfSubject } from './watched.ts';

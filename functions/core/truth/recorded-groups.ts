@@ -1,5 +1,5 @@
 /** Which groups a job was in when it was decided. Where they were moved since changes no bill. */
-import { subjectKey } from '../../../policies/limits/levels.ts';
+import { subjectKey } from '../../../policies/limits/limits.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { JobRecord } from '../ledger/index.ts';
 

@@ -6,9 +6,13 @@
 import { dayNumber } from '../../../policies/limits/calendar.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import type { LimitKind, Unit } from '../../../policies/units/unit.ts';
-import { isForecastable, kindRow } from '../../../policies/units/unit.ts';
-import type { UsageCounts } from '../../../policies/units/unit-row.ts';
+import {
+  isForecastable,
+  kindRow,
+  type LimitKind,
+  type Unit,
+  type UsageCounts,
+} from '../../../policies/units/unit.ts';
 import type { RecountOutcome } from '../ledger/index.ts';
 
 /** Why the days of usage say something else than the counter. */

@@ -1,6 +1,6 @@
 /** What one job's record adds to usage. Pure: the record as it stands now, so that any order of its images ends the same. */
 
-import { subjectKey } from '../../../policies/limits/levels.ts';
+import { subjectKey } from '../../../policies/limits/limits.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/prices/price.ts';

@@ -1,4 +1,4 @@
-import { limitName, limitNameFirst } from '../../../policies/text/limit-name.ts';
+import { limitName, limitNameFirst } from '../../../policies/units/unit-texts.ts';
 import type { ChangeRow, Effect, FieldValue, LoggedChange } from '../../core/limits/index.ts';
 import {
   type Addressee,

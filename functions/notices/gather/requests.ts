@@ -3,10 +3,9 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
-import { isValidAt } from '../../../policies/limits/validity.ts';
-import { limitName } from '../../../policies/text/limit-name.ts';
+import { isValidAt } from '../../../policies/limits/period.ts';
 import { isMoney, isSpent, UNIT_OF } from '../../../policies/units/unit.ts';
-import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
+import { limitName, UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
 import {
   binds,
   type ChangeRow,

@@ -4,17 +4,15 @@
  * `shadow` asked by the same rule would also have rejected cannot be told apart.
  */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { limitAt } from '../../../policies/limits/amount-in-force.ts';
-import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
-import { validAt } from '../../../policies/limits/validity.ts';
+import { counterOf, limitAt, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
+import { validAt } from '../../../policies/limits/period.ts';
 import { leastMode, type Mode } from '../../../policies/mode.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { rolloutModes, rolloutPlaceOf } from '../../../policies/rollout.ts';
 import type { Rule } from '../../../policies/rule.ts';
-import { limitNameFirst } from '../../../policies/text/limit-name.ts';
 import { ASKED_BY } from '../../../policies/units/unit.ts';
+import { limitNameFirst } from '../../../policies/units/unit-texts.ts';
 import type { Counter } from '../../core/ledger/index.ts';
 import {
   addresseeOf,

@@ -1,5 +1,4 @@
-import { listText } from '../../text/list-text.ts';
-import { quoted } from '../../text/plain-text.ts';
+import { listText, quoted } from '../../text/plain-text.ts';
 import type { AdviceContext, ReasonText } from '../../text/reason-text.ts';
 import type { UserSyntax } from './user-syntax.ts';
 

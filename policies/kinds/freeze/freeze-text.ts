@@ -1,8 +1,7 @@
-import { instantText } from '../../text/instant-text.ts';
+import { instantText, untilText } from '../../text/edge-text.ts';
 import { relativeText } from '../../text/money-text.ts';
 import { fitted, HEADLINE_CHARACTERS_MAX, oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
-import { untilText } from '../../text/until-text.ts';
 
 export interface GroupFrozenReason {
   readonly code: 'GROUP_FROZEN';

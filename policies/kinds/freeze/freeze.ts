@@ -1,6 +1,6 @@
 import type { CheckedJob } from '../../checked-job.ts';
+import { readZone } from '../../document/parse-entry.ts';
 import { readMatch } from '../../document/parse-match.ts';
-import { readZone } from '../../document/parse-validity.ts';
 import { Reading } from '../../document/reading.ts';
 import type { Match } from '../../match/match.ts';
 import type { Check, KnownNames, StatelessRuleKind } from '../rule-kind.ts';

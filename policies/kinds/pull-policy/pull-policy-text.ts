@@ -1,5 +1,4 @@
-import { listText } from '../../text/list-text.ts';
-import { quoted, shortened } from '../../text/plain-text.ts';
+import { listText, quoted, shortened } from '../../text/plain-text.ts';
 import type { AdviceContext, ReasonText } from '../../text/reason-text.ts';
 
 export interface PullPolicyReason {

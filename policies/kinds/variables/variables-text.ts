@@ -1,5 +1,4 @@
-import { listText } from '../../text/list-text.ts';
-import { oneLine, shortened } from '../../text/plain-text.ts';
+import { listText, oneLine, shortened } from '../../text/plain-text.ts';
 import type { AdviceContext, ReasonText } from '../../text/reason-text.ts';
 
 export interface VariableReason {

@@ -1,12 +1,18 @@
 import type { CodedReason, LimitFacts } from '../../reason.ts';
-import { UNIT_TEXTS } from '../../units/unit-texts.ts';
-import { amountText, bareAmountText } from '../amount-text.ts';
-import { instantText } from '../instant-text.ts';
-import { duringText, limitLabelOf, limitName, limitNameFirst, overdraftText } from '../limit-name.ts';
+import {
+  amountText,
+  bareAmountText,
+  duringText,
+  limitLabelOf,
+  limitName,
+  limitNameFirst,
+  overdraftText,
+  UNIT_TEXTS,
+} from '../../units/unit-texts.ts';
+import { instantText, untilText } from '../edge-text.ts';
 import { relativeText } from '../money-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
-import { untilText } from '../until-text.ts';
 
 type Spent = CodedReason<'BUDGET_EXHAUSTED'>;
 

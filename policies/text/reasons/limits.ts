@@ -1,11 +1,17 @@
 import type { CodedReason } from '../../reason.ts';
 import { unitRow } from '../../units/unit.ts';
-import { UNIT_TEXTS } from '../../units/unit-texts.ts';
-import { amountText, bareAmountText } from '../amount-text.ts';
-import { duringText, limitLabelOf, limitName, overdraftText } from '../limit-name.ts';
+import {
+  amountText,
+  bareAmountText,
+  duringText,
+  limitLabelOf,
+  limitName,
+  overdraftText,
+  UNIT_TEXTS,
+} from '../../units/unit-texts.ts';
+import { untilText } from '../edge-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
-import { untilText } from '../until-text.ts';
 
 type Alone = CodedReason<'EXCEEDS_LIMIT_ALONE'>;
 

@@ -1,11 +1,9 @@
 import type { CodedReason, LimitFacts } from '../../reason.ts';
-import { UNIT_TEXTS } from '../../units/unit-texts.ts';
-import { amountText, bareAmountText } from '../amount-text.ts';
-import { duringText, limitLabelOf } from '../limit-name.ts';
+import { amountText, bareAmountText, duringText, limitLabelOf, UNIT_TEXTS } from '../../units/unit-texts.ts';
+import { untilText } from '../edge-text.ts';
 import { relativeText } from '../money-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, ReasonText } from '../reason-text.ts';
-import { untilText } from '../until-text.ts';
 
 /** `retry:when` accepts every failure reason of GitLab's, the router's included. */
 const AUTOMATIC_RETRY =

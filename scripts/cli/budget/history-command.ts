@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../functions/answers/history/model.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

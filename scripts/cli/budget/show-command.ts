@@ -3,8 +3,8 @@ import type { ExceptionRow } from '../../../functions/answers/exceptions/model.t
 import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
 import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
-import { bareAmountText } from '../../../policies/text/amount-text.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
+import { bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';

@@ -1,8 +1,8 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
 import { two } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
-import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import { type TerminalColumn, table } from '../../terminal/table.ts';
 

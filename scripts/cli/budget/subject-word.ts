@@ -1,5 +1,5 @@
 import { isSubject } from '../../../functions/answers/budgets/own-limits.ts';
-import { closest } from '../../../policies/document/closest.ts';
+import { closest } from '../../../policies/document/reading.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';

@@ -1,6 +1,6 @@
 import type { WrittenTotal } from '../../../functions/answers/import/model.ts';
-import { amountText } from '../../../policies/text/amount-text.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { shadowCount } from '../report/shadow-words.ts';

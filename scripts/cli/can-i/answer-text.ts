@@ -1,6 +1,6 @@
-import { amountText } from '../../../policies/text/amount-text.ts';
-import { classText } from '../../../policies/text/class-text.ts';
 import { durationText } from '../../../policies/text/money-text.ts';
+import { classText } from '../../../policies/text/rejection-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { askText } from '../evaluation/limit-ask.ts';

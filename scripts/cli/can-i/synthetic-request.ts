@@ -1,8 +1,8 @@
 import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { resolveContainers } from '../../../policies/variables/resolve-containers.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { resolveContainers } from '../../../relay/translate/resolution.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readWhole } from '../../terminal/flags.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';

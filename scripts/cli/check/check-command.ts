@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, dirname, relative, resolve } from 'node:path';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

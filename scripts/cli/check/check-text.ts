@@ -1,4 +1,4 @@
-import { amountText } from '../../../policies/text/amount-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { askText } from '../evaluation/limit-ask.ts';

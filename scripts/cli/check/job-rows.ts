@@ -1,5 +1,5 @@
-import { amountText } from '../../../policies/text/amount-text.ts';
-import { classColumn } from '../../../policies/text/class-text.ts';
+import { classColumn } from '../../../policies/text/rejection-text.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import type { JobCheck } from './job-check.ts';
 

@@ -1,4 +1,4 @@
-import { closest } from '../../../policies/document/closest.ts';
+import { closest } from '../../../policies/document/reading.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';

@@ -1,6 +1,6 @@
 import type { CounterKey, LimitClaim } from '../../../policies/claim.ts';
-import { amountText, bareAmountText } from '../../../policies/text/amount-text.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 
 /** What a job asks of one limit, told for people and scripts. */
 export interface LimitAsk {

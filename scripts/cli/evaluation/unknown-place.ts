@@ -1,5 +1,5 @@
 /** What is said about a group or project that nobody knows, and the word that was probably meant. */
-import { closest } from '../../../policies/document/closest.ts';
+import { closest } from '../../../policies/document/reading.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { UsageError } from '../../terminal/command.ts';
 

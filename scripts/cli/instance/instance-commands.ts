@@ -1,4 +1,4 @@
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 /** Which GitLabs a table has books of. A program that is told another name refuses to work on it; these commands decide. */
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';

@@ -1,4 +1,4 @@
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import type { SetView } from './live-set.ts';
 

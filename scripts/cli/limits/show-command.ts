@@ -1,4 +1,4 @@
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';

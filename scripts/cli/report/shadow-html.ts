@@ -1,5 +1,5 @@
 import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { visible } from '../../../policies/text/plain-text.ts';
 import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';
 import { SHADOW_STYLE } from './shadow-style.ts';

@@ -1,5 +1,5 @@
 import type { ReportJob, ReportRow, ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { type ArmedReport, armedSentence, retrySentence } from './armed-report.ts';

@@ -1,5 +1,5 @@
 import type { ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { moneyText } from '../../../policies/text/money-text.ts';
 import type { ZonedSpan } from './span.ts';
 

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, type JobRecord } from '../../../functions/core/ledger/index.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/text/money-text.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';

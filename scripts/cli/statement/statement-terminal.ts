@@ -1,5 +1,5 @@
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/text/money-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { type TerminalColumn, table } from '../../terminal/table.ts';

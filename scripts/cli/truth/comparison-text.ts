@@ -1,5 +1,5 @@
 import type { FindingKind, ProofFinding } from '../../../functions/core/truth/index.ts';
-import { instantText } from '../../../policies/text/instant-text.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { shadowCount } from '../report/shadow-words.ts';

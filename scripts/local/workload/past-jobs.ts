@@ -1,8 +1,7 @@
 /** The jobs of a made-up month: the same day always has the same ones. Pure. */
 import type { RunnerDetail } from '../../../functions/answers/coverage/bypass-remedy.ts';
-import { limitsOfGroup } from '../../../policies/limits/levels.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
 import type { Directory, DirectoryProject } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

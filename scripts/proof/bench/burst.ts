@@ -1,13 +1,12 @@
 import { silentLog } from '../../../functions/core/environment/index.ts';
 import { createLedger, MemoryStore } from '../../../functions/core/ledger/index.ts';
-import { createAnswering } from '../../../relay/answer.ts';
+import { createAnswering, createQuestionReader } from '../../../relay/answer.ts';
 import { createBreaker } from '../../../relay/breaker.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
 import { createFallback } from '../../../relay/fallback.ts';
 import { createForwarder } from '../../../relay/forward.ts';
-import { createQuestionReader, plausibilityJudge } from '../../../relay/read-question.ts';
 import { statelessCheck } from '../../../relay/stateless-check.ts';
-import { compileReader } from '../../../relay/translate/question-reader.ts';
+import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof } from '../../../relay/wire/schema-proof.ts';
 import { VirtualTime } from '../../local/clock/virtual-time.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdmissionsRequest } from '../../../functions/core/contract/index.ts';
-import { systemRelayClock } from '../../../relay/clock.ts';
-import { createRelay } from '../../../relay/relay.ts';
+import { createRelay, systemRelayClock } from '../../../relay/relay.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { benchRouter } from './bench-router.ts';
 import type { Figure } from './figure.ts';

@@ -1,6 +1,6 @@
 /** One side of a comparison in a process of its own, so that its CPU time is its own and so is its garbage. */
 import { fileURLToPath } from 'node:url';
-import { systemRelayClock } from '../../../relay/clock.ts';
+import { systemRelayClock } from '../../../relay/relay.ts';
 import { createStreamPool } from '../../../relay/streams/pool.ts';
 import { encodeAdmitted, loadSchema } from '../../../relay/wire/schema.ts';
 import { startBareClient } from './bare-client.ts';

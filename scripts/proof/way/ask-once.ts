@@ -1,7 +1,8 @@
 /** One admission through everything: a router over gRPC, the relay, the admit app and the ledger, in this process. */
 
 import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
-import { createLedger, MemoryStore } from '../../../functions/core/ledger/index.ts';
+import { createLedger, DynamoStore } from '../../../functions/core/ledger/index.ts';
+import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { createRelay } from '../../../relay/relay.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
@@ -35,7 +36,14 @@ export async function startAsking(budget: number): Promise<Asking> {
     schema,
     admitUrl: INLINE_URL,
     fetch: inlineFetch({
-      ledger: createLedger({ store: new MemoryStore({ instance: 'way.example.com' }) }),
+      ledger: createLedger({
+        store: new DynamoStore({
+          table: new MemoryTable(),
+          instance: 'way.example.com',
+          clock: systemClock,
+          random: Math.random,
+        }),
+      }),
       currentRules: async () => rules,
       clock: systemClock,
       log: silentLog,

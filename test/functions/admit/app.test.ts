@@ -6,8 +6,7 @@ import {
   HEALTH_PATH,
   UNMETERED_PATH,
 } from '../../../functions/core/contract/admissions.ts';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { type Log, silentLog } from '../../../functions/core/environment/log.ts';
+import { type Log, silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import type { Decision } from '../../../policies/decision.ts';

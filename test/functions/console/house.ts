@@ -6,7 +6,7 @@ import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { createApi } from '../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { decide } from '../../../functions/core/admission/decide.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Log, LogFields } from '../../../functions/core/environment/log.ts';
+import type { Log, LogFields } from '../../../functions/core/environment/machine.ts';
 import type { CounterAmounts, RebuildOptions, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
 import type { RecountOutcome } from '../../../functions/core/ledger/recount-outcome.ts';
 import { checkDrift } from '../../../functions/drift/check-drift.ts';

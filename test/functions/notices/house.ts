@@ -1,4 +1,4 @@
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import { MemoryNotifier } from '../../../functions/core/notify/notify.ts';
 import type { Cursor, CursorStore, StoredCursor } from '../../../functions/notices/cursor.ts';

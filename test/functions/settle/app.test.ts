@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import type { Log } from '../../../functions/core/environment/log.ts';
+import type { Log } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
 import type { InboxItem } from '../../../functions/core/ledger/store.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Log, LogFields } from '../../../functions/core/environment/log.ts';
+import type { Log, LogFields } from '../../../functions/core/environment/machine.ts';
 import type { Metrics } from '../../../functions/core/metrics/metrics.ts';
 import { runOn } from '../../../functions/ssm-limits/run.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';

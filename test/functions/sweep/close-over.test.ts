@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import { type ClosingOptions, createClosing } from '../../../functions/core/ledger/create-closing.ts';
+import { type ClosingOptions, createClosing } from '../../../functions/core/ledger/close-periods.ts';
 import { DUE_MS, house, MINUTE_MS, range } from './house.ts';
 
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -1,8 +1,8 @@
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { SweepReport } from '../../../functions/sweep/report.ts';
 import { type SweepDeps, sweep } from '../../../functions/sweep/sweep.ts';

@@ -1,10 +1,9 @@
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import type { RunnerMark } from '../../../functions/core/ledger/sweep-marks.ts';
+import { dynamoSweepMarks, type RunnerMark } from '../../../functions/core/ledger/sweep-marks.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { localTable } from '../../support/ledger/local-table.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { house, MINUTE_MS, range, VISIT_MS } from './house.ts';

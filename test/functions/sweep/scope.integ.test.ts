@@ -1,9 +1,8 @@
 /** GitLab over HTTP, the table that the sweep and the settlement share, and a controller with the scope of one runner. */
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
-import { dynamoControllerScope } from '../../../functions/core/ledger/dynamo-controller-scope.ts';
-import { dynamoRecountOutcomes } from '../../../functions/core/ledger/dynamo-recount-outcomes.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
+import { dynamoControllerScope } from '../../../functions/core/ledger/controller-scope.ts';
+import { dynamoRecountOutcomes } from '../../../functions/core/ledger/recount-outcome.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
 import { cachedScope } from '../../../functions/settle/cached-scope.ts';

@@ -1,12 +1,12 @@
 /** The sweep and the webhook end the same jobs, in any order, under every fault of the table and of GitLab. */
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { LedgerClock } from '../../../functions/core/environment/clock.ts';
+import type { LedgerClock } from '../../../functions/core/environment/machine.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/dynamo-marks.ts';
 import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
+import { dynamoSweepMarks } from '../../../functions/core/ledger/sweep-marks.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { endOfJob } from '../../../functions/core/truth/end-of-job.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
 import { GitLabError, type GitLabErrorCode } from '../../../functions/core/gitlab/gitlab.ts';
 import { PROVEN_FOR_MS, tokenProof } from '../../../functions/watchdog/token-proof.ts';
 

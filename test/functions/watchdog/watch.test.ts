@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
-import { LedgerError } from '../../../functions/core/store/ledger-error.ts';
 import { SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
+import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 import { PAGE_EVERY_MS, watch } from '../../../functions/watchdog/watch.ts';
 import type { WatchdogMark } from '../../../functions/watchdog/watch-table.ts';
 

@@ -3,7 +3,7 @@ import { readImageReference } from '../../../policies/images/image-reference.ts'
 import { parseQuantity } from '../../../policies/kubernetes/quantity.ts';
 import { compileRegex } from '../../../policies/match/regex.ts';
 import { compileWildcard } from '../../../policies/match/wildcard.ts';
-import { expandValue } from '../../../policies/variables/expand-value.ts';
+import { expandValue } from '../../../policies/variables/runner-variables.ts';
 
 export const LIBRARIES = ['doublestar', 'regexp', 'quantity', 'reference', 'expand'] as const;
 

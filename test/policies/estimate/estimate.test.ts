@@ -6,13 +6,13 @@ import {
   encodeHistory,
   HISTORY_CHARACTERS_MAX,
 } from '../../../policies/estimate/history-text.ts';
-import { withoutParallelSuffix } from '../../../policies/estimate/parallel-name.ts';
 import {
   HISTORIES_MAX,
   historiesOf,
   type JobRun,
   NO_HISTORY,
   type ProjectHistory,
+  withoutParallelSuffix,
   withRuns,
 } from '../../../policies/estimate/project-history.ts';
 import {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { evaluate } from '../../../policies/evaluate.ts';
 import type { Reason } from '../../../policies/reason.ts';
-import { footerOf } from '../../../policies/text/rejection-text.ts';
+import { classColumn, classText, footerOf } from '../../../policies/text/rejection-text.ts';
+import { aPolicy, someLimits, using } from '../documents.ts';
 import { alone, cpu, hourFull, month, once, slots, soft, spent } from './reasons/limit-reasons.ts';
 import { told, violation } from './told.ts';
 
@@ -137,4 +139,18 @@ test('footers are those of the rules that rejected, each once', () => {
       ids.map((rule) => ({ ...violation(slots), rule })),
     );
   expect([of('r', 't'), of('s', 'r'), of('u'), of()]).toEqual(['a', 'a\nb', undefined, undefined]);
+});
+
+test.each<[readonly string[], string, string]>([
+  [['large'], 'runner class large', 'large'],
+  [[], 'runner class small', 'small'],
+  [['windows'], 'no runner class, taken as small', 'none (small)'],
+  [['large', 'windows'], 'runner class large', 'large'],
+])('a job with the tags %j is told to have %s', (jobTags, text, column) => {
+  const policy = aPolicy();
+  const { terms } = evaluate({ jobId: 1, jobTags }, using(policy, someLimits({ limits: [] }, policy)));
+  expect(classText(terms)).toBe(text);
+  expect(classColumn(terms)).toBe(column);
+  // The price is that of the class that stands in.
+  expect(terms.costMicros).toBe(terms.runnerClass === 'large' ? 6_000_000 : 1_000_000);
 });

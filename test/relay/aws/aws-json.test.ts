@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fetch } from '../../../relay/admit-call.ts';
-import { readParameter } from '../../../relay/aws/parameter.ts';
+import { readParameter } from '../../../relay/aws/aws-services.ts';
 
 const read = (fetch: Fetch) =>
   readParameter({ fetch, endpoint: 'https://ssm.eu-central-1.amazonaws.com' }, '/tollgate/prod/router-token');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decide } from '../../../functions/core/admission/decide.ts';
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
 import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
 import { coverageOfDays } from '../../../functions/core/usage/coverage.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';

@@ -1,6 +1,6 @@
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { recordItem } from '../../../functions/core/ledger/dynamo-write.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
-import { recordItem } from '../../../functions/core/ledger/record-size.ts';
 import type { Write } from '../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../../functions/core/environment/log.ts';
+import type { Log } from '../../../functions/core/environment/machine.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';

@@ -1,16 +1,15 @@
 import type { Policy } from '../../../policies/policy.ts';
-import { createAnswering } from '../../../relay/answer.ts';
+import { createAnswering, createQuestionReader } from '../../../relay/answer.ts';
 import { createGroupCommit, type GroupCommit, type SendBatch } from '../../../relay/commit/group-commit.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { RouterAnswer } from '../../../relay/exchange.ts';
 import { createFallback } from '../../../relay/fallback.ts';
+import { statelessCheck } from '../../../relay/stateless-check.ts';
 import {
-  createQuestionReader,
+  compileReader,
   type JudgePlausibility,
   plausibilityJudge,
-} from '../../../relay/read-question.ts';
-import { statelessCheck } from '../../../relay/stateless-check.ts';
-import { compileReader } from '../../../relay/translate/question-reader.ts';
+} from '../../../relay/translate/question-reader.ts';
 import { createUnmetered, type UnmeteredAnswers } from '../../../relay/unmetered.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';

@@ -1,4 +1,4 @@
-import { silentLog } from '../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
 import type { Fetch } from '../../../relay/admit-call.ts';

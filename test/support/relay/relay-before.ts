@@ -1,6 +1,6 @@
-import { systemRelayClock } from '../../../relay/clock.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { AnswerQuestion } from '../../../relay/exchange.ts';
+import { systemRelayClock } from '../../../relay/relay.ts';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { createStreamPool } from '../../../relay/streams/pool.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import type { LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { LimitsError } from '../../../functions/core/limits/limits-error.ts';

@@ -1,9 +1,8 @@
 import type { Mode } from '../../../../policies/mode.ts';
-import { amountText, bareAmountText } from '../../../../policies/text/amount-text.ts';
-import { type Edge, edgeText } from '../../../../policies/text/edge-text.ts';
-import { instantText } from '../../../../policies/text/instant-text.ts';
+import { type Edge, edgeText, instantText } from '../../../../policies/text/edge-text.ts';
 import { relativeText } from '../../../../policies/text/money-text.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
+import { amountText, bareAmountText } from '../../../../policies/units/unit-texts.ts';
 import { percentOf } from '../../../answers/standing/limit-row.ts';
 import type { Markup } from './markup.ts';
 

@@ -1,4 +1,4 @@
-import { untilText } from '../../../../policies/text/until-text.ts';
+import { untilText } from '../../../../policies/text/edge-text.ts';
 import type { ForecastRow, LimitRow } from '../../../answers/standing/model.ts';
 import { onlyWatches } from './limit-words.ts';
 import type { Markup } from './markup.ts';

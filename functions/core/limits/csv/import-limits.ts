@@ -14,11 +14,10 @@ import {
   PROBLEMS_MAX,
   type UnderstoodCell,
 } from './columns.ts';
-import { type CellRefusal, edited } from './edit-entry.ts';
+import { type CellRefusal, edited, subjectOfRow } from './edit-entry.ts';
 import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './placed-entries.ts';
 import { type CellContext, KEY_OF, type LimitEntry, madeId } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
-import { subjectOfRow } from './row-subject.ts';
 
 interface ImportOptions {
   /** The document that the rows are edits of: that of the set they were exported from. */

@@ -1,5 +1,5 @@
 import { CsvError, type CsvErrorCode, parse } from 'csv-parse/sync';
-import { closest } from '../../../../policies/document/closest.ts';
+import { closest } from '../../../../policies/document/reading.ts';
 import {
   type Cells,
   CSV_COLUMNS,

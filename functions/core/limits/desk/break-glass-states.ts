@@ -1,10 +1,10 @@
 import { type BreakGlass, breakGlassCounter } from '../../../../policies/limits/break-glass.ts';
-import { isValidAt } from '../../../../policies/limits/validity.ts';
+import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import { isValidAt } from '../../../../policies/limits/period.ts';
 import { subjectPath } from '../changes/fields.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
 import type { LimitsDeskDeps } from './contract.ts';
 import type { DeskReader } from './desk-reads.ts';
-import { peopleKnown } from './people-known.ts';
 
 /** All in the live document, newest first; at most as many as a document may have. */
 export async function breakGlassStates(
@@ -61,4 +61,31 @@ function stateOf(glass: BreakGlass, used: number, nowMs: number): BreakGlassStat
     ...(reviewed !== undefined && { reviewedBy: reviewed.by }),
     ...(reviewed?.note !== undefined && { note: reviewed.note }),
   };
+}
+
+/**
+ * Names of people by GitLab's user id, as far as the limits themselves know them: whoever asked for, approved, gave or
+ * undid something here signed it with both. The last of several names in the document stands.
+ */
+function peopleKnown({
+  bySubject,
+  freezes,
+  breakGlasses = [],
+}: Pick<LimitSet, 'bySubject' | 'freezes' | 'breakGlasses'>): ReadonlyMap<number, string> {
+  const people = new Map<number, string>();
+  const note = (id: number | undefined, name: string | undefined): void => {
+    if (id !== undefined && name !== undefined) people.set(id, name);
+  };
+  for (const { grants = [] } of [...bySubject.values()].flat())
+    for (const grant of grants) {
+      note(grant.byUser, grant.by);
+      note(grant.requestedByUser, grant.requestedBy);
+      note(grant.approvedByUser, grant.approvedBy);
+    }
+  for (const freeze of [...(freezes?.values() ?? [])].flat()) note(freeze.byUser, freeze.by);
+  for (const glass of breakGlasses) {
+    note(glass.byUser, glass.by);
+    note(glass.reviewed?.byUser, glass.reviewed?.by);
+  }
+  return people;
 }

@@ -1,6 +1,6 @@
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import { isValidAt } from '../../../../policies/limits/validity.ts';
+import { isValidAt } from '../../../../policies/limits/period.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import { subjectPath } from '../changes/fields.ts';
 import type { Oversubscription } from './outcome.ts';

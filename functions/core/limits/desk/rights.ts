@@ -1,12 +1,20 @@
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import { isValidAt } from '../../../../policies/limits/validity.ts';
+import { isValidAt } from '../../../../policies/limits/period.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { binds } from '../changes/effects.ts';
 import { isSamePerson, type Person } from './person.ts';
-import { type Reach, RIGHTS, ROLES } from './rights-table.ts';
-import type { Act, Denial, Rights, Role, RoleName } from './role.ts';
+import {
+  type Act,
+  type Denial,
+  type Reach,
+  RIGHTS,
+  type Rights,
+  ROLES,
+  type Role,
+  type RoleName,
+} from './role.ts';
 
 /** What somebody's rights are held against. */
 export interface RightsContext {

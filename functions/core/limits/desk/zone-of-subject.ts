@@ -1,8 +1,13 @@
 /** The zone of a day that somebody writes about a subject: a freeze's last day, a break-glass's first. */
 
-import { subjectKey } from '../../../../policies/limits/levels.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
-import { defaultsOf, type LimitSet, limitsOn, withDefaults } from '../../../../policies/limits/limits.ts';
+import {
+  defaultsOf,
+  type LimitSet,
+  limitsOn,
+  subjectKey,
+  withDefaults,
+} from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import { isMoney } from '../../../../policies/units/unit.ts';
 

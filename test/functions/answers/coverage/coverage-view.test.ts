@@ -3,7 +3,7 @@ import type { RunnerDetail } from '../../../../functions/answers/coverage/bypass
 import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
 import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';

@@ -6,7 +6,7 @@ import { createAssets } from '../../../../functions/console/pages/assets/assets.
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import type { PagesDeps } from '../../../../functions/console/pages/pages-deps.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
 import type { Roles, SignInEnv, User } from '../../../../functions/core/signin/user.ts';
 import { aPolicy } from '../../../policies/documents.ts';

@@ -9,7 +9,7 @@ import { createAssets } from '../../../../functions/console/pages/assets/assets.
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';

@@ -1,7 +1,7 @@
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynamo-directory-table.ts';
-import { systemClock } from '../../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../../functions/core/environment/machine.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../../functions/admit/app.ts';
 import { ADMISSIONS_PATH } from '../../../../functions/core/contract/admissions.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { rulesInForce } from '../../../../functions/core/rules/rules-in-force.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Log } from '../../../../functions/core/environment/log.ts';
+import type { Log } from '../../../../functions/core/environment/machine.ts';
 import { secretLines } from '../../../../functions/core/environment/secret-lines.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { exportImages } from '../../../../functions/core/export/export-images.ts';
 import { exportedKind } from '../../../../functions/core/export/exported-image.ts';
 import { s3Objects } from '../../../../functions/core/export/s3-objects.ts';

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { NO_AMOUNTS } from '../../../../functions/core/ledger/amounts.ts';
-import type { ClosedPeriods } from '../../../../functions/core/ledger/close-periods.ts';
-import { createClosing } from '../../../../functions/core/ledger/create-closing.ts';
+import { type ClosedPeriods, createClosing } from '../../../../functions/core/ledger/close-periods.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type {
   BypassAsk,

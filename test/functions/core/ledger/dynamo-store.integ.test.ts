@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { LedgerClock } from '../../../../functions/core/environment/clock.ts';
-import { systemClock } from '../../../../functions/core/environment/clock.ts';
+import { type LedgerClock, systemClock } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { dynamoPseudonymKeys } from '../../../../functions/core/ledger/dynamo-pseudonym-keys.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
+import { dynamoPseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
 import { nameless } from '../../../../functions/core/ledger/user-ids.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { anAsk, claim, counter, wordOf } from '../../../support/ledger/asks.ts';

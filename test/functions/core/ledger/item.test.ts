@@ -1,14 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NO_AMOUNTS } from '../../../../functions/core/ledger/amounts.ts';
-import {
-  decodeItem,
-  encodeCounter,
-  encodeEntry,
-  encodeRecord,
-} from '../../../../functions/core/ledger/item.ts';
+import { decodeItem, encodeCounter, encodeEntry } from '../../../../functions/core/ledger/counter-item.ts';
+import { recordItem } from '../../../../functions/core/ledger/dynamo-write.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { recordItem } from '../../../../functions/core/ledger/record-size.ts';
+import { encodeRecord } from '../../../../functions/core/ledger/record-item.ts';
 import { expiring } from '../../../../functions/core/ledger/retention.ts';
 import type { CounterReset, CounterWrite } from '../../../../functions/core/ledger/store.ts';
 import { writeUnits } from '../../../../functions/core/ledger/write-units.ts';

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { decide } from '../../../../functions/core/admission/decide.ts';
 import { recordUnmetered } from '../../../../functions/core/admission/record-unmetered.ts';
-import type { LedgerClock } from '../../../../functions/core/environment/clock.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { type LedgerClock, silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';

@@ -1,6 +1,6 @@
 /** A year of jobs on books whose garbage is really collected, each night with the closing of periods and the recount. */
 import { expect, test } from 'vitest';
-import { createClosing } from '../../../../functions/core/ledger/create-closing.ts';
+import { createClosing } from '../../../../functions/core/ledger/close-periods.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { CALENDAR_YEAR } from '../../../../policies/limits/fiscal.ts';

@@ -1,6 +1,6 @@
 import { DeleteItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../../functions/core/environment/machine.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';

@@ -1,10 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
 import type { PreviousCounters } from '../../../../functions/core/limits/period-openings.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
-import { limitAt } from '../../../../policies/limits/amount-in-force.ts';
-import { limitsOn } from '../../../../policies/limits/limits.ts';
+import { limitAt, limitsOn } from '../../../../policies/limits/limits.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

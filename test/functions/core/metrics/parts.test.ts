@@ -1,7 +1,7 @@
 /** That the parts say the right numbers; that deployed handlers write them is deployed-handlers.integ.test.ts's business. */
 import { expect, test } from 'vitest';
 import type { DirectorySyncReport } from '../../../../functions/core/directory/sync.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../../functions/core/environment/clock.ts';
+import { systemClock } from '../../../../functions/core/environment/machine.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoSessionStore } from '../../../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoUserSessions } from '../../../../functions/core/signin/dynamo-user-sessions.ts';

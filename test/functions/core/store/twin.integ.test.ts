@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { itemAt, queryAll, scanPages } from '../../../../functions/core/store/calls.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import type { Item } from '../../../../functions/core/store/item-bytes.ts';
 import { versioned } from '../../../../functions/core/store/item-version.ts';
@@ -25,9 +26,6 @@ import {
   type QueryAsk,
   TimeLimit,
 } from '../../../../functions/core/store/operation.ts';
-import { itemAt } from '../../../../functions/core/store/put.ts';
-import { queryAll } from '../../../../functions/core/store/query.ts';
-import { scanPages } from '../../../../functions/core/store/scan.ts';
 import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
 import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
 import { SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';

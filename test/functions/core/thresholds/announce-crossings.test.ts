@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/notify.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import {
   noteRejections,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Metric } from '../../../../functions/core/contract/emf-document.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
-import { encodeCounter, encodeRecord } from '../../../../functions/core/ledger/item.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { encodeCounter } from '../../../../functions/core/ledger/counter-item.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../../../functions/core/ledger/ledger.ts';
+import { encodeRecord } from '../../../../functions/core/ledger/record-item.ts';
 import type { Metrics } from '../../../../functions/core/metrics/metrics.ts';
 import { applyRecords } from '../../../../functions/core/usage/apply-records.ts';
 import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';

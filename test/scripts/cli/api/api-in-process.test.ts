@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Rights } from '../../../../functions/core/limits/desk/role.ts';
-import { LedgerError } from '../../../../functions/core/store/ledger-error.ts';
+import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { rolesOf } from '../../../../scripts/cli/api/api-in-process.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';

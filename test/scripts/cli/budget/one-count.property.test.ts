@@ -9,7 +9,7 @@ import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
 import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';

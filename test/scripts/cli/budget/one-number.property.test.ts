@@ -12,7 +12,7 @@ import type { SubjectView } from '../../../../functions/answers/subject/model.ts
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
@@ -22,8 +22,8 @@ import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollu
 import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
 import { two } from '../../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../../policies/limits/zone.ts';
-import { bareAmountText } from '../../../../policies/text/amount-text.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
+import { bareAmountText } from '../../../../policies/units/unit-texts.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
 import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';

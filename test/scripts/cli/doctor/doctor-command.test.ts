@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/dynamo-recount-outcomes.ts';
+import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/recount-outcome.ts';
+import { itemAt, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { TimeLimit } from '../../../../functions/core/store/operation.ts';
-import { itemAt, putItem } from '../../../../functions/core/store/put.ts';
 import * as names from '../../../../functions/names.ts';
 import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import { doctorCommandOn } from '../../../../scripts/cli/doctor/doctor-command.ts';

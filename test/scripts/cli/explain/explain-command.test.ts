@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Explanation } from '../../../../functions/answers/job/explanation.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { LedgerError } from '../../../../functions/core/store/ledger-error.ts';
+import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { explainCommandOn } from '../../../../scripts/cli/explain/explain-command.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';

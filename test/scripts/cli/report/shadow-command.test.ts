@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ShadowReport } from '../../../../functions/answers/shadow/shadow-report.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { LedgerError } from '../../../../functions/core/store/ledger-error.ts';
+import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { shadowReportCommandOn } from '../../../../scripts/cli/report/shadow-command.ts';
 import { csvField } from '../../../../scripts/cli/report/shadow-csv.ts';

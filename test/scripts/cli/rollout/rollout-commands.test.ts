@@ -5,7 +5,7 @@ import type { RolloutView } from '../../../../functions/answers/rollout/model.ts
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { silentLog } from '../../../../functions/core/environment/log.ts';
-import { createClosing } from '../../../../functions/core/ledger/create-closing.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { createClosing } from '../../../../functions/core/ledger/close-periods.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';

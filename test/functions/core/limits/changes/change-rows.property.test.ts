@@ -6,8 +6,7 @@ import { counterName } from '../../../../../policies/claim.ts';
 import { parseLimits } from '../../../../../policies/document/parse-limits.ts';
 import { timeoutEstimator } from '../../../../../policies/estimate.ts';
 import { evaluate } from '../../../../../policies/evaluate.ts';
-import { limitAt } from '../../../../../policies/limits/amount-in-force.ts';
-import type { LimitSet } from '../../../../../policies/limits/limits.ts';
+import { type LimitSet, limitAt } from '../../../../../policies/limits/limits.ts';
 import type { AdmissionRequest } from '../../../../../policies/request/request.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../../policies/documents.ts';
 

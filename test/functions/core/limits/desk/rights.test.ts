@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LimitEdit } from '../../../../../functions/core/limits/desk/limit-edit.ts';
-import { RIGHTS, ROLES } from '../../../../../functions/core/limits/desk/rights-table.ts';
-import type { Rights } from '../../../../../functions/core/limits/desk/role.ts';
+import { RIGHTS, type Rights, ROLES } from '../../../../../functions/core/limits/desk/role.ts';
 import { ADMIN, aLiveDesk, FINANCE, ownerOf } from './desk.ts';
 
 const set = (subject: string, amount: string | number): LimitEdit => ({

@@ -1,4 +1,0 @@
-export interface DueJob {
-  readonly jobId: number;
-  readonly dueAtMs: number;
-}

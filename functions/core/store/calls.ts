@@ -1,0 +1,217 @@
+/** What is asked of the table, one function each: to read an item, a page, a part, a hundred keys; to write one item or several. */
+
+import type { LedgerClock } from '../environment/index.ts';
+import type { Item } from './item-bytes.ts';
+import { versioned } from './item-version.ts';
+import type { Key } from './keys.ts';
+import {
+  type ItemCondition,
+  type ItemPage,
+  type ItemsOutcome,
+  type ItemTable,
+  type ItemWrite,
+  keyOf,
+  type PageEnd,
+  type PutOutcome,
+  type PutWrite,
+  present,
+  type QueryAsk,
+  type ScanAsk,
+  TimeLimit,
+} from './operation.ts';
+import { PK, SK } from './table.ts';
+import { answered, retried, unavailable } from './table-failure.ts';
+
+/** Consistent unless it says otherwise: a read that sees what was just written costs a whole unit instead of half a one. */
+export const getItem = (
+  table: ItemTable,
+  key: Key,
+  limit: TimeLimit,
+  { consistent }: { readonly consistent: boolean } = { consistent: true },
+): Promise<Item | undefined> => table.send('GetItem', { key, consistent }, limit);
+
+/** The first page: of 1 MB, or of `pageItems`. */
+export const queryPage = (table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<ItemPage> =>
+  table.send('Query', ask, limit);
+
+/** Page after page, for as long as whoever reads wants more. */
+export async function* queryPages(
+  table: ItemTable,
+  ask: QueryAsk,
+  limit: TimeLimit,
+): AsyncGenerator<readonly Item[]> {
+  let from: PageEnd | undefined;
+  do {
+    const page: ItemPage = await queryPage(table, { ...ask, ...(from && { from }) }, limit);
+    yield page.items;
+    from = page.next;
+  } while (from !== undefined);
+}
+
+/** All of them. */
+export async function queryAll(table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for await (const items of queryPages(table, ask, limit)) found.push(...items);
+  return found;
+}
+
+/** The whole table, page after page; not a snapshot. @param pageTimeoutMs - for each page anew. */
+export async function* scanPages(
+  table: ItemTable,
+  ask: ScanAsk,
+  pageTimeoutMs: number,
+): AsyncGenerator<readonly Item[]> {
+  let from: PageEnd | undefined;
+  do {
+    const page: ItemPage = await table.send(
+      'Scan',
+      { ...ask, ...(from && { from }) },
+      new TimeLimit(pageTimeoutMs),
+    );
+    yield page.items;
+    from = page.next;
+  } while (from !== undefined);
+}
+
+export interface BatchGetDeps {
+  readonly table: ItemTable;
+  readonly clock: LedgerClock;
+  readonly random: () => number;
+}
+
+/** DynamoDB's own bound on BatchGetItem. */
+const KEYS_MAX = 100;
+/** Keys left over by a busy table; more than a few rounds of them mean that it is too busy. */
+const ROUNDS_MAX = 5;
+const PAUSE_MS = 20;
+
+/**
+ * Reads items consistently, a hundred at a time and all at once. One per key, same order.
+ *
+ * @throws whatever the table throws, and {Error} when a busy table keeps leaving keys unread.
+ */
+export async function batchGet(
+  wanted: readonly Key[],
+  timeoutMs: number,
+  deps: BatchGetDeps,
+): Promise<(Item | undefined)[]> {
+  const found = new Map<string, Item>();
+  const limit = new TimeLimit(timeoutMs);
+  const distinct = [...new Map(wanted.map((key) => [nameOf(key), key])).values()];
+  const batches = Array.from({ length: Math.ceil(distinct.length / KEYS_MAX) }, (_, index) =>
+    distinct.slice(index * KEYS_MAX, (index + 1) * KEYS_MAX),
+  );
+  await Promise.all(batches.map((batch) => readBatch(batch, found, limit, deps)));
+  return wanted.map((key) => found.get(nameOf(key)));
+}
+
+async function readBatch(
+  batch: readonly Key[],
+  found: Map<string, Item>,
+  limit: TimeLimit,
+  { table, clock, random }: BatchGetDeps,
+): Promise<void> {
+  let keys = batch;
+  const readRest = async (): Promise<void> => {
+    const { items, left } = await table.send('BatchGetItem', { keys }, limit);
+    for (const item of items) found.set(nameOf(keyOf(item)), item);
+    keys = left;
+  };
+  await retried(readRest, () => keys.length > 0, {
+    clock,
+    random,
+    triesMax: ROUNDS_MAX,
+    pauseMsMax: (rounds) => PAUSE_MS * rounds,
+  });
+  if (keys.length > 0) throw new Error(`${keys.length} keys left unread after ${ROUNDS_MAX} rounds`);
+}
+
+const nameOf = (key: Key): string => `${key.pk}\n${key.sk}`;
+
+/** An item of this program's version. */
+export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
+  [PK]: { S: pk },
+  [SK]: { S: sk },
+  ...versioned,
+  ...attributes,
+});
+
+/** What a refused write shows: nothing, or the item that stands there. */
+type Shown = 'nothing' | 'old';
+
+/** @param condition - on the item that stands there. */
+export const putItem = (
+  table: ItemTable,
+  item: Item,
+  limit: TimeLimit,
+  condition?: ItemCondition,
+  shown: Shown = 'nothing',
+): Promise<PutOutcome> => table.send('PutItem', putOf(item, condition, shown), limit);
+
+/** The same as part of a transaction. */
+export const putOf = (item: Item, condition?: ItemCondition, shown: Shown = 'nothing'): PutWrite => ({
+  kind: 'put',
+  item,
+  ...(condition !== undefined && { condition, showsOld: shown === 'old' }),
+});
+
+/** Sets attributes of an item that is there: what was taken away meanwhile does not come back. False: it was. */
+export async function changeItem(table: ItemTable, key: Key, set: Item, limit: TimeLimit): Promise<boolean> {
+  const { outcome } = await table.send(
+    'UpdateItem',
+    { kind: 'update', key, set, condition: present() },
+    limit,
+  );
+  return outcome === 'written';
+}
+
+/** Whether it was there or not. */
+export async function deleteItem(table: ItemTable, key: Key, limit: TimeLimit): Promise<void> {
+  await table.send('DeleteItem', { key }, limit);
+}
+
+/**
+ * Writes all or nothing; no item may appear twice.
+ *
+ * @param token - the same writes with the same token within ten minutes are written once.
+ */
+export const transactItems = (
+  table: ItemTable,
+  writes: readonly ItemWrite[],
+  limit: TimeLimit,
+  token?: string,
+): Promise<ItemsOutcome> =>
+  table.send('TransactWriteItems', { writes, ...(token !== undefined && { token }) }, limit);
+
+// One item of the table that is read and replaced whole.
+
+interface SingleItemOptions {
+  readonly table: ItemTable;
+  readonly key: Key;
+  /** What it is, for whoever reads that a call failed: `the scope`. */
+  readonly name: string;
+  /** Whether a read sees what was just written, for a whole read unit instead of half a one. */
+  readonly consistent: boolean;
+}
+
+interface SingleItem {
+  /** Undefined: it is not there. @throws {LedgerError} `ledger_unavailable` */
+  read(): Promise<Item | undefined>;
+  /** @throws {LedgerError} `ledger_unavailable` */
+  write(attributes: Item): Promise<void>;
+}
+
+const TIMEOUT_MS = 3_000;
+
+export function singleItem({ table, key, name, consistent }: SingleItemOptions): SingleItem {
+  const failure = unavailable(table);
+  return {
+    read: () =>
+      answered(`read ${name}`, failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS), { consistent })),
+    write: async (attributes) => {
+      await answered(`write ${name}`, failure, () =>
+        putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
+      );
+    },
+  };
+}
