@@ -4,7 +4,7 @@
  * "rejected".
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { RelayError } from '../relay-error.ts';
@@ -21,6 +21,17 @@ export interface DeployableDescriptors {
    */
   readonly fileName: string;
 }
+
+/** Beside the descriptors: what they came from, and the hash of what was written then. */
+export interface DescriptorsSource {
+  /** E.g. `tag v18.9.0`, `archive gitlab-agent-v18.9.0.tar.gz`. */
+  readonly from: string;
+  readonly sha256: string;
+}
+
+export const lockFileOf = (descriptorsFile: string): string => `${descriptorsFile}.lock.json`;
+
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
 
@@ -57,8 +68,28 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
       `${THE_FILE} is the placeholder of this repository, whose field numbers are made up; ${FETCH_REMEDY}`,
     );
   }
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = sha256Of(bytes);
+  const locked = lockedSha256(lockFileOf(file));
+  if (locked !== undefined && locked !== sha256) {
+    throw new RelayError(
+      'schema_invalid',
+      `${THE_FILE} is another one than the lock beside it was written for; make both anew with npm run proto:sync`,
+    );
+  }
   return { bytes, sha256, fileName: `${sha256}.binpb` };
+}
+
+/** Undefined: there is no lock. A file made by hand has none. */
+function lockedSha256(lockFile: string): string | undefined {
+  if (!existsSync(lockFile)) return undefined;
+  try {
+    const lock: Partial<DescriptorsSource> = JSON.parse(readFileSync(lockFile, 'utf8'));
+    return String(lock.sha256);
+  } catch (cause) {
+    throw new RelayError('schema_invalid', `the lock beside ${THE_FILE} cannot be read; ${FETCH_REMEDY}`, {
+      cause,
+    });
+  }
 }
 
 /** Compares content: whatever the file is called, and whether or not it was built anew with comments in it. */
