@@ -18,6 +18,7 @@ export {
   createGroupHook,
   type HookSetting,
   type HookStanding,
+  hookDescription,
   hookSetting,
   readHookStanding,
   secretMark,
