@@ -25,11 +25,14 @@ export const HOOK_EVENTS = { push_events: false, job_events: true, enable_ssl_ve
 export const secretMark = (secret: string): string =>
   createHash('sha256').update(secret).digest('hex').slice(0, 12);
 
-/** The description names the secret without telling it: GitLab never says which one a webhook has. */
+/** Names the secret of a webhook: GitLab never says which one it has, and another deployment's is not ours to change. */
+export const hookDescription = (secret: string): string =>
+  `Job events for Tollgate; key ${secretMark(secret)}`;
+
 export const hookSetting = (name: string, url: string, secret: string): HookSetting => ({
   url,
   name,
-  description: `Job events for Tollgate; key ${secretMark(secret)}`,
+  description: hookDescription(secret),
   ...(secret.startsWith('whsec_') ? { signing_token: secret } : { token: secret }),
 });
 

@@ -21,6 +21,7 @@ export {
   createGroupHook,
   type HookSetting,
   type HookStanding,
+  hookDescription,
   hookSetting,
   readHookStanding,
   secretMark,

@@ -16,9 +16,9 @@ export type HookFate =
   | { readonly fate: 'differs' | 'fails'; readonly why: string }
   | { readonly fate: 'refused'; readonly refusal: AdminRefusal };
 
-/** Ours by its address, or by its name where the address has changed. */
-const isOurs = (hook: GroupHook, { url, name }: Pick<HookSetting, 'url' | 'name'>): boolean =>
-  hook.url === url || hook.name.toLowerCase() === name.toLowerCase();
+/** Ours by its address, or by its secret where the address has changed; other deployments have other secrets. */
+const isOurs = (hook: GroupHook, { url, description }: HookSetting): boolean =>
+  hook.url === url || hook.description === description;
 
 /** Looks at one group's webhook, and makes or mends it where that may be. */
 export async function hookFate(

@@ -37,7 +37,7 @@ export function nextText(report: SetupReport, gitlabUrl: string, tokenFile: stri
 `;
 }
 
-/** What scripts go by: 2 where something is wrong or planned, 1 where GitLab did not say. */
+/** What scripts go by: 2 where something is wrong, 1 where GitLab did not say. What is planned is not wrong. */
 export function exitOf(lines: readonly SetupLine[]): ExitCode {
   const wrong = lines.filter(({ standing }) => standing === 'wrong');
   if (wrong.length === 0) return EXIT.ok;

@@ -21,10 +21,10 @@ export const teardownCommandOn = (deps: SetupDeps): Command => ({
   help: `tollgate gitlab teardown --gitlab <url> --token-file <file> [flags]
 
 Shows what it will remove and asks for the name of GitLab's host. Then: the controller is disabled, so that every job runs; webhooks go,
-those called --name and those to --webhook-url; then its tokens, then the controller. Stopped at any point, the same command goes on.
+those with a secret that is kept in --secrets and those to --webhook-url; then its tokens, then the controller. Stopped at any point, the same command goes on.
 Files and parameters with secrets stay: remove them yourself.
 
-  --webhook-url <url>  removes webhooks to this address as well, whatever they are called
+  --webhook-url <url>  removes webhooks to this address as well, whatever their secret
   --confirm <host>     the name of GitLab's host, where nobody can be asked; with --yes
   --yes                does not ask
 ${ADMIN_FLAGS_HELP}

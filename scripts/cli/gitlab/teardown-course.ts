@@ -1,9 +1,14 @@
-import { type AdminAnswer, type AdminController, atOnce } from '../../../functions/core/gitlab/index.ts';
+import {
+  type AdminAnswer,
+  type AdminController,
+  atOnce,
+  hookDescription,
+} from '../../../functions/core/gitlab/index.ts';
 import { namedControllers } from './controller-step.ts';
 import type { SetupCourse } from './setup-course.ts';
 import { refused, type SetupLine } from './setup-line.ts';
 
-type TeardownCourse = Pick<SetupCourse, 'gitlab' | 'name' | 'controllerId' | 'hooks' | 'progress'>;
+type TeardownCourse = Pick<SetupCourse, 'gitlab' | 'store' | 'name' | 'controllerId' | 'hooks' | 'progress'>;
 
 /** What would go. */
 export interface TeardownPlan {
@@ -16,7 +21,7 @@ const WIDTH = 8;
 
 /** Everything of ours that is there, and nothing else. */
 export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<TeardownPlan>> {
-  const { gitlab, name, hooks: wish } = course;
+  const { gitlab, hooks: wish } = course;
   const found = await namedControllers(gitlab, course);
   // A number that is gone is a teardown that was nearly through.
   if (!found.ok && !(found.refusal.code === 'absent' && course.controllerId !== undefined)) return found;
@@ -27,6 +32,7 @@ export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<
     if (!tokens.ok) return tokens;
     tokenIds.push(...tokens.value.map((token) => token.id));
   }
+  const described = await keptDescriptions(course);
   const groups = await gitlab.topLevelGroups();
   if (!groups.ok) return groups;
   const hooks: { groupId: number; path: string; hookId: number }[] = [];
@@ -36,7 +42,7 @@ export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<
     const all = await gitlab.hooks(groupId);
     if (all.ok)
       for (const hook of all.value)
-        if (hook.url === wish.url || hook.name.toLowerCase() === name.toLowerCase())
+        if (hook.url === wish.url || described.has(hook.description))
           hooks.push({ groupId, path, hookId: hook.id });
     // Without a Premium licence there are no webhooks of groups to remove.
     if (!all.ok && all.refusal.code !== 'absent') refusal ??= all;
@@ -44,6 +50,13 @@ export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<
     course.progress(looked, groups.value.length);
   });
   return refusal ?? { ok: true, value: { controllers, tokenIds, hooks } };
+}
+
+/** Of webhooks that have a secret that is kept here: those of another deployment have another one. */
+async function keptDescriptions({ store }: TeardownCourse): Promise<ReadonlySet<string>> {
+  const kept = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
+  const secrets = kept.flatMap((text) => text?.value.split('\n') ?? []).map((line) => line.trim());
+  return new Set(secrets.filter((secret) => secret !== '').map(hookDescription));
 }
 
 /** Disabled first, so that nothing fails meanwhile; then webhooks, tokens, the controller. Each step may be gone already. */

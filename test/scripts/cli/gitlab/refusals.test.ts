@@ -289,3 +289,23 @@ test('a deployment has the secret of its webhooks before it has their address', 
       .map(({ signedByKept }) => signedByKept),
   ).toEqual([true, true, true]);
 });
+
+test('two deployments on one GitLab leave the webhooks of each other alone', async () => {
+  const bench = setupBench();
+  await bench.run(SETUP);
+  const other = '--name tollgate-staging --secrets .tollgate/staging';
+  expect((await bench.run(`setup --webhook-url https://staging.example.com/ ${other}`)).code).toBe(0);
+  expect(bench.state().hooks.map((hooks) => hooks.length)).toEqual([2, 2, 2]);
+  expect((await bench.run(`status --webhook-url ${HOOK_URL}`)).code).toBe(0);
+
+  const moved = await bench.run(`setup --webhook-url https://moved.example.com/ ${other}`);
+  expect(moved.out).toContain('repaired for 3 groups');
+  expect((await bench.run(`teardown --yes --confirm gitlab.example.com ${other}`)).code).toBe(0);
+  expect(
+    bench
+      .state()
+      .hooks.flat()
+      .map(({ url }) => url),
+  ).toEqual([HOOK_URL, HOOK_URL, HOOK_URL]);
+  expect(bench.state().controllers).toMatchObject([{ description: 'tollgate' }]);
+});
