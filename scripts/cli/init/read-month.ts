@@ -49,7 +49,8 @@ const KeptPage = z.object({
   next: z.string().optional(),
   cut: z.boolean(),
   unreadable: z.int(),
-  jobs: z.array(z.tuple([z.int(), z.string(), z.int(), z.int()])),
+  /** Job, project, its path, start and end. */
+  jobs: z.array(z.tuple([z.int(), z.int(), z.string(), z.int(), z.int()])),
 });
 type KeptPageLine = z.infer<typeof KeptPage>;
 
@@ -66,12 +67,17 @@ export async function readMonth(
 ): Promise<RanMonth> {
   const kept = openKept(options);
   const jobs: RanJob[] = [];
+  const seen = new Set<number>();
   const cut = new Set<number>();
   let unreadable = 0;
   const marks = new Map<number, JobsMark>();
   const take = (page: KeptPageLine): void => {
-    for (const [projectId, path, startMs, endMs] of page.jobs)
+    for (const [jobId, projectId, path, startMs, endMs] of page.jobs) {
+      // Where GitLab has only pages by number, jobs that start meanwhile push others onto the next page.
+      if (seen.has(jobId)) continue;
+      seen.add(jobId);
       jobs.push({ runnerId: page.runner, projectId, path, startMs, endMs });
+    }
     unreadable += page.unreadable;
     if (page.cut) cut.add(page.runner);
     const before = marks.get(page.runner);
@@ -108,7 +114,8 @@ const lineOf = ({ runnerId, jobs, unreadable, cut, next }: FinishedJobsPage): Ke
   ...(next !== undefined && { next }),
   cut,
   unreadable,
-  jobs: jobs.map(({ projectId, projectPath = '', startedAtMs = 0, finishedAtMs = 0 }) => [
+  jobs: jobs.map(({ jobId, projectId, projectPath = '', startedAtMs = 0, finishedAtMs = 0 }) => [
+    jobId,
     projectId,
     projectPath,
     startedAtMs,

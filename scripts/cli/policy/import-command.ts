@@ -67,9 +67,12 @@ function importConfig(args: readonly string[], io: TerminalIo): ExitCode {
     );
   const { model: policy, document } = locatePolicy(rulesFiles(values, io).policy);
   const runners = sections.map((section) => {
-    const runner = importRunner(section, section.id ?? given);
+    const isShared = sections.some(
+      (other) => other !== section && other.id !== undefined && other.id === section.id,
+    );
+    const runner = importRunner(section, section.id ?? given, isShared);
     const notes = [...contradictionsOf(runner, { policy, document: document.value }), ...runner.notes];
-    return { ...runner, notes: [...notes, ...twice(runner, sections)] };
+    return { ...runner, notes };
   });
   const rules = rulesText(runners, { file: printable(basename(path)), mode });
   checkImported(rules);
@@ -94,21 +97,6 @@ function readConfig(path: string, io: TerminalIo): string {
     throw new DocumentError([`${path}: cannot be read (${code ?? 'unknown error'}); check the path`]);
   }
 }
-
-/** Two sections under one id are one runner to GitLab, and a job does not know which of them takes it. */
-const twice = (
-  { runnerId, line }: ImportedRunner,
-  sections: ReturnType<typeof readRunnerConfig>,
-): readonly ImportNote[] =>
-  runnerId !== undefined && sections.filter(({ id }) => id === runnerId).length > 1
-    ? [
-        {
-          code: 'rule_stricter',
-          line,
-          text: `runner ${runnerId} stands in the file more than once: a job has to pass the rules of all of them`,
-        },
-      ]
-    : [];
 
 /** @throws {DocumentError} for rules nobody could use: a defect of ours, or a list longer than a policy may have. */
 function checkImported(rules: string): void {

@@ -65,6 +65,22 @@ test('--check fails where a runner passes the router by, and not where none does
   expect((await good.run('ls', '--check')).code).toBe(EXIT.ok);
 });
 
+test('of forty runners the ten that pass the router by are named, whatever state they are in', async () => {
+  const { local, run } = fleetBench();
+  const versions = ['18.9.4', '18.11.0', '19.3.1', '17.11.2'];
+  for (let id = 1; id <= 40; id += 1)
+    local.addRunner({
+      id,
+      createdBy: 5,
+      paused: id % 3 === 0,
+      managers: [manager(`s_${id}`, versions[id % 4] ?? '')],
+    });
+  const { out, code } = await run('ls', '--check');
+  expect(code).toBe(EXIT.wouldReject);
+  const ids = Array.from({ length: 10 }, (_, at) => 4 * at + 3).join(', ');
+  expect(out).toContain(`- ${ids}: cannot use the job router`);
+});
+
 test('one runner that cannot be read hides no other, and a GitLab that is down is a failure', async () => {
   const { local, run } = bench();
   local.addRunner({ id: 6, managers: [], maximumTimeoutSeconds: -1 });

@@ -173,6 +173,24 @@ test('stopped at any call it goes on from the pages it kept, and drafts the same
   expect(stops).toBeGreaterThanOrEqual(2);
 });
 
+test('where GitLab has only numbered pages, a job that comes again on the next one counts once', async () => {
+  const { local, places, ran, run } = initBench();
+  places.groups.set(1, { id: 1, slug: 'team' });
+  local.addRunner({ id: 1, tags: ['linux'] });
+  for (let job = 0; job < 150; job += 1) ran({ path: 'team/app', projectId: 1, runnerId: 1, minutes: 1 });
+  local.faults.refuseKeyset = true;
+  let lists = 0;
+  const take = local.faults.takeRest.bind(local.faults);
+  local.faults.takeRest = (nowMs) => {
+    lists += 1;
+    // The list of runners, a runner, its managers, the refusal, the first page; then a job starts.
+    if (lists === 6) ran({ path: 'team/app', projectId: 1, runnerId: 1, minutes: 1 });
+    return take(nowMs);
+  };
+  const { out } = await run('init', ...URL_FLAGS, '--dry-run', '--json');
+  expect(JSON.parse(out)).toMatchObject({ jobs: 150 });
+});
+
 /** The REST API refuses every call after so many. */
 function setOutageAfter(local: ReturnType<typeof initBench>['local'], calls: number): () => void {
   const { faults } = local;

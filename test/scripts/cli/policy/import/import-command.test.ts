@@ -88,8 +88,10 @@ test('an executor without containers has no rules, and one runner under two sect
   const shell = await run(SHELL);
   expect(shell).toMatchObject({ code: EXIT.ok, out: 'rules: []\n' });
   expect(shell.err).toContain('executor "shell" runs no containers');
-  const two = DOCKER.replace('id = 41', 'id = 43').replace('executor = "docker"', 'executor = "docker"');
-  expect((await run(`${SHELL}${two}`)).err).toContain('stands in the file more than once');
+  const [, section = ''] = DOCKER.split('[[runners]]');
+  const two = await run(`${DOCKER}[[runners]]${section}`);
+  expect(two.err).toContain('stands in the file more than once');
+  expect(two.out.match(/id: "runner-41-line-\d+-image"/g)).toHaveLength(2);
 });
 
 test('--json has the rules and every note; no token of the file comes out anywhere', async () => {

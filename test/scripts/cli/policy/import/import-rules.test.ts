@@ -123,6 +123,9 @@ test.each([
   ['', ['always'], false],
   ['', ['never'], true],
   ['allowed_pull_policies = ["always"]', [], false],
+  // The Runner's own is always where the file says nothing, and that is not allowed here.
+  ['allowed_pull_policies = ["never"]', [], true],
+  ['allowed_pull_policies = ["never"]\npull_policy = ["always", "never"]', [], false],
 ] as const)('docker with %j and a job that asks for %j: refused %s', (setting, pullPolicies, refused) => {
   const rejects = importedPolicy(`[[runners]]\nexecutor = "docker"\n[runners.docker]\n${setting}\n`);
   expect(rejects({ pullPolicies }).length > 0).toBe(refused);
@@ -144,6 +147,24 @@ test.each([
 ] as const)('kubernetes with %j and user %s: refused %s', (setting, user, refused) => {
   const rejects = importedPolicy(`[[runners]]\nexecutor = "kubernetes"\n[runners.kubernetes]\n${setting}\n`);
   expect(rejects({ kubernetesUser: user }).length > 0).toBe(refused);
+});
+
+test.each([
+  ['allowed_pull_policies = ["always"]', [], true],
+  ['allowed_pull_policies = ["always"]\npull_policy = "always"', [], false],
+  ['pull_policy = "always"', ['never'], true],
+  ['pull_policy = "always"', [], false],
+] as const)('kubernetes with %j and a job that asks for %j: refused %s', (setting, pullPolicies, refused) => {
+  const rejects = importedPolicy(`[[runners]]\nexecutor = "kubernetes"\n[runners.kubernetes]\n${setting}\n`);
+  expect(rejects({ pullPolicies }).length > 0).toBe(refused);
+});
+
+test('images of virtual machines are bounded where jobs run in them', () => {
+  const config = (isolated: boolean): string =>
+    `[[runners]]\nexecutor = "instance"\n[runners.instance]\nallowed_images = ["macos-*"]\n[runners.autoscaler.vm_isolation]\nenabled = ${isolated}\n`;
+  expect(importedPolicy(config(true))({ image: 'windows' })).toEqual(['IMAGE_NOT_ALLOWED']);
+  expect(importedPolicy(config(true))({ image: 'macos-15' })).toEqual([]);
+  expect(importedPolicy(config(false))({ image: 'windows' })).toEqual([]);
 });
 
 test('what may be overwritten is bounded, and what the Runner ignores is not refused', () => {

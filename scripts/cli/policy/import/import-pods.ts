@@ -1,0 +1,85 @@
+/** Rules about what jobs may overwrite of their pods, as a Runner allows it. */
+import { Reading } from '../../../../policies/document/reading.ts';
+import { OVERWRITE_NAMES } from '../../../../policies/kubernetes/overwrite-variables.ts';
+import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
+import { readCaps } from '../../../../policies/kubernetes/resource-caps.ts';
+import { compileRegex } from '../../../../policies/match/regex.ts';
+import type { ImportedPart } from './imported-part.ts';
+import type { ImportNote, RuleSource } from './imported-rule.ts';
+import { type RunnerSection, textOf } from './runner-config.ts';
+
+export function importOverwrites({ settings }: RunnerSection): ImportedPart {
+  const checks: Record<string, unknown> = {};
+  const from: RuleSource[] = [];
+  const notes: ImportNote[] = [];
+  for (const name of OVERWRITE_NAMES) {
+    const setting = settings.get(`kubernetes.${name}_overwrite_allowed`);
+    const pattern = textOf(setting);
+    if (name === 'bearer_token' || setting === undefined || pattern === undefined) continue;
+    const compiled = compileRegex(pattern);
+    if (compiled.ok) {
+      checks[name] = pattern;
+      from.push({ setting: `${name}_overwrite_allowed`, line: setting.line, check: name });
+    } else
+      notes.push({
+        code: 'rule_looser',
+        line: setting.line,
+        text: `${name}_overwrite_allowed ${compiled.problem}: no rule is made of it`,
+      });
+  }
+  // What the Runner does not allow it ignores: the job runs with the Runner's own value, so no rule refuses it.
+  return from.length === 0
+    ? { notes }
+    : { rule: { kind: 'overwrites', onMissing: 'admit', checks, from }, notes };
+}
+
+const SUBJECTS = [
+  { prefix: '', subject: 'build' },
+  { prefix: 'helper_', subject: 'helper' },
+  { prefix: 'service_', subject: 'service' },
+  { prefix: 'pod_', subject: 'pod' },
+] as const;
+const RESOURCES = ['cpu', 'memory', 'ephemeral_storage'] as const;
+const BOUNDS = ['request', 'limit'] as const;
+
+export function importResources({ settings }: RunnerSection): ImportedPart {
+  const checks: Record<string, Record<string, string>> = {};
+  const from: RuleSource[] = [];
+  const notes: ImportNote[] = [];
+  for (const { prefix, subject } of SUBJECTS)
+    for (const resource of RESOURCES) {
+      const caps = BOUNDS.flatMap((bound) => {
+        const name = `${prefix}${resource}_${bound}_overwrite_max_allowed`;
+        const setting = settings.get(`kubernetes.${name}`);
+        const text = textOf(setting);
+        return setting === undefined || text === undefined ? [] : { bound, name, text, line: setting.line };
+      });
+      for (const { bound, name, text, line } of caps) {
+        if (!isCap(subject, `${resource}_${bound}`, text)) {
+          const isQuantity = parseQuantity(text) !== undefined;
+          notes.push({
+            code: 'rule_looser',
+            line,
+            text: `${name} is ${isQuantity ? 'no amount a rule takes' : 'no quantity, so the Runner fails every job that sets it'}: no rule is made of it`,
+          });
+          continue;
+        }
+        checks[subject] = { ...checks[subject], [`${resource}_${bound}`]: text };
+        from.push({ setting: name, line, check: `${subject}.${resource}_${bound}` });
+        if (bound === 'request' && caps.length === 1)
+          notes.push({
+            code: 'rule_stricter',
+            line,
+            text: `${name} stands alone: where a job sets only a limit, the rule takes that for its request, as Kubernetes would; the Runner ignores the limit`,
+          });
+      }
+    }
+  return from.length === 0
+    ? { notes }
+    : { rule: { kind: 'resources', onMissing: 'admit', checks, from }, notes };
+}
+
+function isCap(subject: string, key: string, text: string): boolean {
+  const reading = Reading.of({ [subject]: { [key]: text } });
+  return readCaps(reading).length > 0 && reading.problems.length === 0;
+}
