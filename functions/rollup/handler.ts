@@ -18,8 +18,8 @@ import {
   placeAskOf,
   placeBy,
   type RollUpDeps,
-  RunnerNames,
   rollUp,
+  runnerNames,
   type StreamAnswer,
   TellTransitions,
 } from '../core/usage/index.ts';
@@ -73,7 +73,7 @@ const deps: RollUpDeps = {
     directory = await directoryFor(records.map(({ facts }) => placeAskOf(facts)));
   },
   placeOf: (record) => placeBy(directory, config.zone)(record),
-  runnerNames: new RunnerNames(),
+  nameOf: runnerNames(),
   log: consoleLog,
   metrics: deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock }),
   ...(objects !== undefined && {

@@ -74,6 +74,8 @@ export interface JobFacts {
   readonly timeoutSeconds: number;
   /** GitLab sent no timeout: the job may have run longer than the policy's. */
   readonly timeoutAssumed?: true;
+  /** The runner it ran on, as GitLab told with its end; absent where the question had named the same. */
+  readonly runnerId?: number;
   /** What rules looked at; absent where the record had no room for it, or is older. */
   readonly asked?: RecordedRequest;
 }

@@ -13,6 +13,19 @@ const UNUSED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Zod's writer of JSON Schema. Each schema asks it for its methods, and nothing of Tollgate calls those. */
+const WRITER = /[\\/]zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/;
+const WRITER_EXPORTS: readonly string[] = [
+  'initializeContext',
+  'handleUnrepresentable',
+  'process',
+  'processSchema',
+  'extractDefs',
+  'finalize',
+  'createToJSONSchemaMethod',
+  'createStandardJSONSchemaMethod',
+];
+
 /**
  * Zod's namespace keeps all of Zod in a bundle. What Tollgate has no use for stays out: those modules, and messages in some
  * sixty languages, a quarter of a megabyte. Tollgate's own messages are English; Zod's own default stays.
@@ -22,6 +35,9 @@ export const leanZod: Plugin = {
   setup: (build) => {
     build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: "export { default as en } from './en.js';",
+    }));
+    build.onLoad({ filter: WRITER }, () => ({
+      contents: `const none = () => {};\nexport { ${WRITER_EXPORTS.map((name) => `none as ${name}`).join(', ')} };`,
     }));
     for (const [module, names] of Object.entries(UNUSED))
       build.onLoad(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ifArmed } from '../../functions/answers/shadow/if-armed.ts';
 import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
+import { runnerNames } from '../../functions/core/usage/runner-names.ts';
 import { usageOf } from '../../functions/core/usage/usage.ts';
 import { readRules } from '../../scripts/cli/rules-flags.ts';
 import { aRequest, ledgerBench } from '../scripts/cli/ledger-bench.ts';
@@ -21,7 +22,7 @@ test('page, command line and forecast say the same of a controller in dry run', 
     await bench.ledger.readRecords(Array.from({ length: 14 }, (_, index) => index + 1))
   ).filter((record) => record !== undefined);
   const usages = records.map((record) =>
-    usageOf(contributionOf(record, undefined, placeBy(undefined, 'UTC')).tally),
+    usageOf(contributionOf(record, undefined, placeBy(undefined, 'UTC'), runnerNames()).tally),
   );
   const sum = (of: (usage: (typeof usages)[number]) => number): number =>
     usages.reduce((total, usage) => total + of(usage), 0);

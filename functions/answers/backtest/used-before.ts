@@ -4,7 +4,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
-import { contributionOf, type Usage, usageOf } from '../../core/usage/index.ts';
+import { contributionOf, runnerNames, type Usage, usageOf } from '../../core/usage/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { readDays } from '../reading/usage-days.ts';
 import { usedOn } from '../standing/outlook.ts';
@@ -59,4 +59,4 @@ export function usedBefore(
 
 /** As the rollup counts it. */
 const usageOfJob = (record: JobRecord): Usage =>
-  usageOf(contributionOf(record, undefined, () => ({ day: '', subjects: [] })).tally);
+  usageOf(contributionOf(record, undefined, () => ({ day: '', subjects: [] }), runnerNames()).tally);

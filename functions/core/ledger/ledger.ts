@@ -215,8 +215,6 @@ export interface JobRecord {
   readonly durationSeconds?: number;
   /** What GitLab said, where no job can have run so long: {@link durationSeconds} is as long as it can have. */
   readonly reportedSeconds?: number;
-  /** The runner it ran on, as GitLab told with its end; absent where the question had named the same. */
-  readonly runnerId?: number;
   /** How many correction entries exist: the number of the next. */
   readonly entries: number;
 }

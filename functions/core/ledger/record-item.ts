@@ -56,6 +56,7 @@ const FACT_NUMBERS = {
   costMicros: 'cm',
   microsPerMinute: 'mm',
   timeoutSeconds: 'to',
+  runnerId: 'rn',
 } as const;
 const FACT_TEXT_NAMES = Object.entries(FACT_TEXTS) as [keyof typeof FACT_TEXTS, string][];
 const FACT_NUMBER_NAMES = Object.entries(FACT_NUMBERS) as [keyof typeof FACT_NUMBERS, string][];
@@ -93,7 +94,6 @@ export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   if (record.entries > 0) item.ne = numberValue(record.entries);
   if (record.durationSeconds !== undefined) item.du = numberValue(record.durationSeconds);
   if (record.reportedSeconds !== undefined) item.ds = numberValue(record.reportedSeconds);
-  if (record.runnerId !== undefined) item.rn = numberValue(record.runnerId);
   if (record.dueAtMs !== undefined) {
     item[DUE_PK] = textValue(keys.duePk(record.jobId));
     item[DUE_AT] = numberValue(record.dueAtMs);
@@ -123,7 +123,6 @@ export function decodeRecord(item: Item, keys: LedgerKeys): JobRecord {
     ...(item.en === undefined ? {} : { endedAtMs: readNumber(item, 'en') }),
     ...(item.du === undefined ? {} : { durationSeconds: readNumber(item, 'du') }),
     ...(item.ds === undefined ? {} : { reportedSeconds: readNumber(item, 'ds') }),
-    ...(item.rn === undefined ? {} : { runnerId: readNumber(item, 'rn') }),
     entries: readNumber(item, 'ne'),
   };
 }

@@ -19,22 +19,22 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   // At the price of the admission, whatever the table says by now. Rounded up, as the hold was.
   const target = ({ unit }: RecordClaim): number =>
     unitRow(unit).settled?.(durationSeconds, record.facts) ?? 0;
-  const runner = toldRunner(record, end);
-  const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs, ...runner } as const;
+  const facts = withRunner(record.facts, end);
+  const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs, facts } as const;
   switch (record.state) {
     case 'HELD':
     case 'RUNNING':
       return { outcome: 'applied', ...ended(known, truth, target) };
     case 'REJECTED':
       return { outcome: 'applied', ...ended(bypassed(known), truth, target) };
-    case 'SETTLED':
-      if (!outdoesEnd(end, record))
-        return runner.runnerId === record.runnerId
-          ? noMove('unchanged')
-          : { outcome: 'unchanged', record: { ...record, ...runner, rev: record.rev + 1 }, changes: [] };
-      if (record.durationSeconds !== durationSeconds) return corrected('duration');
-      // Charged the same: only which end is the last one is noted, or the order of three would matter.
-      return { outcome: 'unchanged', record: { ...known, ...truth, rev: record.rev + 1 }, changes: [] };
+    case 'SETTLED': {
+      const isLast = outdoesEnd(end, record);
+      if (isLast && record.durationSeconds !== durationSeconds) return corrected('duration');
+      if (!isLast && facts === record.facts) return noMove('unchanged');
+      // Charged the same: only which end is the last one is noted, or the order of three would matter, and where it ran.
+      const noted = isLast ? { ...known, ...truth } : { ...record, facts };
+      return { outcome: 'unchanged', record: { ...noted, rev: record.rev + 1 }, changes: [] };
+    }
     case 'RELEASED':
     case 'EXPIRED':
       return corrected('late');
@@ -47,9 +47,9 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
 }
 
 /** The first end that names a runner is believed, or the order of two would matter. What the question named is not kept twice. */
-function toldRunner({ runnerId, facts }: JobRecord, end: JobEnd): Pick<JobRecord, 'runnerId'> {
-  const told = runnerId ?? end.runnerId;
-  return told === undefined || told === facts.asked?.runnerId ? {} : { runnerId: told };
+function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {
+  const isNews = facts.runnerId === undefined && runnerId !== facts.asked?.runnerId;
+  return isNews && runnerId !== undefined ? { ...facts, runnerId } : facts;
 }
 
 /** The job never ran: what it holds goes back. */
@@ -94,7 +94,9 @@ export const isLive = ({ state }: JobRecord): boolean => state === 'HELD' || sta
 /** Due leaves with the job's live states, and with it the index. */
 function ended(
   record: JobRecord,
-  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds' | 'runnerId'>,
+  truth: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds'> & {
+    readonly facts?: JobFacts;
+  },
   target: (claim: RecordClaim) => number,
 ): Required<Pick<End, 'record' | 'changes'>> {
   const { dueAtMs: _due, ...rest } = record;

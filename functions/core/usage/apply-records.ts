@@ -15,7 +15,7 @@ import { type JobRecord, packs, recordExpiresAtSeconds } from '../ledger/index.t
 import { LedgerError, retried } from '../store/index.ts';
 import { type Contribution, type ContributionPlace, contributionOf, tallyFor } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
-import { RunnerNames } from './runner-names.ts';
+import { type RunnerName, runnerNames } from './runner-names.ts';
 import { addTo, negated, type UsageTally } from './tally.ts';
 import { type UsageKey, usageName } from './usage.ts';
 
@@ -26,7 +26,7 @@ export interface ApplyDeps {
   readonly random: () => number;
   readonly placeOf: (record: JobRecord) => ContributionPlace;
   /** Keep one per process. @default each call names runners afresh */
-  readonly runnerNames?: RunnerNames;
+  readonly nameOf?: RunnerName;
 }
 
 export interface ApplyReport {
@@ -51,9 +51,9 @@ const AFTER_RECORD_SECONDS = 30 * 86_400;
 export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
   let left = newest(records);
   const changes: UsageChange[] = [];
-  const { runnerNames = new RunnerNames() } = deps;
+  const nameOf = runnerNames();
   const applyLeft = async (): Promise<void> => {
-    left = left.length === 0 ? left : await applyOnce(left, changes, { ...deps, runnerNames });
+    left = left.length === 0 ? left : await applyOnce(left, changes, { nameOf, ...deps });
   };
   await retried(applyLeft, () => left.length > 0, {
     ...deps,
@@ -76,14 +76,14 @@ function newest(records: readonly JobRecord[]): readonly JobRecord[] {
 async function applyOnce(
   records: readonly JobRecord[],
   changes: UsageChange[],
-  deps: ApplyDeps & { readonly runnerNames: RunnerNames },
+  deps: ApplyDeps & { readonly nameOf: RunnerName },
 ): Promise<readonly JobRecord[]> {
   const counted = await answered(() => deps.store.readContributions(records.map(({ jobId }) => jobId)));
   if (counted === undefined) return records;
   const due = records.flatMap((record, index): UsageChange[] => {
     const before = counted[index];
     if (before !== undefined && before.rev >= record.rev) return [];
-    return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.runnerNames) }];
+    return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.nameOf) }];
   });
   const left: JobRecord[] = [];
   for (const pack of packs(due, (change) => ({
@@ -116,9 +116,8 @@ interface UsageDelta {
 function deltasOf({ before, after }: Pick<UsageChange, 'before' | 'after'>): readonly UsageDelta[] {
   const deltas = new Map<string, UsageDelta>();
   const put = (contribution: Contribution, sign: (tally: UsageTally) => UsageTally): void => {
-    const { day, subjects } = contribution;
-    for (const subject of subjects) {
-      const key = { subject, day };
+    for (const subject of contribution.subjects) {
+      const key = { subject, day: contribution.day };
       const name = usageName(key);
       const delta = deltas.get(name) ?? { name, key, sum: new Map() };
       deltas.set(name, delta);

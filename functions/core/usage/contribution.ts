@@ -12,7 +12,13 @@ import {
   wasRejected,
 } from '../ledger/index.ts';
 import { ratioBucket } from './hold-ratio.ts';
-import { ASKED_ON_PREFIX, isRunnerName, RunnerNames, UNASKED_ON_PREFIX } from './runner-names.ts';
+import {
+  ASKED_ON_PREFIX,
+  isGroupSubject,
+  isRunnerName,
+  type RunnerName,
+  UNASKED_ON_PREFIX,
+} from './runner-names.ts';
 import type { UsageTally } from './tally.ts';
 import { RAN_REJECTED_BY_PREFIX, REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
 
@@ -46,10 +52,9 @@ export function contributionOf(
   record: JobRecord,
   before: Contribution | undefined,
   placeOf: (record: JobRecord) => ContributionPlace,
-  names: RunnerNames = new RunnerNames(),
+  nameOf: RunnerName,
 ): Contribution {
   const { day, subjects } = before?.generation === record.generation ? before : placeOf(record);
-  const runner = names.nameOf(record.runnerId ?? record.facts.asked?.runnerId, { day, subjects });
   return {
     jobId: record.jobId,
     rev: record.rev,
@@ -57,7 +62,9 @@ export function contributionOf(
     settled: record.state === 'SETTLED',
     day,
     subjects,
-    tally: tallyOf(record, runner),
+    tally: tallyOf(record, () =>
+      nameOf(record.facts.runnerId ?? record.facts.asked?.runnerId, day, subjects),
+    ),
   };
 }
 
@@ -66,7 +73,7 @@ export function contributionOf(
  * apart on groups, whose viewers see no other's, and on the instance for jobs of no group.
  */
 export function tallyFor(subject: string, { subjects, tally }: Contribution): UsageTally {
-  const tellsRunners = isGroupSubject(subject) || (subject === INSTANCE && !subjects.some(isGroupSubject));
+  const tellsRunners = isGroupSubject(subject) || (subject === 'instance' && !subjects.some(isGroupSubject));
   const sum = new Map<string, number>();
   for (const [name, jobs] of tally) {
     if (!isRunnerName(name)) {
@@ -79,9 +86,6 @@ export function tallyFor(subject: string, { subjects, tally }: Contribution): Us
   }
   return sum;
 }
-
-const INSTANCE = subjectKey({ kind: 'instance' });
-const isGroupSubject = (subject: string): boolean => subject.startsWith('group/');
 
 /** What of a record says where its job stands. */
 export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
@@ -116,8 +120,8 @@ function subjectsOf(
   ];
 }
 
-/** @param runner - what its runner is called here */
-function tallyOf(record: JobRecord, runner: string): UsageTally {
+/** @param runner - what its runner is called here; asked where it ran */
+function tallyOf(record: JobRecord, runner: () => string): UsageTally {
   const { state, facts, durationSeconds = 0, unchecked } = record;
   const tally = new Map<string, number>([['jobs', 1]]);
   const set = (name: string, count: number): void => {
@@ -137,8 +141,8 @@ function tallyOf(record: JobRecord, runner: string): UsageTally {
       set('heldMicros', facts.costMicros);
       break;
     case 'SETTLED': {
-      const unasked = unchecked === 'bypass' && !ranRejected(record);
-      set(`${unasked ? UNASKED_ON_PREFIX : ASKED_ON_PREFIX}${runner}`, 1);
+      const unasked = tally.has('bypass');
+      set(`${unasked ? UNASKED_ON_PREFIX : ASKED_ON_PREFIX}${runner()}`, 1);
       set('seconds', durationSeconds);
       set('settledMicros', costMicros(facts.microsPerMinute, durationSeconds, facts.round));
       const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);

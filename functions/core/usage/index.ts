@@ -23,7 +23,7 @@ export {
   usageExpiresAtSeconds,
 } from './rollup-item.ts';
 export type { LatestRejections, RollupStore } from './rollup-store.ts';
-export { RunnerNames } from './runner-names.ts';
+export { runnerNames } from './runner-names.ts';
 export type { UsageTally } from './tally.ts';
 export { type OnTransitions, TellTransitions } from './tell-transitions.ts';
 export { type Usage, type UsageKey, usageOf } from './usage.ts';

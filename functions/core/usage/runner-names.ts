@@ -6,32 +6,33 @@ export const UNKNOWN_RUNNER = '?';
 /** Runners beyond those that a day has room for. */
 export const OTHER_RUNNERS = '*';
 
-export const isRunnerName = (name: string): boolean =>
-  name.startsWith(ASKED_ON_PREFIX) || name.startsWith(UNASKED_ON_PREFIX);
+export const isRunnerName = (name: string): boolean => RUNNER_NAME.test(name);
+
+const RUNNER_NAME = new RegExp(`^(?:${ASKED_ON_PREFIX}|${UNASKED_ON_PREFIX})`);
 
 /** Some ten bytes each, so that they add a write unit or two to an item that has one. */
 const NAMED_MAX = 100;
 /** Days of top-level groups that are remembered. */
 const DAYS_MAX = 5_000;
 
+export const isGroupSubject = (subject: string): boolean => subject.startsWith('group/');
+
+/** What a runner is called in the usage of a day. @param subjects - of the job, the top-level group first among its groups */
+export type RunnerName = (runnerId: number | undefined, day: string, subjects: readonly string[]) => string;
+
 /**
  * Keeps usage items small: a day of a top-level group names its first hundred runners, and counts the jobs of any more
  * together. It remembers them for one process, so the names of a day stay near the bound and no total depends on it.
  */
-export class RunnerNames {
-  readonly #named = new Map<string, Set<number>>();
-
-  nameOf(
-    runnerId: number | undefined,
-    { day, subjects }: { readonly day: string; readonly subjects: readonly string[] },
-  ): string {
+export function runnerNames(): RunnerName {
+  const named = new Map<string, Set<number>>();
+  return (runnerId, day, subjects) => {
     if (runnerId === undefined) return UNKNOWN_RUNNER;
-    const key = `${subjects.find((subject) => subject.startsWith('group/')) ?? ''}|${day}`;
-    const named = this.#named.get(key) ?? new Set();
-    if (named.has(runnerId)) return String(runnerId);
-    if (named.size >= NAMED_MAX) return OTHER_RUNNERS;
-    if (this.#named.size >= DAYS_MAX) this.#named.clear();
-    this.#named.set(key, named.add(runnerId));
-    return String(runnerId);
-  }
+    const key = day + subjects.find(isGroupSubject);
+    const names = named.get(key) ?? new Set();
+    if (names.size >= NAMED_MAX && !names.has(runnerId)) return OTHER_RUNNERS;
+    if (named.size >= DAYS_MAX) named.clear();
+    named.set(key, names.add(runnerId));
+    return `${runnerId}`;
+  };
 }

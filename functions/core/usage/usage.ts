@@ -1,5 +1,5 @@
 import { RATIO_PREFIX, ratioPercent } from './hold-ratio.ts';
-import { isRunnerName } from './runner-names.ts';
+import { ASKED_ON_PREFIX, UNASKED_ON_PREFIX } from './runner-names.ts';
 import type { UsageTally } from './tally.ts';
 
 /** Names one subject's usage of one day. */
@@ -80,18 +80,7 @@ const byRule = (tally: UsageTally, prefix: string): ReadonlyMap<string, number> 
     ),
   );
 
-/** Names a usage item may hold beside its keys. */
-export const isTallyName = (name: string): boolean =>
-  COUNTS.has(name) ||
-  name.startsWith(REJECTED_BY_PREFIX) ||
-  name.startsWith(RAN_REJECTED_BY_PREFIX) ||
-  name.startsWith(WATCHED_BY_PREFIX) ||
-  isRunnerName(name) ||
-  RATIO_NAME.test(name);
-
-const RATIO_NAME = new RegExp(`^${RATIO_PREFIX}\\d+$`);
-
-const COUNTS: ReadonlySet<string> = new Set([
+const COUNTS = [
   'jobs',
   'admitted',
   'rejected',
@@ -106,4 +95,15 @@ const COUNTS: ReadonlySet<string> = new Set([
   'unmetered',
   'bypass',
   'exempt',
-]);
+];
+const PREFIXES = [
+  REJECTED_BY_PREFIX,
+  RAN_REJECTED_BY_PREFIX,
+  WATCHED_BY_PREFIX,
+  ASKED_ON_PREFIX,
+  UNASKED_ON_PREFIX,
+];
+const TALLY_NAME = new RegExp(`^(?:(?:${COUNTS.join('|')}|${RATIO_PREFIX}\\d+)$|${PREFIXES.join('|')})`);
+
+/** Names a usage item may hold beside its keys. */
+export const isTallyName = (name: string): boolean => TALLY_NAME.test(name);

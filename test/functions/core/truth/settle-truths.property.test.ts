@@ -91,7 +91,7 @@ test('whatever order, batches and repetitions GitLab’s words come in, each job
           const record = await house.ledger.readRecord(index + 1);
           const { micros = 0 } = await house.charged(index + 1);
           must(micros === seconds, `job ${index + 1} (${record?.state}) pays ${micros} for ${seconds} s`);
-          const runnerId = record?.runnerId ?? record?.facts.asked?.runnerId;
+          const runnerId = record?.facts.runnerId ?? record?.facts.asked?.runnerId;
           if (typeof one === 'number')
             must(runnerId === 12, `job ${index + 1} ran on ${runnerId}, not on 12`);
           must(record?.dueAtMs === undefined, `job ${index + 1} is still live`);

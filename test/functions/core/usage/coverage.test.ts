@@ -1,14 +1,22 @@
 import { describe, expect, test } from 'vitest';
+import { itemBytes } from '../../../../functions/core/store/item-bytes.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { contributionOf, tallyFor } from '../../../../functions/core/usage/contribution.ts';
 import { coverageOfDays } from '../../../../functions/core/usage/coverage.ts';
-import { RunnerNames } from '../../../../functions/core/usage/runner-names.ts';
+import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
+import { runnerNames } from '../../../../functions/core/usage/runner-names.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
-import { aRecord, Feed, rollupBench, settled } from '../../../support/ledger/rollup-bench.ts';
+import { aRecord, Feed, INSTANCE, rollupBench, settled } from '../../../support/ledger/rollup-bench.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const DAY = '2026-11-21';
 const facts = (runnerId?: number, groupId = 104) =>
   someFacts({ projectId: 7, groupId, rootId: 100, ...(runnerId && { asked: { runnerId } }) });
 const ran = (jobId: number, runnerId?: number) => settled(aRecord({ jobId, facts: facts(runnerId) }), 30);
+const ranOn = (runnerId: number, record: ReturnType<typeof ran>) => ({
+  ...record,
+  facts: { ...record.facts, runnerId },
+});
 const passed = (jobId: number, runnerId?: number) => ({
   ...ran(jobId, runnerId),
   unchecked: 'bypass' as const,
@@ -61,10 +69,7 @@ describe('coverage', () => {
   });
 
   test('the runner that GitLab told with the end counts, where the question named none', async () => {
-    const { runners } = await coverageAfter([
-      { ...ran(1), runnerId: 43 },
-      { ...ran(2, 41), runnerId: 43 },
-    ]);
+    const { runners } = await coverageAfter([ranOn(43, ran(1)), ranOn(43, ran(2, 41))]);
     expect([...runners]).toEqual([[43, { ran: 2, unasked: 0 }]]);
   });
 
@@ -114,11 +119,36 @@ describe('coverage', () => {
     expect(coverage.runners.get('other')).toMatchObject({ ran: 30, unasked: 30 });
   });
 
+  test.each([
+    [40, 1_024],
+    [100, 2_048],
+  ])(
+    'a day with the names of %i runners, that ask at times, stays within %i bytes',
+    async (count, bytesMax) => {
+      const table = new MemoryTable();
+      const store = new DynamoRollupStore({
+        table,
+        instance: INSTANCE,
+        clock: manualClock(),
+        random: () => 0,
+      });
+      const names = Array.from({ length: count }, (_, index) => String(1_000 + index));
+      const delta = new Map<string, number>(
+        names.flatMap((name) => [`a:${name}`, `b:${name}`].map((each) => [each, 1_000] as const)),
+      );
+      const counts = ['jobs', 'admitted', 'ran', 'unasked', 'bypass', 'seconds', 'settledMicros'];
+      for (const each of counts) delta.set(each, 9_999_999);
+      await store.commit({ contributions: [], usage: [{ key: { subject: 'group/100', day: DAY }, delta }] });
+      // Rules and ratios of the day have their room beside it.
+      expect(itemBytes(table.items()[0] ?? {})).toBeLessThan(bytesMax);
+    },
+  );
+
   test('a contribution is taken out as it was put in, whatever its runner is called by then', () => {
-    const names = new RunnerNames();
+    const names = runnerNames();
     const placeOf = () => ({ day: DAY, subjects: ['instance', 'group/100'] });
     const before = contributionOf(passed(1, 5_000), undefined, placeOf, names);
-    for (let id = 1; id <= 100; id += 1) names.nameOf(id, placeOf());
+    for (let id = 1; id <= 100; id += 1) names(id, DAY, placeOf().subjects);
     const after = contributionOf({ ...passed(1, 6_000), rev: 9 }, before, placeOf, names);
     expect(tallyFor('group/100', before).get('b:5000')).toBe(1);
     expect(tallyFor('group/100', after).get('b:*')).toBe(1);

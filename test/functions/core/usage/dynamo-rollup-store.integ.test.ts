@@ -7,7 +7,7 @@ import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { coverageOfDays } from '../../../../functions/core/usage/coverage.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
-import { RunnerNames } from '../../../../functions/core/usage/runner-names.ts';
+import { runnerNames } from '../../../../functions/core/usage/runner-names.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { historyKey } from '../../../../policies/estimate/project-history.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
@@ -60,7 +60,7 @@ test('the runners of a day, named, unnamed and those beyond the bound, are read 
     const record = settled(aRecord({ jobId, facts: { ...aRecord().facts, ...runner } }), 60);
     feed.push(jobId % 2 === 0 ? { ...record, unchecked: 'bypass' } : record);
   }
-  const { deliver } = rollupBench({ store, clock: systemClock, runnerNames: new RunnerNames() });
+  const { deliver } = rollupBench({ store, clock: systemClock, nameOf: runnerNames() });
   expect((await deliver(feed.records)).batchItemFailures).toEqual([]);
   expect((await deliver(feed.records)).batchItemFailures).toEqual([]);
   const [tally = new Map()] = await store.readUsage([{ subject: 'group/100', day: DAY }]);

@@ -7,6 +7,7 @@ import { encodeRecord } from '../../../../functions/core/ledger/record-item.ts';
 import type { Metrics } from '../../../../functions/core/metrics/metrics.ts';
 import { applyRecords } from '../../../../functions/core/usage/apply-records.ts';
 import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { runnerNames } from '../../../../functions/core/usage/runner-names.ts';
 import { type CounterStep, TellTransitions } from '../../../../functions/core/usage/tell-transitions.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
@@ -48,15 +49,15 @@ test('a job counts on every level above it, in its project and in its class, on 
 });
 
 test('a group that moved between hold and settlement does not tear the job apart', () => {
-  const held = contributionOf(aRecord(), undefined, placeBy(directory, 'UTC'));
+  const held = contributionOf(aRecord(), undefined, placeBy(directory, 'UTC'), runnerNames());
   const moved = directoryOf([
     { id: 200, path: 'other', personal: false },
     { id: 104, parentId: 200, path: 'other/cards', personal: false },
   ]);
-  const after = contributionOf(settled(aRecord(), 30), held, placeBy(moved, 'Asia/Tokyo'));
+  const after = contributionOf(settled(aRecord(), 30), held, placeBy(moved, 'Asia/Tokyo'), runnerNames());
   expect(after.subjects).toEqual(held.subjects);
   expect(after.day).toBe(held.day);
-  const anew = contributionOf({ ...aRecord(), generation: 2 }, held, placeBy(moved, 'UTC'));
+  const anew = contributionOf({ ...aRecord(), generation: 2 }, held, placeBy(moved, 'UTC'), runnerNames());
   expect(anew.subjects).toContain('group/200');
 });
 
@@ -253,7 +254,7 @@ test.each([
   const one = { counter: counter('group/100'), unit: 'micros', fitted: true, checked: false } as const;
   const claims = [{ ...one, held: 600, counted: 0, corrected }];
   const expired: JobRecord = { ...rest, state: 'EXPIRED', endedAtMs: 1, flagged: true, claims };
-  const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'));
+  const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'), runnerNames());
   expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
 });
 
