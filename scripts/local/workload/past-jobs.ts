@@ -7,16 +7,14 @@ import type { Directory, DirectoryProject } from '../../../policies/place/direct
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { logNormal } from './draws.ts';
-import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from './job-kinds.ts';
+import { drawPipeline, drawSeconds, weightOfDay } from './draw-pipeline.ts';
+import { type JobKind, WEEKDAY_WEIGHTS } from './job-kinds.ts';
 
 export interface PastJob {
   readonly request: AdmissionRequest;
   readonly runsSeconds: number;
 }
 
-/** 1970 began on a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
-const FIRST_WEEKDAY = 3;
 /** All projects together, on the busiest day: some 480 in the month, which take two or three seconds to write. */
 const JOBS_A_DAY = 24;
 const WORKING_DAYS = 21;
@@ -34,7 +32,6 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   medium: ['kubernetes_runner'],
   large: ['functions-pilot-linux-amd64'],
 };
-const KINDS = STAGES.flat();
 
 /** Ids of jobs that really run begin here: above those of any day that is made up this century. */
 export const FIRST_RUN_JOB_ID = 25_000_000;
@@ -53,19 +50,25 @@ export function jobsOfDay(
 ): readonly PastJob[] {
   const projects = pastProjects(directory);
   const random = seededRandom(day);
-  const weight = (WEEKDAY_WEIGHTS[(day + FIRST_WEEKDAY) % 7] ?? 0) / Math.max(...WEEKDAY_WEIGHTS);
+  const weight = weightOfDay(day) / Math.max(...WEEKDAY_WEIGHTS);
   // At least one: by the first of them a loaded day is known.
   const count = projects.length === 0 ? 0 : Math.max(1, Math.round(JOBS_A_DAY * weight));
-  return Array.from({ length: count }, (_, index): readonly PastJob[] => {
-    const place = (index + day) % projects.length;
-    const project = projects[place];
-    const kind = KINDS[Math.floor(random() * KINDS.length)];
-    if (project === undefined || kind === undefined) return [];
-    const runsSeconds = logNormal(kind.medianSeconds, kind.sigma, random) * (scales.get(project.id) ?? 1);
+  const drawn: Drawn[] = [];
+  for (let pipeline = 0; drawn.length < count; pipeline += 1) {
+    const project = projects[(pipeline + day) % projects.length];
+    if (project === undefined) break;
+    const scale = scales.get(project.id) ?? 1;
+    const jobs = drawPipeline(0, random, (kind, atMs) => {
+      const runsSeconds = drawSeconds(kind, kind.medianSeconds, random) * scale;
+      return { project, pipeline, kind, runsSeconds, endsAtMs: atMs + runsSeconds * 1_000 };
+    });
+    drawn.push(...jobs);
+  }
+  return drawn.slice(0, count).map(({ project, pipeline, kind, runsSeconds }, index): PastJob => {
     const request = {
       jobId: firstJobId(day) + index,
       jobName: kind.name,
-      pipelineId: firstJobId(day) + place,
+      pipelineId: firstJobId(day) + pipeline,
       pipelineSource: 'push',
       projectId: project.id,
       projectPath: project.path,
@@ -78,8 +81,15 @@ export function jobsOfDay(
       timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
       variables: {},
     };
-    return [{ request, runsSeconds }];
-  }).flat();
+    return { request, runsSeconds };
+  });
+}
+
+interface Drawn {
+  readonly project: DirectoryProject;
+  readonly pipeline: number;
+  readonly kind: JobKind;
+  readonly runsSeconds: number;
 }
 
 /** What a month may use of a budget of each period, in amounts. Those that begin anew all the time ask nothing of a month. */
