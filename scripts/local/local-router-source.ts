@@ -6,7 +6,6 @@ import type { PipelineProject } from '../cli/pipeline/pipeline-run.ts';
 import { UsageError } from '../terminal/command.ts';
 import type { StartOptions } from './options.ts';
 import { pipelineQuestions } from './questions.ts';
-import { replay } from './replay.ts';
 import type { AdmissionResult } from './router/admission.ts';
 import { startLocalRouter } from './router/local-router.ts';
 import type { JobQuestion } from './router/question.ts';
@@ -18,6 +17,10 @@ const JOBS_MIN = 160;
 type Play = (question: JobQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
 
 const TOKEN = 'glrct-local-not-a-secret';
+/** Where answers take longer than this, questions come more slowly: a slow machine should show decisions, not fallbacks. */
+const ANSWER_SECONDS = 0.5;
+/** At the least as many as a few groups need to be asked about at the same time. */
+const OPEN_MIN = 8;
 
 /**
  * A job router on loopback that asks about the jobs of a pipeline.
@@ -98,4 +101,30 @@ function pipelineFacts(
       'not read': `${notFetched.length} includes that only GitLab can fetch`,
     }),
   };
+}
+
+/** Asks questions at a steady rate, several at the same time, as a router does; resolves when all are answered. */
+async function replay<Q>(
+  questions: Iterable<Q>,
+  options: {
+    readonly ratePerSecond: number;
+    readonly ask: (question: Q) => Promise<unknown>;
+    readonly stopped: () => boolean;
+  },
+): Promise<void> {
+  let dueMs = performance.now();
+  const openMax = Math.max(OPEN_MIN, Math.ceil(options.ratePerSecond * ANSWER_SECONDS));
+  const open = new Set<Promise<unknown>>();
+  const everyMs = 1_000 / options.ratePerSecond;
+  for (const question of questions) {
+    if (options.stopped()) break;
+    const waitMs = dueMs - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    while (open.size >= openMax) await Promise.race(open);
+    // What was held up is not made up for: that would be a burst.
+    dueMs = Math.max(dueMs, performance.now() - everyMs) + everyMs;
+    const answered: Promise<unknown> = options.ask(question).finally(() => open.delete(answered));
+    open.add(answered);
+  }
+  await Promise.all(open);
 }

@@ -8,6 +8,7 @@ import {
 } from '../cli/pipeline/pipeline-run.ts';
 import type { JobQuestion } from './router/question.ts';
 import { seededRandom } from './seeded-random.ts';
+import { checksum } from './workload/draws.ts';
 
 export interface QuestionOptions {
   readonly projects: readonly PipelineProject[];
@@ -115,10 +116,4 @@ function runnerFor(tags: readonly string[]): { uuid: string; id: number; tags: r
   const sorted = [...tags].sort();
   const id = 1 + (checksum(sorted.join(',')) % 997);
   return { uuid: `runner-${id}`, id, tags: sorted.length === 0 ? ['untagged'] : [...sorted, 'docker'] };
-}
-
-function checksum(text: string): number {
-  let sum = 0;
-  for (const character of text) sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return sum;
 }

@@ -4,6 +4,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, type WallClock } from '../clock/clock.ts';
 import type { JobQuestion } from '../router/question.ts';
 import { seededRandom } from '../seeded-random.ts';
+import { checksum } from '../workload/draws.ts';
 import type { HookFaultShares } from './faults.ts';
 import type { JobEnding } from './job.ts';
 import { jobFromQuestion } from './job-from-question.ts';
@@ -121,10 +122,4 @@ function jobCourse(name: string, timeoutSeconds: number, random: () => number): 
     runsSeconds: wanted,
     ending: { status: fate < FAILS_SHARE + CANCELED_SHARE ? 'canceled' : 'success' },
   };
-}
-
-function checksum(text: string): number {
-  let sum = 0;
-  for (const character of text) sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return sum;
 }

@@ -4,3 +4,10 @@ export const logNormal = (median: number, sigma: number, random: () => number): 
 
 export const between = (least: number, most: number, random: () => number): number =>
   least + (most - least) * random();
+
+/** The same number for the same text: what is drawn once and never again. */
+export function checksum(text: string): number {
+  let sum = 0;
+  for (const character of text) sum = (Math.imul(sum, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
+  return sum;
+}

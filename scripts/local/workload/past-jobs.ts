@@ -7,8 +7,8 @@ import type { Directory, DirectoryProject } from '../../../policies/place/direct
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { logNormal } from './draws.ts';
-import { type JobKind, STAGES, WEEKDAY_WEIGHTS } from './job-kinds.ts';
+import { drawPipeline, drawSeconds, weightOfDay } from './draw-pipeline.ts';
+import { type JobKind, WEEKDAY_WEIGHTS } from './job-kinds.ts';
 
 export interface PastJob {
   readonly request: AdmissionRequest & { readonly runnerId: number };
@@ -17,8 +17,6 @@ export interface PastJob {
   readonly unasked: boolean;
 }
 
-/** 1970 began on a Thursday; `WEEKDAY_WEIGHTS` begins on Monday. */
-const FIRST_WEEKDAY = 3;
 /** All projects together, on the busiest day: some 480 in the month, which take two or three seconds to write. */
 const JOBS_A_DAY = 24;
 const WORKING_DAYS = 21;
@@ -36,7 +34,6 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   medium: ['kubernetes_runner'],
   large: ['functions-pilot-linux-amd64'],
 };
-const KINDS = STAGES.flat();
 
 /** What the console knows of the month's runners. Their ids are above those of the runners of a run. */
 export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
@@ -78,20 +75,27 @@ export function jobsOfDay(
 ): readonly PastJob[] {
   const projects = pastProjects(directory);
   const random = seededRandom(day);
-  const weight = (WEEKDAY_WEIGHTS[(day + FIRST_WEEKDAY) % 7] ?? 0) / Math.max(...WEEKDAY_WEIGHTS);
+  const weight = weightOfDay(day) / Math.max(...WEEKDAY_WEIGHTS);
   // At least one: by the first of them a loaded day is known.
   const count = projects.length === 0 ? 0 : Math.max(1, Math.round(JOBS_A_DAY * weight));
-  return Array.from({ length: count }, (_, index): readonly PastJob[] => {
-    const place = (index + day) % projects.length;
+  const drawn: Drawn[] = [];
+  for (let pipeline = 0; drawn.length < count; pipeline += 1) {
+    const place = (pipeline + day) % projects.length;
     const project = projects[place];
-    const kind = KINDS[Math.floor(random() * KINDS.length)];
-    if (project === undefined || kind === undefined) return [];
+    if (project === undefined) break;
+    const scale = scales.get(project.id) ?? 1;
+    const jobs = drawPipeline(0, random, (kind, atMs) => {
+      const runsSeconds = drawSeconds(kind, kind.medianSeconds, random) * scale;
+      return { project, place, pipeline, kind, runsSeconds, endsAtMs: atMs + runsSeconds * 1_000 };
+    });
+    drawn.push(...jobs);
+  }
+  return drawn.slice(0, count).map(({ project, place, pipeline, kind, runsSeconds }, index): PastJob => {
     const { runnerId, unasked } = runnerOf(kind, place, index);
-    const runsSeconds = logNormal(kind.medianSeconds, kind.sigma, random) * (scales.get(project.id) ?? 1);
     const request = {
       jobId: firstJobId(day) + index,
       jobName: kind.name,
-      pipelineId: firstJobId(day) + place,
+      pipelineId: firstJobId(day) + pipeline,
       pipelineSource: 'push',
       projectId: project.id,
       projectPath: project.path,
@@ -105,8 +109,17 @@ export function jobsOfDay(
       timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
       variables: {},
     };
-    return [{ request, runsSeconds, unasked }];
-  }).flat();
+    return { request, runsSeconds, unasked };
+  });
+}
+
+interface Drawn {
+  readonly project: DirectoryProject;
+  /** Of the project, among all. */
+  readonly place: number;
+  readonly pipeline: number;
+  readonly kind: JobKind;
+  readonly runsSeconds: number;
 }
 
 /** What a month may use of a budget of each period, in amounts. Those that begin anew all the time ask nothing of a month. */

@@ -6,6 +6,7 @@ import {
 import { NO_HISTORY } from '../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { VirtualTime } from '../../local/clock/virtual-time.ts';
+import { seededRandom } from '../../local/seeded-random.ts';
 import type { Figure } from './figure.ts';
 
 /** The workload is fixed: half an hour of a busy afternoon, the same on every machine. */
@@ -76,7 +77,7 @@ async function replay() {
 
 /** Pipelines of a few stages; what one root group asks within a tick is one batch. */
 function workload(): readonly Batch[] {
-  const random = randomOf(SEED);
+  const random = seededRandom(SEED);
   const batches = new Map<string, Batch>();
   let jobId = 0;
   for (let startMs = 0; startMs < MINUTES * 60_000; startMs += TICK_MS) {
@@ -107,12 +108,3 @@ const plus = (a: EstimateCounts, b: EstimateCounts): EstimateCounts => ({
   failedReads: a.failedReads + b.failedReads,
   timeouts: a.timeouts + b.timeouts,
 });
-
-/** A linear congruential generator: good enough to mix a workload, and the same everywhere. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

@@ -1,33 +1,31 @@
-import { Webhook } from 'standardwebhooks';
 import { WEBHOOK_PATH } from '../../../functions/names.ts';
+import { jobHookBody } from '../../local/gitlab/hook-body.ts';
+import { hookRequester } from '../../local/gitlab/hook-request.ts';
+import type { LocalJob } from '../../local/gitlab/job.ts';
 import { documentedUrlEvent } from './function-url-event.ts';
 
-interface EndedJob {
-  readonly jobId: number;
-  readonly projectId: number;
-}
+const GITLAB = 'https://gitlab.example.com';
 
 /** GitLab's webhook for a job that ran a minute, as the Function URL hands it over, signed with `secret`. */
-export function signedDelivery(secret: string, { jobId, projectId }: EndedJob): Record<string, unknown> {
-  const at = new Date();
-  const seconds = (back: number): string => new Date(at.getTime() - back * 1000).toISOString();
-  const body = JSON.stringify({
-    object_kind: 'build',
-    build_id: jobId,
-    build_name: 'rehearsal',
-    build_status: 'success',
-    build_created_at_iso: seconds(180),
-    build_started_at_iso: seconds(120),
-    build_finished_at_iso: seconds(60),
-    build_duration: 60,
-    project_id: projectId,
-    pipeline_id: 1,
-  });
-  const headers = {
-    'x-gitlab-event': 'Job Hook',
-    'webhook-id': 'rehearsal-1',
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': new Webhook(secret).sign('rehearsal-1', at, body),
+export async function signedDelivery(
+  secret: string,
+  { jobId, projectId }: { readonly jobId: number; readonly projectId: number },
+): Promise<Record<string, unknown>> {
+  const nowMs = Date.now();
+  const job: LocalJob = {
+    id: jobId,
+    projectId,
+    projectPath: 'acme/rehearsal',
+    name: 'rehearsal',
+    pipelineId: 1,
+    status: 'success',
+    createdAtMs: nowMs - 180_000,
+    startedAtMs: nowMs - 120_000,
+    finishedAtMs: nowMs - 60_000,
   };
-  return documentedUrlEvent({ path: WEBHOOK_PATH, headers, body, base64: true });
+  const requestOf = hookRequester(`${GITLAB}${WEBHOOK_PATH}`, GITLAB, { signingToken: secret }, 'rehearsal');
+  const message = { webhookId: 'rehearsal-1', body: jobHookBody(job, GITLAB, nowMs) };
+  const request = requestOf(message, nowMs, new AbortController().signal);
+  const headers = Object.fromEntries(request.headers);
+  return documentedUrlEvent({ path: WEBHOOK_PATH, headers, body: await request.text(), base64: true });
 }

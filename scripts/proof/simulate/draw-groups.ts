@@ -1,5 +1,6 @@
 /** The groups, their projects and how much each project does. */
 
+import { shareEnds } from '../../local/workload/draw-pipeline.ts';
 import { logNormal } from '../../local/workload/draws.ts';
 import { STAGES } from '../../local/workload/job-kinds.ts';
 import { PROJECT_SIGMA, PROJECT_WEIGHT_POWER, type WorkloadShape } from './workload.ts';
@@ -16,8 +17,6 @@ export interface DrawnProject {
   readonly path: string;
   /** Its groups, root first. */
   readonly groupIds: readonly [root: number, middle: number, leaf: number];
-  /** Up to and with this project, of a total of 1. */
-  readonly weightUntil: number;
   /** Keyed by job name. */
   readonly medianSeconds: ReadonlyMap<string, number>;
 }
@@ -25,6 +24,8 @@ export interface DrawnProject {
 export interface DrawnPlaces {
   readonly groups: readonly DrawnGroup[];
   readonly projects: readonly DrawnProject[];
+  /** Up to and with each project, of a total of 1. */
+  readonly weightEnds: readonly number[];
 }
 
 export function drawGroups(shape: WorkloadShape, random: () => number): DrawnPlaces {
@@ -34,14 +35,10 @@ export function drawGroups(shape: WorkloadShape, random: () => number): DrawnPla
   const level3 = times(leaves, (index) => below(level2, index, 10_000 + index, 'unit', 3));
   const parentOf = new Map([...level2, ...level3].map((group) => [group.id, group.parentId ?? 0]));
 
-  const weights = times(shape.projects, (index) => (index + 1) ** PROJECT_WEIGHT_POWER);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let until = 0;
-  const projects = weights.map((weight, index): DrawnProject => {
+  const projects = times(shape.projects, (index): DrawnProject => {
     const leaf = level3[index % leaves];
     if (leaf === undefined) throw new RangeError('a month needs groups of level 3');
     const middle = parentOf.get(leaf.id) ?? 0;
-    until += weight / total;
     const medians = STAGES.flat().map(
       ({ name, medianSeconds }) => [name, logNormal(medianSeconds, PROJECT_SIGMA, random)] as const,
     );
@@ -49,11 +46,11 @@ export function drawGroups(shape: WorkloadShape, random: () => number): DrawnPla
       id: 100_000 + index,
       path: `${leaf.path}/service${index}`,
       groupIds: [parentOf.get(middle) ?? 0, middle, leaf.id],
-      weightUntil: until,
       medianSeconds: new Map(medians),
     };
   });
-  return { groups: [...level1, ...level2, ...level3], projects };
+  const weightEnds = shareEnds(projects.map((_, index) => (index + 1) ** PROJECT_WEIGHT_POWER));
+  return { groups: [...level1, ...level2, ...level3], projects, weightEnds };
 }
 
 function below(

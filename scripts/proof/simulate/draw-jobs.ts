@@ -1,13 +1,9 @@
 /** Every job of the month, with all that will happen to it. */
 
-import { between, logNormal } from '../../local/workload/draws.ts';
-import {
-  HOUR_WEIGHTS,
-  JOB_CHANCE,
-  type JobKind,
-  STAGES,
-  WEEKDAY_WEIGHTS,
-} from '../../local/workload/job-kinds.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { drawPipeline, drawSeconds, indexAt, startsWithin } from '../../local/workload/draw-pipeline.ts';
+import { between } from '../../local/workload/draws.ts';
+import type { JobKind } from '../../local/workload/job-kinds.ts';
 import type { DrawnPlaces, DrawnProject } from './draw-groups.ts';
 import {
   ASKED_AGAIN_MS,
@@ -42,91 +38,42 @@ export interface PlannedJob {
   readonly lateRunningMs?: number;
 }
 
-const HOUR_MS = 3_600_000;
-/** 1 November 2026 is a Sunday; `WEEKDAY_WEIGHTS` begins on Monday. */
-const FIRST_WEEKDAY = 6;
+/** 1 November 2026, counted from 1970: the month begins an hour before it does in UTC. */
+const FIRST_DAY = Math.ceil(MONTH_START_MS / DAY_MS);
 
 export function drawJobs(
   shape: WorkloadShape,
   places: DrawnPlaces,
   random: () => number,
 ): readonly PlannedJob[] {
-  const hours = hourEnds();
+  const startOf = startsWithin(MONTH_START_MS, FIRST_DAY, MONTH_DAYS);
   const jobs: PlannedJob[] = [];
   for (let pipelineId = 1; jobs.length < shape.jobs; pipelineId += 1) {
-    const index = projectAt(places.projects, random());
+    const index = indexAt(places.weightEnds, random());
     const project = places.projects[index];
     if (project === undefined) throw new RangeError('a month needs projects');
-    jobs.push(...drawPipeline({ pipelineId, project, index, startMs: startOf(hours, random), random }));
+    const pipeline = { pipelineId, project, index, random };
+    const drawn = drawPipeline(startOf(random), random, (kind, atMs) => {
+      const job = drawJob(pipeline, kind, atMs);
+      return { job, endsAtMs: atMs + job.queueMs + job.durationSeconds * 1000 };
+    });
+    // A pipeline of the last evening belongs to the month that asked last.
+    jobs.push(...drawn.flatMap(({ job }) => (job.askedAtMs < MONTH_END_MS ? [job] : [])));
   }
   const asked = jobs.slice(0, shape.jobs).sort((a, b) => a.askedAtMs - b.askedAtMs);
   return asked.map((job, index) => ({ ...job, jobId: index + 1 }));
-}
-
-/** Where each hour of the month ends on a scale from 0 to 1. */
-function hourEnds(): readonly number[] {
-  const weights = Array.from({ length: MONTH_DAYS * 24 }, (_, hour) => {
-    const weekday = (FIRST_WEEKDAY + Math.floor(hour / 24)) % 7;
-    return (WEEKDAY_WEIGHTS[weekday] ?? 0) * (HOUR_WEIGHTS[hour % 24] ?? 0);
-  });
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let until = 0;
-  return weights.map((weight) => {
-    until += weight / total;
-    return until;
-  });
-}
-
-function startOf(hours: readonly number[], random: () => number): number {
-  const hour = firstAbove(hours.length, random(), (index) => hours[index] ?? 1);
-  return MONTH_START_MS + hour * HOUR_MS + random() * HOUR_MS;
-}
-
-const projectAt = (projects: readonly DrawnProject[], share: number): number =>
-  firstAbove(projects.length, share, (index) => projects[index]?.weightUntil ?? 1);
-
-/** The first index whose end is above the share; ends rise. */
-function firstAbove(count: number, share: number, endOf: (index: number) => number): number {
-  let low = 0;
-  let high = count - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (endOf(middle) > share) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 interface Pipeline {
   readonly pipelineId: number;
   readonly project: DrawnProject;
   readonly index: number;
-  readonly startMs: number;
   readonly random: () => number;
-}
-
-function drawPipeline(pipeline: Pipeline): readonly PlannedJob[] {
-  const { startMs, random } = pipeline;
-  const jobs: PlannedJob[] = [];
-  let stageMs = startMs;
-  for (const stage of STAGES) {
-    let endMs = stageMs;
-    for (const kind of stage) {
-      if (random() >= JOB_CHANCE) continue;
-      const job = drawJob(pipeline, kind, stageMs);
-      // A pipeline of the last evening belongs to the month that asked last.
-      if (job.askedAtMs >= MONTH_END_MS) continue;
-      jobs.push(job);
-      endMs = Math.max(endMs, stageMs + job.queueMs + job.durationSeconds * 1000);
-    }
-    stageMs = endMs;
-  }
-  return jobs;
 }
 
 function drawJob({ pipelineId, project, index, random }: Pipeline, kind: JobKind, atMs: number): PlannedJob {
   const median = project.medianSeconds.get(kind.name) ?? kind.medianSeconds;
-  const ran = Math.min(kind.timeoutSeconds, Math.max(1, logNormal(median, kind.sigma, random)));
+  const ran = drawSeconds(kind, median, random);
   const fate = drawFate(random());
   const reordered = random() < TROUBLE.reordered;
   const askedAtMs = Math.round(afterOutage(atMs));

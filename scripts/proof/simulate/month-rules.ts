@@ -15,7 +15,7 @@ export function monthRules(edition: Edition, tree: Tree): Omit<Rules, 'estimator
   const policy = valid(parsePolicy(policyDocument(edition), SOURCE));
   const directory = directoryOf(
     tree.groups.map((group) => ({ ...group, personal: false })),
-    tree.projects.map(({ id, path, groupIds }) => ({ id, path, groupId: groupIds.at(-1) ?? 0 })),
+    tree.projects,
   );
   return {
     policy,

@@ -48,6 +48,7 @@ export class SimulatedGitLab implements GitLab {
   readonly #faults = new LocalGitLabFaults({
     outages: [{ fromMs: OUTAGE.fromMs, toMs: OUTAGE.untilMs }],
   });
+  readonly #runners: RunnersPage;
   /** Starts and ends that are still to come. */
   readonly #changes = new Agenda<() => void>();
   readonly #hooks = new Agenda<() => JobTruth>();
@@ -64,6 +65,7 @@ export class SimulatedGitLab implements GitLab {
     for (const [index, name] of RUNNER_CLASSES.entries())
       for (let each = 0; each < RUNNERS_PER_CLASS; each += 1)
         this.#book.addRunner({ id: 1 + index * RUNNERS_PER_CLASS + each, tags: [name] });
+    this.#runners = { runnerIds: this.#book.runners().map(({ id }) => id) };
   }
 
   /** The router lets the job go on at this moment. */
@@ -90,8 +92,7 @@ export class SimulatedGitLab implements GitLab {
 
   /** Webhooks that arrived by now, as the product reads them. */
   takeHooks(): readonly JobTruth[] {
-    this.#catchUp();
-    return this.#hooks.takeUntil(this.#clock.nowMs()).map((read) => read());
+    return this.#hooks.takeUntil(this.#catchUp()).map((read) => read());
   }
 
   /** One that could not be worked off comes again. */
@@ -123,7 +124,7 @@ export class SimulatedGitLab implements GitLab {
 
   async runners(): Promise<RunnersPage> {
     this.#called();
-    return { runnerIds: this.#book.runners().map(({ id }) => id) };
+    return this.#runners;
   }
 
   #starts(local: LocalJob, run: SimulatedRun): void {
@@ -174,15 +175,17 @@ export class SimulatedGitLab implements GitLab {
     return said;
   }
 
-  #catchUp(): void {
-    for (const change of this.#changes.takeUntil(this.#clock.nowMs())) change();
+  /** @returns the time. */
+  #catchUp(): number {
+    const nowMs = this.#clock.nowMs();
+    if (this.#changes.nextMs <= nowMs) for (const change of this.#changes.takeUntil(nowMs)) change();
+    return nowMs;
   }
 
   /** @returns the time. */
   #called(): number {
-    this.#catchUp();
+    const nowMs = this.#catchUp();
     this.calls += 1;
-    const nowMs = this.#clock.nowMs();
     if (this.#faults.isOut('rest', nowMs))
       throw new GitLabError('gitlab_unavailable', 'the simulated GitLab is away');
     return nowMs;

@@ -6,6 +6,7 @@ import { type Edition, groupChainOf } from './expected/edition.ts';
 interface ProjectPlace {
   readonly id: number;
   readonly path: string;
+  readonly groupId: number;
   /** Root first. */
   readonly groupIds: readonly number[];
 }
@@ -28,6 +29,7 @@ export class Tree {
     this.projects = projects.map(({ id, path, groupIds: [, , leaf] }) => ({
       id,
       path: `${pathOf(leaf)}/${lastPart(path)}`,
+      groupId: leaf,
       groupIds: groupChainOf(leaf, parentOf),
     }));
   }

@@ -18,7 +18,7 @@ import {
   type TransactOutcome,
   type Write,
 } from '../../../functions/core/ledger/index.ts';
-import { ledgerKeys } from '../../../functions/core/store/index.ts';
+import { DUE_SHARDS, ledgerKeys } from '../../../functions/core/store/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { type CounterSums, NO_SUMS } from './expected/verdict.ts';
 import { ObjectLedgerStore } from './object-store.ts';
@@ -55,6 +55,8 @@ export class WatchedStore implements LedgerStore {
 
   readonly #table: MemoryStore | ObjectLedgerStore;
   readonly #keys = ledgerKeys(SIMULATED_INSTANCE);
+  /** By shard: a month of sweeps asks for each of them every minute. */
+  readonly #duePks = Array.from({ length: DUE_SHARDS }, (_, shard) => this.#keys.dueShardPk(shard));
 
   constructor({ clock, random, onRecord, onCommit, table }: WatchedStoreOptions) {
     const options: MemoryStoreOptions = {
@@ -118,10 +120,10 @@ export class WatchedStore implements LedgerStore {
     limit: number,
     _options: ReadOptions,
   ): Promise<readonly DueJob[]> {
+    const live = this.#live.get(this.#duePks[shard] ?? '');
+    if (live === undefined || live.size === 0) return NONE_DUE;
     const due: DueJob[] = [];
-    for (const [jobId, dueAtMs] of this.#live.get(this.#keys.dueShardPk(shard)) ?? []) {
-      if (dueAtMs < beforeMs) due.push({ jobId, dueAtMs });
-    }
+    for (const [jobId, dueAtMs] of live) if (dueAtMs < beforeMs) due.push({ jobId, dueAtMs });
     return due.sort((a, b) => a.dueAtMs - b.dueAtMs).slice(0, limit);
   }
 
@@ -172,6 +174,8 @@ export class WatchedStore implements LedgerStore {
     this.#live.set(shard, jobs.set(jobId, dueAtMs ?? decidedAtMs));
   }
 }
+
+const NONE_DUE: readonly DueJob[] = [];
 
 const isSilent = (nowMs: number): boolean => nowMs >= TABLE_SILENT.fromMs && nowMs < TABLE_SILENT.untilMs;
 

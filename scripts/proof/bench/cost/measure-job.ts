@@ -3,10 +3,13 @@
  * table in memory. No figure of it is typed in.
  */
 import { itemBytes, TTL_ATTRIBUTE } from '../../../../functions/core/store/index.ts';
+import type { Decision } from '../../../../policies/decision.ts';
+import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { createLogger, logEvents } from '../../../../relay/log.ts';
 import { PROJECTS } from '../../../cli/cost/assumptions.ts';
 import type { JobUnits } from '../../../cli/cost/job-units.ts';
+import { handClock } from '../../../local/clock/hand-clock.ts';
 import { readUnitsOf, writeUnitsOf } from './counting-rollup-store.ts';
-import { decisionLineBytes } from './decision-line-bytes.ts';
 import { type RunOptions, type SampleRun, type SampleUnits, sampleDeployment } from './sample-deployment.ts';
 
 /** Afterwards every list and every history is as long as it gets; then each project has its turn once more. */
@@ -63,4 +66,28 @@ export async function measureJob(options: RunOptions): Promise<JobUnits> {
     ],
     decisionLineBytes: decisionLineBytes(last.request, last.decision),
   };
+}
+
+const LATENCY_MS = 23;
+
+/** The line that the relay's own log writes about this answer, with its line break. */
+function decisionLineBytes(request: AdmissionRequest, decision: Decision): number {
+  let line = '';
+  const log = createLogger('info', {
+    write: (text) => {
+      line += text;
+    },
+  });
+  const rejected = decision.outcome === 'rejected';
+  const observe = logEvents(log, handClock());
+  observe({
+    type: 'answered',
+    answer: rejected ? { outcome: 'rejected', reason: decision.text } : { outcome: 'admitted' },
+    via: 'ledger',
+    latencyMs: LATENCY_MS,
+    heard: true,
+    request,
+    decision,
+  });
+  return Buffer.byteLength(line);
 }

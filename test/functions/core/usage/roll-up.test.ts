@@ -266,7 +266,7 @@ test.each([
   const atOnce = { counter: counter('group/100'), unit: 'jobs', fitted: true, checked: true } as const;
   for (const claims of [[], [{ ...atOnce, held: 1, counted: 0, corrected: 0 }]]) {
     const expired: JobRecord = { ...rest, state: 'EXPIRED', endedAtMs: 1, flagged, claims };
-    const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'));
+    const { tally } = contributionOf(expired, undefined, placeBy(directory, 'UTC'), runnerNames());
     expect(usageOf(tally)).toMatchObject({ expired: 1, settledMicros, heldMicros: 0 });
   }
 });
