@@ -1,3 +1,5 @@
+/** How a call of the table fails, by names and by a code, and how it is tried again. */
+
 const RETRYABLE = { ledger_unavailable: true, ledger_misuse: false, foreign_books: false } as const;
 
 type LedgerErrorCode = keyof typeof RETRYABLE;
