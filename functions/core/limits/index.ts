@@ -45,9 +45,10 @@ export type {
 } from './desk/limit-request.ts';
 export type { LiveLimits } from './desk/live-limits.ts';
 export type { ApplyOutcome, EditAuthor, Oversubscription, Preview } from './desk/outcome.ts';
-export { oversubscriptionOf, poolWords } from './desk/oversubscription.ts';
+export { oversubscriptionOf } from './desk/oversubscription.ts';
 export { mayBeSame } from './desk/person.ts';
 export { readDocument } from './desk/plan.ts';
+export { poolWords } from './desk/pool-words.ts';
 export {
   isDecided,
   isOwn,

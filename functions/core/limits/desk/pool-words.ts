@@ -1,0 +1,26 @@
+import type { Oversubscription } from './outcome.ts';
+
+/** What a pool is given away as: the sum of the limits below it that are numbers, and how many are none. */
+type PoolSums = Pick<Oversubscription, 'childrenAmount' | 'children' | 'unlimited'>;
+
+/**
+ * `3 limits below come to 900.00 EUR, more than the 500.00 EUR here`, `1 limit below is unlimited, above the 800.00 EUR here`.
+ *
+ * @param told - an amount of the pool's unit, for its reader
+ */
+export function poolWords(
+  { childrenAmount, children, unlimited }: PoolSums,
+  amount: number,
+  told: (amount: number) => string,
+): string {
+  const numbered = children - unlimited;
+  if (numbered === 0)
+    return `${limits(unlimited)} below ${unlimited === 1 ? 'is' : 'are'} unlimited, above the ${told(amount)} here`;
+  const isMore = childrenAmount > amount;
+  const sum = `${limits(numbered)} below ${numbered === 1 ? 'comes' : 'come'} to ${told(childrenAmount)}, ${isMore ? 'more than' : 'within'} the ${told(amount)} here`;
+  if (unlimited === 0) return sum;
+  return `${sum}, and ${unlimited === 1 ? '1 more is' : `${unlimited.toLocaleString('en-US')} more are`} unlimited`;
+}
+
+const limits = (count: number): string =>
+  count === 1 ? '1 limit' : `${count.toLocaleString('en-US')} limits`;
