@@ -1,3 +1,4 @@
+/** Counters, and what is written beside them and beside records ↔ their items. */
 import {
   ADJUSTMENT_SK_PREFIX,
   CLOSING_SK,

@@ -1,3 +1,4 @@
+/** The table of a deployed program, and the check that its books are of the GitLab that the program serves. */
 import { type LedgerClock, systemClock } from '../environment/index.ts';
 import {
   dynamoClient,

@@ -1,3 +1,4 @@
+/** One job on its way through a hold: what it asks, what was found, the record and the answer that this becomes. */
 import { counterName } from '../../../policies/claim.ts';
 import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
 import type { Violation } from '../../../policies/reason.ts';

@@ -1,6 +1,7 @@
 /**
- * Claims and deltas as short lines, one string each: `group/101|money-month|2026-11|mf|480000|480000|0`. A field left
- * empty means "as in the line before", so the 20 levels of one limit cost 20 bytes each and 24 counters fit in a 1 KB record.
+ * What takes most room in a record, made short. Claims and deltas are lines: `group/101|money-month|2026-11|mf|480000|480000|0`.
+ * A field left empty means "as in the line before", so the 20 levels of one limit cost 20 bytes each and 24 counters fit in a
+ * 1 KB record.
  */
 
 import { isRecord } from '../../../policies/document/reading.ts';

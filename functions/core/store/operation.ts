@@ -1,6 +1,6 @@
 /**
- * What is asked of the table, as values. Each operation has a module of its own (`get.ts`, `put.ts` …), so that what a
- * program imports says what it may do with the table.
+ * What is asked of the table, as values. Each operation has a function of its own in `calls.ts`, so that what a program
+ * takes of them says what it may do with the table.
  */
 import type { AttributeValue, Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';

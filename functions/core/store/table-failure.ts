@@ -1,3 +1,4 @@
+/** How a call of the table fails, by names and by a code, and how it is tried again. */
 import { codedError } from '../../../policies/coded-error.ts';
 
 export class LedgerError extends codedError('LedgerError', {

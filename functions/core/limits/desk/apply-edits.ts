@@ -12,8 +12,9 @@ import type { LimitRequest } from './limit-request.ts';
 import type { LiveLimits } from './live-limits.ts';
 import type { ApplyOutcome, EditAuthor } from './outcome.ts';
 import type { Person } from './person.ts';
-import { type Plan, plan, type ReadLimitSet, visibleRows } from './plan.ts';
+import { type Plan, plan, type ReadLimitSet } from './plan.ts';
 import { deniedOf, rolesFor } from './rights.ts';
+import { visibleRows } from './visible-rows.ts';
 
 export interface ApplyContext {
   readonly deps: LimitsDeskDeps;

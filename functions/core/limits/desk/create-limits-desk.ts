@@ -9,10 +9,11 @@ import { fileRequest } from './file-request.ts';
 import type { LimitEdit } from './limit-edit.ts';
 import type { Preview } from './outcome.ts';
 import { oversubscriptionOf, touchedBy } from './oversubscription.ts';
-import { plan, visibleRows } from './plan.ts';
+import { plan } from './plan.ts';
 import { readEntry, readHistory } from './read-history.ts';
 import { isOwn, readRequests } from './request-items.ts';
 import { mayDo } from './rights.ts';
+import { visibleRows } from './visible-rows.ts';
 
 /** In a preview whoever reads it is the one who will do it; the ids of what it would add are not those that will be written. */
 const PREVIEWER = 'you';

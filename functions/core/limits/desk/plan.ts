@@ -8,14 +8,13 @@ import type { Policy } from '../../../../policies/policy.ts';
 import { ROLLOUT_CLASSES } from '../../../../policies/rollout-step.ts';
 import { selfLockout } from '../../../../policies/self-lockout.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
-import { changeRows, NO_LIMITS } from '../changes/change-rows.ts';
+import { changeRows } from '../changes/change-rows.ts';
 import { rolledOutMode } from '../changes/limit-rows-between.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { LimitsError } from '../limits-error.ts';
 import type { EditContext } from './draft.ts';
 import { editDocument } from './edit-document.ts';
 import type { LimitEdit } from './limit-edit.ts';
-import type { LiveLimits } from './live-limits.ts';
 import { zoneOfSubject } from './zone-of-subject.ts';
 
 /** A set, or what is packed with the code, as it was written and as it is read. */
@@ -110,22 +109,3 @@ const isMilder = ({ about, field, effect, whole }: ChangeRow): boolean =>
   effect === 'loosens' &&
   field === 'mode' &&
   (about === 'rollout' || (about === 'limit' && whole === undefined));
-
-interface Since {
-  /** What the edits were made on, which is not live any more. */
-  readonly before: ReadLimitSet;
-  readonly live: LiveLimits | undefined;
-  readonly directory: Directory | undefined;
-  readonly nowMs: number;
-}
-
-/** What others did since to the subjects that one's own rows are about. */
-export function visibleRows(
-  mine: readonly ChangeRow[],
-  { before, live, directory, nowMs }: Since,
-): readonly ChangeRow[] {
-  const subjects = new Set(mine.map(({ subject }) => subject));
-  const to = live?.limits ?? NO_LIMITS;
-  const all = changeRows({ from: before.limits, to, directory, nowMs });
-  return all.filter(({ subject }) => subjects.has(subject));
-}
