@@ -158,6 +158,22 @@ test('the last edit is taken back by its number, and only while it is the last',
   expect(await late.json()).toMatchObject({ error: { code: 'stale' }, live: { edit: 3, base: second } });
 });
 
+test('nobody takes back, or sees, what was changed of a group that is not theirs', async () => {
+  const { apply, appFor, desk } = await live();
+  const base = await apply([{ kind: 'set', subject: 'group/200', limit: 'money-month', amount: 90 }]);
+  for (const path of ['/limits/preview', '/limits/edits']) {
+    const undo = { edits: [{ kind: 'undo', edit: 2 }], ...(path.endsWith('edits') && { why: 'mine' }) };
+    const answer = await appFor(USERS.owner).request(`/api/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'if-match': `"${base}"` },
+      body: JSON.stringify(undo),
+    });
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(await answer.text()).not.toContain('200');
+  }
+  expect((await desk.live())?.pointer.edit).toBe(2);
+});
+
 test('what edits of a set that is gone would do cannot be told, and is refused like them', async () => {
   const { post } = await live();
   for (const path of ['/limits/preview', '/limits/backtest'])
