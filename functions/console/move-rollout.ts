@@ -47,8 +47,8 @@ export async function moveRollout(
   { why, base, source }: Pick<EditAuthor, 'why' | 'base' | 'source'>,
 ): Promise<RolloutMoveOutcome> {
   const rows = await rowsOf(subjects, user, read);
-  if (!Array.isArray(rows)) return rows as Exclude<typeof rows, readonly RolloutRow[]>;
-  const { edits, moved, held } = planMoves(rows as readonly RolloutRow[], move);
+  if ('outcome' in rows) return rows;
+  const { edits, moved, held } = planMoves(rows, move);
   if (edits.length === 0) return { outcome: 'planned', moved, held, applied: undefined };
   const unmet = [...new Set(moved.flatMap((each) => each.unmet))];
   const forced = unmet.length === 0 ? '' : ` (forced: ${unmet.join('; ')})`;

@@ -98,10 +98,6 @@ function exampleOf(
   directory: Directory,
 ) {
   const { projectId, projectPath } = facts;
-  const url = reportJobUrl(
-    gitlabUrl,
-    withoutAbsent({ jobId, projectId, projectPath }) as { jobId: number },
-    directory,
-  );
+  const url = reportJobUrl(gitlabUrl, { jobId, ...withoutAbsent({ projectId, projectPath }) }, directory);
   return { jobId, atMs: decidedAtMs, ...withoutAbsent({ projectPath, url }) };
 }
