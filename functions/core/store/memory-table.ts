@@ -3,11 +3,19 @@
  * answers at once, so nothing conflicts and nothing is throttled. What is stored is never shared with a caller's bytes.
  */
 
+import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { Item } from './item-bytes.ts';
-import { MemoryItems } from './memory-items.ts';
+import type { Key } from './keys.ts';
 import { type Answers, type ItemTable, keyOf, type Operations } from './operation.ts';
-import { TTL_ATTRIBUTE } from './table.ts';
-import { type ItemChange, TableEvaluation } from './table-evaluation.ts';
+import { DUE_PK, TTL_ATTRIBUTE } from './table.ts';
+import {
+  type ItemChange,
+  type ItemSpan,
+  type KeptItems,
+  spanOf,
+  TableEvaluation,
+  TOKEN_MEMORY_MS,
+} from './table-evaluation.ts';
 
 interface MemoryTableOptions {
   /** Ages the tokens of transactions. @default they are never too old */
@@ -45,4 +53,120 @@ export class MemoryTable implements ItemTable {
         this.#evaluation.answer('DeleteItem', { key: keyOf(item) });
     }
   }
+}
+
+/* Items by their keys, with what reading them takes: partitions, the sparse index of what is due, and an order for scans. */
+interface Entry {
+  /** Rises with every item that was not there before. */
+  readonly at: number;
+  item: Item | undefined;
+}
+
+type Partitions = Map<string, Map<string, Entry>>;
+
+/** So many places of items that were deleted may be left, beside as many as there are items. */
+const GAPS_MAX = 1_000;
+/** Only the newest tokens matter; at this many the oldest go, so that long runs stay small. */
+const TOKENS_MAX = 1000;
+
+class MemoryItems implements KeptItems {
+  readonly #partitions: Partitions = new Map();
+  /** By the index's partition, and then by both keys of the table. */
+  readonly #due: Partitions = new Map();
+  /** By `at`, so that a scan goes on where its page ended, whatever was deleted. */
+  #inOrder: Entry[] = [];
+  #gaps = 0;
+  #next = 0;
+  readonly #tokens = new Map<string, number>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  get(key: Key): Item | undefined {
+    return this.#partitions.get(key.pk)?.get(key.sk)?.item;
+  }
+
+  put(item: Item): void {
+    const key = keyOf(item);
+    const partition = inMap(this.#partitions, key.pk);
+    let entry = partition.get(key.sk);
+    if (entry === undefined) {
+      entry = { at: this.#next, item: undefined };
+      this.#next += 1;
+      partition.set(key.sk, entry);
+      this.#inOrder.push(entry);
+    }
+    this.#index(key, entry, entry.item?.[DUE_PK]?.S, item[DUE_PK]?.S);
+    entry.item = item;
+  }
+
+  delete(key: Key): void {
+    const partition = this.#partitions.get(key.pk);
+    const entry = partition?.get(key.sk);
+    if (partition === undefined || entry === undefined) return;
+    this.#index(key, entry, entry.item?.[DUE_PK]?.S, undefined);
+    partition.delete(key.sk);
+    if (partition.size === 0) this.#partitions.delete(key.pk);
+    entry.item = undefined;
+    this.#gaps += 1;
+    if (this.#gaps < GAPS_MAX || this.#gaps * 2 < this.#inOrder.length) return;
+    this.#inOrder = this.#inOrder.filter((each) => each.item !== undefined);
+    this.#gaps = 0;
+  }
+
+  #index(key: Key, entry: Entry, before: string | undefined, after: string | undefined): void {
+    if (before === after) return;
+    const name = `${key.pk}\n${key.sk}`;
+    if (before !== undefined) this.#due.get(before)?.delete(name);
+    if (after !== undefined) inMap(this.#due, after).set(name, entry);
+  }
+
+  span(span: ItemSpan): readonly Item[] {
+    const partitions = span.dueBeforeMs === undefined ? this.#partitions : this.#due;
+    const entries = [...(partitions.get(span.pk)?.values() ?? [])];
+    return spanOf(
+      entries.flatMap(({ item }) => (item === undefined ? [] : [item])),
+      span,
+    );
+  }
+
+  page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined } {
+    const items: Item[] = [];
+    for (let index = this.#indexOf(from); index < this.#inOrder.length; index += 1) {
+      const entry = this.#inOrder[index];
+      if (entry?.item === undefined) continue;
+      if (items.length === max) return { items, next: entry.at };
+      items.push(entry.item);
+    }
+    return { items, next: undefined };
+  }
+
+  isRepeated(token: string): boolean {
+    const atMs = this.#tokens.get(token);
+    return atMs !== undefined && this.#nowMs() - atMs < TOKEN_MEMORY_MS;
+  }
+
+  remember(token: string): void {
+    keepLatest(this.#tokens, token, this.#nowMs(), TOKENS_MAX);
+  }
+
+  #indexOf(at: number): number {
+    let [low, high] = [0, this.#inOrder.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#inOrder[middle]?.at ?? 0) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function inMap(partitions: Partitions, name: string): Map<string, Entry> {
+  const there = partitions.get(name);
+  if (there !== undefined) return there;
+  const made = new Map<string, Entry>();
+  partitions.set(name, made);
+  return made;
 }
