@@ -33,7 +33,7 @@ export function compileBranch({ pattern, afterBrace }: Alternative): CompiledBra
     if (afterBrace.includes(at)) startsComponent = true;
     const character = pattern[at];
     if (character === '*') {
-      const stars = runOfStars(pattern, at);
+      const stars = runOfStars(pattern, at, afterBrace);
       if (stars > 2) return refuse("has three or more '*' in a row; write '*' or '**'");
       at += stars;
       if (stars === 2 && startsComponent && at === pattern.length) {
@@ -43,7 +43,8 @@ export function compileBranch({ pattern, afterBrace }: Alternative): CompiledBra
         tokens.push({ kind: 'components' });
         at += 1;
         continue;
-      } else {
+      } else if (tokens.at(-1)?.kind !== 'run') {
+        // Two runs on end, of two alternatives, are one.
         tokens.push({ kind: 'run' });
       }
       startsComponent = false;
@@ -101,9 +102,10 @@ function literalPrefix(tokens: readonly Token[]): { readonly prefix: string; rea
   return { prefix, prefixTokens };
 }
 
-function runOfStars(pattern: string, from: number): number {
-  let to = from;
-  while (pattern[to] === '*') to += 1;
+/** Stars of two alternatives are no `**`, though they meet. */
+function runOfStars(pattern: string, from: number, afterBrace: Alternative['afterBrace']): number {
+  let to = from + 1;
+  while (pattern[to] === '*' && !afterBrace.includes(to)) to += 1;
   return to - from;
 }
 

@@ -164,9 +164,9 @@ function countedOf(
   };
 }
 
-/** Per cent of the jobs that GitLab asked about, rounded down: all but those that ran past us. */
+/** Per cent of the jobs that ran and were asked about, rounded down to a tenth; undefined: none ran. */
 function coverageOf(days: readonly DayUsage[]): number | undefined {
-  const ran = days.reduce((sum, { jobs }) => sum + jobs, 0);
-  const bypass = days.reduce((sum, day) => sum + day.bypass, 0);
-  return ran === 0 ? undefined : Math.floor(((ran - bypass) * 1_000) / ran) / 10;
+  const ran = days.reduce((sum, day) => sum + day.ran, 0);
+  const unasked = days.reduce((sum, day) => sum + day.unasked, 0);
+  return ran === 0 ? undefined : Math.floor(((ran - unasked) * 1_000) / ran) / 10;
 }

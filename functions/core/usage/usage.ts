@@ -25,6 +25,10 @@ export interface Usage {
   readonly released: number;
   /** Admitted, and GitLab does not know them any more. */
   readonly expired: number;
+  /** Ended, and GitLab says it ran: asked about or not. */
+  readonly ran: number;
+  /** Part of `ran`: nobody was asked about it. */
+  readonly unasked: number;
   /** Keyed by rule; a job that several rules rejected counts under each. */
   readonly rejectedBy: ReadonlyMap<string, number>;
   /** The same for those that ran all the same. */
@@ -60,6 +64,8 @@ export function usageOf(tally: UsageTally): Usage {
     ranRejected: count('ranRejected'),
     released: count('released'),
     expired: count('expired'),
+    ran: count('ran'),
+    unasked: count('unasked'),
     rejectedBy: byRule(tally, REJECTED_BY_PREFIX),
     ranRejectedBy: byRule(tally, RAN_REJECTED_BY_PREFIX),
     watchedBy: byRule(tally, WATCHED_BY_PREFIX),

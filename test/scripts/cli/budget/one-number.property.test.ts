@@ -327,14 +327,12 @@ async function coverageMouths({ days }: CoverageCase) {
       ];
       return new Map((all as [string, number][]).filter(([, jobs]) => jobs > 0));
     };
-    await rollup.commit({
-      contributions: [],
-      usage: [
-        { key: { subject: 'instance', day }, delta: tallyOf(runners, false) },
-        { key: { subject: 'group/100', day }, delta: tallyOf(runners, true) },
-        { key: { subject: 'group/101', day }, delta: tallyOf(runners.slice(0, 2), true) },
-      ].filter(({ delta }) => delta.size > 0),
-    });
+    const usage = [
+      { key: { subject: 'instance', day }, delta: tallyOf(runners, false) },
+      { key: { subject: 'group/100', day }, delta: tallyOf(runners, true) },
+      { key: { subject: 'group/101', day }, delta: tallyOf(runners.slice(0, 2), true) },
+    ].filter(({ delta }) => delta.size > 0);
+    if (usage.length > 0) await rollup.commit({ contributions: [], usage });
   }
   const { page, api } = consoleOn(bench, bench.tables.ledger);
   const view = (await api('/coverage?group=100&days=7')) as CoverageView;

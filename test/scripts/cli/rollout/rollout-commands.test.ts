@@ -38,7 +38,10 @@ async function bench() {
     const first = made.clock.nowMs();
     const usage = Array.from({ length: days }, (_, index) => ({
       key: { subject, day: new Date(first + index * DAY_MS).toISOString().slice(0, 10) },
-      delta: new Map([['jobs', 10]]),
+      delta: new Map([
+        ['jobs', 10],
+        ['ran', 10],
+      ]),
     }));
     await made.rollup.commit({ contributions: [], usage });
     made.clock.advance(days * DAY_MS);
