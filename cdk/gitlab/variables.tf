@@ -7,7 +7,7 @@ variable "deployment" {
 variable "controller_description" {
   description = "What GitLab shows of the runner controller. The command `tollgate gitlab setup` adopts the controller of that description."
   type        = string
-  default     = "Tollgate"
+  default     = "tollgate"
 }
 
 variable "runner_ids" {
