@@ -94,7 +94,7 @@ export interface RolloutFacts {
   readonly jobs: number;
   /** Part of `jobs`, and no less than what really would have. */
   readonly wouldFail: number;
-  /** Absent: nobody counts it. */
+  /** Absent: no job that ran was counted yet. */
   readonly coveragePercent?: number;
   /** Of the instance: groups at the top that have no entry of their own, and go along. */
   readonly followers?: number;
@@ -138,7 +138,7 @@ export function rolloutNeeds(
   if (step === 'shadow') return [days, report];
   const covered: RolloutNeed = {
     code: 'coverage',
-    met: coverage === undefined || coverage >= settings.coveragePercent,
+    met: coverage !== undefined && coverage >= settings.coveragePercent,
     ...(coverage !== undefined && { has: coverage }),
     wants: settings.coveragePercent,
   };

@@ -1,4 +1,6 @@
 /** Lists all parameters of limits, as far as the time allows; the next run goes on where this one ended. */
+
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { RetriedAsk } from './asking.ts';
 import type { ListingPass } from './marks.ts';
 import type { Parameters, StoredParameter } from './parameters.ts';
@@ -61,10 +63,7 @@ export async function listParameters(
     found,
     strangers,
     all: undefined,
-    pass: {
-      ...(completeFromMs !== undefined && { completeFromMs }),
-      ...(unfinished !== undefined && { unfinished }),
-    },
+    pass: withoutAbsent({ completeFromMs, unfinished }),
   };
 }
 

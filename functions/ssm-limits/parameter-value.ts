@@ -18,6 +18,7 @@ import { isRecord, Reading } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LimitsDocument } from '../core/limits/index.ts';
 import type { SsmLimitEntry } from './marks.ts';
 import type { StoredParameter } from './parameters.ts';
@@ -123,8 +124,7 @@ export function parseEntries(
   { policy, live }: Pick<ValueContext, 'policy' | 'live'>,
 ): { readonly limits: readonly Limit[] } | { readonly problems: readonly string[] } {
   const document = {
-    ...(live.fiscal_start !== undefined && { fiscal_start: live.fiscal_start }),
-    ...(live.thresholds !== undefined && { thresholds: live.thresholds }),
+    ...withoutAbsent({ fiscal_start: live.fiscal_start, thresholds: live.thresholds }),
     limits: entries.map((entry) => ({ on: { group }, ...entry })),
   };
   const parsed = parseLimitsPart(document, '', policy);

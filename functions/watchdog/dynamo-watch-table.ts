@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import {
   answered,
   type InstanceTable,
@@ -56,8 +57,7 @@ function markOf(item: Item): WatchdogMark | undefined {
   if (heardAtMs === undefined) return undefined;
   return {
     heardAtMs,
-    ...(disarmedForMs !== undefined && { disarmedForMs }),
-    ...(pagedAtMs !== undefined && { pagedAtMs }),
+    ...withoutAbsent({ disarmedForMs, pagedAtMs }),
   };
 }
 

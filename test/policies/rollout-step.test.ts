@@ -92,11 +92,11 @@ test.each<[string, RolloutStep, number | undefined, Partial<RolloutFacts>, strin
   ['the owner had no time', 'reported', TOLD + 1, {}, 'days report! coverage'],
   ['runners bypass', 'reported', TOLD, { coveragePercent: 94.9 }, 'days report coverage!'],
   [
-    'coverage that nobody counts',
+    'a coverage that nobody knows',
     'reported',
     TOLD,
     { coveragePercent: undefined as never },
-    'days report coverage',
+    'days report coverage!',
   ],
   ['few would fail', 'warn', TOLD, {}, 'days report coverage would-fail'],
   ['one too many would fail', 'warn', TOLD, { wouldFail: 51 }, 'days report coverage would-fail!'],

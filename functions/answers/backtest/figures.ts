@@ -1,4 +1,5 @@
 import type { Violation } from '../../../policies/reason.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ReplayedJob } from './replay.ts';
 
@@ -165,7 +166,4 @@ function countRejection(row: Open<RejectionRow>, jobId: number, newly: boolean):
 const placeKey = ({ facts: { groupId, projectPath } }: JobRecord): string =>
   groupId === undefined ? `path ${projectPath ?? ''}` : String(groupId);
 
-const placeOf = ({ facts: { groupId, projectPath } }: JobRecord) => ({
-  ...(groupId !== undefined && { groupId }),
-  ...(projectPath !== undefined && { projectPath }),
-});
+const placeOf = ({ facts: { groupId, projectPath } }: JobRecord) => withoutAbsent({ groupId, projectPath });

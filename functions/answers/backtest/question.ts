@@ -11,6 +11,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { toHoldAsk } from '../../core/admission/index.ts';
 import type { HoldAsk, JobRecord } from '../../core/ledger/index.ts';
 
@@ -109,9 +110,7 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
       unit,
       amount: held,
       mode,
-      ...(bound !== undefined && { bound }),
-      ...(grace !== undefined && { grace }),
-      ...(soft !== undefined && { soft }),
+      ...withoutAbsent({ bound, grace, soft }),
       rule,
       class: claim.class,
       refusal: (seen) => claim.refusal(seen),
@@ -134,12 +133,14 @@ function fromFacts({ jobId, facts }: JobRecord): AdmissionRequest {
   return {
     jobId,
     timeoutSeconds,
-    ...(jobName !== undefined && { jobName }),
-    ...(projectId !== undefined && { projectId }),
-    ...(projectPath !== undefined && { projectPath }),
-    ...(groupId !== undefined && { namespaceId: groupId }),
-    ...(rootId !== undefined && { rootNamespaceId: rootId }),
-    ...(pipelineId !== undefined && { pipelineId }),
-    ...(userId !== undefined && { userId }),
+    ...withoutAbsent({
+      jobName,
+      projectId,
+      projectPath,
+      namespaceId: groupId,
+      rootNamespaceId: rootId,
+      pipelineId,
+      userId,
+    }),
   };
 }

@@ -86,7 +86,7 @@ function explained(
   return {
     ...always,
     ...withoutAbsent({ unchecked, dueAtMs, endedAtMs, durationSeconds, rejectionText }),
-    job: { ...where, ...(path !== undefined && { projectPath: path }), ...(url !== undefined && { url }) },
+    job: { ...where, ...withoutAbsent({ projectPath: path, url }) },
     atDecision: termsOf(atDecision),
     ...(now !== undefined && { now: { ...termsOf(now), outcome: now.outcome } }),
     limitsVersionNow,
@@ -114,8 +114,7 @@ function ruleRow(
   const detail = now && detailOf(now.outcome);
   return {
     id,
-    ...(kind !== undefined && { kind }),
-    ...(mode !== undefined && { mode }),
+    ...withoutAbsent({ kind, mode }),
     atDecision: told(atDecision),
     ...(now !== undefined && {
       now: {

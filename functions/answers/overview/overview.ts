@@ -9,6 +9,7 @@
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { firstOfMonth } from '../../core/usage/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
@@ -77,8 +78,7 @@ export function overviewOf(
       ...(start + max < ordered.length && { next: String(start + max) }),
       ...(start > 0 && { previous: String(Math.max(0, start - max)) }),
       unranked,
-      ...(instance !== undefined && { instance }),
-      ...(sum !== undefined && { sum }),
+      ...withoutAbsent({ instance, sum }),
     };
   };
 

@@ -29,7 +29,10 @@ const NEED_WORDS: Readonly<
   days: (has, wants) => `${has} of ${wants} days with jobs on this step`,
   report: (has, wants) =>
     has === 'none' ? 'the owner has no report yet' : `the owner has had the report ${has} of ${wants} days`,
-  coverage: (has, wants) => `GitLab asked about ${has} % of the jobs, ${wants} % are needed`,
+  coverage: (has, wants) =>
+    has === 'none'
+      ? `no job has ended since the step began: of how many GitLab asked is not known, ${wants} % are needed`
+      : `GitLab asked about ${has} % of the jobs, ${wants} % are needed`,
   'would-fail': (has, wants) => `up to ${has} % of the jobs would have failed, at most ${wants} % may`,
   groups: (has) => `${has} groups at the top have no step of their own and would go along`,
 };

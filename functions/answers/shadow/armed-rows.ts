@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
 
 /** Jobs of one group that one rule or limit would have rejected for one reason. */
@@ -54,9 +55,7 @@ function rowsOf(
     if (known !== undefined) found.add(known);
     if (known !== undefined || rows.size >= ROWS_MAX) continue;
     const made = {
-      ...(rootId !== undefined && { rootId }),
-      ...(groupId !== undefined && { groupId }),
-      ...(projectPath !== undefined && { projectPath }),
+      ...withoutAbsent({ rootId, groupId, projectPath }),
       rule,
       ...(limit !== undefined && { limit }),
       code: reason.code,

@@ -1,5 +1,6 @@
 import type { Unit } from '../../../policies/units/unit.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { subjectPagePath } from '../../core/notify/index.ts';
 import { limitWords } from '../standing/limit-words.ts';
 import type { ShadowRow } from './model.ts';
@@ -47,8 +48,7 @@ export function ownerMessage(row: ShadowRow, { days, currency, origin }: Message
     text: lines.join('\n'),
     about: subject,
     path,
-    ...(owner !== undefined && { owner }),
-    ...(contact !== undefined && { contact }),
+    ...withoutAbsent({ owner, contact }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Violation } from '../../../policies/reason.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ShadowFigureRow, ShadowJob } from './shadow-figures.ts';
 
@@ -93,9 +94,7 @@ export function reportJobOf(
   const { jobName, projectId, projectPath } = facts;
   return {
     jobId,
-    ...(jobName !== undefined && { jobName }),
-    ...(projectId !== undefined && { projectId }),
-    ...(projectPath !== undefined && { projectPath }),
+    ...withoutAbsent({ jobName, projectId, projectPath }),
     decidedAtMs,
     costMicros,
   };

@@ -2,6 +2,7 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/prices/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type JobRecord, ranRejected, wasRejected } from '../../core/ledger/index.ts';
 import { isLetInByGrace, isOnCounter, NaiveReplay } from './naive-replay.ts';
 import type { ShadowFigureRow, ShadowFigures } from './shadow-figures.ts';
@@ -160,11 +161,8 @@ const byWeight = (a: ShadowFigureRow, b: ShadowFigureRow): number =>
 const nameOf = ({ rootId = 0, groupId = 0, rule, code }: ShadowFigureRow): string =>
   `${rootId}/${groupId}/${rule}/${code}`;
 
-const groupOf = ({ facts: { rootId, groupId, projectPath } }: JobRecord): GroupOfJob => ({
-  ...(rootId !== undefined && { rootId }),
-  ...(groupId !== undefined && { groupId }),
-  ...(projectPath !== undefined && { projectPath }),
-});
+const groupOf = ({ facts: { rootId, groupId, projectPath } }: JobRecord): GroupOfJob =>
+  withoutAbsent({ rootId, groupId, projectPath });
 
 const costOf = ({ facts, durationSeconds }: JobRecord): number =>
   durationSeconds === undefined

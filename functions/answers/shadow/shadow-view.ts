@@ -2,6 +2,7 @@
 import { counterName } from '../../../policies/claim.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type GroupRowsContext, groupRowSubject } from '../overview/group-rows.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
@@ -89,8 +90,7 @@ function shadowRow(
     ranRejectedBy: ranRejectedByRule(days, policy),
     wouldFail: watchedByRule(days, policy),
     limits,
-    ...(owner !== undefined && { owner }),
-    ...(contact !== undefined && { contact }),
+    ...withoutAbsent({ owner, contact }),
   };
 }
 

@@ -2,6 +2,7 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type CorrectionEntry, type Counter, isLive, type JobRecord } from '../../core/ledger/index.ts';
 import { type ChargeLine, chargeLines, isInNoGroup } from '../../core/truth/index.ts';
 import type { ControlSum, StatementGrain, StatementLine, StatementTotals } from './model.ts';
@@ -168,9 +169,7 @@ export class StatementTally {
         job: {
           id: jobId,
           decisionId: `d-${jobId}-${generation}`,
-          ...(facts.jobName !== undefined && { name: facts.jobName }),
-          ...(facts.pipelineId !== undefined && { pipelineId: facts.pipelineId }),
-          ...(unchecked !== undefined && { unchecked }),
+          ...withoutAbsent({ name: facts.jobName, pipelineId: facts.pipelineId, unchecked }),
           ...(withUsers && userOf(facts)),
         },
       }),
@@ -196,14 +195,7 @@ function placeOf({ facts }: JobRecord, { groupById, projectById }: Directory): P
   const above = facts.projectPath?.slice(0, Math.max(0, facts.projectPath.lastIndexOf('/')));
   const groupPath = (groupId === undefined ? undefined : groupById.get(groupId)?.path) ?? above;
   const rootPath = (rootId === undefined ? undefined : groupById.get(rootId)?.path) ?? above?.split('/')[0];
-  return {
-    ...(rootId !== undefined && { rootId }),
-    ...(rootPath !== undefined && { rootPath }),
-    ...(groupId !== undefined && { groupId }),
-    ...(groupPath !== undefined && { groupPath }),
-    ...(projectId !== undefined && { projectId }),
-    ...(projectPath !== undefined && { projectPath }),
-  };
+  return withoutAbsent({ rootId, rootPath, groupId, groupPath, projectId, projectPath });
 }
 
 const byPlace = (a: StatementLine, b: StatementLine): number =>

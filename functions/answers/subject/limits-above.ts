@@ -3,6 +3,7 @@ import { disclosureFor } from '../../../policies/disclosure.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, limitAt, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/period.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
@@ -44,8 +45,7 @@ export async function limitsAbove(
         unit,
         amount,
         left: amount - committed,
-        ...(periodLabel !== undefined && { periodLabel }),
-        ...(contact !== undefined && { contact }),
+        ...withoutAbsent({ periodLabel, contact }),
       },
     ];
   });

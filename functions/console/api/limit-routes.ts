@@ -1,5 +1,6 @@
 /** Limits and what is done to them: every change goes through the desk, and needs the set it was made on. */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { BacktestSchema } from '../../answers/backtest/model.ts';
 import { BreakGlassStateSchema } from '../../answers/breakglass/model.ts';
 import { HistoryPageSchema } from '../../answers/history/model.ts';
@@ -188,8 +189,7 @@ export function limitRoutes({ desk, read, source }: ApiDeps) {
       const { subject, before, max } = c.req.valid('query');
       const query = {
         max,
-        ...(subject !== undefined && { subject }),
-        ...(before !== undefined && { before }),
+        ...withoutAbsent({ subject, before }),
       };
       return c.json(await read.history(query, c.var.user), 200);
     })

@@ -1,6 +1,7 @@
 /** The way from watching to enforcing: where groups stand, what a step would do, a step on, a step back, the report. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { MODES } from '../../../policies/mode.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   RolloutForecastSchema,
   RolloutMovedSchema,
@@ -119,8 +120,7 @@ export function rolloutRoutes(deps: ApiDeps) {
       const { subject: one, cursor, max } = c.req.valid('query');
       const asked = {
         ...(one !== undefined && { subjects: [one] }),
-        ...(cursor !== undefined && { cursor }),
-        ...(max !== undefined && { max }),
+        ...withoutAbsent({ cursor, max }),
       };
       return c.json(await read.rollout(asked, c.var.user), 200);
     })
@@ -162,7 +162,7 @@ export function rolloutRoutes(deps: ApiDeps) {
     if (answer.status === 202) return c.json(NEEDS_APPROVAL, 409);
     if (answer.status !== 200) return c.json(answer.body, answer.status);
     const { outcome: became, set, edit } = answer.body;
-    const live = { outcome: became, ...(set !== undefined && { set }), ...(edit !== undefined && { edit }) };
+    const live = { outcome: became, ...withoutAbsent({ set, edit }) };
     return c.json(viewOf(live), 200);
   }
 }

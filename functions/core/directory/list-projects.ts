@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { GitLabDirectory, GitLabProject } from '../gitlab/index.ts';
 import { beforeProjectChunk, projectChunkNamed, projectChunkNumber, projectChunkNumberOf } from './chunks.ts';
 import type { DirectoryDraft } from './draft.ts';
@@ -54,8 +55,7 @@ function marksOf(progress: SyncProgress, nowMs: number): Marks {
   if (projectsPass === undefined && isDue)
     return { projectsPass: { chunk: 0 }, projectsListedAtMs: nowMs, projectsSinceMs: sinceMs };
   return {
-    ...(projectsPass !== undefined && { projectsPass }),
-    ...(projectsListedAtMs !== undefined && { projectsListedAtMs }),
+    ...withoutAbsent({ projectsPass, projectsListedAtMs }),
     projectsSinceMs: sinceMs,
   };
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LimitChunk } from './limit-table.ts';
 import { LimitsError } from './limits-error.ts';
 
@@ -67,16 +68,12 @@ export function splitLimits(
     chunk[list] = entries;
   };
   for (const list of PLACED) for (const entry of listOf(document[list])) place(list, entry);
-  const fiscal = {
-    ...(document.fiscal_start !== undefined && { fiscal_start: document.fiscal_start }),
-    ...(document.thresholds !== undefined && { thresholds: document.thresholds }),
-  };
+  const fiscal = withoutAbsent({ fiscal_start: document.fiscal_start, thresholds: document.thresholds });
   const { personal_default, group_defaults } = document;
   const own = {
     ...fiscal,
     ...shared,
-    ...(personal_default !== undefined && { personal_default }),
-    ...(group_defaults !== undefined && { group_defaults }),
+    ...withoutAbsent({ personal_default, group_defaults }),
   };
   const roots = [...byRoot.keys()].sort((a, b) => a - b);
   const bodies: [string, unknown][] = [

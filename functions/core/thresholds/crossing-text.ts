@@ -8,6 +8,7 @@ import {
   limitName,
   limitNameFirst,
 } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { linkTo, subjectPagePath } from '../notify/index.ts';
 import { crossingId, shortId } from './announced.ts';
 import { OVERDRAFT } from './level.ts';
@@ -112,9 +113,7 @@ export function crossingJson(told: ToldCrossing, telling: CrossingFormat): objec
     unit: limit.unit,
     ...(unitRow(limit.unit).inCurrency && { currency }),
     mode: limit.mode,
-    ...(limit.owner !== undefined && { owner: limit.owner }),
-    ...(limit.contact !== undefined && { contact: limit.contact }),
-    ...(link !== undefined && { link }),
+    ...withoutAbsent({ owner: limit.owner, contact: limit.contact, link }),
     zone: limit.zone,
     ...(resets && { resetsAt: new Date(period.endMs ?? 0).toISOString() }),
     ...(forecast !== undefined && {

@@ -2,6 +2,8 @@
  * The books against GitLab, job by job: did what was rejected really fail, did what was admitted run, was every job that
  * ran seen? Pure: records and truths in, findings out.
  */
+
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isTerminal, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
 import {
   type ControllerScope,
@@ -150,8 +152,7 @@ function findingOf(kind: FindingKind, remedy: Remedy, { record, truth }: Compare
     kind,
     remedy,
     jobId,
-    ...(projectId !== undefined && { projectId }),
-    ...(projectPath !== undefined && { projectPath }),
+    ...withoutAbsent({ projectId, projectPath }),
     ...(record !== undefined && { state: record.state }),
     ...(truth !== undefined && { status: truth.status }),
     ...(record?.durationSeconds !== undefined && { chargedSeconds: record.durationSeconds }),

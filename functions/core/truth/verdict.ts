@@ -1,5 +1,6 @@
 /** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
 
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type GitLabErrorCode, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
 import { type GoneJob, GRACE_SECONDS, type JobEnd, type JobRecord, settleMove } from '../ledger/index.ts';
 import { endOfJob } from './end-of-job.ts';
@@ -120,8 +121,7 @@ export function liveHoldOf(record: JobRecord | undefined): LiveHold | undefined 
     dueAtMs,
     timeoutSeconds: facts.timeoutSeconds,
     estimateSeconds: facts.estimateSeconds,
-    ...(facts.projectId !== undefined && { projectId: facts.projectId }),
-    ...(runnerId !== undefined && { runnerId }),
+    ...withoutAbsent({ projectId: facts.projectId, runnerId }),
   };
 }
 

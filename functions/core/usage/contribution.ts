@@ -4,6 +4,7 @@ import { subjectKey } from '../../../policies/limits/limits.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { costMicros } from '../../../policies/prices/price.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   isExpiredCharged,
   type JobFacts,
@@ -88,11 +89,8 @@ export function tallyFor(subject: string, { subjects, tally }: Contribution): Us
 }
 
 /** What of a record says where its job stands. */
-export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) => ({
-  ...(projectId !== undefined && { projectId }),
-  ...(groupId !== undefined && { namespaceId: groupId }),
-  ...(rootId !== undefined && { rootNamespaceId: rootId }),
-});
+export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) =>
+  withoutAbsent({ projectId, namespaceId: groupId, rootNamespaceId: rootId });
 
 /**
  * Uses the groups of the record. A record from before they were recorded gets those the directory knows now, and where the

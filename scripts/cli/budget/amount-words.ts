@@ -2,6 +2,7 @@ import { readWrittenAmount } from '../../../policies/document/written/written-am
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
 import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 export interface AmountWords {
@@ -45,7 +46,7 @@ export function readAmountWords(
   const per = perWord === undefined ? undefined : PERIOD_KINDS.find((kind) => kind === perWord.toLowerCase());
   if (perWord !== undefined && per === undefined)
     throw new UsageError(`"${perWord}" in "${text}": expected a period: ${PERIOD_KINDS.join(', ')}`);
-  return { amount, ...(unit !== undefined && { unit }), ...(per !== undefined && { per }) };
+  return { amount, ...withoutAbsent({ unit, per }) };
 }
 
 const notUnit = (word: string, currency: string): UsageError =>

@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { readChoice } from '../../terminal/flags.ts';
 import type { RequestPlace } from '../evaluation/place-flags.ts';
@@ -32,8 +33,7 @@ export function readRun(flags: RunFlags, place: RequestPlace): KnownRun {
   return {
     ...(ref !== undefined && { ref }),
     isTag: refType !== undefined && readChoice('ref-type', refType, ['branch', 'tag']) === 'tag',
-    ...(pipelineSource !== undefined && { source: pipelineSource }),
-    ...(projectPath !== undefined && { projectPath }),
+    ...withoutAbsent({ source: pipelineSource, projectPath }),
     predefined: {
       // Most rules compare with it; --variable says otherwise.
       CI_DEFAULT_BRANCH: 'main',

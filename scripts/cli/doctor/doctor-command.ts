@@ -66,7 +66,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
       await close();
     }
     if (values.json) io.out(`${JSON.stringify({ instance, ledger: description, ...health })}\n`);
-    else io.out(healthText(health, `${description}, for ${instance}`, paintWhen(io.colours)));
+    else io.out(healthText(health, whereText(description, instance), paintWhen(io.colours)));
     return health.problems === 0 ? EXIT.ok : EXIT.wouldReject;
   },
 });
@@ -108,6 +108,10 @@ async function askGitLab(
     throw error;
   }
 }
+
+/** The local ledger says for whom it is by itself. */
+const whereText = (ledger: string, instance: string): string =>
+  ledger.endsWith(instance) ? ledger : `${ledger}, for ${instance}`;
 
 const PAINTED: Readonly<Record<HealthFinding['severity'], keyof Paint>> = {
   ok: 'good',

@@ -1,6 +1,7 @@
 import type { CounterKey, LimitClaim } from '../../../policies/claim.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 
 /** What a job asks of one limit, told for people and scripts. */
 export interface LimitAsk {
@@ -38,8 +39,7 @@ export function limitAskOf(claim: LimitClaim): LimitAsk {
     mode: claim.mode,
     unit: claim.unit,
     asked: claim.amount,
-    ...(claim.bound !== undefined && { bound: claim.bound }),
-    ...(periodLabel !== undefined && { periodLabel }),
+    ...withoutAbsent({ bound: claim.bound, periodLabel }),
   };
 }
 

@@ -24,6 +24,7 @@ import {
   readRelayBeats,
 } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
@@ -205,7 +206,6 @@ function tableClient(
       requestTimeout: REQUEST_TIMEOUT_MS,
       throwOnRequestTimeout: true,
     },
-    ...(region !== undefined && { region }),
-    ...(endpoint !== undefined && { endpoint }),
+    ...withoutAbsent({ region, endpoint }),
   });
 }

@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { environmentOf } from './environment.ts';
 import type { ExpandedJob } from './expanded-job.ts';
 import type { FilePlace } from './includes.ts';
@@ -74,8 +75,7 @@ export function formsOf(written: JobEntry, around: JobSurroundings): readonly Jo
     return {
       ...job,
       definedAs: name,
-      ...(written.place !== undefined && { place: written.place }),
-      ...(environment !== undefined && { environment }),
+      ...withoutAbsent({ place: written.place, environment }),
     };
   }
 }

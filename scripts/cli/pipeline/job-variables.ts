@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ExpandedJob } from './expanded-job.ts';
 import type { PipelineJob } from './pipeline-job.ts';
 import type { PipelineRun } from './pipeline-run.ts';
@@ -33,8 +34,7 @@ export function jobVariables(
     CI_JOB_ID: jobId,
     CI_JOB_NAME: job.name,
     CI_JOB_STAGE: job.stage,
-    ...(job.image !== undefined && { CI_JOB_IMAGE: job.image }),
-    ...(job.environment !== undefined && { CI_ENVIRONMENT_NAME: job.environment }),
+    ...withoutAbsent({ CI_JOB_IMAGE: job.image, CI_ENVIRONMENT_NAME: job.environment }),
     CI_PIPELINE_ID: run.pipelineId,
     CI_PIPELINE_SOURCE: run.source,
     CI_PROJECT_ID: project.id,

@@ -1,4 +1,5 @@
 import type { Passes } from '../../../policies/variables/runner-variables.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { parseDuration } from './durations.ts';
 import type { ParallelJob } from './parallel.ts';
 import type { ContainerOptions, PipelineJob, PipelineService } from './pipeline-job.ts';
@@ -177,8 +178,7 @@ function containerOptions(value: unknown, resolve: (text: string) => string): Co
   const kubernetesUser = userOf(value.kubernetes, resolve);
   return {
     ...(pullPolicies.length > 0 && { pullPolicies }),
-    ...(dockerUser !== undefined && { dockerUser }),
-    ...(kubernetesUser !== undefined && { kubernetesUser }),
+    ...withoutAbsent({ dockerUser, kubernetesUser }),
   };
 }
 

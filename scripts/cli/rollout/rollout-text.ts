@@ -74,7 +74,7 @@ function shortNeed({ code, has, wants }: RolloutClassRow['needs'][number]): stri
     case 'report':
       return has === undefined ? 'no report' : `report ${has} of ${wants} days old`;
     case 'coverage':
-      return `${has} of ${wants} % asked`;
+      return has === undefined ? `not known how many asked` : `${has} of ${wants} % asked`;
     case 'would-fail':
       return `${has} % would fail, not ${wants}`;
     case 'groups':

@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { WallClock } from '../clock/clock.ts';
 import type { Administration, LocalGroup } from './administration.ts';
 import { hookRequester, uuidFrom } from './hook-request.ts';
@@ -107,10 +108,7 @@ export class GroupHookBook {
   ): Promise<LocalHookEvent> {
     const { administration, clock, instanceUrl, deliver } = this.#parts;
     const url = String(hook.setting.url);
-    const secrets = {
-      ...(hook.token !== undefined && { secretToken: hook.token }),
-      ...(hook.signingToken !== undefined && { signingToken: hook.signingToken }),
-    };
+    const secrets = withoutAbsent({ secretToken: hook.token, signingToken: hook.signingToken });
     const request = hookRequester(url, instanceUrl, secrets, hook.uuid, administration.version);
     const message = { webhookId, body };
     const status = await deliver(request(message, clock.nowMs(), AbortSignal.timeout(TIMEOUT_MS))).then(

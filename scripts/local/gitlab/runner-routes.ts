@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LocalRunner } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import { numberedPage } from './pagination.ts';
@@ -59,11 +60,13 @@ export function runnerRoutes(app: Hono, book: JobBook, random: () => number): vo
       status: 'never_contacted',
       createdBy: 1,
       tags: data.tag_list ?? [],
-      ...(data.description !== undefined && { description: data.description }),
-      ...(data.run_untagged !== undefined && { runUntagged: data.run_untagged }),
-      ...(data.maximum_timeout !== undefined && { maximumTimeoutSeconds: data.maximum_timeout }),
-      ...(data.maintenance_note !== undefined && { maintenanceNote: data.maintenance_note }),
-      ...(ownerId !== undefined && { ownerId }),
+      ...withoutAbsent({
+        description: data.description,
+        runUntagged: data.run_untagged,
+        maximumTimeoutSeconds: data.maximum_timeout,
+        maintenanceNote: data.maintenance_note,
+        ownerId,
+      }),
     });
     return c.json({ id, token: `glrt-${tokenText(random)}`, token_expires_at: null }, 201);
   });

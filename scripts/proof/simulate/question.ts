@@ -1,4 +1,5 @@
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { PlannedJob } from './draw-jobs.ts';
 import type { AskedJob } from './expected/asked-claims.ts';
 import { runnerIdOf } from './simulated-gitlab.ts';
@@ -15,8 +16,7 @@ export function questionOf(job: PlannedJob, tree: Tree): AdmissionRequest {
     pipelineId: job.pipelineId,
     projectId: id,
     projectPath: path,
-    ...(namespaceId !== undefined && { namespaceId }),
-    ...(rootNamespaceId !== undefined && { rootNamespaceId }),
+    ...withoutAbsent({ namespaceId, rootNamespaceId }),
     runnerTags: [job.kind.runnerClass],
     runnerId: runnerIdOf(job),
     timeoutSeconds: job.kind.timeoutSeconds,

@@ -227,6 +227,7 @@ export function consoleHouse(
       ['settledMicros', micros],
       ['jobs', jobs],
       ['admitted', jobs],
+      ['ran', jobs],
     ]);
     await usage.commit({ contributions: [], usage: [{ key: { subject, day }, delta }] });
   };

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { CoverageView, CoveredGroup, CoveredRunnerRow } from '../../../answers/coverage/model.ts';
 import { coverageShareText } from '../../../answers/coverage/share-text.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
@@ -26,10 +27,7 @@ export function coverageRoutes({ read }: PagesDeps): Hono<SignInEnv> {
     const days = SPANS.find((each) => each === readWholeNumber(query(c, 'days'))) ?? DAYS;
     const group = readWholeNumber(query(c, 'group'));
     const cursor = queryCursor(c);
-    const view = await read.coverage(
-      { days, ...(group !== undefined && { group }), ...(cursor !== undefined && { cursor }), max: RUNNERS },
-      user,
-    );
+    const view = await read.coverage({ days, ...withoutAbsent({ group, cursor }), max: RUNNERS }, user);
     if (view === undefined) return send(c, unknownPlace(user), 404);
     return send(c, coveragePage(user, { view, days, group }));
   });

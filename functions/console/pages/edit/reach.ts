@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { ConsoleReader } from '../../../answers/contract.ts';
 import type { Viewer } from '../../../answers/reading/viewer.ts';
 import type { OwnerContact } from '../problem-page.tsx';
@@ -29,6 +30,5 @@ export async function ownerContactsOf(
 
 const reach = (of: string, owner: string | undefined, contact: string | undefined): OwnerContact => ({
   of,
-  ...(owner !== undefined && { owner }),
-  ...(contact !== undefined && { contact }),
+  ...withoutAbsent({ owner, contact }),
 });

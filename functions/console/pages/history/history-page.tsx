@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { HistoryPage } from '../../../core/limits/index.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { doneText, query, readWholeNumber } from '../asked.ts';
@@ -20,10 +21,7 @@ export function historyRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.get('/history', async (c) => {
     const subject = query(c, 'subject');
     const before = readWholeNumber(query(c, 'before'));
-    const history = await read.history(
-      { ...(subject !== undefined && { subject }), ...(before !== undefined && { before }), max: ENTRIES },
-      c.var.user,
-    );
+    const history = await read.history({ ...withoutAbsent({ subject, before }), max: ENTRIES }, c.var.user);
     return send(c, historyPage(c.var.user, history, subject, doneText(c), pageFormatOf(deps)));
   });
 

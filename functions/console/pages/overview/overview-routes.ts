@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { OverviewOrder, OverviewQuery } from '../../../answers/overview/model.ts';
 import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, queryCursor, readWholeNumber } from '../asked.ts';
@@ -38,8 +39,7 @@ function overviewAsked(c: PageContext): OverviewQuery {
     readWholeNumber(query(c, 'under')) ?? (query(c, 'view') === 'tree' ? ('roots' as const) : undefined);
   const cursor = queryCursor(c);
   return {
-    ...(search !== undefined && { search }),
-    ...(sort !== undefined && { sort }),
+    ...withoutAbsent({ search, sort }),
     // Who searches, searches everywhere.
     ...(under !== undefined && search === undefined && { under }),
     ...(query(c, 'mine') === '1' && { mine: true }),

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { ownerMessage } from '../../../answers/shadow/owner-message.ts';
 import type { SignInEnv } from '../../../core/signin/index.ts';
 import { query, queryCursor, readValues, readWholeNumber } from '../asked.ts';
@@ -19,8 +20,7 @@ export function shadowRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const view = await read.shadow(
       {
         days: bounded(days),
-        ...(group !== undefined && { group }),
-        ...(cursor !== undefined && { cursor }),
+        ...withoutAbsent({ group, cursor }),
         max: CARDS,
       },
       user,

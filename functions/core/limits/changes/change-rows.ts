@@ -3,6 +3,7 @@ import type { Grant } from '../../../../policies/limits/grant.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { ChangeRow, ChangeTopic, Effect, Fields, FieldValue } from './change-row.ts';
 import { breakGlassEffect, differing, freezeEffect, grantEffect } from './effects.ts';
 import { breakGlassFields, edgeZone, freezeFields, grantFields, subjectPath } from './fields.ts';
@@ -172,8 +173,7 @@ const rowOf = ({ about, subject, limit, id, unit, zone }: Thing, field: string) 
   about,
   subject,
   limit,
-  ...(id !== undefined && { id }),
-  ...(unit !== undefined && { unit }),
+  ...withoutAbsent({ id, unit }),
   ...edgeZone(field, zone),
 });
 

@@ -1,6 +1,7 @@
 import { type BreakGlass, breakGlassCounter } from '../../../../policies/limits/break-glass.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { subjectPath } from '../changes/fields.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
 import type { LimitsDeskDeps } from './contract.ts';
@@ -56,8 +57,7 @@ function stateOf(glass: BreakGlass, used: number, nowMs: number): BreakGlassStat
     reason,
     open: isValidAt(glass, nowMs),
     toReview: reviewed === undefined,
-    ...(ticket !== undefined && { ticket }),
-    ...(by !== undefined && { by }),
+    ...withoutAbsent({ ticket, by }),
     ...(reviewed !== undefined && { reviewedBy: reviewed.by }),
     ...(reviewed?.note !== undefined && { note: reviewed.note }),
   };

@@ -1,3 +1,4 @@
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../change-log.ts';
 import type { LimitTable } from '../limit-table.ts';
 import { TIMEOUT_MS } from './desk-reads.ts';
@@ -67,6 +68,5 @@ const headOf = (
   { set, atMs, actor, userId, why, source, base, count }: LoggedChange,
 ): Omit<LogEntry, 'rows'> => ({
   ...{ edit, set, atMs, actor, why, source, count },
-  ...(userId !== undefined && { userId }),
-  ...(base !== undefined && { base }),
+  ...withoutAbsent({ userId, base }),
 });
