@@ -6,8 +6,7 @@
 import type { Limit } from '../../../../../policies/limits/limit.ts';
 import type { ChangeRow } from '../../changes/change-row.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from '../contract.ts';
-import { type Gain, type GainsInput, gainsOf, limitPlaceText, reachInstead } from './gains.ts';
-import { leastLately } from './least-lately.ts';
+import { type Gain, type GainsInput, gainsOf, leastLately, limitPlaceText, reachInstead } from './gains.ts';
 
 /** More than half of what there is, is another limit, and that takes two people. */
 const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
