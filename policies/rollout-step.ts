@@ -96,7 +96,7 @@ export interface RolloutFacts {
   readonly wouldFail: number;
   /** Absent: no job that ran was counted yet. */
   readonly coveragePercent?: number;
-  /** Of the instance: groups at the top that have no entry of their own, and go along. */
+  /** For the instance: groups at the top that have no entry of their own, and go along. */
   readonly followers?: number;
   readonly nowMs: number;
 }

@@ -65,7 +65,7 @@ export interface ConsoleReader {
   breakGlasses(viewer: Viewer): Promise<readonly BreakGlassState[]>;
   /** Day by day, as the rollup has it. Undefined: there is no such subject, or it is not theirs to see. */
   usage(asked: UsageQuery, viewer: Viewer): Promise<UsageDaysView | undefined>;
-  /** Of the jobs that ran, how many were asked about. Undefined: there is no such group, or it is not theirs to see. */
+  /** How many of the jobs that ran were asked about. Undefined: there is no such group, or it is not theirs to see. */
   coverage(asked: CoverageQuery, viewer: Viewer): Promise<CoverageView | undefined>;
   /** Whether the viewer may know of a subject, as the groups are now. */
   sight(viewer: Viewer): Promise<(subject: string) => boolean>;

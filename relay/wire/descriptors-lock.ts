@@ -7,11 +7,11 @@ import { readFileSync } from 'node:fs';
 import { RelayError } from '../relay-error.ts';
 
 export interface DescriptorsLock {
-  /** Of the descriptors, 64 hex digits. */
+  /** The descriptors' hash, 64 hex digits. */
   readonly sha256: string;
   /** For people: a tag of GitLab's repository, a folder, an archive or a file. */
   readonly source: string;
-  /** Of the archive or file they are from. */
+  /** The hash of the archive or file they are from. */
   readonly sourceSha256?: string;
 }
 

@@ -10,7 +10,7 @@ export type ReadResult<T> =
 export interface HealthEvidence {
   /** Unix ms. */
   readonly nowMs: number;
-  /** Of the last hour; none: no relay beats beside these books. */
+  /** The last hour's; none: no relay beats beside these books. */
   readonly beats: ReadResult<readonly RelayBeat[]>;
   /** When all groups were last listed to their end, Unix ms; undefined: never. */
   readonly directoryListedAtMs: ReadResult<number | undefined>;

@@ -29,7 +29,7 @@ export async function editsMeant(
   const isUndo = (edit: EditsShape[number]): edit is UndoShape => edit.kind === 'undo';
   const undo = sent.find(isUndo);
   if (undo === undefined) {
-    // Of a set that is gone nothing can be said but that it is.
+    // All that can be said about a set that is gone is that it is.
     const isThere = live?.pointer.set === base || (await desk.at(base)) !== undefined;
     return isThere ? { ok: true, edits: sent.filter((edit) => !isUndo(edit)).map(editOf), base } : stale;
   }

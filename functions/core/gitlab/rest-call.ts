@@ -91,15 +91,27 @@ async function tryOnce(
     [deps.tokenHeader ?? 'private-token']: await readToken(deps.token),
   };
   const url = apiUrl(deps.baseUrl, path, query);
-  // Fetch would carry the token along to wherever a redirect leads.
-  const init = {
-    headers,
-    redirect: 'manual',
-    signal: (deps.timeout ?? AbortSignal.timeout)(timeoutMs),
-  } as const;
-  const { response, text } = await deps
-    .fetch(url, init)
-    .then(async (answered) => ({ response: answered, text: await answered.text() }))
+  const { response, text } = await sendOnce(call, url, { headers }, timeoutMs, deps);
+  const { status } = response;
+  if (status === 200) return { status, headers: response.headers, body: parseJson(call, text) };
+  if (status === 404 || status === 405) return { status, headers: response.headers, body: undefined };
+  throw refusal(call, response, deps.clock.nowMs());
+}
+
+/**
+ * One request and the whole of its answer, within `timeoutMs`. A redirect is an answer: fetch would carry the token along to
+ * wherever it leads.
+ * @throws {GitLabError} `gitlab_unavailable`; what was to be changed may or may not be.
+ */
+export function sendOnce(
+  call: string,
+  url: string,
+  init: RequestInit,
+  timeoutMs: number,
+  { fetch, timeout = AbortSignal.timeout }: Pick<RestCallDeps, 'fetch' | 'timeout'>,
+): Promise<{ readonly response: Response; readonly text: string }> {
+  return fetch(url, { ...init, redirect: 'manual', signal: timeout(timeoutMs) })
+    .then(async (response) => ({ response, text: await response.text() }))
     .catch((cause: unknown) => {
       throw new GitLabError(
         'gitlab_unavailable',
@@ -107,10 +119,6 @@ async function tryOnce(
         { cause },
       );
     });
-  const { status } = response;
-  if (status === 200) return { status, headers: response.headers, body: parseJson(call, text) };
-  if (status === 404 || status === 405) return { status, headers: response.headers, body: undefined };
-  throw refusal(call, response, deps.clock.nowMs());
 }
 
 function refusal(call: string, { status, headers }: Response, nowMs: number): GitLabError {

@@ -1,5 +1,5 @@
 import { GitLabError } from './gitlab.ts';
-import { apiUrl, type RestCallDeps, rateLimited, readToken } from './rest-call.ts';
+import { apiUrl, type RestCallDeps, rateLimited, readToken, sendOnce } from './rest-call.ts';
 
 interface RestChange {
   readonly status: number;
@@ -18,35 +18,23 @@ export async function restChange(
   path: string,
   change: object | undefined,
   timeoutMs: number,
-  { baseUrl, token, fetch, clock, timeout = AbortSignal.timeout }: RestCallDeps,
+  deps: RestCallDeps,
 ): Promise<RestChange> {
   const call = `${method} ${path}`;
   const headers = {
-    'private-token': await readToken(token),
+    'private-token': await readToken(deps.token),
     ...(change !== undefined && { 'content-type': 'application/json' }),
   };
-  // A redirect would carry the token to whoever it names.
-  const init = { method, headers, redirect: 'manual' } as const;
-  const { response, text } = await fetch(apiUrl(baseUrl, path, new URLSearchParams()), {
-    ...init,
-    ...(change !== undefined && { body: JSON.stringify(change) }),
-    signal: timeout(timeoutMs),
-  })
-    .then(async (answered) => ({ response: answered, text: await answered.text() }))
-    .catch((cause: unknown) => {
-      throw new GitLabError(
-        'gitlab_unavailable',
-        `${call}: GitLab is out of reach or silent for ${timeoutMs} ms`,
-        { cause },
-      );
-    });
+  const body = change === undefined ? {} : { body: JSON.stringify(change) };
+  const url = apiUrl(deps.baseUrl, path, new URLSearchParams());
+  const { response, text } = await sendOnce(call, url, { method, headers, ...body }, timeoutMs, deps);
   const { status } = response;
   const said = `${call}: GitLab answered ${status}`;
   if (status === 401 || status === 403)
     throw new GitLabError('gitlab_refused', `${said}; the token needs the scope api and an administrator`, {
       status,
     });
-  if (status === 429) throw rateLimited(said, response.headers, clock.nowMs());
+  if (status === 429) throw rateLimited(said, response.headers, deps.clock.nowMs());
   if (status >= 500 || status === 408) throw new GitLabError('gitlab_unavailable', said, { status });
   return { status, body: status === 200 || status === 201 ? parsed(text) : undefined };
 }

@@ -1,4 +1,4 @@
-/** Of the jobs that ran, how many were asked about: from usage, so it is counted once however often GitLab tells of a job. */
+/** How many of the jobs that ran were asked about: from usage, so it is counted once however often GitLab tells of a job. */
 import {
   ASKED_ON_PREFIX,
   isRunnerName,

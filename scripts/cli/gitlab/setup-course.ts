@@ -18,7 +18,7 @@ export interface SetupCourse {
   readonly controllerId: number | undefined;
   readonly scope: ScopeWish;
   readonly hooks: HookWish;
-  /** Of some runner: asks GitLab where it is sent. */
+  /** Some runner's: it asks GitLab where runners are sent. */
   readonly runnerToken: string | undefined;
   readonly nowMs: () => number;
   /** So many of so many groups are looked at. */

@@ -52,7 +52,7 @@ export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<
   return refusal ?? { ok: true, value: { controllers, tokenIds, hooks } };
 }
 
-/** Of webhooks that have a secret that is kept here: those of another deployment have another one. */
+/** Descriptions of webhooks whose secret is kept here: those of another deployment have another one. */
 async function keptDescriptions({ store }: TeardownCourse): Promise<ReadonlySet<string>> {
   const kept = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
   const secrets = kept.flatMap((text) => text?.value.split('\n') ?? []).map((line) => line.trim());

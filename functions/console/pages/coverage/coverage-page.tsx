@@ -7,6 +7,7 @@ import { query, queryCursor, readWholeNumber } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';
 import { type PagesDeps, send } from '../pages-deps.ts';
 import { daySpan, shortDayLabel } from '../parts/chart-scale.ts';
+import { DaysForm } from '../parts/days-form.tsx';
 import { Card, PageLinks, Table } from '../parts/layout.tsx';
 import { address, pathMarkup, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -57,20 +58,7 @@ const coveragePage = (user: User, { view, days, group }: CoverageShown): Markup 
           )}
         </p>
       </div>
-      <form class="filters" method="get" action="/coverage" data-at-once>
-        {group !== undefined && <input type="hidden" name="group" value={group} />}
-        <label>
-          Days
-          <select name="days">
-            {SPANS.map((each) => (
-              <option value={each} selected={each === days}>
-                {each === 1 ? 'today' : `the last ${each}`}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button>Show</button>
-      </form>
+      <DaysForm action="/coverage" group={group} choices={SPANS} days={days} />
     </div>
     {view.total.ran + view.total.ranRejected === 0 ? (
       <div class="card">

@@ -4,6 +4,7 @@ import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
 import { daySpan } from '../parts/chart-scale.ts';
+import { DaysForm } from '../parts/days-form.tsx';
 import { Done, PostForm } from '../parts/layout.tsx';
 import { limitAmountWords, limitWords } from '../parts/limit-words.ts';
 import { address, contactLink, isMail, subjectLink } from '../parts/links.tsx';
@@ -34,20 +35,7 @@ export function shadowPage(user: User, shown: ShadowShown, telling: PageFormat):
             What would have failed, had the limits and rules that only watch been enforced. {daySpan(view)}.
           </p>
         </div>
-        <form class="filters" method="get" action="/shadow" data-at-once>
-          {group !== undefined && <input type="hidden" name="group" value={group} />}
-          <label>
-            Days
-            <select name="days">
-              {SPANS.map((each) => (
-                <option value={each} selected={each === days}>
-                  the last {each}
-                </option>
-              ))}
-            </select>
-          </label>
-          <button>Show</button>
-        </form>
+        <DaysForm action="/shadow" group={group} choices={SPANS} days={days} />
       </div>
       <Done text={done} />
       {view.rows.length === 0 ? (

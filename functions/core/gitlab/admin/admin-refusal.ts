@@ -84,7 +84,7 @@ const INVALID: Partial<Record<AdminTopic, Words>> = {
   ],
 };
 
-/** Of an answer that is none of success. @param status - 3xx, 4xx, or 200 with a body nobody can read */
+/** What an answer that is none of success means. @param status - 3xx, 4xx, or 200 with a body nobody can read */
 export function refusalOf(topic: AdminTopic, call: string, status: number): AdminRefusal {
   const [code, [says, remedy]] = wordsOf(topic, status);
   return { code, call, status, says: `${says} (${call}: ${status})`, remedy };
@@ -116,7 +116,7 @@ const FORBIDDEN: Words = [
   "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
 ];
 
-/** Of a call that failed. The message of the error names the call. */
+/** What a call that failed means. The message of the error names the call. */
 export function refusalOfFailure(topic: AdminTopic, call: string, error: GitLabError): AdminRefusal {
   const { code, status } = error;
   if (code === 'gitlab_rate_limited')

@@ -20,7 +20,7 @@ interface JobSpan {
   /** Unix ms: jobs that ended before are left out, and reading stops at one created before. */
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Of one runner; a page has 100 jobs. */
+  /** Read per runner at most; a page has 100 jobs. */
   readonly pagesMax: number;
   /** As somebody kept it who was stopped. @default nothing was read */
   readonly marks?: ReadonlyMap<number, JobsMark>;
