@@ -4,6 +4,7 @@ import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/places-now.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
+import { createFleetReader, runnerDetails } from '../core/gitlab/index.ts';
 import {
   createLedger,
   DynamoStore,
@@ -30,6 +31,9 @@ import { createAssets } from './pages/assets/assets.ts';
 import { createPages } from './pages/create-pages.ts';
 import { createUploads } from './pages/import/uploads.ts';
 import { renderNotice } from './pages/problem-page.tsx';
+
+/** For each of the two calls for a runner: a page is shown without them. */
+const RUNNER_DEADLINE_MS = 1_000;
 
 const config = readConsoleConfig(process.env);
 const { signIn: signInConfig, zone } = config;
@@ -66,6 +70,13 @@ const desk = createLimitsDesk({
   zone,
 });
 const { origin } = ownAddress(signInConfig.redirectUrl);
+/** The token of the roles: it may read runners as well. */
+const gitlab = {
+  baseUrl: signInConfig.gitlabUrl,
+  token: secretIn(signInConfig.gitlabTokenParameter),
+  fetch,
+  clock,
+};
 const read = createConsoleRead({
   desk,
   limitTable,
@@ -80,6 +91,11 @@ const read = createConsoleRead({
   zone,
   clock,
   recentJobIds,
+  runnerDetails: runnerDetails({
+    fleet: createFleetReader({ ...gitlab, deadlineMs: RUNNER_DEADLINE_MS }),
+    clock,
+    log,
+  }),
   gitlabUrl: signInConfig.gitlabUrl,
   consoleUrl: origin,
 });
@@ -90,12 +106,7 @@ const signIn = createSignIn({
   redirectUrl: signInConfig.redirectUrl,
   fetch,
   sessions: dynamoSessionStore(table),
-  roles: gitlabRoles(signInConfig.roles, {
-    baseUrl: signInConfig.gitlabUrl,
-    token: secretIn(signInConfig.gitlabTokenParameter),
-    fetch,
-    clock,
-  }),
+  roles: gitlabRoles(signInConfig.roles, gitlab),
   clock,
   random: randomBytes,
   // Lambda's own word for it: a Function URL sets it from the connection.

@@ -1,12 +1,6 @@
 /** Why jobs of a runner pass Tollgate by, and what to do about it: GitLab tells neither, so both follow from what is known. */
+import { fallsBack, type RouterAccess, type RunnerDetail, routerAccess } from '../../core/gitlab/index.ts';
 import type { BYPASS_REASONS } from './model.ts';
-
-/** What GitLab says of a runner beside its jobs. */
-export interface RunnerDetail {
-  readonly description?: string;
-  /** Of GitLab Runner, as it reports it: `18.10.2`. The oldest of its hosts. */
-  readonly version?: string;
-}
 
 interface BypassRemedy {
   readonly reason: (typeof BYPASS_REASONS)[number];
@@ -19,21 +13,11 @@ export function bypassRemedy(
   { version }: RunnerDetail,
 ): BypassRemedy | undefined {
   if (bypass === 0) return undefined;
-  const age = ageOf(version);
-  if (age === 'before_router') return { reason: 'too_old', remedy: `${version} ${TOO_OLD} ${IN_CONFIG}` };
-  if (asked > 0) return { reason: 'asks_at_times', remedy: `${AT_TIMES} ${FALLS_BACK}` };
-  return { reason: 'never_asks', remedy: REMEDIES[age] };
-}
-
-type RunnerAge = 'before_router' | 'by_environment' | 'by_config' | 'unknown';
-
-/** From 18.9 the flag is read of the environment, from 18.11 of each runner's part of the configuration. */
-function ageOf(version: string | undefined): RunnerAge {
-  const [, major, minor] = /^v?(\d{1,4})\.(\d{1,4})(?!\d)/.exec(version ?? '') ?? [];
-  if (major === undefined || minor === undefined) return 'unknown';
-  const number = Number(major) * 10_000 + Number(minor);
-  if (number < 18 * 10_000 + 9) return 'before_router';
-  return number < 18 * 10_000 + 11 ? 'by_environment' : 'by_config';
+  const access = routerAccess(version);
+  if (access === 'none') return { reason: 'too_old', remedy: `${version} ${TOO_OLD} ${IN_CONFIG}` };
+  if (asked === 0) return { reason: 'never_asks', remedy: REMEDIES[access] };
+  const mayFallBack = access === 'unknown' || fallsBack(version);
+  return { reason: 'asks_at_times', remedy: mayFallBack ? `${AT_TIMES} ${FALLS_BACK}` : AT_TIMES };
 }
 
 const IN_ENVIRONMENT =
@@ -41,9 +25,9 @@ const IN_ENVIRONMENT =
 const IN_CONFIG = 'Set FF_USE_JOB_ROUTER = true under [runners.feature_flags] of this runner in config.toml.';
 const TOO_OLD = 'does not know the job router: upgrade GitLab Runner to 18.11 or later.';
 
-const REMEDIES: Readonly<Record<Exclude<RunnerAge, 'before_router'>, string>> = {
-  by_environment: IN_ENVIRONMENT,
-  by_config: IN_CONFIG,
+const REMEDIES: Readonly<Record<Exclude<RouterAccess, 'none'>, string>> = {
+  environment: IN_ENVIRONMENT,
+  feature_flag: IN_CONFIG,
   unknown: `Its version is not known. From 18.11: ${lower(IN_CONFIG)} 18.9 and 18.10: ${lower(IN_ENVIRONMENT)} Before 18.9: upgrade.`,
 };
 

@@ -1,4 +1,5 @@
 /** Asked ÷ ran, from the days of usage: one read per group and day, and no record. */
+import type { RunnerDetail } from '../../core/gitlab/index.ts';
 import {
   type CoverageCounts,
   type CoveredRunner,
@@ -10,7 +11,7 @@ import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import { bypassRemedy, type RunnerDetail } from './bypass-remedy.ts';
+import { bypassRemedy } from './bypass-remedy.ts';
 import type { CoverageQuery, CoverageView, CoveredGroup, CoveredRunnerRow } from './model.ts';
 
 const DAYS_DEFAULT = 7;

@@ -1,10 +1,10 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import type { RunnerDetails } from '../../core/gitlab/index.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { EditComparison } from '../backtest/compare-recent.ts';
-import type { RunnerDetail } from '../coverage/bypass-remedy.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
 import type { Pools } from './pools.ts';
@@ -39,7 +39,7 @@ export interface ConsoleReadDeps {
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
   /** What GitLab says of these runners, by id; those it does not tell of are left out. @default nothing is known of any */
-  readonly runnerDetails?: (runnerIds: readonly number[]) => Promise<ReadonlyMap<number, RunnerDetail>>;
+  readonly runnerDetails?: RunnerDetails;
   /** `https://gitlab.example.com`, for links to jobs. */
   readonly gitlabUrl?: string;
   /** `https://budget.example.com`, as rejections name it. */

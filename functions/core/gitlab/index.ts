@@ -14,7 +14,9 @@ export { type ControllerScopes, readControllerScopes } from './controller-scopes
 export { type ControllerState, readControllerState } from './controller-state.ts';
 export { type FinishedJobsPage, finishedJobs, type JobsMark } from './fleet/finished-jobs.ts';
 export type { FleetGitLab, FleetRunner, RunnerManager } from './fleet/fleet.ts';
-export { createFleet } from './fleet/rest-fleet.ts';
+export { createFleet, createFleetReader } from './fleet/rest-fleet.ts';
+export { byVersion, fallsBack, type RouterAccess, routerAccess } from './fleet/router-access.ts';
+export { type RunnerDetail, type RunnerDetails, runnerDetails } from './fleet/runner-details.ts';
 export { type GitLab, GitLabError, type GitLabErrorCode, type JobsPage, type RunnersPage } from './gitlab.ts';
 export type { GitLabDirectory, GitLabGroup, GitLabProject } from './gitlab-directory.ts';
 export {

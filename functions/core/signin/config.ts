@@ -17,7 +17,7 @@ import { CALLBACK_PATH, ownAddress } from './own-address.ts';
 export interface SignInConfig {
   /** Also the issuer of the ID tokens: GitLab names itself by its address. */
   readonly gitlabUrl: string;
-  /** `read_api`, an administrator's; for the roles. */
+  /** `read_api`, an administrator's; for the roles, and for what runners are. */
   readonly gitlabTokenParameter: string;
   readonly clientId: string;
   readonly clientSecretParameter: string;

@@ -10,6 +10,7 @@ import {
   readWholeDirectory,
 } from '../../../functions/core/directory/index.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/index.ts';
+import type { RunnerDetails } from '../../../functions/core/gitlab/index.ts';
 import {
   createLedger,
   DynamoStore,
@@ -56,6 +57,8 @@ export interface BudgetTables {
   readonly recentJobIds?: () => Promise<readonly number[]>;
   /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
   readonly reporter?: (topicArn: string, origin: string | undefined) => ReportSender;
+  /** What GitLab says of runners. @default nobody asks it */
+  readonly runnerDetails?: RunnerDetails;
   /** `https://gitlab.example.com`, if the ledger remembers it. */
   readonly gitlabUrl?: string;
   /** For people: `table tollgate-ledger`. */
@@ -194,7 +197,16 @@ async function contextOn(
   { topic, console: origin }: ReportFlags,
   io: TerminalIo,
 ): Promise<BudgetContext> {
-  const { limits: table, ledger: store, rollup, directory: groups, recounts, books, gitlabUrl } = tables;
+  const {
+    limits: table,
+    ledger: store,
+    rollup,
+    directory: groups,
+    recounts,
+    books,
+    gitlabUrl,
+    runnerDetails,
+  } = tables;
   const synced = named ?? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
   const directory = synced ?? readDirectory(paths.directory);
   const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
@@ -219,7 +231,7 @@ async function contextOn(
     ledger,
     compareEdit: compareAll(watched(store, progressOf('items read', io))),
     usage: rollup,
-    ...withoutAbsent({ books, recounts }),
+    ...withoutAbsent({ books, recounts, runnerDetails }),
     places: async () => placesOf(directory),
     zone,
     clock,

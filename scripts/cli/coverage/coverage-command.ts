@@ -1,16 +1,20 @@
 import { COVERAGE_DAYS_MAX } from '../../../functions/answers/coverage/coverage-view.ts';
 import type { CoverageView, CoveredRunnerRow } from '../../../functions/answers/coverage/model.ts';
 import { coverageShareText } from '../../../functions/answers/coverage/share-text.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
+import { runnerDetails } from '../../../functions/core/gitlab/index.ts';
 import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
-import { withBudget } from '../api/open-api.ts';
+import { type OpenBudget, withBudget } from '../api/open-api.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
 import { knownSubject } from '../budget/subject-word.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
+import { type OpenFleet, openFleet } from '../fleet/read-fleet.ts';
 import { shadowCount } from '../report/shadow-words.ts';
+import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
 
 /** One call of many. */
 const PAGE_RUNNERS = 1_000;
@@ -24,20 +28,38 @@ A job counts on the day it was decided, once GitLab has told that it ended; jobs
   --group <group>      only this group and what is below it: a path or GitLab's id
   --days <n>           so many days back from today, 1 to ${COVERAGE_DAYS_MAX}   (default: 7)
   --all                every runner and group, not only the first ${ROWS_SHOWN} that jobs passed by on
+
+With these two the versions of runners are known, and the remedy is the one of that version:
+${GITLAB_FLAGS_HELP}
+
 ${BUDGET_FLAGS_HELP}
 
 Exit codes: 0 every job was asked about, 1 the table does not answer, 2 some passed by, 3 wrong usage`;
 
-const FLAGS = { group: 'text', days: 'text', all: 'switch', ...BUDGET_FLAGS } as const;
+const FLAGS = { group: 'text', days: 'text', all: 'switch', ...GITLAB_FLAGS, ...BUDGET_FLAGS } as const;
 
-export const coverageCommandOn = (deps: BudgetDeps): Command => ({
+/** Somebody asked for it, and waits. */
+const PATIENTLY = { askMs: 60_000, askedMax: PAGE_RUNNERS, clock: systemClock, log: silentLog };
+
+interface CoverageDeps extends BudgetDeps {
+  /** @default openFleet */
+  readonly fleetAt?: OpenFleet;
+}
+
+export const coverageCommandOn = (deps: CoverageDeps): Command => ({
   name: 'coverage',
   summary: 'Of the jobs that ran, how many were asked about? Which runners pass by, and what to do',
   help: HELP,
   run: async (args, io) => {
     const { values } = readFlags(args, FLAGS);
     const days = values.days === undefined ? 7 : readWhole('days', values.days, 1, COVERAGE_DAYS_MAX);
-    return withBudget(deps.open, values, io, async (budget) => {
+    const isNamed = values.gitlab !== undefined || values['token-file'] !== undefined;
+    const fleet = isNamed ? (deps.fleetAt ?? openFleet)(readGitLabPlace(values, io)) : undefined;
+    const open: OpenBudget = async (flags, opening) => ({
+      ...(await deps.open(flags, opening)),
+      ...(fleet !== undefined && { runnerDetails: runnerDetails({ fleet, ...PATIENTLY }) }),
+    });
+    return withBudget(open, values, io, async (budget) => {
       const subject = await knownSubject(values.group ?? 'instance', budget);
       const [kind, id = ''] = subject.split('/');
       if (kind !== 'group' && kind !== 'instance')

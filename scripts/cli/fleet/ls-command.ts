@@ -1,4 +1,5 @@
 import { systemClock } from '../../../functions/core/environment/index.ts';
+import { byVersion, type RouterAccess } from '../../../functions/core/gitlab/index.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen } from '../../terminal/paint.ts';
@@ -6,7 +7,6 @@ import { table } from '../../terminal/table.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import { type OpenFleet, openFleet, readFleet } from './read-fleet.ts';
-import { byVersion, type RouterAccess } from './router-access.ts';
 import {
   needsChange,
   REMEDIES,

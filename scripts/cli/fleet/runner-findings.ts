@@ -1,6 +1,11 @@
+import {
+  byVersion,
+  fallsBack,
+  type RouterAccess,
+  routerAccess,
+} from '../../../functions/core/gitlab/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { MannedRunner } from './read-fleet.ts';
-import { byVersion, fallsBack, type RouterAccess, routerAccess } from './router-access.ts';
 
 /** How a runner came to GitLab: by a registration token, which GitLab is to remove, or created by somebody (`glrt-…`). */
 export type RunnerRegistration = 'registration_token' | 'authentication_token' | 'not_told';

@@ -63,12 +63,12 @@ const ManagerAnswer = z.object({
 const CreatedAnswer = z.object({ id, token: z.string().regex(/^[\x21-\x7e]+$/) });
 
 /**
- * Runners over GitLab's REST API.
+ * What a token that may only read learns of runners over GitLab's REST API.
  *
  * @throws {Error} if `baseUrl` is no plain http or https address.
  * @see https://docs.gitlab.com/api/runners/
  */
-export function createFleet(deps: RestCallDeps): FleetGitLab {
+export function createFleetReader(deps: RestCallDeps): Omit<FleetGitLab, 'create' | 'pause'> {
   checkBaseUrl(deps.baseUrl);
   const call = (path: string, query: URLSearchParams) => restCall(path, query, deps);
 
@@ -96,29 +96,34 @@ export function createFleet(deps: RestCallDeps): FleetGitLab {
       const unreadable = entries.length - managers.length;
       return { managers, ...(unreadable > 0 && { unreadable }) };
     },
-
-    async create(runner): Promise<CreatedRunner> {
-      const path = '/user/runners';
-      const { status, body } = await restChange('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
-      const read = CreatedAnswer.safeParse(body);
-      if (status === 201 && read.success) return read.data;
-      throw new GitLabError(
-        'gitlab_unreadable',
-        `POST ${path}: GitLab answered ${status} and told no new runner`,
-      );
-    },
-
-    async pause(runnerId) {
-      const path = `/runners/${runnerId}`;
-      const { status, body } = await restChange('PUT', path, { paused: true }, CHANGE_TIMEOUT_MS, deps);
-      if (status === 200 && z.object({ paused: z.literal(true) }).safeParse(body).success) return;
-      throw new GitLabError(
-        'gitlab_unreadable',
-        `PUT ${path}: GitLab answered ${status}, and it is not paused`,
-      );
-    },
   };
 }
+
+/** The reader, and the two changes. @throws as {@link createFleetReader} */
+export const createFleet = (deps: RestCallDeps): FleetGitLab => ({
+  ...createFleetReader(deps),
+
+  async create(runner): Promise<CreatedRunner> {
+    const path = '/user/runners';
+    const { status, body } = await restChange('POST', path, creationOf(runner), CHANGE_TIMEOUT_MS, deps);
+    const read = CreatedAnswer.safeParse(body);
+    if (status === 201 && read.success) return read.data;
+    throw new GitLabError(
+      'gitlab_unreadable',
+      `POST ${path}: GitLab answered ${status} and told no new runner`,
+    );
+  },
+
+  async pause(runnerId) {
+    const path = `/runners/${runnerId}`;
+    const { status, body } = await restChange('PUT', path, { paused: true }, CHANGE_TIMEOUT_MS, deps);
+    if (status === 200 && z.object({ paused: z.literal(true) }).safeParse(body).success) return;
+    throw new GitLabError(
+      'gitlab_unreadable',
+      `PUT ${path}: GitLab answered ${status}, and it is not paused`,
+    );
+  },
+});
 
 function parsed<Answer, Value>(
   schema: z.ZodType<Answer>,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { RunnerDetail } from '../../../../functions/answers/coverage/bypass-remedy.ts';
 import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
 import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import type { RunnerDetail } from '../../../../functions/core/gitlab/fleet/runner-details.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
 import { settleTruths } from '../../../../functions/core/truth/settle-truths.ts';
@@ -199,6 +199,11 @@ describe('remedies', () => {
   test('one that asks at times has the flag somewhere; one that always asks needs nothing', () => {
     expect(bypassRemedy({ asked: 1, bypass: 1 }, { version: '19.4.0' })?.reason).toBe('asks_at_times');
     expect(bypassRemedy({ asked: 1, bypass: 1 }, { version: '18.8.0' })?.reason).toBe('too_old');
+    const tellsOfFallback = (detail: RunnerDetail): boolean =>
+      bypassRemedy({ asked: 1, bypass: 1 }, detail)?.remedy.includes('From about 19.2') === true;
+    expect([{ version: '19.1.0' }, { version: '19.2.0' }, {}].map(tellsOfFallback)).toEqual([
+      ...[false, true, true],
+    ]);
     expect(bypassRemedy({ asked: 5, bypass: 0 }, { version: '17.0.0' })).toBeUndefined();
   });
 });

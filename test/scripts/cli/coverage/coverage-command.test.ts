@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import type { FleetGitLab, FleetRunner } from '../../../../functions/core/gitlab/fleet/fleet.ts';
+import { GitLabError } from '../../../../functions/core/gitlab/gitlab.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
+import { aProject } from '../desk-run.ts';
 
 const TODAY = '2026-11-21';
 
@@ -29,8 +32,18 @@ async function bench(runners: Readonly<Record<string, number>>) {
     ],
   });
   const run = (...args: readonly string[]) => desk.run(coverageCommandOn, args);
-  return { ...desk, run };
+  const withGitLab = (fleet: Pick<FleetGitLab, 'runner' | 'managers'>) =>
+    desk.run(
+      (deps) => coverageCommandOn({ ...deps, fleetAt: () => fleet as FleetGitLab }),
+      ['--gitlab', 'https://gitlab.example.com', '--token-file', `${aProject({ token: 'glpat-x' })}token`],
+    );
+  return { ...desk, run, withGitLab };
 }
+
+const A_RUNNER: FleetRunner = {
+  ...{ id: 1, description: '', type: 'instance_type', paused: false, status: 'online', tags: [] },
+  ...{ runUntagged: true, locked: false, accessLevel: 'not_protected', ownerIds: [] },
+};
 
 test('where jobs passed by: which runners, what to do once for all that it helps, and exit code 2', async () => {
   const { run } = await bench({ 'a:41': 90, 'b:42': 6, 'b:43': 3, 'a:?': 1 });
@@ -44,6 +57,28 @@ test('where jobs passed by: which runners, what to do once for all that it helps
   expect(out).toMatch(/^acme +9 +91 +100 +91 % +2026-11-21$/m);
   expect(out).not.toMatch(/^41 /m);
   expect((await run('--all')).out).toMatch(/^41 +not known +0 +90 +100 %$/m);
+});
+
+test('with a token for GitLab each runner has its version and the remedy of it; a silent GitLab hides no figure', async () => {
+  const { run, withGitLab } = await bench({ 'a:41': 90, 'b:42': 6, 'b:43': 4 });
+  const fleet = {
+    runner: async (id: number) => ({ ...A_RUNNER, id, description: `host-${id}` }),
+    managers: async (id: number) => ({
+      managers: [{ systemId: 's_1', status: 'online', version: id === 42 ? '18.8.0' : '18.10.1' }],
+    }),
+  };
+  const told = await withGitLab(fleet);
+  expect(told.out).toMatch(/^42 host-42 +18\.8\.0 /m);
+  expect(told.out).toMatch(/^Runner 42: 18\.8\.0 does not know the job router/m);
+  expect(told.out).toMatch(/^Runner 43: Set the environment variable FF_USE_JOB_ROUTER=true/m);
+  const silent = await withGitLab({
+    ...fleet,
+    runner: async () => {
+      throw new GitLabError('gitlab_unavailable', 'silent');
+    },
+  });
+  expect(silent).toMatchObject({ code: 2, out: (await run()).out });
+  expect((await run('--gitlab', 'https://gitlab.example.com')).code).toBe(3);
 });
 
 test('where every job was asked about the exit code is 0', async () => {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { byVersion, fallsBack, routerAccess } from '../../../../scripts/cli/fleet/router-access.ts';
+import {
+  byVersion,
+  fallsBack,
+  routerAccess,
+} from '../../../../../functions/core/gitlab/fleet/router-access.ts';
 
 test.each([
   ['17.11.3', 'none'],
