@@ -33,7 +33,6 @@ type RolloutMoveOutcome =
 const ROWS_MAX = 500;
 const PAGE_ROWS = 100;
 const WHY_CHARACTERS_MAX = 500;
-/** What the owner is told of. */
 const REPORT_DAYS = 14;
 /** Somebody else's edit may come between. */
 const TRIES_MAX = 3;
@@ -101,30 +100,36 @@ type RolloutReportOutcome =
       readonly applied: ApplyOutcome | undefined;
     };
 
+interface ReportAsked extends Pick<EditAuthor, 'why' | 'source'> {
+  /** The owner knows it from whoever asks: nothing is sent. */
+  readonly told: boolean;
+  /** What the owner is told of. @default 14 */
+  readonly days?: number;
+}
+
 /**
  * Sends the shadow report of each and writes down when. Without a way to an owner nothing is sent or written, and the text
  * is the answer.
  *
- * @param told - the owner knows it from whoever asks: nothing is sent.
  * @throws like the sender, after what was sent is written down.
  */
 export async function reportRollout(
   deps: ReportDeps,
   subjects: readonly string[],
   user: User,
-  { why, source, told }: Pick<EditAuthor, 'why' | 'source'> & { readonly told: boolean },
+  { why, source, told, days = REPORT_DAYS }: ReportAsked,
 ): Promise<RolloutReportOutcome> {
   const { read, policy, origin, tellOwner } = deps;
   const messages: (OwnerMessage & { readonly owner: string })[] = [];
   const { rows } = await read.rollout({ subjects, max: PAGE_ROWS }, user);
   for (const subject of new Set(subjects)) {
     const row = rows.find((each) => each.subject === subject);
-    const [kind, id] = subject.split('/');
-    const group = kind === 'group' ? { group: Number(id) } : {};
-    const shown = await read.shadow({ days: REPORT_DAYS, max: 1, ...group }, user);
+    const [kind = '', id] = subject.split('/');
+    const only = kind === 'instance' ? {} : { [kind]: Number(id) };
+    const shown = await read.shadow({ days, max: 1, ...only }, user);
     const shadow = shown.rows.find((each) => each.subject === subject);
     if (row === undefined || shadow === undefined) return { outcome: 'unknown_subject', subject };
-    const message = ownerMessage(shadow, { days: REPORT_DAYS, currency: policy.currency, origin });
+    const message = ownerMessage(shadow, { days, currency: policy.currency, origin });
     const { owner, contact } = row;
     messages.push({ ...(contact !== undefined && { contact }), ...message, owner: message.owner ?? owner });
   }

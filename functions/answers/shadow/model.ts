@@ -7,6 +7,8 @@ export interface ShadowQuery {
   readonly days?: number;
   /** @default all the viewer sees */
   readonly group?: number;
+  /** Only this one; goes before `group`. */
+  readonly project?: number;
   readonly cursor?: string;
   /** 1–100. @default 50 */
   readonly max?: number;

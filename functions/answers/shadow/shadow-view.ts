@@ -6,6 +6,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type GroupRowsContext, groupRowSubject } from '../overview/group-rows.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
+import { placedChainOf } from '../reading/subjects-above.ts';
 import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedMode } from '../standing/asked-mode.ts';
@@ -28,7 +29,7 @@ export const shadowViewOf =
     const nowMs = reading.clock.nowMs();
     const scope = scopeOf(viewer.roles, places.directory);
     const from: GroupRowsContext = { limits, places, scope, nowMs };
-    const subjects = subjectsAsked(asked.group, from, reading);
+    const subjects = subjectsAsked(asked, from, reading);
     const start = asked.cursor !== undefined && /^\d{1,7}$/.test(asked.cursor) ? Number(asked.cursor) : 0;
     const max = Math.min(ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
     const days = Math.min(DAYS_MAX, Math.max(1, asked.days ?? DAYS_DEFAULT));
@@ -96,11 +97,15 @@ function shadowRow(
 
 /** The top of what is asked for, one step below it where a group is named, and whatever has a limit that watches. */
 function subjectsAsked(
-  group: number | undefined,
+  { group, project }: Pick<ShadowQuery, 'group' | 'project'>,
   from: GroupRowsContext,
   reading: ReadContext,
 ): readonly string[] {
   const { places, scope } = from;
+  if (project !== undefined) {
+    const subject = `project/${project}`;
+    return places.directory.projectById.has(project) && scope.sees(subject) ? [subject] : [];
+  }
   if (group !== undefined && !scope.seesGroup(group)) return [];
   const isBelow = ({ id }: DirectoryGroup): boolean =>
     group === undefined || (places.directory.chainById.get(id) ?? []).some((each) => each.id === group);
@@ -125,9 +130,6 @@ function watches(
   { policy }: ReadContext,
 ): boolean {
   if (limit.amount === 'unlimited') return false;
-  const ancestors = limit.subject.startsWith('group/')
-    ? (places.directory.chainById.get(Number(limit.subject.slice(6))) ?? [])
-    : [];
-  const mode = askedMode(limit, ancestors, policy, limits);
+  const mode = askedMode(limit, placedChainOf(limit.subject, places.directory), policy, limits);
   return mode === 'shadow' || mode === 'warn';
 }

@@ -119,10 +119,11 @@ const shadow = createRoute({
     query: z.object({
       days: z.coerce.number().int().min(1).max(62).optional(),
       group: z.coerce.number().int().positive().optional(),
+      project: z.coerce.number().int().positive().optional(),
       ...paging,
     }),
   },
-  responses: { 200: jsonAnswer(ShadowViewSchema, 'By group and rule') },
+  responses: { 200: jsonAnswer(ShadowViewSchema, 'By group or project, and rule') },
 });
 
 const coverage = createRoute({

@@ -1,4 +1,4 @@
-/** Sends the shadow report to the owner of a group, however many press the button. */
+/** Sends the shadow report to the owner of a group or project, however many press the button. */
 import type { OwnerMessage } from '../../answers/shadow/owner-message.ts';
 import type { Ledger } from '../../core/ledger/index.ts';
 import { type Message, type Notifier, shadowPagePath, subjectLine } from '../../core/notify/index.ts';
@@ -21,7 +21,7 @@ const ASKING_MS = -600_000;
 const TIMEOUT_MS = 2_000;
 const OWNER_CHARACTERS_MAX = 100;
 
-/** At most one message per group and hour; one that was not taken does not count. Throws like {@link Notifier.send}. */
+/** At most one message per group or project and hour; one that was not taken does not count. Throws like {@link Notifier.send}. */
 export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): ReportSender {
   const isNew = async (key: readonly string[], ttlMs: number): Promise<boolean> => {
     const [first] = await ledger.announceOnce([JSON.stringify(key)], { ttlMs, timeoutMs: TIMEOUT_MS });
@@ -53,7 +53,8 @@ function reportOf(
       owner: to,
       ...(contact !== undefined && { contact }),
       subject: about,
-      subjectLabel: about === 'instance' ? 'the whole GitLab' : `group ${path}`,
+      subjectLabel:
+        about === 'instance' ? 'the whole GitLab' : `${about.slice(0, about.indexOf('/'))} ${path}`,
       ...(origin !== undefined && { link: `${origin}${shadowPagePath(about)}` }),
       text,
     }),

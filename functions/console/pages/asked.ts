@@ -26,6 +26,13 @@ export function readWholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
+const REPORT_DAYS = 14;
+const REPORT_DAYS_MAX = 62;
+
+/** Over how many days a shadow report counts. */
+export const readReportDays = (text: string | undefined): number =>
+  Math.min(REPORT_DAYS_MAX, Math.max(1, readWholeNumber(text) ?? REPORT_DAYS));
+
 const CURSOR_CHARACTERS_MAX = 1_000;
 
 /** Where the page before ended. */

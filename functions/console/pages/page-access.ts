@@ -14,7 +14,6 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /jobs': LOOK,
   'GET /jobs/:word': LOOK,
   'GET /shadow': LOOK,
-  'POST /shadow/send': EDIT,
   'GET /rollout': LOOK,
   'GET /rollout/step': EDIT,
   'POST /rollout/move': EVERYTHING,

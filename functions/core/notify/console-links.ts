@@ -17,9 +17,11 @@ export function subjectPagePath(subject: string): string {
 /** What happened to one job, and why. */
 export const jobPagePath = (jobId: number): string => `/jobs/${jobId}`;
 
-/** What only watches would have rejected, below a group. */
-export const shadowPagePath = (subject: string): string =>
-  subject.startsWith('group/') ? `/shadow?group=${subject.slice('group/'.length)}` : '/shadow';
+/** What only watches would have rejected, below a group or of a project. */
+export function shadowPagePath(subject: string): string {
+  const [, kind, id] = /^(group|project)\/(\d+)$/.exec(subject) ?? [];
+  return kind === undefined ? '/shadow' : `/shadow?${kind}=${id}`;
+}
 
 export const historyPagePath = (subject: string): string => `/history?subject=${encodeURIComponent(subject)}`;
 

@@ -20,11 +20,11 @@ import { rolloutName } from './rollout-text.ts';
 
 const HELP = `tollgate rollout report <group> … | --all [flags]
 
-Sends the owner of each group the shadow report of the last two weeks, and writes down when: that is the step "reported".
+Sends the owner of each group or project the shadow report of the last two weeks, and writes down when: that is the step "reported".
 Without a topic of owners nothing is sent or written down; the text is shown instead.
 
-  <group>              a path, GitLab's id, or instance, whose owner is finance
-  --all                every group in shadow whose owner has no report yet
+  <group>              a path, GitLab's id, project/7, or instance, whose owner is finance
+  --all                everybody of tollgate rollout in shadow whose owner has no report yet
   --topic <arn>        the SNS topic of owners     (default: $${ENV_THRESHOLDS_TOPIC})
   --console <url>      where the console is, for the link in the message
   --told               you told the owners yourself: sends nothing and writes that down
@@ -69,9 +69,7 @@ export const rolloutReportCommandOn = (deps: BudgetDeps): Command => ({
               classes.some(({ step }) => step === 'shadow'),
             )
           : await namedRows(which, api, budget);
-      const subjects = rows
-        .map(({ subject }) => subject)
-        .filter((subject) => !subject.startsWith('project/'));
+      const subjects = rows.map(({ subject }) => subject);
       const reports: RolloutReportedView['reports'][number][] = [];
       for (let start = 0; start < subjects.length; start += REPORTS_MAX) {
         const part = subjects.slice(start, start + REPORTS_MAX);

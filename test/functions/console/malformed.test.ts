@@ -121,7 +121,7 @@ test('no form and no address of a page is so malformed that it is our failure', 
     ],
     ...folders.flatMap((folder) => IDS.map((id) => `${folder}${id}`)),
   ];
-  const posts = ['/edit', '/ask', '/import', '/shadow/send', '/requests/%ff', '/requests/x', '/nowhere'];
+  const posts = ['/edit', '/ask', '/import', '/rollout/report', '/requests/%ff', '/requests/x', '/nowhere'];
   const gets = reads.flatMap((path) => QUERIES.map((query) => [`${path}${query}`, {}] as const));
   const asked = await failing(pages, gets);
   const sent = await failing(pages, sends(posts, 'POST'));

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import type { RolloutView } from '../../../functions/answers/rollout/model.ts';
 import type { RolloutMove } from '../../../functions/answers/rollout/rollout-moves.ts';
+import type { OwnerMessage } from '../../../functions/answers/shadow/owner-message.ts';
 import { moveRollout, reportRollout } from '../../../functions/console/move-rollout.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { compareModes, type Mode } from '../../../policies/mode.ts';
@@ -114,7 +116,6 @@ test('if enforced now: the jobs of the last days that would have failed, by rule
   await house.apply([{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: '0.30' }]);
   await house.ask([aJob(1, { timeoutSeconds: 120 }), aJob(2, { timeoutSeconds: 120 })]);
   const deps = { ...house.deps, recentJobIds: async () => [2] };
-  const { createConsoleRead } = await import('../../../functions/answers/create-console-read.ts');
   const read = createConsoleRead(deps);
   house.clock.advance(1_000);
   expect(await read.rolloutForecast(['group/101'], USERS.admin)).toMatchObject({
@@ -194,6 +195,48 @@ test('a report goes to the owner the limits name; where nobody can be told nothi
   expect(sent).toMatchObject({ outcome: 'reported', applied: { outcome: 'live' } });
   expect(await stepsOf(house, 'group/101')).toBe('reported reported');
   expect(await stepsOf(house, 'group/102')).toBe('reported reported');
+});
+
+test('a project goes the way of a group: its own figures, a report about it alone, and the jobs that would have failed', async () => {
+  const house = await watching();
+  await house.apply([{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: '0.30' }]);
+  await step(house, ['project/1'], { direction: 'back', to: 'off' });
+  await step(house, ['project/1'], on());
+  expect(await stepsOf(house, 'project/1')).toBe('shadow shadow');
+  await house.ask([aJob(1, { timeoutSeconds: 120 }), aJob(2, { timeoutSeconds: 120 })]);
+  await house.roll();
+  const told: string[] = [];
+  const deps = {
+    ...house,
+    origin: 'https://budget.example.com',
+    tellOwner: async ({ about, owner = '', text }: OwnerMessage) => {
+      told.push([about, owner, text.split('\n')[0], text.split('\n').at(-1)].join(' | '));
+      return 'sent' as const;
+    },
+  };
+  const asked = { why: 'report', source: 'test', told: false };
+  const sent = await reportRollout(deps, ['project/1'], USERS.finance, asked);
+  expect(sent).toMatchObject({ outcome: 'reported', applied: { outcome: 'live' } });
+  expect(told).toEqual([
+    [
+      'project/1 | payments-leads',
+      'In the last 14 days acme/payments/cards/api ran 2 CI jobs. These would have failed, had every limit and rule been enforced:',
+      'https://budget.example.com/projects/1',
+    ].join(' | '),
+  ]);
+  expect(await stepsOf(house, 'project/1')).toBe('reported reported');
+  // Those beside and above it have no report by that.
+  expect(await stepsOf(house, 'project/2')).toBe('shadow shadow');
+  expect(await stepsOf(house, 'group/104')).toBe('shadow shadow');
+
+  const { rows } = await house.read.rollout({ subjects: ['project/1'] }, USERS.admin);
+  expect(rows[0]?.classes[0]).toMatchObject({ days: 1, jobs: 2, wouldFail: 1 });
+  const read = createConsoleRead({ ...house.deps, recentJobIds: async () => [2] });
+  house.clock.advance(1_000);
+  expect(await read.rolloutForecast(['project/1'], USERS.admin)).toMatchObject({ jobs: 2, wouldFail: 1 });
+  // What somebody may not see is not there for them.
+  const elsewhere = await reportRollout(deps, ['project/2'], USERS.owner, asked);
+  expect(elsewhere).toEqual({ outcome: 'unknown_subject', subject: 'project/2' });
 });
 
 test('finance rolls out and only an administrator takes it back; whoever was first has the set', async () => {

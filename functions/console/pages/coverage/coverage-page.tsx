@@ -58,7 +58,7 @@ const coveragePage = (user: User, { view, days, group }: CoverageShown): Markup 
           )}
         </p>
       </div>
-      <DaysForm action="/coverage" group={group} choices={SPANS} days={days} />
+      <DaysForm action="/coverage" only={{ group }} choices={SPANS} days={days} />
     </div>
     {view.total.ran + view.total.ranRejected === 0 ? (
       <div class="card">

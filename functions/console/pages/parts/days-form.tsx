@@ -2,15 +2,17 @@
 interface DaysFormProps {
   /** The page, such as `/coverage`. */
   readonly action: string;
-  /** The page is about this group only. */
-  readonly group: number | undefined;
+  /** What the page is about only, by the name of its field: `group`, `project`. */
+  readonly only: Readonly<Record<string, number | undefined>>;
   readonly choices: readonly number[];
   readonly days: number;
 }
 
-export const DaysForm = ({ action, group, choices, days }: DaysFormProps) => (
+export const DaysForm = ({ action, only, choices, days }: DaysFormProps) => (
   <form class="filters" method="get" action={action} data-at-once>
-    {group !== undefined && <input type="hidden" name="group" value={group} />}
+    {Object.entries(only).map(
+      ([name, id]) => id !== undefined && <input type="hidden" name={name} value={id} />,
+    )}
     <label>
       Days
       <select name="days">

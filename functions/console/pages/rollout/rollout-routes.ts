@@ -3,7 +3,7 @@ import { rolloutNeedText } from '../../../answers/rollout/rollout-moves.ts';
 import { type ApplyOutcome, NO_SET } from '../../../core/limits/index.ts';
 import type { SignInEnv } from '../../../core/signin/index.ts';
 import { moveRollout, reportRollout } from '../../move-rollout.ts';
-import { doneText, query, queryCursor, readValues } from '../asked.ts';
+import { doneText, query, queryCursor, readReportDays, readValues } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { address } from '../parts/links.tsx';
 import { forbiddenPage, type Problem, problemPage, unknownPlace } from '../problem-page.tsx';
@@ -21,7 +21,10 @@ export function rolloutPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const { user } = c.var;
     const cursor = queryCursor(c);
     const view = await read.rollout({ max: ROWS, ...(cursor !== undefined && { cursor }) }, user);
-    return send(c, rolloutPage(user, view, doneText(c) ?? DONE[query(c, 'done') ?? ''], pageFormatOf(deps)));
+    return send(
+      c,
+      rolloutPage(user, view, doneText(c) ?? REPORT_DONE[query(c, 'done') ?? ''], pageFormatOf(deps)),
+    );
   });
 
   app.get('/rollout/step', async (c) => {
@@ -58,22 +61,27 @@ export function rolloutPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
   app.post('/rollout/report', async (c) => {
     const { user } = c.var;
-    const { subject = '', told } = await readValues(c);
-    const asked = { why: 'shadow report', source: 'page', told: told === 'yes' };
+    const { subject = '', told, back, ...values } = await readValues(c);
+    const days = readReportDays(values.days);
+    const asked = { why: 'shadow report', source: 'page', told: told === 'yes', days };
     const sent = await reportRollout(deps, [subject], user, asked);
     if (sent.outcome === 'unknown_subject') return send(c, unknownPlace(user), 404);
     const [report] = sent.view.reports;
     log.info('shadow report', { user: user.id, subject, outcome: report?.outcome });
     if (sent.applied !== undefined && sent.applied.outcome !== 'live' && sent.applied.outcome !== 'unchanged')
       return refused(c, sent.applied);
-    return c.redirect(address('/rollout', { done: report?.outcome }), 303);
+    const done = report?.outcome;
+    return c.redirect(
+      back === 'shadow' ? address('/shadow', { days, done }) : address('/rollout', { done }),
+      303,
+    );
   });
 
   return app;
 }
 
 /** What became of a report. */
-const DONE: Readonly<Record<string, string>> = {
+export const REPORT_DONE: Readonly<Record<string, string>> = {
   sent: 'The report is sent to the owner, and written down.',
   'told-before': 'The owner got the report within the last hour; that is written down.',
   'told-otherwise': 'That you told the owner is written down.',

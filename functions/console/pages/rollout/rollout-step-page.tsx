@@ -164,21 +164,17 @@ function stepForms(user: User, { view, row, canTell }: Omit<StepShown, 'forecast
   );
   return (
     <>
-      {subject.startsWith('project/') ? (
-        ''
-      ) : (
-        <PostForm user={user} class="card" action="/rollout/report">
-          <h2>Report to the owner</h2>
-          <input type="hidden" name="subject" value={subject} />
-          {!canTell && (
-            <>
-              <input type="hidden" name="told" value="yes" />
-              <p>No topic of owners is set up here: tell {row.owner} yourself, and say so.</p>
-            </>
-          )}
-          <button>{canTell ? 'Send the shadow report' : 'The owner is told'}</button>
-        </PostForm>
-      )}
+      <PostForm user={user} class="card" action="/rollout/report">
+        <h2>Report to the owner</h2>
+        <input type="hidden" name="subject" value={subject} />
+        {!canTell && (
+          <>
+            <input type="hidden" name="told" value="yes" />
+            <p>No topic of owners is set up here: tell {row.owner} yourself, and say so.</p>
+          </>
+        )}
+        <button>{canTell ? 'Send the shadow report' : 'The owner is told'}</button>
+      </PostForm>
       {mayMove && !isOver && (
         <PostForm user={user} class="card" action="/rollout/move">
           <h2>One step on</h2>

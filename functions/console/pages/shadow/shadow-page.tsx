@@ -15,6 +15,7 @@ interface ShadowShown {
   readonly view: ShadowView;
   readonly days: number;
   readonly group: number | undefined;
+  readonly project: number | undefined;
   /** A message can be sent from here; else a mail is opened where the reader is. */
   readonly canTell: boolean;
   readonly origin: string;
@@ -25,7 +26,7 @@ const SPANS: readonly number[] = [7, 14, 30, 62];
 
 /** What would have been rejected by whatever only watches. */
 export function shadowPage(user: User, shown: ShadowShown, telling: PageFormat): Markup {
-  const { view, days, group, done } = shown;
+  const { view, days, group, project, done } = shown;
   return (
     <ConsolePage title="Shadow report" at="/shadow" user={user}>
       <div class="head">
@@ -35,7 +36,7 @@ export function shadowPage(user: User, shown: ShadowShown, telling: PageFormat):
             What would have failed, had the limits and rules that only watch been enforced. {daySpan(view)}.
           </p>
         </div>
-        <DaysForm action="/shadow" group={group} choices={SPANS} days={days} />
+        <DaysForm action="/shadow" only={{ group, project }} choices={SPANS} days={days} />
       </div>
       <Done text={done} />
       {view.rows.length === 0 ? (
@@ -52,7 +53,9 @@ export function shadowPage(user: User, shown: ShadowShown, telling: PageFormat):
         <>
           {view.rows.map((row) => card(user, row, shown, telling))}
           <nav class="pages" aria-label="Pages">
-            <span>{pageCount(view.total, 'group')} with something that watches</span>
+            <span>
+              {pageCount(view.total, project === undefined ? 'group' : 'project')} with something that watches
+            </span>
             {view.next !== undefined && (
               <a class="button" rel="next" href={address('/shadow', { days, group, cursor: view.next })}>
                 Next
@@ -131,10 +134,11 @@ function card(
         </ul>
       )}
       <div class="actions">
-        {canTell && (owner ?? contact) !== undefined && mayOpen('POST /shadow/send', user.roles) ? (
-          <PostForm user={user} action="/shadow/send">
-            <input type="hidden" name="group" value={subject.slice(subject.indexOf('/') + 1)} />
+        {canTell && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles) ? (
+          <PostForm user={user} action="/rollout/report">
+            <input type="hidden" name="subject" value={subject} />
             <input type="hidden" name="days" value={days} />
+            <input type="hidden" name="back" value="shadow" />
             <button>
               Send to owner<span class="hidden"> of {path}</span>
             </button>

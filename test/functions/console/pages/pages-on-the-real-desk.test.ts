@@ -13,6 +13,7 @@ async function house(parts: { readonly packed?: LimitsDocument } = {}) {
   const real = consoleHouse(parts);
   if (parts.packed === undefined) await real.apply(LIMITS);
   let ids = 0;
+  const told: string[] = [];
   const newId = (): string => {
     ids += 1;
     return `u${ids}`;
@@ -26,6 +27,10 @@ async function house(parts: { readonly packed?: LimitsDocument } = {}) {
     clock: real.clock,
     zone: 'UTC',
     origin: 'https://budget.example.com',
+    tellOwner: async ({ about }) => {
+      told.push(about);
+      return 'sent';
+    },
     log: silentLog,
   });
   const appFor = (user: User) => {
@@ -47,7 +52,7 @@ async function house(parts: { readonly packed?: LimitsDocument } = {}) {
     };
   };
   const amount = async () => (await real.desk.live())?.limits.bySubject.get('group/101')?.[0]?.amount;
-  return { ...real, appFor, amount };
+  return { ...real, appFor, amount, told };
 }
 
 const textOf = async (response: Response) => ({
@@ -483,6 +488,37 @@ test('a group without a rollout of its own is rolled out, and rolled back to wha
   });
   expect(await send('')).toMatchObject({ status: 303, to: '/groups/102?saved=3' });
   expect((await desk.live())?.limits.rollouts.get('group/102')).toBeUndefined();
+});
+
+test('a report sent from the shadow page is known to the rollout; that of a project is about it alone', async () => {
+  const { appFor, read, told, desk } = await house();
+  const watch = { subject: 'instance', direction: 'back', why: 'we only watch' };
+  // From enforce to warn, to shadow.
+  for (let step = 0; step < 2; step += 1) {
+    const base = (await desk.live())?.pointer.set ?? '';
+    await appFor(USERS.admin).post('/rollout/move', { ...watch, base });
+  }
+  const app = appFor(USERS.owner);
+  const stepOf = async (subject: string) => {
+    const { rows } = await read.rollout({ subjects: [subject] }, USERS.admin);
+    return rows[0]?.classes.map(({ step }) => step);
+  };
+  const form = { subject: 'group/101', days: '30', back: 'shadow' };
+  const sent = await app.post('/rollout/report', form);
+  expect(sent).toMatchObject({ status: 303, to: '/shadow?days=30&done=sent' });
+  expect((await app.get(sent.to ?? '')).text).toContain('The report is sent to the owner');
+  expect(await stepOf('group/101')).toEqual(['reported', 'reported']);
+
+  const page = await app.get('/rollout/step?subject=project/1');
+  expect(page.text).toContain('Send the shadow report');
+  await app.post('/rollout/report', { subject: 'project/1' });
+  expect(told).toEqual(['group/101', 'project/1']);
+  const report = await app.get('/shadow?project=1');
+  expect([...report.text.matchAll(/aria-labelledby="s-([^"]+)"/g)].map(([, of]) => of)).toEqual([
+    'project-1',
+  ]);
+  expect(report.text).toContain('<input type="hidden" name="project" value="1"');
+  expect((await app.get('/shadow?project=2')).text).toContain('Nothing watches here.');
 });
 
 test('ending and reviewing a break-glass begins and ends at its list, whatever it is of', async () => {

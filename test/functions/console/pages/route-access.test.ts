@@ -147,13 +147,6 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     ok: 200,
     elsewhere: 200,
   }),
-  'POST /shadow/send': () => ({
-    least: 'owner',
-    path: '/shadow/send',
-    form: { group: '104', days: '14' },
-    ok: 303,
-    elsewhere: 404,
-  }),
   'GET /rollout': () => ({
     least: 'viewer',
     path: '/rollout',

@@ -108,6 +108,22 @@ test('the way of one group: held, reported, on, forced, and one command back', a
   expect(out.out).toMatch(/acme\/payments\/checkout {2}cost {6}warn → off/);
 });
 
+test('a project with a step of its own stands in the list with its own figures, and its owner gets a report about it', async () => {
+  const { run, worked, told } = await bench();
+  const project = 'project/1001';
+  await run(rolloutBackCommandOn, [project, '--to', 'off', ...WHY]);
+  await run(rolloutNextCommandOn, [project, ...WHY]);
+  await worked('project/1001', 2);
+  expect((await run(rolloutLsCommandOn, [])).out).toMatch(
+    /^acme\/payments\/checkout +cost +shadow +2 days +2 +20 +0 +100 % +reported: 2 of 7 days, no report$/m,
+  );
+  const topic = ['--topic', 'arn:aws:sns:eu-central-1:1:owners', '--console', 'https://budget.example.com'];
+  const sent = await run(rolloutReportCommandOn, [project, ...topic]);
+  expect(sent).toMatchObject({ code: 0, out: `acme/payments/checkout  sent to payments-leads\n` });
+  expect(told[0]).toContain('https://budget.example.com/projects/1001');
+  expect((await run(rolloutLsCommandOn, [project])).out).toContain('cost: reported → warn');
+});
+
 test('before a step is made, it says which jobs of the last week would have failed', async () => {
   const { run, json, ask, documents, clock } = await bench();
   const watched = documents({}, [{ on: { group: 101 }, money: '7.50', per: 'month', mode: 'shadow' }]);
