@@ -1,3 +1,4 @@
+import type { RolloutSettings } from '../../../../policies/rollout-step.ts';
 import { entryOf } from '../warnings/warning.ts';
 import type { PolicyChange, PolicyEffect } from './change.ts';
 import { priceChanges } from './diff-prices.ts';
@@ -16,9 +17,37 @@ export function policyChanges(from: Side, to: Side, nowMs: number): readonly Pol
     ...sectionChanges('estimate', from, to),
     ...sectionChanges('platform', from, to),
     ...ruleChanges(from, to, nowMs),
-    ...['variables', 'trust_variables', 'disclose'].flatMap((section) => sectionChanges(section, from, to)),
+    ...rolloutChanges(from.policy.rollout, to.policy.rollout),
+    ...otherSections(from, to).flatMap((section) => sectionChanges(section, from, to)),
   ];
 }
+
+/** Told above, each in its own way. */
+const TOLD = ['currency', 'zone', 'prices', 'estimate', 'platform', 'rules', 'rollout'];
+
+const otherSections = (from: Side, to: Side): readonly string[] =>
+  [...new Set([from, to].flatMap(({ document }) => Object.keys(entryOf(document))))].filter(
+    (section) => !TOLD.includes(section),
+  );
+
+/** As the policy spells them, and whether a larger number makes a step ask for more. */
+const ROLLOUT_FIELDS = [
+  { name: 'days', field: 'days', more: true },
+  { name: 'report_days', field: 'reportDays', more: true },
+  { name: 'coverage', field: 'coveragePercent', more: true },
+  { name: 'would_fail', field: 'wouldFailPercent', more: false },
+] as const;
+
+/** What counts, so that a default which is written out is no difference. A step is moved by people: no job changes by it. */
+const rolloutChanges = (from: RolloutSettings, to: RolloutSettings): readonly PolicyChange[] =>
+  ROLLOUT_FIELDS.flatMap(({ name, field, more }): readonly PolicyChange[] => {
+    const [before, after] = [from[field], to[field]];
+    if (before === after) return [];
+    const asks = after > before === more ? 'more' : 'less';
+    return [
+      { at: `rollout.${name}`, what: `${before} → ${after} (a step asks for ${asks})`, effect: 'neutral' },
+    ];
+  });
 
 /** A longer estimate holds more money, so that fewer jobs fit. */
 const longerHoldsMore: Direction = (from, to) => {

@@ -261,6 +261,22 @@ test.each<[string, string, string, readonly string[]]>([
     ['tightens prices.large.rate_per_minute 0.60 → 0.61'],
   ],
   [
+    'a step of the rollout asks for less, and for more',
+    `${POLICY}rollout: { days: 10, would_fail: 5 }\n`,
+    `${POLICY}rollout: { days: 3, coverage: 99, would_fail: 2 }\n`,
+    [
+      'neutral rollout.days 10 → 3 (a step asks for less)',
+      'neutral rollout.coverage 95 → 99 (a step asks for more)',
+      'neutral rollout.would_fail 5 → 2 (a step asks for more)',
+    ],
+  ],
+  [
+    'what counts anyhow is written out',
+    POLICY,
+    `${POLICY}rollout: { days: 7, report_days: 2, coverage: 95, would_fail: 5 }\n`,
+    [],
+  ],
+  [
     'an estimate falls',
     POLICY,
     POLICY.replace('default: 10m', 'default: 5m'),
