@@ -294,6 +294,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./gitlab/rotate-command.ts')).rotateTokenCommand,
   },
   {
+    name: 'gitlab rotate-webhook-key',
+    summary: 'Replaces the key that webhooks sign with: both are taken until every webhook has the new one',
+    load: async () => (await import('./gitlab/hook-key-command.ts')).rotateHookKeyCommand,
+  },
+  {
     name: 'gitlab teardown',
     summary:
       'Takes out of GitLab what setup made: disables the controller, removes webhooks, token and controller',

@@ -22,7 +22,7 @@ const isOurs = (hook: GroupHook, { url, description }: HookSetting): boolean =>
 
 /** Looks at one group's webhook, and makes or mends it where that may be. */
 export async function hookFate(
-  course: SetupCourse,
+  course: Pick<SetupCourse, 'gitlab' | 'mode'>,
   groupId: number,
   setting: HookSetting,
   signs: boolean,
@@ -74,7 +74,11 @@ function differenceOf(hook: GroupHook, setting: HookSetting, signs: boolean): st
 }
 
 /** A webhook that is set right and does not come through: a test that succeeds enables it again. */
-async function health({ gitlab, mode }: SetupCourse, groupId: number, hook: GroupHook): Promise<HookFate> {
+async function health(
+  { gitlab, mode }: Pick<SetupCourse, 'gitlab' | 'mode'>,
+  groupId: number,
+  hook: GroupHook,
+): Promise<HookFate> {
   const sent = await gitlab.deliveries(groupId, hook.id);
   if (!sent.ok) return { fate: 'refused', refusal: sent.refusal };
   const isLost = ({ response_status }: { readonly response_status: string }): boolean =>

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { atOnce, hookSetting } from '../../../functions/core/gitlab/index.ts';
 import { type HookFate, hookFate } from './hook-fate.ts';
+import { newHookKey, readHookKeys, writeHookKeys } from './hook-keys.ts';
 import type { SetupCourse } from './setup-course.ts';
 import { notThere, refused, type SetupLine } from './setup-line.ts';
 
@@ -35,15 +35,31 @@ export async function hooksStep(course: SetupCourse, signs: boolean): Promise<re
       ...said,
       { part, standing: 'unknown', says: 'the webhooks come with --webhook-url, once it is deployed' },
     ];
+  return [...said, ...(await giveHooks(course, { url, key: value, signs }))];
+}
+
+interface HookKey {
+  readonly url: string;
+  /** Secret. */
+  readonly key: string;
+  /** It signs, or it is sent as it is. */
+  readonly signs: boolean;
+}
+
+/** Every top-level group's webhook, with this key. */
+export async function giveHooks(
+  course: Pick<SetupCourse, 'gitlab' | 'mode' | 'name' | 'progress'>,
+  { url, key, signs }: HookKey,
+): Promise<readonly SetupLine[]> {
   const groups = await course.gitlab.topLevelGroups();
   if (!groups.ok) return [refused(part, groups.refusal)];
-  const setting = hookSetting(course.name, url, value);
+  const setting = hookSetting(course.name, url, key);
   const fates: { readonly path: string; readonly found: HookFate }[] = [];
   await atOnce(groups.value, WIDTH, async ({ id, full_path }) => {
     fates.push({ path: full_path, found: await hookFate(course, id, setting, signs) });
     course.progress(fates.length, groups.value.length);
   });
-  return [...said, ...hookLines(course, fates)];
+  return hookLines(course, fates);
 }
 
 /** The secret that is kept, or a new one, kept before any webhook has it. */
@@ -55,11 +71,15 @@ async function hookSecret(
   | { readonly value: string; readonly line: SetupLine }
   | { readonly value: undefined; readonly line: SetupLine }
 > {
-  const name = signs ? 'webhook-secrets' : 'webhook-tokens';
-  const kept = await store.read(name);
-  const first = kept?.value.split('\n')[0]?.trim();
-  if (first !== undefined && first !== '') return { value: first };
+  const { name, keys, rotation } = await readHookKeys(store, signs);
   const place = store.place(name);
+  const [value] = keys;
+  if (value !== undefined) {
+    if (rotation === undefined) return { value };
+    const says = `a rotation did not end: ${place} still has the old key as well`;
+    const remedy = 'tollgate gitlab rotate-webhook-key goes on';
+    return { value, line: { part, standing: 'wrong', says, remedy } };
+  }
   const what = signs ? 'a signing token' : 'a secret token';
   const absent = notThere(
     part,
@@ -68,14 +88,14 @@ async function hookSecret(
     `there is no ${what.slice(2)} in ${place}`,
   );
   if (mode === 'look') return { value: undefined, line: absent };
-  const value = signs ? `whsec_${randomBytes(32).toString('base64')}` : randomBytes(32).toString('hex');
-  if (mode === 'plan') return { value, line: absent };
-  await store.write(name, value, 'of webhooks');
-  return { value, line: { part, standing: 'done', says: `made ${what}, kept in ${place}` } };
+  const made = newHookKey(signs);
+  if (mode === 'plan') return { value: made, line: absent };
+  await writeHookKeys(store, signs, [made]);
+  return { value: made, line: { part, standing: 'done', says: `made ${what}, kept in ${place}` } };
 }
 
 function hookLines(
-  { mode }: SetupCourse,
+  { mode }: Pick<SetupCourse, 'mode'>,
   fates: readonly { readonly path: string; readonly found: HookFate }[],
 ): readonly SetupLine[] {
   const of = (fate: HookFate['fate']) => fates.filter(({ found }) => found.fate === fate);

@@ -42,7 +42,7 @@ export async function instanceStep(course: SetupCourse): Promise<InstanceReading
     lines.push({ part: 'version', standing: 'wrong', says, remedy: 'upgrade GitLab to 18.9 or newer' });
     return { ...nothing, version, lines };
   }
-  const signs = isAtLeast(version, SIGNS_FROM);
+  const signs = signsHooks(version);
   const proof = signs ? 'signs its webhooks' : 'cannot sign webhooks: they carry a secret token';
   lines.push({ part: 'version', standing: 'right', says: `GitLab ${version} ${proof}` });
   lines.push(await licenceLine(course));
@@ -53,6 +53,9 @@ export async function instanceStep(course: SetupCourse): Promise<InstanceReading
   const mayGoOn = !lines.some(({ part, standing }) => part === 'access' && standing === 'wrong');
   return { lines, mayGoOn, version, routerUrl, kasVersion: kas?.version ?? undefined, signs };
 }
+
+/** Whether webhooks of this GitLab can be signed. */
+export const signsHooks = (version: string): boolean => isAtLeast(version, SIGNS_FROM);
 
 /** Builds are called `19.4.1-jh`, `18.10.2-ee`, `19.3.0-pre`. */
 function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createGitLabAdministration } from '../../../../functions/core/gitlab/admin/gitlab-admin.ts';
 import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
+import { hookKeyCommandOn } from '../../../../scripts/cli/gitlab/hook-key-command.ts';
 import { rotateCommandOn } from '../../../../scripts/cli/gitlab/rotate-command.ts';
 import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
 import { setupCommandOn, statusCommandOf } from '../../../../scripts/cli/gitlab/setup-command.ts';
@@ -17,6 +18,7 @@ import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 
 export const ADMIN_TOKEN = 'glpat-administrator';
 export const HOOK_URL = 'https://hooks.example.com/';
+const MINUTE_MS = 60_000;
 const START_MS = Date.parse('2026-11-21T12:00:00Z');
 
 export const someGroups = (count: number) =>
@@ -33,6 +35,8 @@ interface BenchOptions {
   readonly deployed?: boolean;
   /** What somebody types for the host. */
   readonly typed?: string;
+  /** Looks on: at every call of GitLab, and after every minute that is waited. */
+  readonly onMoment?: () => void;
 }
 
 /** The process dies at the n-th call of GitLab: before it is sent, or once GitLab has done it. */
@@ -68,6 +72,7 @@ export function setupBench(options: BenchOptions = {}) {
   const reach = options.fetch ?? local.fetch;
   const killable: typeof fetch = async (input, init) => {
     calls += 1;
+    options.onMoment?.();
     if (death === undefined || calls < death.at) return reach(input, init);
     if (calls === death.at && death.when === 'after') await (await reach(input, init)).text();
     throw new Error('the process is dead');
@@ -90,7 +95,10 @@ export function setupBench(options: BenchOptions = {}) {
       monotonicMs: clock.monotonicMs,
       sleep: async (delayMs) => {
         if (options.relay !== false) local.controllerTokens.use(kept('router-token') ?? '', clock.nowMs());
-        clock.advance(delayMs);
+        for (let leftMs = delayMs; leftMs > 0; leftMs -= MINUTE_MS) {
+          clock.advance(Math.min(MINUTE_MS, leftMs));
+          options.onMoment?.();
+        }
       },
     },
     askHost: async () => options.typed,
@@ -99,6 +107,7 @@ export function setupBench(options: BenchOptions = {}) {
     setupCommandOn(deps),
     statusCommandOf(deps),
     rotateCommandOn(deps),
+    hookKeyCommandOn(deps),
     teardownCommandOn(deps),
   ].map((command) => ({ name: command.name, summary: command.summary, load: async () => command }));
   const run = async (
@@ -119,8 +128,7 @@ export function setupBench(options: BenchOptions = {}) {
   const expectNoSecret = ({ out, err }: DeskRun): void => {
     expect(`${out}${err}`).not.toMatch(/glrct-|whsec_|glpat-/);
     for (const name of ['router-token', 'webhook-secrets', 'webhook-tokens']) {
-      const value = kept(name);
-      if (value !== undefined) expect(`${out}${err}`).not.toContain(value);
+      for (const value of kept(name)?.split('\n') ?? []) expect(`${out}${err}`).not.toContain(value);
     }
   };
   return {
