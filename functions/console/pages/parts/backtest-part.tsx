@@ -176,7 +176,7 @@ function lookBackWords({ jobs, jobsStopped, jobsStoppedBefore, reachedOn }: Look
       <>
         about <strong class="warn-text">{pageCount(jobsStopped, 'job')}</strong> of{' '}
         {jobs.toLocaleString('en-US')} would have been rejected
-        {reachedOn !== undefined && <>, from {reachedOn} on</>}
+        {reachedOn !== undefined && <>, from {shortDayLabel(reachedOn)} on</>}
       </>
     );
   return (
