@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   });
   const server = await routed.gitlab.listen(values.port === undefined ? undefined : Number(values.port));
   console.log(`GitLab ${server.url}, its job router ${routed.router.grpcUrl}
-Try: npx tollgate gitlab setup --dry-run --gitlab ${server.url} --token-file .tollgate/local-admin-token`);
+Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/local-admin-token --project platform/tollgate-canary`);
   const runner = createRunnerClient({
     ...{ gitlabUrl: server.url, token: RUNNER_TOKEN, fetch, clock: machineClock },
   });

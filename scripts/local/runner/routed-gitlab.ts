@@ -1,6 +1,7 @@
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import { type Clock, machineClock } from '../clock/clock.ts';
 import type { AdministrationSetting } from '../gitlab/administration.ts';
+import type { LocalController } from '../gitlab/controller-routes.ts';
 import type { GitLabVersion } from '../gitlab/hook-request.ts';
 import type { LocalRunner } from '../gitlab/job.ts';
 import { createLocalGitLab, type LocalGitLab } from '../gitlab/local-gitlab.ts';
@@ -22,6 +23,8 @@ interface RoutedOptions {
   /** @default the machine's */
   readonly clock?: Clock;
   readonly seed?: number;
+  /** Controllers that are there already, but their tokens. @default none */
+  readonly controllers?: readonly Omit<LocalController, 'id'>[];
 }
 
 /** A GitLab whose runners ask its job router, and whose router asks its controllers: those that REST made, by their scopes. */
@@ -40,6 +43,7 @@ export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedG
     token: options.token,
     version: options.version ?? '19.4',
     projects: options.projects,
+    controllers: (options.controllers ?? []).map((each, at) => ({ ...each, id: at + 1 })),
     administration: {
       ...options.administration,
       // Known once the router listens.
