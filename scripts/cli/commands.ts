@@ -299,6 +299,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./gitlab/hook-key-command.ts')).rotateHookKeyCommand,
   },
   {
+    name: 'gitlab canary',
+    summary:
+      'Does GitLab obey both answers? One job that must run and one that must fail, on a runner of its own',
+    load: async () => (await import('./gitlab/canary/canary-command.ts')).gitlabCanaryCommand,
+  },
+  {
     name: 'gitlab teardown',
     summary:
       'Takes out of GitLab what setup made: disables the controller, removes webhooks, token and controller',

@@ -31,6 +31,7 @@ const PARTITIONS = {
   'sweep marks': keys.sweepMarks.pk,
   'controller scope': keys.controllerScope.pk,
   'outcome of the recount': keys.recountOutcome.pk,
+  'outcome of the canary': keys.canaryOutcome.pk,
   'register of instances': INSTANCES_PK,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,

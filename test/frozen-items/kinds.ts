@@ -2,6 +2,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
+import { dynamoCanaryOutcomes } from '../../functions/core/ledger/canary-outcome.ts';
 import { dynamoControllerScope } from '../../functions/core/ledger/controller-scope.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
@@ -180,6 +181,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@recount', is('outcome')),
     read: (place) => dynamoRecountOutcomes(options(place)).read(),
   },
+  'canary-outcome': {
+    is: at('@canary', is('outcome')),
+    read: (place) => dynamoCanaryOutcomes(options(place)).read(),
+  },
   'ssm-limits-mark': {
     is: at('@ssm-limits', begins('group/')),
     read: (place) => dynamoSsmMarks(options(place)).readAll(),
@@ -301,6 +306,10 @@ async function writeOthers(place: Place): Promise<void> {
     recountedAtMs: NOVEMBER_21_MS,
     drifting: [{ key: OPENED, committed: 7, recounted: 5 }],
     unlisted: 0,
+  });
+  await dynamoCanaryOutcomes(options(place)).write({
+    ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },
+    ...{ descriptors: '0123456789ab', gitlabVersion: '19.4.0-ee', runnerId: 7 },
   });
   const marks = dynamoSsmMarks(options(place));
   const owned = [{ id: 'money-month', created: true, entries: [{ amount: 5 }] }];

@@ -17,6 +17,7 @@ export function fakeRunnerControllers(controllers: readonly FakeController[]) {
   const answer: typeof fetch = async (input, init) => {
     if (silent) throw new TypeError('fetch failed');
     const { pathname } = new URL(String(input));
+    if (pathname.endsWith('/metadata')) return Response.json({ version: '19.4.0-ee' });
     const [, id, scopes] = /\/runner_controllers\/(\d+)(\/scopes)?$/.exec(pathname) ?? [];
     if (id === undefined)
       return Response.json([...known.values()].map(({ connected: _, scopes: __, ...listed }) => listed));

@@ -1,4 +1,4 @@
-import type { ControllerScope, RecountOutcome } from '../../core/ledger/index.ts';
+import type { CanaryOutcome, ControllerScope, RecountOutcome } from '../../core/ledger/index.ts';
 import type { RelayBeat } from '../../core/store/index.ts';
 
 /** Something that could be asked, or why it could not be. */
@@ -20,6 +20,8 @@ export interface HealthEvidence {
   readonly recount: ReadResult<RecountOutcome | undefined>;
   /** As the sweep last read it; undefined: it never did. */
   readonly scope: ReadResult<ControllerScope | undefined>;
+  /** What the last canary found; undefined: there was none. */
+  readonly canary: ReadResult<CanaryOutcome | undefined>;
   /** GitLab's side: known only to whoever has a token for it. */
   readonly controller: ReadResult<ControllerEvidence>;
 }
@@ -29,6 +31,8 @@ export interface ControllerEvidence {
   readonly state: 'enabled' | 'dry_run' | 'disabled';
   /** Whether GitLab asks about any job. */
   readonly hasScope: boolean;
+  /** Its version; absent: it did not say. */
+  readonly version?: string;
   /** GitLab's clock less ours, ms; absent: its answer has no date. */
   readonly clockAheadMs?: number;
 }

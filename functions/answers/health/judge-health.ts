@@ -2,6 +2,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { type RelayBeat, SILENT_MS } from '../../core/store/index.ts';
 import type { HealthEvidence, ReadResult } from './evidence.ts';
+import { judgeCanary } from './judge-canary.ts';
 import type { HealthFinding } from './model.ts';
 
 /** GitLab's webhooks are signed with their time and believed for five minutes. */
@@ -170,6 +171,17 @@ const CHECKS: Readonly<Record<string, Check>> = {
         'tollgate controller enable, once tollgate controller status shows what it would do',
       );
     }),
+
+  canary: ({ canary, beats, controller, nowMs }) =>
+    known(canary, (outcome) =>
+      judgeCanary({
+        ...{ outcome, nowMs },
+        descriptors: beats.known
+          ? heardAmong(beats.value, nowMs).flatMap(({ schema }) => schema?.hash ?? [])
+          : [],
+        gitlabVersion: controller.known ? controller.value.version : undefined,
+      }),
+    ),
 
   'clock of GitLab': ({ controller }) =>
     known(controller, ({ clockAheadMs }) => {

@@ -1,6 +1,10 @@
 import { DirectoryError, DynamoDirectoryTable, directoryListedAtMs } from '../../core/directory/index.ts';
 import type { LedgerClock } from '../../core/environment/index.ts';
-import { dynamoControllerScope, dynamoRecountOutcomes } from '../../core/ledger/index.ts';
+import {
+  dynamoCanaryOutcomes,
+  dynamoControllerScope,
+  dynamoRecountOutcomes,
+} from '../../core/ledger/index.ts';
 import { DynamoLimitTable, LimitsError } from '../../core/limits/index.ts';
 import { type InstanceTable, LedgerError, readRelayBeats } from '../../core/store/index.ts';
 import type { HealthEvidence, ReadResult } from './evidence.ts';
@@ -19,12 +23,13 @@ const WAIT = { timeoutMs: 15_000 };
 
 /** Looks at everything at once. A part that does not answer is a finding, never a failure of the whole. */
 export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
-  const [beats, listedAtMs, limits, recount, scope, controller] = await Promise.all([
+  const [beats, listedAtMs, limits, recount, scope, canary, controller] = await Promise.all([
     read(() => readRelayBeats(deps)),
     read(() => directoryListedAtMs(new DynamoDirectoryTable(deps))),
     read(async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs),
     read(() => dynamoRecountOutcomes(deps).read()),
     read(() => dynamoControllerScope(deps).read()),
+    read(() => dynamoCanaryOutcomes(deps).read()),
     deps.controller(),
   ]);
   const nowMs = deps.clock.nowMs();
@@ -34,6 +39,7 @@ export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
     limitsLiveAtMs: limits,
     recount,
     scope,
+    canary,
     controller,
   };
   const findings = judgeHealth({ ...evidence, nowMs });

@@ -8,6 +8,13 @@ export {
   type GitLabAdministration,
   type GroupHook,
 } from './admin/gitlab-admin.ts';
+export {
+  type CanaryJob,
+  type CanaryProject,
+  type CanaryRunner,
+  createGitLabPipelines,
+  type GitLabPipelines,
+} from './admin/gitlab-pipelines.ts';
 export { atOnce } from './at-once.ts';
 export { type Controller, createController } from './controller.ts';
 export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';

@@ -1,4 +1,9 @@
 /** What others may use of this folder; its README says what it promises. */
+export {
+  type ArmOutcome,
+  type CanaryOutcome,
+  dynamoCanaryOutcomes,
+} from './canary-outcome.ts';
 export { adjustedIn, type ClosedPeriods, closingIn, counterIn, createClosing } from './close-periods.ts';
 export {
   type ControllerScope,

@@ -65,6 +65,8 @@ export interface LedgerKeys {
   readonly controllerScope: Key;
   /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
   readonly recountOutcome: Key;
+  /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
+  readonly canaryOutcome: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
   readonly limitPointer: Key;
   /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
@@ -140,6 +142,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
+    canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
     limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({
       pk: `${instance}${LIMITS_PK_SUFFIX}#${set}`,

@@ -15,7 +15,7 @@ import {
   type RunnerControllers,
 } from './runner-controllers.ts';
 import { type ControllerStanding, doubts, refusal } from './standing.ts';
-import { controllerStandingJson, MEANS, standingText } from './standing-text.ts';
+import { canaryText, controllerStandingJson, MEANS, standingText } from './standing-text.ts';
 import { whichController } from './which-controller.ts';
 
 export type OpenControllers = (place: GitLabPlace) => RunnerControllers;
@@ -68,16 +68,23 @@ export const enableCommandOn = (deps: ControllerDeps): Command => ({
 
 Sets the runner controller to enabled. It refuses where the controller has no scope, because GitLab would then ask about no job;
 and where no relay is there, because GitLab would fail every job it asks about. It asks first where recorded jobs would have
-failed, and where something is not known: scopes, relays, descriptors, or the jobs of the last hours.
+failed, and where something is not known: scopes, relays, descriptors, or the jobs of the last hours. It warns where tollgate gitlab
+canary has not proven both answers, and asks where it has found the contrary.
 
 ${STANDING_FLAGS_HELP}
   --without-relay      arms even though no relay is there
+  --require-canary     refuses unless both answers are proven on this version of GitLab with the descriptors of the relays
   --yes                does not ask
 
 Exit codes: 0 armed, 1 GitLab or the ledger that was named does not answer, 2 refused, nothing was changed, 3 wrong usage or
 invalid documents`,
   run: async (args, io) => {
-    const { values } = readFlags(args, { ...STANDING_FLAGS, 'without-relay': 'switch', yes: 'switch' });
+    const { values } = readFlags(args, {
+      ...STANDING_FLAGS,
+      'without-relay': 'switch',
+      'require-canary': 'switch',
+      yes: 'switch',
+    });
     const { controllers, standing } = await stand(values, io, deps);
     const refused = refusal(standing);
     if (refused !== undefined && !(refused === 'no_relay' && values['without-relay'])) {
@@ -85,6 +92,13 @@ invalid documents`,
       io.err(`${REFUSALS[refused](standing.controller.id)}\n`);
       return EXIT.wouldReject;
     }
+    const isProven = standing.canary.known && standing.canary.value.severity === 'ok';
+    if (!isProven && values['require-canary']) {
+      if (values.json) io.out(`${JSON.stringify(controllerStandingJson(standing))}\n`);
+      io.err(`Nothing was changed: ${canaryText(standing)}.\n`);
+      return EXIT.wouldReject;
+    }
+    if (!isProven && standing.canary.known) io.err(`Warning: ${canaryText(standing)}.\n`);
     if (!(await agreed(standing, values, io, deps.confirm))) {
       io.err('Nothing was changed.\n');
       return EXIT.wouldReject;

@@ -1,4 +1,5 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
+import { judgeCanary } from '../../../functions/answers/health/judge-canary.ts';
 import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -13,7 +14,7 @@ import { openRulesInForce } from '../rules-in-force.ts';
 import type { GitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
-import type { ControllerStanding } from './standing.ts';
+import { type ControllerStanding, heardBeats } from './standing.ts';
 
 export interface StandingFlags extends LedgerFlags, RulesFlags {
   readonly since?: string | undefined;
@@ -35,9 +36,10 @@ export async function readStanding(asked: StandingAsked, io: TerminalIo): Promis
   const { controller, controllers } = asked;
   const span = readSpan(asked.flags.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
   const scopes = await askGitLab(() => controllers.scopes(controller.id));
+  const gitlabVersion = await controllers.version();
   const books = await openBooks(asked, io);
   const nowMs = io.nowMs();
-  if (!books.known) return { controller, scopes, beats: books, forecast: books, nowMs };
+  if (!books.known) return { controller, scopes, beats: books, forecast: books, canary: books, nowMs };
   const { value: ledger } = books;
   const progress = progressOf('jobs replayed', io);
   try {
@@ -45,6 +47,14 @@ export async function readStanding(asked: StandingAsked, io: TerminalIo): Promis
       ledger.relayBeats === undefined
         ? { known: false, why: `${ledger.description} has no heartbeats` }
         : { known: true, value: await ledger.relayBeats() };
+    const descriptors = heardBeats({ beats, nowMs }).flatMap(({ schema }) => schema?.hash ?? []);
+    const canary: ControllerStanding['canary'] =
+      ledger.canary === undefined
+        ? { known: false, why: `${ledger.description} keeps none` }
+        : {
+            known: true,
+            value: judgeCanary({ outcome: await ledger.canary(), descriptors, gitlabVersion, nowMs }),
+          };
     const rules = await openRulesInForce(asked.flags, ledger, io);
     const found = await ifArmed(ledger.store, { ...span, rules, counts: () => true, onJob: progress.step });
     const { directory } = rules;
@@ -52,7 +62,7 @@ export async function readStanding(asked: StandingAsked, io: TerminalIo): Promis
       found.jobs === 0
         ? { known: false, why: `${ledger.description} has no job of that time` }
         : { known: true, value: armedReport(found, { directory, gitlabUrl: ledger.gitlabUrl }) };
-    return { controller, scopes, beats, forecast, nowMs };
+    return { controller, scopes, beats, forecast, canary, nowMs };
   } finally {
     progress.done();
     await ledger.close();

@@ -20,6 +20,8 @@ export interface RunnerControllers {
   get(id: number): Promise<RunnerController>;
   /** @throws {GitLabError} */
   scopes(id: number): Promise<ControllerScopes>;
+  /** GitLab's version; undefined: it does not say. */
+  version(): Promise<string | undefined>;
   /** @throws {GitLabError} It may or may not have changed. */
   set(id: number, state: ControllerState): Promise<RunnerController>;
 }
@@ -29,6 +31,10 @@ export function createRunnerControllers(deps: RestCallDeps): RunnerControllers {
   return {
     list: async () => orFailure(await admin.controllers()),
     get: async (id) => orFailure(await admin.controller(id)),
+    version: async () => {
+      const metadata = await admin.metadata();
+      return metadata.ok ? metadata.value.version : undefined;
+    },
     scopes: (id) => readControllerScopes(id, deps),
     async set(id, state) {
       const changed = orFailure(await admin.setState(id, state));

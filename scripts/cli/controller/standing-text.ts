@@ -15,7 +15,7 @@ const RUNNERS_SHOWN = 10;
 
 /** What `--json` prints; what is not known is null, with the reason among `doubts`. */
 export function controllerStandingJson(standing: ControllerStanding): object {
-  const { controller, scopes, beats, forecast } = standing;
+  const { controller, scopes, beats, forecast, canary } = standing;
   const { id, description, state, connected } = controller;
   return {
     id,
@@ -27,6 +27,7 @@ export function controllerStandingJson(standing: ControllerStanding): object {
     relays: beats.known ? beats.value : null,
     relaysHeard: beats.known ? heardBeats(standing).length : null,
     ifArmed: forecast.known ? forecast.value : null,
+    canary: canary.known ? canary.value : null,
     refusal: refusal(standing) ?? null,
     doubts: doubts(standing),
   };
@@ -43,6 +44,7 @@ export function standingText(standing: ControllerStanding, paint: Paint, columns
     `scope    ${scopeText(standing)}`,
     `relays   ${relaysText(standing)}`,
     `schema   ${schemaText(standing)}`,
+    `answers  ${canaryText(standing)}`,
     `jobs     ${forecast.known ? armedSentence(forecast.value) : `not known: ${forecast.why}`}`,
   ];
   const retries = forecast.known ? retrySentence(forecast.value) : undefined;
@@ -59,6 +61,12 @@ function scopeText({ scopes }: ControllerStanding): string {
   const shown = runnerIds.slice(0, RUNNERS_SHOWN).join(', ');
   const more = runnerIds.length - RUNNERS_SHOWN;
   return `runners ${shown}${more > 0 ? ` and ${more} more` : ''}; jobs of all others are out of scope`;
+}
+
+export function canaryText({ canary }: Pick<ControllerStanding, 'canary'>): string {
+  if (!canary.known) return `whether both were proven is not known: ${canary.why}`;
+  const { text, remedy } = canary.value;
+  return remedy === undefined ? text : `${text}; ${remedy}`;
 }
 
 function relaysText(standing: ControllerStanding): string {

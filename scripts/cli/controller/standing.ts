@@ -1,5 +1,7 @@
 /** What is known of a controller before it is armed, and what speaks against arming it. Pure. */
+
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
+import type { CanaryFinding } from '../../../functions/answers/health/judge-canary.ts';
 import type { ControllerScopes } from '../../../functions/core/gitlab/index.ts';
 import { type RelayBeat, SILENT_MS } from '../../../functions/core/store/index.ts';
 import type { ArmedReport } from '../report/armed-report.ts';
@@ -12,12 +14,17 @@ export interface ControllerStanding {
   readonly beats: ReadResult<readonly RelayBeat[]>;
   /** Made from the recorded jobs of the last hours. */
   readonly forecast: ReadResult<ArmedReport>;
+  /** Whether both answers were proven at this GitLab as it is now. */
+  readonly canary: ReadResult<CanaryFinding>;
   /** Unix ms, for the age of beats. */
   readonly nowMs: number;
 }
 
 /** Relays heard within the last two minutes: as long as the watchdog would wait. */
-export const heardBeats = ({ beats, nowMs }: ControllerStanding): readonly RelayBeat[] =>
+export const heardBeats = ({
+  beats,
+  nowMs,
+}: Pick<ControllerStanding, 'beats' | 'nowMs'>): readonly RelayBeat[] =>
   beats.known ? beats.value.filter(({ atMs }) => nowMs - atMs <= SILENT_MS) : [];
 
 export const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean =>
@@ -53,6 +60,9 @@ export function doubts(
             : `whether a relay is connected is not known (${whyUnheard(beats)})`,
         ]),
     ...(fresh.length > 0 && unproven.length > 0 ? [unprovenText(unproven)] : []),
+    ...(standing.canary.known && standing.canary.value.severity === 'problem'
+      ? [standing.canary.value.text]
+      : []),
     ...(forecast.known
       ? forecast.value.wouldFail > 0
         ? [`${forecast.value.wouldFail} of the last ${forecast.value.jobs} jobs would have failed`]

@@ -1,8 +1,9 @@
 import { UsageError } from '../../terminal/command.ts';
+import { CANARY_DESCRIPTION } from '../gitlab/canary/canary-controller.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
 
 /**
- * The controller with this number or, where none is told, the only one there is.
+ * The controller with this number or, where none is told, the only one there is. That of a canary that sings now is none.
  *
  * @throws {UsageError} where there are several and nobody said which, or none at all.
  */
@@ -11,7 +12,7 @@ export async function whichController(
   wanted: number | undefined,
 ): Promise<RunnerController> {
   if (wanted !== undefined) return controllers.get(wanted);
-  const all = await controllers.list();
+  const all = (await controllers.list()).filter(({ description }) => description !== CANARY_DESCRIPTION);
   const [only, ...others] = all;
   if (only === undefined) throw new UsageError('GitLab has no runner controller');
   if (others.length > 0) {

@@ -94,11 +94,13 @@ async function askGitLab(
   try {
     const controller = await whichController(controllers, wanted);
     const scopes = await controllers.scopes(controller.id);
+    const version = await controllers.version();
     return {
       known: true,
       value: {
         state: controller.state,
         hasScope: hasScope(scopes),
+        ...(version !== undefined && { version }),
         ...(clockAheadMs !== undefined && { clockAheadMs }),
       },
     };

@@ -11,7 +11,12 @@ export interface SetupLine {
     | 'controller'
     | 'token'
     | 'scope'
-    | 'webhooks';
+    | 'webhooks'
+    | 'runner'
+    | 'project'
+    | 'pipeline'
+    | 'admitted'
+    | 'rejected';
   /** `planned`: a run that may change would do it. */
   readonly standing: 'right' | 'done' | 'planned' | 'wrong' | 'unknown';
   readonly says: string;

@@ -2,9 +2,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../../functions/core/directory/index.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
+  type CanaryOutcome,
   type ClosingStore,
   type ControllerScope,
   DynamoStore,
+  dynamoCanaryOutcomes,
   dynamoControllerScope,
   dynamoInstanceRegister,
   dynamoPseudonymKeys,
@@ -52,6 +54,8 @@ export interface LedgerAccess {
   readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: () => Promise<ControllerScope | undefined>;
+  /** What the last canary found. @throws {LedgerError} */
+  readonly canary?: () => Promise<CanaryOutcome | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -109,6 +113,7 @@ async function openFor(
     usage: new DynamoRollupStore(parts),
     relayBeats: () => readRelayBeats(parts),
     scope: () => dynamoControllerScope(parts).read(),
+    canary: () => dynamoCanaryOutcomes(parts).read(),
     ...opened,
   };
 }
@@ -117,7 +122,7 @@ async function openFor(
 export interface TableAccess
   extends Omit<
     LedgerAccess,
-    'store' | 'periods' | 'names' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope'
+    'store' | 'periods' | 'names' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope' | 'canary'
   > {
   readonly table: ItemTable;
 }

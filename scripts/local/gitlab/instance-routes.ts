@@ -6,12 +6,17 @@ export const DISCOVERY_PATH = '/runners/router/discovery';
 const ROUTER_URL = 'wss://kas.gitlab.localhost';
 
 /** What an instance says of itself: metadata, licence, flags, its token and where its job router is. */
-export function instanceRoutes(app: Hono, administration: Administration): void {
+export function instanceRoutes(
+  app: Hono,
+  administration: Administration,
+  isRunner: (token: string) => boolean,
+): void {
   const { setting, version } = administration;
-  const routerUrl = setting.routerUrl === undefined ? ROUTER_URL : setting.routerUrl;
+  const urlNow = () => (setting.routerUrl === undefined ? ROUTER_URL : setting.routerUrl);
 
-  app.get('/metadata', (c) =>
-    c.json({
+  app.get('/metadata', (c) => {
+    const routerUrl = urlNow();
+    return c.json({
       version: `${version}.0-ee`,
       revision: 'ceb07b24cb0',
       kas: {
@@ -21,8 +26,8 @@ export function instanceRoutes(app: Hono, administration: Administration): void 
         version: routerUrl === null ? null : `${version}.0`,
       },
       enterprise: true,
-    }),
-  );
+    });
+  });
 
   app.get('/license', (c) => {
     if (!administration.isAdministrator) return c.json({ message: '403 Forbidden' }, 403);
@@ -80,7 +85,9 @@ export function instanceRoutes(app: Hono, administration: Administration): void 
   );
 
   app.get(DISCOVERY_PATH, (c) => {
-    if (setting.runnerToken === undefined || c.req.header('runner-token') !== setting.runnerToken)
+    const routerUrl = urlNow();
+    const token = c.req.header('runner-token') ?? '';
+    if (token === '' || !(token === setting.runnerToken || isRunner(token)))
       return c.json({ message: '403 Forbidden' }, 403);
     if (routerUrl === null || administration.flags().job_router_instance_runners !== 'on')
       return c.json({ message: '501 Job Router is not available. Please contact your administrator.' }, 501);

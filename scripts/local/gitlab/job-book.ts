@@ -35,8 +35,15 @@ export class JobBook {
   end(job: LocalJob, ending: JobEnding, nowMs: number): void {
     job.status = ending.status;
     job.finishedAtMs = nowMs;
-    if (ending.status === 'failed') job.failureReason = ending.failureReason ?? 'script_failure';
+    if (ending.status === 'failed') {
+      job.failureReason = ending.failureReason ?? 'script_failure';
+      if (ending.message !== undefined) job.failureMessage = ending.message;
+    }
     if (job.runner !== undefined) this.#runningOf(job.runner.id).delete(job.id);
+  }
+
+  appendTrace(job: LocalJob, text: string): void {
+    job.trace = `${job.trace ?? ''}${text}`;
   }
 
   /** As if its project were deleted. */

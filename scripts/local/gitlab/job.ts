@@ -19,6 +19,8 @@ export interface LocalRunner {
   readonly createdBy?: number | null;
   /** The group or project it belongs to. */
   readonly ownerId?: number;
+  /** What it asks for jobs with. @default none: it never asks */
+  readonly token?: string;
   /** Processes under its token. @default none */
   readonly managers?: readonly LocalManager[];
 }
@@ -54,6 +56,8 @@ export interface NewJob {
   readonly environment?: string;
   /** What the job itself asks for. */
   readonly tags?: readonly string[];
+  /** What a runner would do. @default nothing */
+  readonly script?: readonly string[];
 }
 
 export interface LocalJob extends NewJob {
@@ -66,12 +70,16 @@ export interface LocalJob extends NewJob {
   runner?: LocalRunner;
   /** Set when it failed. */
   failureReason?: string;
+  /** Set when somebody said why it failed. */
+  failureMessage?: string;
+  /** What its runner wrote. */
+  trace?: string;
 }
 
 /** How a job ends. */
 export type JobEnding =
   | { readonly status: 'success' | 'canceled' }
-  | { readonly status: 'failed'; readonly failureReason?: string };
+  | { readonly status: 'failed'; readonly failureReason?: string; readonly message?: string };
 
 /** Seconds from start to end, as GitLab counts them; null before it started. While it runs, until now. */
 export function durationSeconds(job: LocalJob, nowMs: number): number | null {

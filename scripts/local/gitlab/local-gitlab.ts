@@ -1,6 +1,7 @@
 import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
 import { machineClock, stoppable, type WallClock } from '../clock/clock.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback-server.ts';
+import type { RouterGitLab } from '../router/router-gitlab.ts';
 import { Administration, type AdministrationSetting } from './administration.ts';
 import { ControllerTokenBook } from './controller-admin-routes.ts';
 import { ControllerBook, type LocalController } from './controller-routes.ts';
@@ -11,7 +12,10 @@ import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type HookTransport } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
+import { type JobLifeMoves, type LocalProject, PipelineBook } from './pipeline-book.ts';
 import { type RestCounters, restApp } from './rest-app.ts';
+import { routerSide } from './router-side.ts';
+import { RunnerJobBook } from './runner-job-book.ts';
 
 export interface LocalGitLabOptions {
   /** @default the machine's own */
@@ -48,6 +52,8 @@ export interface LocalGitLabOptions {
   readonly controllers?: readonly LocalController[];
   /** Licence, flags, top-level groups. Groups' own webhooks are sent without any of `faults`. */
   readonly administration?: AdministrationSetting;
+  /** Those whose pipelines can be started. @default none */
+  readonly projects?: readonly LocalProject[];
 }
 
 /** How a job lives by itself once it waits for a runner. */
@@ -81,6 +87,8 @@ export interface LocalGitLab {
   /** Tokens that administrators made. */
   readonly controllerTokens: ControllerTokenBook;
   readonly groupHooks: GroupHookBook;
+  /** How a job router on this machine asks it. */
+  readonly routerSide: RouterGitLab;
   job(jobId: number): Readonly<LocalJob> | undefined;
   /** What GitLab says ran, and everything else it knows. */
   jobs(): Iterable<Readonly<LocalJob>>;
@@ -126,6 +134,13 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     instanceUrl,
     deliver: options.deliver ?? fetch,
   });
+  const life: JobLifeMoves = {
+    create: (newJob) => create(newJob),
+    start: (jobId, runner) => start(jobId, runner),
+    end: (jobId, ending) => end(jobId, ending),
+  };
+  const pipelines = new PipelineBook(book, life, options.projects ?? []);
+  const runnerJobs = new RunnerJobBook(book, life, options.random);
   const rest = restApp({
     book,
     faults,
@@ -137,6 +152,8 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     controllerTokens,
     administration,
     groupHooks,
+    pipelines,
+    runnerJobs,
     random: options.random,
     newestJob: (groupPath) => {
       const newest = [...book.jobs()].filter((job) => isIn(job, groupPath)).at(-1);
@@ -150,6 +167,13 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     if (group !== undefined) void groupHooks.tell(group.id, jobHookBody(job, instanceUrl, clock.nowMs()));
     if (send === undefined || told?.has(job.status) === false) return;
     hooks.tell(job.id, jobHookBody(job, instanceUrl, clock.nowMs()));
+  };
+  const create = (newJob: NewJob): Readonly<LocalJob> => {
+    const job = book.create(newJob, clock.nowMs());
+    tell(job);
+    book.queue(job, clock.nowMs());
+    tell(job);
+    return job;
   };
   const start = (jobId: number, runner: LocalRunner): void => {
     const job = book.living(jobId);
@@ -166,13 +190,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   };
 
   return {
-    create(newJob) {
-      const job = book.create(newJob, clock.nowMs());
-      tell(job);
-      book.queue(job, clock.nowMs());
-      tell(job);
-      return job;
-    },
+    create,
     start,
     end,
     reject(jobId, runner) {
@@ -197,6 +215,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     controller: (id) => controllers.find(id),
     controllerTokens,
     groupHooks,
+    routerSide: routerSide(controllers, controllerTokens, runnerJobs, clock),
     job: (jobId) => book.job(jobId),
     jobs: () => book.jobs(),
     faults,

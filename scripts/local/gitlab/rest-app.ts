@@ -9,7 +9,11 @@ import { groupHookRoutes } from './group-hook-routes.ts';
 import { DISCOVERY_PATH, instanceRoutes } from './instance-routes.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
+import type { PipelineBook } from './pipeline-book.ts';
+import { jobMessageRoute, pipelineRoutes } from './pipeline-routes.ts';
 import { jobEntity, jobOfRunnerEntity } from './rest-bodies.ts';
+import type { RunnerJobBook } from './runner-job-book.ts';
+import { RUNNER_PATH, runnerJobRoutes } from './runner-job-routes.ts';
 import { runnerRoutes } from './runner-routes.ts';
 
 interface RestParts {
@@ -24,6 +28,8 @@ interface RestParts {
   readonly controllerTokens: ControllerTokenBook;
   readonly administration: Administration;
   readonly groupHooks: GroupHookBook;
+  readonly pipelines: PipelineBook;
+  readonly runnerJobs: RunnerJobBook;
   /** [0, 1): makes tokens. */
   readonly random: () => number;
   /** What a test of a webhook sends. */
@@ -38,7 +44,8 @@ export interface RestCounters {
 /** The part of GitLab's REST API that tells of jobs and runners. */
 export function restApp(parts: RestParts): Hono {
   const { book, faults, clock, instanceUrl } = parts;
-  const app = new Hono().basePath('/api/v4');
+  const root = new Hono();
+  const app = root.basePath('/api/v4');
 
   app.use(async (c, next) => {
     parts.counters.calls += 1;
@@ -46,9 +53,9 @@ export function restApp(parts: RestParts): Hono {
     if (fault === 'stall') return new Promise<Response>(() => {});
     if (fault !== undefined) return refusal(fault.status, fault.retryAfterSeconds);
     const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');
-    // A runner asks where its router is with a token of its own.
-    if (given !== parts.token && !c.req.path.endsWith(DISCOVERY_PATH))
-      return c.json({ message: '401 Unauthorized' }, 401);
+    // Runners ask with tokens of their own.
+    const isRunners = c.req.path.endsWith(DISCOVERY_PATH) || RUNNER_PATH.test(c.req.path);
+    if (given !== parts.token && !isRunners) return c.json({ message: '401 Unauthorized' }, 401);
     return next();
   });
 
@@ -76,7 +83,7 @@ export function restApp(parts: RestParts): Hono {
     );
   });
 
-  instanceRoutes(app, parts.administration);
+  instanceRoutes(app, parts.administration, (token) => parts.runnerJobs.runnerOf(token) !== undefined);
   controllerAdminRoutes(app, parts.controllerTokens, {
     book: parts.controllers,
     administration: parts.administration,
@@ -87,8 +94,11 @@ export function restApp(parts: RestParts): Hono {
   runnerRoutes(app, book, parts.random);
   controllerRoutes(app, parts.controllers);
   groupHookRoutes(app, parts.groupHooks, parts.administration, parts.newestJob);
-  app.notFound(notFound);
-  return app;
+  pipelineRoutes(app, parts);
+  runnerJobRoutes(app, parts.runnerJobs, book);
+  jobMessageRoute(root, parts.token, book);
+  root.notFound(notFound);
+  return root;
 }
 
 const notFound = (c: Context): Response => c.json({ message: '404 Not found' }, 404);

@@ -54,11 +54,13 @@ export function runnerRoutes(app: Hono, book: JobBook, random: () => number): vo
     if ((ownerId === undefined) !== (data.runner_type === 'instance_type'))
       return c.json({ message: 'Failed to create runner: a group or project runner needs its owner' }, 400);
     const id = Math.max(0, ...book.runners().map((runner) => runner.id)) + 1;
+    const token = `glrt-${tokenText(random)}`;
     book.addRunner({
       id,
       type: data.runner_type,
       status: 'never_contacted',
       createdBy: 1,
+      token,
       tags: data.tag_list ?? [],
       ...withoutAbsent({
         description: data.description,
@@ -68,7 +70,7 @@ export function runnerRoutes(app: Hono, book: JobBook, random: () => number): vo
         ownerId,
       }),
     });
-    return c.json({ id, token: `glrt-${tokenText(random)}`, token_expires_at: null }, 201);
+    return c.json({ id, token, token_expires_at: null }, 201);
   });
 }
 

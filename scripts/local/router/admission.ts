@@ -31,6 +31,8 @@ interface AdmissionParts {
   readonly clock: RouterClock;
   /** How long a job waits for an idle stream, in ms. */
   readonly findTimeoutMs: number;
+  /** Whose job it is: controllers may be scoped to runners. */
+  readonly runnerId?: number | undefined;
 }
 
 /** GitLab's own words when no controller is connected. */
@@ -43,7 +45,7 @@ const NOT_FOUND = 'Agent connection not found';
 export async function admitJob(question: Uint8Array, parts: AdmissionParts): Promise<AdmissionResult> {
   const startedMs = parts.clock.monotonicMs();
   const perController: ControllerResult[] = [];
-  const applicable = parts.controllers.applicable();
+  const applicable = parts.controllers.applicable(parts.runnerId);
   for (const { id, state } of applicable) {
     const asked = await askController(question, id, state === 'dry_run', parts);
     perController.push(asked);

@@ -5,11 +5,19 @@ import {
   Server,
   type ServerErrorResponse,
   type sendUnaryData,
+  status,
 } from '@grpc/grpc-js';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import { AdmitStream, type StreamSurroundings } from './admit-stream.ts';
-import type { CallRefusal, Controllers, RegisteredController } from './controllers.ts';
+import {
+  bearerToken,
+  type CallRefusal,
+  type Controllers,
+  type RegisteredController,
+  unauthenticated,
+} from './controllers.ts';
 import type { RouterCounters } from './counters.ts';
+import { GET_JOB_PATH } from './get-job.ts';
 import { instanceIdReader, type Registrations } from './registrations.ts';
 
 interface ServiceParts {
@@ -21,7 +29,9 @@ interface ServiceParts {
   /** True: response headers go out when the call is accepted; false: with the question, as grpc-go does. */
   readonly headersAtOnce: boolean;
   readonly serverOptions: Readonly<Record<string, number>>;
-  onStream(controller: RegisteredController, stream: AdmitStream): void;
+  onStream(controller: RegisteredController, stream: AdmitStream, token: string): void;
+  /** Undefined: the router has no jobs to hand out, and no such method. @returns undefined for a token nobody knows */
+  readonly getJob: ((runnerToken: string) => Promise<Bytes | undefined>) | undefined;
   onRegistered(): void;
 }
 
@@ -50,14 +60,30 @@ export function admitService(parts: ServiceParts): Server {
       return;
     }
     if (parts.headersAtOnce) call.sendMetadata(new Metadata());
-    parts.onStream(controller, new AdmitStream(call, surroundings));
+    parts.onStream(controller, new AdmitStream(call, surroundings), bearerToken(call.metadata) ?? '');
   };
   server.register(schema.admitJobPath, admit, asBuffer, asBytes, 'bidi');
   registerUnary(schema.registerPath, (controllerId, instanceId) => {
     parts.registrations.add({ controllerId, instanceId, atMs: surroundings.clock.monotonicMs() });
   });
   registerUnary(schema.unregisterPath, (_controllerId, instanceId) => parts.registrations.remove(instanceId));
+  const { getJob } = parts;
+  if (getJob !== undefined) server.register(GET_JOB_PATH, jobHandler(getJob), asBuffer, asBytes, 'unary');
   return server;
+
+  function jobHandler(get: NonNullable<typeof getJob>): handleUnaryCall<Bytes, Bytes> {
+    return (call, callback) => {
+      const refusal = surroundings.faults.takeRefusal('get_job');
+      const [type] = call.metadata.get('gitlab-agent-type');
+      if (refusal !== undefined) callback(asError(refusal));
+      else if (type !== 'runner') callback(asError(UNKNOWN_RUNNER));
+      else
+        get(bearerToken(call.metadata) ?? '').then(
+          (job) => (job === undefined ? callback(asError(UNKNOWN_RUNNER)) : callback(null, job)),
+          (error: unknown) => callback(asError({ code: status.INTERNAL, details: String(error) })),
+        );
+    };
+  }
 
   function registerUnary(
     path: string | undefined,
@@ -80,6 +106,8 @@ export function admitService(parts: ServiceParts): Server {
     server.register(path, handle, asBuffer, asBytes, 'unary');
   }
 }
+
+const UNKNOWN_RUNNER = unauthenticated('no runner has this token');
 
 const isRefusal = (found: RegisteredController | CallRefusal): found is CallRefusal => 'code' in found;
 

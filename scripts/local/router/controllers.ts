@@ -8,6 +8,8 @@ export interface RegisteredController {
   /** Active tokens; GitLab allows several, which is how a token is changed without a gap. */
   readonly tokens: readonly string[];
   readonly state: ControllerState;
+  /** Runners whose jobs it is asked about. @default all */
+  readonly runnerIds?: readonly number[];
 }
 
 /** A gRPC status to end a call with. */
@@ -19,8 +21,11 @@ export interface CallRefusal {
 /** The controllers of one instance, changeable at run time. */
 export class Controllers {
   readonly #byId = new Map<number, RegisteredController>();
+  readonly #live: () => readonly RegisteredController[];
 
-  constructor(controllers: readonly RegisteredController[]) {
+  /** @param live - more of them, as GitLab has them at this moment. */
+  constructor(controllers: readonly RegisteredController[], live: () => readonly RegisteredController[]) {
+    this.#live = live;
     for (const controller of controllers) {
       if (this.#byId.has(controller.id))
         throw new Error(`controller ${controller.id} is listed twice; give each its own id`);
@@ -28,13 +33,21 @@ export class Controllers {
     }
   }
 
-  /** In the order they are asked. */
-  applicable(): RegisteredController[] {
-    return [...this.#byId.values()].filter((controller) => controller.state !== 'disabled');
+  /** In the order they are asked. @param runnerId - absent: a runner in everybody's scope */
+  applicable(runnerId?: number): RegisteredController[] {
+    return this.#all().filter(
+      ({ state, runnerIds }) =>
+        state !== 'disabled' &&
+        (runnerIds === undefined || runnerId === undefined || runnerIds.includes(runnerId)),
+    );
   }
 
   ids(): number[] {
-    return [...this.#byId.keys()];
+    return this.#all().map(({ id }) => id);
+  }
+
+  #all(): RegisteredController[] {
+    return [...this.#byId.values(), ...this.#live()];
   }
 
   /** New tokens replace the old ones at once, as GitLab's rotation does; open streams live on. */
@@ -50,19 +63,23 @@ export class Controllers {
     if (metadata.get('gitlab-agent-type')[0] !== 'runnerc') {
       return unauthenticated('metadata gitlab-agent-type is not "runnerc"');
     }
-    const [header] = metadata.get('authorization');
-    if (typeof header !== 'string' || !header.startsWith('Bearer ')) {
-      return unauthenticated('metadata authorization carries no bearer token');
-    }
-    const token = header.slice('Bearer '.length);
-    for (const controller of this.#byId.values()) {
+    const token = bearerToken(metadata);
+    if (token === undefined) return unauthenticated('metadata authorization carries no bearer token');
+    for (const controller of this.#all()) {
       if (controller.tokens.includes(token)) return controller;
     }
     return unauthenticated('the token is unknown or was revoked');
   }
 }
 
-const unauthenticated = (details: string): CallRefusal => ({
+export function bearerToken(metadata: Metadata): string | undefined {
+  const [header] = metadata.get('authorization');
+  return typeof header === 'string' && header.startsWith('Bearer ')
+    ? header.slice('Bearer '.length)
+    : undefined;
+}
+
+export const unauthenticated = (details: string): CallRefusal => ({
   code: STATUS.UNAUTHENTICATED,
   details,
 });

@@ -14,6 +14,8 @@ export type CutPoint =
 /** `status`: the call ends with UNAVAILABLE. `connection`: its TCP connection is reset, and every stream with it. */
 export type CutMeans = 'status' | 'connection';
 
+type RouterMethod = 'admit' | 'register' | 'get_job';
+
 /** What goes wrong on purpose, switchable while the router runs. Everything is off at the start. */
 export class Faults {
   /** Ends every new stream at once with OK: a router that drains and never stops. */
@@ -26,7 +28,7 @@ export class Faults {
   #cuts: { point: CutPoint; means: CutMeans; left: number }[] = [];
   #refusals: {
     refusal: CallRefusal;
-    method: 'admit' | 'register' | 'any';
+    method: RouterMethod | 'any';
     left: number;
   }[] = [];
 
@@ -45,7 +47,7 @@ export class Faults {
     options: {
       calls?: number;
       details?: string;
-      method?: 'admit' | 'register' | 'any';
+      method?: RouterMethod | 'any';
     } = {},
   ): void {
     this.#refusals.push({
@@ -77,7 +79,7 @@ export class Faults {
   }
 
   /** Asked for every call; uses up one refusal. */
-  takeRefusal(method: 'admit' | 'register'): CallRefusal | undefined {
+  takeRefusal(method: RouterMethod): CallRefusal | undefined {
     if (this.#refusals.length === 0) return undefined;
     const found = this.#refusals.find(
       (candidate) => candidate.method === 'any' || candidate.method === method,

@@ -20,6 +20,7 @@ import { grpcListener, type Listener, wsListener } from './listeners.ts';
 import type { LocalRouterOptions } from './options.ts';
 import { type JobQuestion, questionEncoder } from './question.ts';
 import { Registrations } from './registrations.ts';
+import { answerGetJob } from './router-gitlab.ts';
 import { WaitingStreams } from './waiting-streams.ts';
 
 export type { LocalRouterOptions } from './options.ts';
@@ -29,6 +30,8 @@ interface AskOptions {
   readonly bytes?: Uint8Array;
   /** Appended to this question: unknown or oversized fields. */
   readonly append?: Uint8Array;
+  /** Whose job it is. @default a runner in everybody's scope */
+  readonly runnerId?: number;
 }
 
 export interface LocalRouter {
@@ -79,16 +82,14 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   const counters = newCounters();
   const faults = new Faults();
   const registrations = new Registrations();
-  const controllers = new Controllers(options.controllers);
+  const { gitlab } = options;
+  const controllers = new Controllers(options.controllers, () => gitlab?.controllers() ?? []);
   const conditions = new ConditionWaiters();
-  const pools = new Map(
-    controllers
-      .ids()
-      .map((id) => [id, new WaitingStreams<AdmitStream>(clock, options.random ?? Math.random)]),
-  );
+  const pools = new Map<number, WaitingStreams<AdmitStream>>();
   const streamsOf = (id: number): WaitingStreams<AdmitStream> => {
-    const pool = pools.get(id);
-    if (pool === undefined) throw new Error(`no controller ${id}`);
+    if (!controllers.ids().includes(id)) throw new Error(`no controller ${id}`);
+    const pool = pools.get(id) ?? new WaitingStreams<AdmitStream>(clock, options.random ?? Math.random);
+    pools.set(id, pool);
     return pool;
   };
   const listeners: Listener[] = [];
@@ -125,7 +126,12 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
         'grpc.max_concurrent_streams': options.callsPerConnectionMax,
       }),
     },
-    onStream(controller, stream) {
+    getJob:
+      gitlab &&
+      ((runnerToken) =>
+        answerGetJob(runnerToken, gitlab, (question, runnerId) => admit(question, { runnerId }))),
+    onStream(controller, stream, token) {
+      gitlab?.tokenUsed(token);
       streamsOf(controller.id).add(stream);
       conditions.look();
     },
@@ -157,7 +163,7 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   };
   const admit = async (job: JobQuestion, ask: AskOptions = {}): Promise<AdmissionResult> => {
     const question = join(ask.bytes ?? encode(job), ask.append, faults.appendToQuestions);
-    const result = await admitJob(question, parts);
+    const result = await admitJob(question, { ...parts, runnerId: ask.runnerId });
     conditions.look();
     return result;
   };

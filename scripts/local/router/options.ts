@@ -2,11 +2,14 @@ import type { WireSchema } from '../../../relay/wire/schema.ts';
 import type { RouterClock } from '../clock/clock.ts';
 import type { RegisteredController } from './controllers.ts';
 import type { ListenerTlsFiles } from './listeners.ts';
+import type { RouterGitLab } from './router-gitlab.ts';
 
 export interface LocalRouterOptions {
   /** @default the built-in descriptors */
   readonly schema?: WireSchema;
   readonly controllers: readonly RegisteredController[];
+  /** The GitLab it belongs to: its controllers come on top, and runners may ask for its jobs. @default none */
+  readonly gitlab?: RouterGitLab;
   /** @default '127.0.0.1' */
   readonly host?: string;
   /** Port of the gRPC listener, 0 for any free one, `off` for none. @default 0 */

@@ -13,7 +13,9 @@ export type AdminTopic =
   | 'groups'
   | 'webhooks'
   | 'webhook deliveries'
-  | 'runners';
+  | 'runners'
+  | 'projects'
+  | 'pipelines';
 
 /** GitLab did not do or say what was asked, in words, with what to do about it. */
 export interface AdminRefusal {
@@ -61,6 +63,11 @@ const ABSENT: Partial<Record<AdminTopic, Words>> = {
     'GitLab knows no such webhook or delivery any more',
     'run tollgate gitlab setup again',
   ],
+  projects: [
+    'GitLab knows no such project, or hides it from this token',
+    'check its path or number, and that the token may see it',
+  ],
+  runners: ['GitLab knows no such runner', 'check its number: tollgate fleet ls'],
   router: ['GitLab has no discovery of its job router', 'it needs GitLab 18.7 or newer'],
 };
 const CONFLICT: Partial<Record<AdminTopic, Words>> = {
@@ -77,6 +84,10 @@ const INVALID: Partial<Record<AdminTopic, Words>> = {
   webhooks: [
     'GitLab takes no such webhook',
     'check its address; for one in the local network an administrator allows "requests to the local network from webhooks"; a group has 50 webhooks at most',
+  ],
+  pipelines: [
+    'GitLab starts no pipeline there',
+    'the .gitlab-ci.yml of the default branch needs jobs for pipelines of source api: docs/platform.md has them',
   ],
   'webhook deliveries': [
     'the receiver did not answer with success, or the group has no job to send',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { HealthEvidence } from '../../../../functions/answers/health/evidence.ts';
 import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
 import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
+import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
 import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -26,6 +27,10 @@ const schema = (change: object): Partial<HealthEvidence> =>
     beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven', ...change } }),
   );
 
+const PROVEN: CanaryOutcome = {
+  ...{ checkedAtMs: NOW - 72 * HOUR, admitted: 'proven', rejected: 'proven', runnerId: 9 },
+  ...{ descriptors: 'aa', gitlabVersion: '19.1.0-ee' },
+};
 const HEALTHY: HealthEvidence = {
   nowMs: NOW,
   beats: known([beat('a'), beat('b')]),
@@ -39,7 +44,8 @@ const HEALTHY: HealthEvidence = {
     instanceSinceMs: 0,
     runners: new Map(),
   }),
-  controller: known({ state: 'enabled', hasScope: true, clockAheadMs: 300 }),
+  canary: known(PROVEN),
+  controller: known({ state: 'enabled', hasScope: true, clockAheadMs: 300, version: '19.1.0-ee' }),
 };
 
 const notOk = (change: Partial<HealthEvidence>): readonly HealthFinding[] =>
@@ -49,6 +55,10 @@ test('where everything holds, nothing is found', () => {
   expect(notOk({})).toEqual([]);
 });
 
+const canary = (change: Partial<CanaryOutcome>): Partial<HealthEvidence> => ({
+  canary: known({ ...PROVEN, ...change }),
+});
+
 const drifting = {
   key: { subject: 'group/1', limit: 'money', period: '2026-11' },
   committed: 2,
@@ -56,6 +66,42 @@ const drifting = {
 };
 
 test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], RegExp]>([
+  ['no canary ever', { canary: known(undefined) }, 'canary', 'warning', /^never proven/],
+  [
+    'a canary before the upgrade',
+    canary({ gitlabVersion: '19.0.3-ee' }),
+    'canary',
+    'warning',
+    /^not proven since GitLab became 19.1.0-ee: the last canary was on 19.0.3-ee, 3 days ago/,
+  ],
+  [
+    'a canary with other descriptors',
+    canary({ descriptors: 'bb' }),
+    'canary',
+    'warning',
+    /^not proven with the descriptors aa: the last canary had bb/,
+  ],
+  [
+    'arms that are the other way round',
+    canary({ admitted: 'contrary', rejected: 'contrary' }),
+    'canary',
+    'problem',
+    /^GitLab takes one of our answers for the other/,
+  ],
+  [
+    'a canary nobody was asked about',
+    canary({ admitted: 'bypassed', rejected: 'bypassed' }),
+    'canary',
+    'problem',
+    /jobs ran and nobody was asked/,
+  ],
+  [
+    'half a canary',
+    canary({ rejected: 'unreached' }),
+    'canary',
+    'warning',
+    /^only "admitted" is proven on GitLab 19.1.0-ee with descriptors aa, 3 days ago/,
+  ],
   ['one relay', beats(beat('a')), 'relays', 'warning', /one relay only, with 8 streams/],
   [
     'a relay whose breaker is open',

@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
 import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
 import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import * as commands from '../../../../scripts/cli/controller/controller-command.ts';
 import { createRunnerControllers } from '../../../../scripts/cli/controller/runner-controllers.ts';
+import { CANARY_DESCRIPTION } from '../../../../scripts/cli/gitlab/canary/canary-controller.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -215,6 +217,49 @@ test('nothing is asked where all is known and no job would have failed', async (
   const desk = aDeskWith({ open, root: `${bench.folder}/`, nowMs: bench.clock.nowMs }, ONE);
   expect((await desk.run('enable', ...bench.flags)).code).toBe(0);
   expect({ asked: desk.asked, state: desk.gitlab.stateOf(7) }).toEqual({ asked: [], state: 'enabled' });
+});
+
+test('arming without a proof of both answers warns; --require-canary refuses; the contrary has to be agreed to', async () => {
+  const schema = { source: 'gitlab.binpb', hash: 'aa', standing: 'proven' };
+  const { flags, open: plain, ...parts } = await books([{ schema }, { schema }]);
+  const proven: CanaryOutcome = {
+    ...{ checkedAtMs: parts.nowMs(), admitted: 'proven', rejected: 'proven', runnerId: 9 },
+    ...{ descriptors: 'aa', gitlabVersion: '19.4.0-ee' },
+  };
+  const deskOf = (outcome: CanaryOutcome | undefined) => {
+    const open: OpenLedger = async (...asked) => ({
+      ...(await plain(...asked)),
+      canary: async () => outcome,
+    });
+    return aDeskWith({ ...parts, open, answer: true }, ONE);
+  };
+  const never = deskOf(undefined);
+  const refused = await never.run('enable', '--yes', '--require-canary', ...flags);
+  expect([refused.code, never.gitlab.stateOf(7)]).toEqual([2, 'dry_run']);
+  expect(refused.err).toContain('Nothing was changed: never proven');
+  const warned = await never.run('enable', '--yes', ...flags);
+  expect([warned.code, warned.err.includes('Warning: never proven')]).toEqual([0, true]);
+  expect(warned.err).toContain('tollgate gitlab canary proves both');
+
+  const right = deskOf(proven);
+  const armed = await right.run('enable', '--yes', '--require-canary', ...flags);
+  expect([armed.code, armed.err]).toEqual([0, '']);
+  expect(armed.out).toContain('answers  both answers proven on GitLab 19.4.0-ee with descriptors aa, lately');
+  const old = deskOf({ ...proven, gitlabVersion: '19.3.2-ee' });
+  const json = await old.run('status', '--json', ...flags);
+  expect(JSON.parse(json.out).canary).toMatchObject({
+    severity: 'warning',
+    text: expect.stringContaining('not proven since GitLab became 19.4.0-ee'),
+  });
+  const contrary = deskOf({ ...proven, rejected: 'contrary' });
+  await contrary.run('enable', ...flags);
+  expect(contrary.asked[0]).toContain('GitLab takes one of our answers for the other');
+});
+
+test('a canary that sings now is not taken for a controller of ours', async () => {
+  const { run } = aDesk(ONE, { ...ONE, id: 8, description: CANARY_DESCRIPTION, state: 'enabled' });
+  const { code, out } = await run('dry-run');
+  expect([code, out.includes('Runner controller 7')]).toEqual([0, true]);
 });
 
 test('a token without rights is told what it needs, and never shown', async () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/canary-outcome.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/recount-outcome.ts';
 import { itemAt, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
@@ -61,6 +62,7 @@ function aDeployment() {
   return {
     beat,
     recount: dynamoRecountOutcomes({ table, instance: INSTANCE }),
+    canary: dynamoCanaryOutcomes({ table, instance: INSTANCE }),
     run: (...flags: readonly string[]) => runDesk(['doctor', ...flags], root, {}, entries),
     closed: () => closed,
   };
@@ -92,6 +94,26 @@ test('one that runs has none; GitLab is asked with a token that no line shows', 
   expect(out).toMatch(/^ok {7}controller +enabled: GitLab asks and obeys$/m);
   expect(out).toMatch(/^ok {7}clock of GitLab +agrees/m);
   expect(out + err).not.toContain('glpat-administrator');
+});
+
+test('a canary holds until GitLab or the descriptors of the relays are others', async () => {
+  const { run, beat, canary } = aDeployment();
+  await beat('a');
+  const line = async () => /^(\w+) +canary +(.*)$/m.exec((await run(...ASKING)).out)?.slice(1);
+  expect(await line()).toEqual(['warning', expect.stringContaining('never proven')]);
+  const proven = {
+    ...{ checkedAtMs: NOW_MS - 72 * 3_600_000, runnerId: 9, descriptors: 'aa', gitlabVersion: '19.4.0-ee' },
+    ...({ admitted: 'proven', rejected: 'proven' } as const),
+  };
+  await canary.write(proven);
+  expect(await line()).toEqual([
+    'ok',
+    'both answers proven on GitLab 19.4.0-ee with descriptors aa, 3 days ago',
+  ]);
+  await canary.write({ ...proven, gitlabVersion: '19.3.1-ee' });
+  expect(await line()).toEqual(['warning', expect.stringContaining('not proven since GitLab became 19.4.0')]);
+  await canary.write({ ...proven, descriptors: 'bb' });
+  expect(await line()).toEqual(['warning', expect.stringContaining('not proven with the descriptors aa')]);
 });
 
 test('--json has the findings that the text has', async () => {

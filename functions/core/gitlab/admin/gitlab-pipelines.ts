@@ -1,0 +1,164 @@
+/** Projects, their pipelines and jobs, and the runner that takes them: what a proof at a real GitLab is made of. */
+import { z } from 'zod';
+import { GitLabError } from '../gitlab.ts';
+import { checkBaseUrl } from '../rest-answers.ts';
+import { type RestCallDeps, readToken, sendOnce } from '../rest-call.ts';
+import { AdminCalls } from './admin-calls.ts';
+import { type AdminAnswer, refusalOf, refusalOfFailure } from './admin-refusal.ts';
+
+const id = z.int().positive();
+const projectSchema = z.object({
+  id,
+  path_with_namespace: z.string(),
+  /** Null where nothing was ever pushed. */
+  default_branch: z.string().nullish(),
+});
+const runnerDetailSchema = z.object({
+  id,
+  runner_type: z.string(),
+  paused: z.boolean().optional(),
+  online: z.boolean().nullish(),
+  tag_list: z.array(z.string()),
+  run_untagged: z.boolean(),
+});
+const takenJobSchema = z.object({ id, project: z.object({ path_with_namespace: z.string() }) });
+const pipelineSchema = z.object({ id, source: z.string().nullish(), web_url: z.string().optional() });
+const pipelineJobSchema = z.object({
+  id,
+  name: z.string(),
+  status: z.string(),
+  /** Only where it failed. */
+  failure_reason: z.string().optional(),
+  tag_list: z.array(z.string()).default([]),
+  web_url: z.string().optional(),
+});
+const messageSchema = z.object({
+  data: z.object({
+    project: z.object({ job: z.object({ failureMessage: z.string().nullish() }).nullish() }).nullish(),
+  }),
+});
+
+export type CanaryProject = z.output<typeof projectSchema>;
+export type CanaryRunner = z.output<typeof runnerDetailSchema>;
+export type CanaryJob = z.output<typeof pipelineJobSchema>;
+
+/** Needs scope `api`, and in the project the right to start pipelines. No call throws for what GitLab answers. */
+export interface GitLabPipelines {
+  /** @param asked - number or path */
+  project(asked: string): Promise<AdminAnswer<CanaryProject>>;
+  runner(runnerId: number): Promise<AdminAnswer<CanaryRunner>>;
+  /** Paths of the projects whose jobs the runner took last, out of a hundred jobs. */
+  projectsOf(runnerId: number): Promise<AdminAnswer<readonly string[]>>;
+  /** Its source is `api`. It may have been started where the answer was lost. */
+  start(projectId: number, ref: string): Promise<AdminAnswer<z.output<typeof pipelineSchema>>>;
+  /** Those that somebody started over the API and that wait or run. */
+  unfinished(projectId: number): Promise<AdminAnswer<readonly number[]>>;
+  jobs(projectId: number, pipelineId: number): Promise<AdminAnswer<readonly CanaryJob[]>>;
+  cancel(projectId: number, pipelineId: number): Promise<AdminAnswer<unknown>>;
+  /** GitLab's sentence on why a job failed, a controller's reason included; REST does not tell it. */
+  failureMessage(projectPath: string, jobId: number): Promise<AdminAnswer<string | undefined>>;
+}
+
+const JOBS_LOOKED_AT = '100';
+const MESSAGE_MS = 10_000;
+const MESSAGE_QUERY =
+  'query ($path: ID!, $id: JobID!) { project(fullPath: $path) { job(id: $id) { failureMessage } } }';
+
+/** @throws {Error} for a `baseUrl` that is no HTTP address. */
+export function createGitLabPipelines(deps: RestCallDeps): GitLabPipelines {
+  checkBaseUrl(deps.baseUrl);
+  const calls = new AdminCalls(deps);
+  const ofProject = (projectId: number): string => `/projects/${projectId}`;
+  const newest = (query: Readonly<Record<string, string>>) =>
+    new URLSearchParams({ ...query, order_by: 'id', sort: 'desc', per_page: JOBS_LOOKED_AT });
+
+  return {
+    project: (asked) => calls.read('projects', projectSchema, `/projects/${encodeURIComponent(asked)}`),
+    runner: (runnerId) => calls.read('runners', runnerDetailSchema, `/runners/${runnerId}`),
+    async projectsOf(runnerId) {
+      const jobs = await calls.read(
+        'runners',
+        takenJobSchema.array(),
+        `/runners/${runnerId}/jobs`,
+        newest({}),
+      );
+      if (!jobs.ok) return jobs;
+      return {
+        ok: true,
+        value: [...new Set(jobs.value.map(({ project }) => project.path_with_namespace))],
+      };
+    },
+    start: (projectId, ref) =>
+      calls.change('pipelines', pipelineSchema, 'POST', `${ofProject(projectId)}/pipeline`, { ref }),
+    async unfinished(projectId) {
+      const found: number[] = [];
+      for (const status of ['running', 'pending']) {
+        const path = `${ofProject(projectId)}/pipelines`;
+        const some = await calls.read(
+          'pipelines',
+          pipelineSchema.array(),
+          path,
+          newest({ source: 'api', status }),
+        );
+        if (!some.ok) return some;
+        found.push(...some.value.map((pipeline) => pipeline.id));
+      }
+      return { ok: true, value: found };
+    },
+    jobs: (projectId, pipelineId) =>
+      calls.read(
+        'pipelines',
+        pipelineJobSchema.array(),
+        `${ofProject(projectId)}/pipelines/${pipelineId}/jobs`,
+        new URLSearchParams({ per_page: JOBS_LOOKED_AT }),
+      ),
+    cancel: (projectId, pipelineId) =>
+      calls.change(
+        'pipelines',
+        z.unknown(),
+        'POST',
+        `${ofProject(projectId)}/pipelines/${pipelineId}/cancel`,
+      ),
+    failureMessage: (projectPath, jobId) => askMessage(projectPath, jobId, deps),
+  };
+}
+
+/** GraphQL lies beside the REST API, and answers 200 also where it refuses. */
+async function askMessage(
+  path: string,
+  jobId: number,
+  deps: RestCallDeps,
+): Promise<AdminAnswer<string | undefined>> {
+  const call = 'POST /api/graphql';
+  try {
+    const { response, text } = await sendOnce(
+      call,
+      `${deps.baseUrl.replace(/\/+$/, '')}/api/graphql`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'private-token': await readToken(deps.token) },
+        body: JSON.stringify({
+          query: MESSAGE_QUERY,
+          variables: { path, id: `gid://gitlab/Ci::Build/${jobId}` },
+        }),
+      },
+      deps.timeoutMs ?? MESSAGE_MS,
+      deps,
+    );
+    const read = response.status === 200 ? messageSchema.safeParse(parsed(text)) : undefined;
+    if (read?.success === true)
+      return { ok: true, value: read.data.data.project?.job?.failureMessage ?? undefined };
+    return { ok: false, refusal: refusalOf('pipelines', call, response.status) };
+  } catch (error) {
+    if (!(error instanceof GitLabError)) throw error;
+    return { ok: false, refusal: refusalOfFailure('pipelines', call, error) };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

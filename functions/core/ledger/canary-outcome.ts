@@ -1,0 +1,78 @@
+import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
+
+/**
+ * What became of one of our two answers at the real GitLab. `contrary`: GitLab did the opposite of it. `bypassed`: the job ran
+ * and nobody was asked. `unreached`: the job got to no answer of ours, or failed for another reason.
+ */
+export type ArmOutcome = 'proven' | 'contrary' | 'bypassed' | 'unreached';
+
+/** What the last canary found, kept beside the books for whoever arms. */
+export interface CanaryOutcome {
+  /** Unix ms. */
+  readonly checkedAtMs: number;
+  readonly admitted: ArmOutcome;
+  readonly rejected: ArmOutcome;
+  /** Hash of the descriptors that the answers were written with. */
+  readonly descriptors: string;
+  /** E.g. `19.4.0-ee`. */
+  readonly gitlabVersion: string;
+  readonly runnerId: number;
+}
+
+interface CanaryOutcomes {
+  /** Absent: there was none yet. @throws {LedgerError} `ledger_unavailable` */
+  read(): Promise<CanaryOutcome | undefined>;
+  /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
+  write(outcome: CanaryOutcome): Promise<void>;
+}
+
+const ARMS: readonly string[] = [
+  'proven',
+  'contrary',
+  'bypassed',
+  'unreached',
+] satisfies readonly ArmOutcome[];
+const isArm = (text: string | undefined): text is ArmOutcome => text !== undefined && ARMS.includes(text);
+
+const CHECKED_AT = 'at';
+const ADMITTED = 'ad';
+const REJECTED = 're';
+const DESCRIPTORS = 'dh';
+const GITLAB_VERSION = 'gv';
+const RUNNER = 'ru';
+
+/** One item, which each canary replaces. Whoever runs it writes it; no program of a deployment may. */
+export function dynamoCanaryOutcomes({ table, instance }: InstanceTable): CanaryOutcomes {
+  const key = ledgerKeys(instance).canaryOutcome;
+  const item = singleItem({ table, key, name: 'what the canary found', consistent: false });
+  return {
+    async read() {
+      const found = await item.read();
+      return found && decode(found);
+    },
+    write: (outcome) => item.write(encode(outcome)),
+  };
+}
+
+const encode = (outcome: CanaryOutcome): Item => ({
+  [CHECKED_AT]: { N: String(outcome.checkedAtMs) },
+  [ADMITTED]: { S: outcome.admitted },
+  [REJECTED]: { S: outcome.rejected },
+  [DESCRIPTORS]: { S: outcome.descriptors },
+  [GITLAB_VERSION]: { S: outcome.gitlabVersion },
+  [RUNNER]: { N: String(outcome.runnerId) },
+});
+
+/** Undefined for a form nobody here knows: then nothing is proven. */
+function decode(item: Item): CanaryOutcome | undefined {
+  const [admitted, rejected] = [item[ADMITTED]?.S, item[REJECTED]?.S];
+  if (!isArm(admitted) || !isArm(rejected)) return undefined;
+  return {
+    checkedAtMs: Number(item[CHECKED_AT]?.N ?? 0),
+    admitted,
+    rejected,
+    descriptors: item[DESCRIPTORS]?.S ?? '',
+    gitlabVersion: item[GITLAB_VERSION]?.S ?? '',
+    runnerId: Number(item[RUNNER]?.N ?? 0),
+  };
+}

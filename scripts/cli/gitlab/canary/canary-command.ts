@@ -1,0 +1,148 @@
+import { type CanaryOutcome, dynamoCanaryOutcomes } from '../../../../functions/core/ledger/index.ts';
+import { LedgerError } from '../../../../functions/core/store/index.ts';
+import { schemaTitle } from '../../../../relay/wire/schema.ts';
+import { machineClock } from '../../../local/clock/clock.ts';
+import { type Command, EXIT, type TerminalIo, UsageError } from '../../../terminal/command.ts';
+import { readFlags } from '../../../terminal/flags.ts';
+import { paintWhen } from '../../../terminal/paint.ts';
+import { openTableAccess } from '../../ledger/open-ledger.ts';
+import { checkSameGitLab } from '../../ledger/which-instance.ts';
+import { type GitLabPlace, readGitLabPlace } from '../../truth/gitlab-flags.ts';
+import type { SetupLine } from '../setup-line.ts';
+import { exitOf, linesText } from '../setup-text.ts';
+import { removeCanary } from './canary-controller.ts';
+import { canaryCourse } from './canary-course.ts';
+import {
+  CANARY_FLAGS,
+  CANARY_FLAGS_HELP,
+  type CanaryDeps,
+  type CanaryFlags,
+  readCanary,
+} from './canary-flags.ts';
+
+const ATTEMPTS_MAX = 4;
+
+const HELP = `tollgate gitlab canary --gitlab <url> --token-file <file> --project <path> [flags]
+
+Proves both answers at your GitLab before you arm: that "admitted" lets a job run, and that "rejected" fails one with our text. Makes a
+second runner controller, enabled and scoped to one runner, answers for it from here with the descriptors of the relays, starts the
+pipeline of a project whose .gitlab-ci.yml has the canary's two jobs, reads both back, and takes the controller, its scope and its
+token away again. What a run left that was killed goes with the next one, or with --cleanup.
+
+Nobody else's job may meet it: the runner must be one of the instance with one tag, take no untagged jobs and have taken none of
+another project; docs/platform.md says how to make it, and has the .gitlab-ci.yml. The outcome is kept beside the books: tollgate doctor
+and tollgate controller enable go by it, until GitLab or the descriptors change.
+
+${CANARY_FLAGS_HELP}
+  --json               one JSON object
+
+Exit codes: 0 both proven (or all cleaned up), 1 GitLab does not answer, 2 not proven or refused, 3 wrong usage`;
+
+export const canaryCommandOn = (deps: CanaryDeps): Command => ({
+  name: 'gitlab canary',
+  summary:
+    'Does GitLab obey both answers? One job that must run and one that must fail, on a runner of its own',
+  help: HELP,
+  run: async (args, io) => {
+    const { values } = readFlags(args, CANARY_FLAGS);
+    const place = readGitLabPlace(values, io);
+    const course = readCanary(values, place, io, deps);
+    if (values.cleanup) {
+      const project = await course.pipelines.project(course.projectAsked);
+      if (!project.ok) throw new UsageError(`--project: ${project.refusal.says}; ${project.refusal.remedy}`);
+      const lines = await removeCanary(course, project.value.id);
+      tell({ lines }, lines.length === 0 ? 'Nothing of a canary is left.\n' : undefined, values.json, io);
+      return exitOf(lines);
+    }
+    const books = await openBooks(values, place, io, deps);
+    try {
+      const { lines, outcome } = await canaryCourse(course);
+      const isProven = outcome?.admitted === 'proven' && outcome.rejected === 'proven';
+      const notKept = outcome === undefined ? undefined : await books.keep(outcome);
+      const code = exitOf(lines);
+      const end = isProven
+        ? `Both answers are proven on GitLab ${outcome.gitlabVersion} with ${schemaTitle(course.schema)}.\n`
+        : 'Not proven.\n';
+      const note = notKept === undefined ? '' : `Not kept for the doctor: ${notKept}.\n`;
+      tell(
+        {
+          proven: isProven,
+          outcome: outcome ?? null,
+          kept: outcome !== undefined && notKept === undefined,
+          lines,
+        },
+        end + note,
+        values.json,
+        io,
+      );
+      return code === EXIT.ok && !isProven ? EXIT.wouldReject : code;
+    } finally {
+      await books.close();
+    }
+  },
+});
+
+function tell(
+  body: { readonly lines: readonly SetupLine[]; readonly [more: string]: unknown },
+  end: string | undefined,
+  json: boolean,
+  io: TerminalIo,
+): void {
+  io.out(json ? `${JSON.stringify(body)}\n` : linesText(body.lines, paintWhen(io.colours)) + (end ?? ''));
+}
+
+interface CanaryBooks {
+  /** Undefined: it is kept; else why not. */
+  readonly keep: (outcome: CanaryOutcome) => Promise<string | undefined>;
+  readonly close: () => Promise<void>;
+}
+
+/** Before anything is touched; nobody needs books to prove something. */
+async function openBooks(
+  values: CanaryFlags,
+  place: GitLabPlace,
+  io: TerminalIo,
+  deps: CanaryDeps,
+): Promise<CanaryBooks> {
+  const named = values.ledger !== undefined || values.instance !== undefined;
+  const without = (why: string): CanaryBooks => ({ keep: async () => why, close: async () => {} });
+  let opened: Awaited<ReturnType<CanaryDeps['open']>>;
+  try {
+    opened = await deps.open(values, io, ATTEMPTS_MAX);
+  } catch (error) {
+    if (named || error instanceof UsageError) throw error;
+    return without('there are no books here; name the table with --ledger');
+  }
+  try {
+    checkSameGitLab(place.baseUrl, opened, values);
+  } catch (error) {
+    await opened.close();
+    if (named || !(error instanceof UsageError)) throw error;
+    return without(`${opened.description} is about another GitLab; name the table with --ledger`);
+  }
+  const keep = async (outcome: CanaryOutcome): Promise<string | undefined> => {
+    try {
+      await dynamoCanaryOutcomes(opened).write(outcome);
+      return undefined;
+    } catch (error) {
+      if (error instanceof LedgerError) return error.message;
+      throw error;
+    }
+  };
+  return { keep, close: opened.close };
+}
+
+/** The first signal lets the canary clean up; the second one ends it where it is. */
+function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (stop.signal.aborted) process.exit(130);
+      stop.abort();
+    });
+  return stop.signal;
+}
+
+export const gitlabCanaryCommand: Command = canaryCommandOn({
+  ...{ open: openTableAccess, fetch, clock: machineClock, stop: stopOnSignal },
+});

@@ -1,0 +1,168 @@
+import type {
+  CanaryJob,
+  GitLabAdministration,
+  GitLabPipelines,
+} from '../../../../functions/core/gitlab/index.ts';
+import type { CanaryOutcome } from '../../../../functions/core/ledger/index.ts';
+import { RelayError } from '../../../../relay/relay-error.ts';
+import type { Router } from '../../../../relay/router/router.ts';
+import type { WireSchema } from '../../../../relay/wire/schema.ts';
+import type { Clock } from '../../../local/clock/clock.ts';
+import { refused, type SetupLine } from '../setup-line.ts';
+import { armCanary, makeCanaryController, removeCanary } from './canary-controller.ts';
+import { endedJobs, startCanaryJobs } from './canary-jobs.ts';
+import { type CanaryPlace, canaryPlace } from './canary-place.ts';
+import { type CanaryStreams, openCanaryStreams } from './canary-streams.ts';
+import { canaryVerdict, isToRun } from './canary-verdict.ts';
+
+/** What a canary is about. */
+export interface CanaryCourse {
+  readonly gitlab: GitLabAdministration;
+  readonly pipelines: GitLabPipelines;
+  /** Number or path. */
+  readonly projectAsked: string;
+  readonly runnerId: number | undefined;
+  readonly runnerTag: string | undefined;
+  /** Undefined: as GitLab says. */
+  readonly routerUrl: string | undefined;
+  /** What our answers are written with: this is what is proven. */
+  readonly schema: WireSchema;
+  /** @throws {RelayError} for an address or files that make no sense. */
+  readonly routerAt: (url: string, token: string) => Router;
+  /** From the start of the pipeline to the end of both jobs. */
+  readonly waitMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly stop: AbortSignal;
+  readonly tell: (text: string) => void;
+}
+
+interface CanaryReport {
+  readonly lines: readonly SetupLine[];
+  /** Undefined: the jobs told nothing of either arm. */
+  readonly outcome: CanaryOutcome | undefined;
+}
+
+/** A token that was just made is known to the router within moments. */
+const STREAMS_MS_MAX = 30_000;
+
+/** Looks, takes away what an earlier one left, proves, and takes its own away again, whatever happened. */
+export async function canaryCourse(course: CanaryCourse): Promise<CanaryReport> {
+  const read = await canaryPlace(course);
+  if ('line' in read) return { lines: [read.line], outcome: undefined };
+  const { place } = read;
+  const lines = [...(await removeCanary(course, place.project.id))];
+  if (lines.some(({ standing }) => standing === 'wrong')) return { lines, outcome: undefined };
+  let proof: CanaryReport;
+  try {
+    proof = await prove(course, place);
+  } finally {
+    course.tell('taking the second controller away');
+    lines.push(...(await removeCanary(course, place.project.id)));
+  }
+  return { lines: [...proof.lines, ...lines], outcome: proof.outcome };
+}
+
+async function prove(course: CanaryCourse, place: CanaryPlace): Promise<CanaryReport> {
+  const { gitlab, tell, clock } = course;
+  const failed = (line: SetupLine): CanaryReport => ({ lines: [line], outcome: undefined });
+  const metadata = await gitlab.metadata();
+  if (!metadata.ok) return failed(refused('version', metadata.refusal));
+  const { version, kas } = metadata.value;
+  const url = course.routerUrl ?? kas?.externalUrl;
+  if (url == null)
+    return failed(wrong('router', 'GitLab tells no address of its job router', 'say it with --router'));
+  tell('making the second controller');
+  const made = await makeCanaryController(gitlab);
+  if (!made.ok) return failed(refused('controller', made.refusal));
+  let router: Router;
+  try {
+    router = course.routerAt(url, made.value.token);
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    return failed(wrong('router', error.message, 'look at --router and --ca-file'));
+  }
+  const streams = openCanaryStreams({ router, schema: course.schema, clock, random: course.random });
+  try {
+    tell('opening streams to the job router');
+    const trouble = await streams.opened(STREAMS_MS_MAX);
+    if (trouble !== undefined)
+      return failed(wrong('router', `no stream to ${url}: ${trouble}`, 'npm run doctor shows the way there'));
+    const armed = await armCanary(gitlab, made.value.controllerId, place.runner.id);
+    if (!armed.ok) return failed(refused('scope', armed.refusal));
+    return await sing(course, place, streams, version);
+  } finally {
+    // Whoever asks until the controller is disabled is answered.
+    await gitlab.setState(made.value.controllerId, 'disabled');
+    await streams.close();
+  }
+}
+
+async function sing(
+  course: CanaryCourse,
+  place: CanaryPlace,
+  streams: CanaryStreams,
+  gitlabVersion: string,
+): Promise<CanaryReport> {
+  const started = await startCanaryJobs(course.pipelines, place);
+  if ('line' in started) return { lines: [started.line], outcome: undefined };
+  const text = `tollgate canary ${Math.floor(course.random() * 2 ** 32).toString(16)}: this job was to be rejected`;
+  streams.know(
+    new Map(
+      started.jobs.map((job) => [
+        job.id,
+        isToRun(job) ? { outcome: 'admitted' } : { outcome: 'rejected', reason: text },
+      ]),
+    ),
+  );
+  const ended = await endedJobs(course, place.project.id, started);
+  if ('line' in ended) return { lines: [ended.line], outcome: undefined };
+  const evidence = async (job: CanaryJob) => {
+    const said =
+      job.status === 'failed'
+        ? await course.pipelines.failureMessage(place.project.path_with_namespace, job.id)
+        : undefined;
+    return { job, asked: streams.asked.get(job.id), message: said?.ok === true ? said.value : undefined };
+  };
+  const runs = ended.jobs.find(isToRun);
+  const fails = ended.jobs.find((job) => !isToRun(job));
+  if (runs === undefined || fails === undefined) throw new Error('the pipeline has lost one of its jobs');
+  const { admitted, rejected, lines } = canaryVerdict(await evidence(runs), await evidence(fails), text);
+  const found = [...lines, ...otherLines(streams)];
+  // A canary that nobody heard says nothing against one that sang.
+  if (admitted === 'unreached' && rejected === 'unreached') return { lines: found, outcome: undefined };
+  const outcome: CanaryOutcome = {
+    ...{ checkedAtMs: course.clock.nowMs(), admitted, rejected, gitlabVersion },
+    ...{ descriptors: course.schema.hash, runnerId: place.runner.id },
+  };
+  return { lines: found, outcome };
+}
+
+function otherLines({ others }: CanaryStreams): readonly SetupLine[] {
+  const { strangers, unreadable } = others;
+  return [
+    ...(unreadable > 0
+      ? [
+          wrong(
+            'router',
+            `${unreadable} questions could not be read with these descriptors`,
+            'npm run proto:sync -- --ref v<version of KAS>',
+          ),
+        ]
+      : []),
+    ...(strangers > 0
+      ? [
+          wrong(
+            'runner',
+            `${strangers} jobs of others were asked about, and admitted`,
+            'give the canary a runner of its own',
+          ),
+        ]
+      : []),
+  ];
+}
+
+const wrong = (part: SetupLine['part'], says: string, remedy: string): SetupLine => ({
+  ...{ part, says, remedy },
+  standing: 'wrong',
+});

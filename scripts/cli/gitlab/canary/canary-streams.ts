@@ -1,0 +1,103 @@
+import type { RelayClock, RouterAnswer } from '../../../../relay/exchange.ts';
+import type { Router } from '../../../../relay/router/router.ts';
+import { createStreamPool } from '../../../../relay/streams/pool.ts';
+import { compileReader } from '../../../../relay/translate/question-reader.ts';
+import { encodeAdmitted, encodeRejected, type WireSchema } from '../../../../relay/wire/schema.ts';
+
+/** What was answered for a job, and whether the router surely has it. */
+export interface AskedAnswer {
+  readonly outcome: RouterAnswer['outcome'];
+  heard: boolean;
+}
+
+/** The canary's own streams: opened, read and answered by what the relays use. */
+export interface CanaryStreams {
+  /** Undefined: the router has taken a stream. Else why none within `timeoutMs`. */
+  opened(timeoutMs: number): Promise<string | undefined>;
+  /** From now on these jobs are known; until then questions wait a moment. */
+  know(answers: ReadonlyMap<number, RouterAnswer>): void;
+  /** By job. */
+  readonly asked: ReadonlyMap<number, AskedAnswer>;
+  /** Questions about jobs that are not the canary's, and those that could not be read: all admitted. */
+  readonly others: { strangers: number; unreadable: number };
+  close(): Promise<void>;
+}
+
+interface StreamDeps {
+  readonly router: Router;
+  readonly schema: WireSchema;
+  readonly clock: RelayClock;
+  readonly random: () => number;
+}
+
+/** One runner, two jobs: two streams wait, and a third replaces the one that was asked. */
+const SIZES = { start: 2, max: 4, openMax: 8 };
+/** A runner may be faster than the list of the jobs it takes. */
+const KNOW_MS_MAX = 5_000;
+const ADMITTED: RouterAnswer = { outcome: 'admitted' };
+
+export function openCanaryStreams({ router, schema, clock, random }: StreamDeps): CanaryStreams {
+  const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
+  const known = Promise.withResolvers<ReadonlyMap<number, RouterAnswer>>();
+  const taken = Promise.withResolvers<undefined>();
+  const asked = new Map<number, AskedAnswer>();
+  const others = { strangers: 0, unreadable: 0 };
+  let trouble = 'the router does not answer';
+  const admitted = encodeAdmitted(schema);
+
+  const pool = createStreamPool({
+    ...{ router, clock, random, sizes: SIZES, attritionMs: 0 },
+    encode: { admitted: () => admitted, rejected: (reason) => encodeRejected(schema, reason) },
+    async answer({ bytes }) {
+      const question = read(bytes);
+      if (!question.ok) {
+        others.unreadable += 1;
+        return { answer: ADMITTED, delivered: () => {} };
+      }
+      const answer = await answerFor(question.request.jobId);
+      if (answer === undefined) {
+        others.strangers += 1;
+        return { answer: ADMITTED, delivered: () => {} };
+      }
+      const given: AskedAnswer = { outcome: answer.outcome, heard: false };
+      asked.set(question.request.jobId, given);
+      return {
+        answer,
+        delivered: (heard) => {
+          given.heard = heard;
+        },
+      };
+    },
+    observe(event) {
+      if (event.type === 'connected') taken.resolve(undefined);
+      if (event.type === 'stream_ended' && event.code !== 0)
+        trouble = `status ${event.code}: ${event.details}`;
+    },
+  });
+  pool.start();
+
+  async function answerFor(jobId: number): Promise<RouterAnswer | undefined> {
+    const late = Promise.withResolvers<undefined>();
+    const cancel = clock.after(KNOW_MS_MAX, () => late.resolve(undefined));
+    const answers = await Promise.race([known.promise, late.promise]);
+    cancel();
+    return answers?.get(jobId);
+  }
+
+  return {
+    asked,
+    others,
+    know: (answers) => known.resolve(answers),
+    async opened(timeoutMs) {
+      const late = Promise.withResolvers<string>();
+      const cancel = clock.after(timeoutMs, () => late.resolve(trouble));
+      const outcome = await Promise.race([taken.promise, late.promise]);
+      cancel();
+      return outcome;
+    },
+    async close() {
+      await pool.drain();
+      router.close();
+    },
+  };
+}

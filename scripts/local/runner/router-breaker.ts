@@ -1,0 +1,54 @@
+/**
+ * When a runner stops asking the job router and asks GitLab itself, past every controller: after failures in a row that last.
+ * The numbers are GitLab Runner's since 19.2.
+ */
+const FAILURES_MIN = 3;
+/** A connection that drops takes many calls along at once; that alone is no outage. */
+const FAILING_MS_MIN = 5_000;
+/** Then one call tries the router again. */
+const OPEN_MS = 30_000;
+
+type BreakerPhase = 'closed' | 'open' | 'half_open';
+
+export class RouterBreaker {
+  readonly #monotonicMs: () => number;
+  #phase: BreakerPhase = 'closed';
+  #failures = 0;
+  #failingSinceMs = 0;
+  #openedAtMs = 0;
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get phase(): BreakerPhase {
+    return this.#phase;
+  }
+
+  /** Whether the router may be asked now. The one trial of an open breaker must be followed by its outcome. */
+  allows(): boolean {
+    if (this.#phase === 'open' && this.#monotonicMs() - this.#openedAtMs >= OPEN_MS) {
+      this.#phase = 'half_open';
+      return true;
+    }
+    return this.#phase === 'closed';
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#phase = 'closed';
+  }
+
+  /** @returns whether that opened it. */
+  failed(): boolean {
+    if (this.#phase === 'open') return false;
+    const nowMs = this.#monotonicMs();
+    if (this.#failures === 0) this.#failingSinceMs = nowMs;
+    this.#failures += 1;
+    const lasts = this.#failures >= FAILURES_MIN && nowMs - this.#failingSinceMs >= FAILING_MS_MIN;
+    if (this.#phase === 'closed' && !lasts) return false;
+    this.#phase = 'open';
+    this.#openedAtMs = nowMs;
+    return true;
+  }
+}

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import type { RouterClock } from '../clock/clock.ts';
+import { dialRouter, type RunnerRouter } from './ask-router.ts';
+import { RouterBreaker } from './router-breaker.ts';
+
+/** Why a runner asked GitLab itself, past the router and its controllers: the labels of GitLab Runner's own metric. */
+type FallbackCause = 'no_discovery' | 'breaker_open' | 'dial_failed' | 'breaker_tripped' | 'router_disabled';
+
+interface RunnerOptions {
+  /** GitLab, e.g. `http://127.0.0.1:8000`. */
+  readonly gitlabUrl: string;
+  /** `glrt-…` */
+  readonly token: string;
+  readonly fetch: typeof fetch;
+  readonly clock: Pick<RouterClock, 'monotonicMs'>;
+  /** `FF_USE_JOB_ROUTER`. @default true */
+  readonly usesRouter?: boolean;
+}
+
+/** One look for a job, and what became of the job. */
+interface RunnerOutcome {
+  /** Undefined: there was none. */
+  readonly jobId: number | undefined;
+  readonly way: 'router' | 'gitlab';
+  /** Whether the runner would ask again at its usual pace. */
+  readonly healthy: boolean;
+}
+
+/** A runner of the shape of GitLab Runner. Its jobs are played: each line of the script is written to the trace. */
+interface RunnerClient {
+  poll(): Promise<RunnerOutcome>;
+  readonly breaker: RouterBreaker;
+  readonly fallbacks: Readonly<Record<FallbackCause, number>>;
+  close(): void;
+}
+
+const DISCOVERY_MS = 3_600_000;
+/** GitLab Runner's own figures of GetJob end here. */
+const GET_JOB_MS = 60_000;
+const REST_MS = 10_000;
+
+const Payload = z.object({
+  id: z.int(),
+  token: z.string(),
+  steps: z.array(z.object({ script: z.array(z.string()) })).default([]),
+});
+const Discovery = z.object({ server_url: z.string() });
+
+export function createRunnerClient(options: RunnerOptions): RunnerClient {
+  const { token, clock } = options;
+  const breaker = new RouterBreaker(() => clock.monotonicMs());
+  const fallbacks = {
+    ...{ no_discovery: 0, breaker_open: 0, dial_failed: 0 },
+    ...{ breaker_tripped: 0, router_disabled: 0 },
+  };
+  let discovered: { readonly url: string | undefined; readonly untilMs: number } | undefined;
+  let connection: { readonly url: string; readonly router: RunnerRouter } | undefined;
+  const request = { token, system_id: 's_local', info: { name: 'gitlab-runner', executor: 'docker' } };
+
+  const call = (method: string, path: string, body: object | undefined, headers = {}): Promise<Response> =>
+    options.fetch(`${options.gitlabUrl}/api/v4${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(REST_MS),
+    });
+
+  async function routerUrl(): Promise<string | undefined> {
+    if (discovered !== undefined && clock.monotonicMs() < discovered.untilMs) return discovered.url;
+    const answer = await call('GET', '/runners/router/discovery', undefined, { 'runner-token': token });
+    const read = answer.ok ? Discovery.safeParse(await answer.json()) : undefined;
+    const url = read?.success === true ? read.data.server_url : undefined;
+    discovered = { url, untilMs: clock.monotonicMs() + DISCOVERY_MS };
+    return url;
+  }
+
+  function routerAt(url: string): RunnerRouter {
+    if (connection?.url !== url) {
+      connection?.router.close();
+      connection = { url, router: dialRouter(url, token) };
+    }
+    return connection.router;
+  }
+
+  /** Past the router: whatever GitLab hands out has not been asked about. */
+  async function askGitLab(cause?: FallbackCause): Promise<RunnerOutcome> {
+    if (cause !== undefined) fallbacks[cause] += 1;
+    const answer = await call('POST', '/jobs/request', request);
+    if (answer.status === 201) return run(await answer.json(), 'gitlab');
+    return { jobId: undefined, way: 'gitlab', healthy: answer.status === 204 };
+  }
+
+  async function run(payload: unknown, way: RunnerOutcome['way']): Promise<RunnerOutcome> {
+    const job = Payload.parse(payload);
+    const lines = job.steps.flatMap(({ script }) => script);
+    const trace = lines.map((line) => `$ ${line}\n`).join('');
+    await options.fetch(`${options.gitlabUrl}/api/v4/jobs/${job.id}/trace`, {
+      method: 'PATCH',
+      headers: { 'job-token': job.token, 'content-range': `0-${trace.length}` },
+      body: trace,
+      signal: AbortSignal.timeout(REST_MS),
+    });
+    await call('PUT', `/jobs/${job.id}`, { token: job.token, state: 'success' });
+    return { jobId: job.id, way, healthy: true };
+  }
+
+  return {
+    breaker,
+    fallbacks,
+    async poll() {
+      if (options.usesRouter === false) return askGitLab();
+      // Before the breaker: a GitLab without a router must not use up its trial.
+      const url = await routerUrl();
+      if (url === undefined) return askGitLab('no_discovery');
+      if (!breaker.allows()) return askGitLab('breaker_open');
+      let router: RunnerRouter;
+      try {
+        router = routerAt(url);
+      } catch {
+        breaker.failed();
+        return askGitLab('dial_failed');
+      }
+      const answer = await router.getJob(request, GET_JOB_MS);
+      if (answer.kind === 'unreachable')
+        return breaker.failed()
+          ? askGitLab('breaker_tripped')
+          : { jobId: undefined, way: 'router', healthy: true };
+      breaker.succeeded();
+      if (answer.kind === 'disabled') {
+        discovered = undefined;
+        return askGitLab('router_disabled');
+      }
+      if (answer.kind === 'job') return run(answer.payload, 'router');
+      return { jobId: undefined, way: 'router', healthy: answer.kind === 'none' };
+    },
+    close: () => connection?.router.close(),
+  };
+}

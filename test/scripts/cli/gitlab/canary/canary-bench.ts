@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { dynamoCanaryOutcomes } from '../../../../../functions/core/ledger/canary-outcome.ts';
+import { MemoryTable } from '../../../../../functions/core/store/memory-table.ts';
+import type { CommandEntry } from '../../../../../scripts/cli/commands.ts';
+import { canaryCommandOn } from '../../../../../scripts/cli/gitlab/canary/canary-command.ts';
+import { machineClock } from '../../../../../scripts/local/clock/clock.ts';
+import type { LocalController } from '../../../../../scripts/local/gitlab/controller-routes.ts';
+import type { LocalRunner } from '../../../../../scripts/local/gitlab/job.ts';
+import type { LocalProject } from '../../../../../scripts/local/gitlab/pipeline-book.ts';
+import { startRoutedGitLab } from '../../../../../scripts/local/runner/routed-gitlab.ts';
+import { createRunnerClient } from '../../../../../scripts/local/runner/runner-client.ts';
+import { NOW_MS } from '../../../../policies/documents.ts';
+import { aProject, runDesk } from '../../desk-run.ts';
+
+const ADMIN = 'glpat-administrator';
+const RUNNER_TOKEN = 'glrt-canary';
+const INSTANCE = 'gitlab.example.com';
+/** What the canary waits for of the relay's own timers goes by this many times faster. */
+const FASTER = 50;
+
+const JOB = { tags: ['tollgate-canary'], onlyApi: true };
+export const CANARY_PROJECT: LocalProject = {
+  id: 900,
+  path: 'platform/tollgate-canary',
+  jobs: [
+    { ...JOB, name: 'tollgate-canary-runs', script: ['echo admitted'] },
+    { ...JOB, name: 'tollgate-canary-fails', script: ['echo rejected'] },
+  ],
+};
+export const CANARY_RUNNER: LocalRunner = {
+  ...{ id: 7, token: RUNNER_TOKEN, tags: ['tollgate-canary'], runUntagged: false },
+};
+
+interface BenchOptions {
+  readonly runners?: readonly LocalRunner[];
+  readonly projects?: readonly LocalProject[];
+  readonly usesRouter?: boolean;
+  /** It never asks for a job. @default false */
+  readonly runnerIsOff?: boolean;
+  /** Other controllers that are there. */
+  readonly controllers?: readonly Omit<LocalController, 'id'>[];
+  readonly stopped?: boolean;
+}
+
+/** `tollgate gitlab canary` in this process, against a GitLab over HTTP, its router over gRPC, and a runner that asks it. */
+export async function canaryBench(options: BenchOptions = {}) {
+  const routed = await startRoutedGitLab({
+    token: ADMIN,
+    runners: options.runners ?? [CANARY_RUNNER],
+    projects: options.projects ?? [CANARY_PROJECT],
+    findTimeoutMs: 50,
+    controllers: options.controllers ?? [],
+  });
+  onTestFinished(() => routed.close());
+  const { gitlab, router } = routed;
+  const server = await gitlab.listen();
+  onTestFinished(() => server.stop());
+  const runner = createRunnerClient({
+    ...{ gitlabUrl: server.url, token: RUNNER_TOKEN, fetch, clock: machineClock },
+    usesRouter: options.usesRouter ?? true,
+  });
+  onTestFinished(() => runner.close());
+  let [calls, diesAt, sleptMs] = [0, undefined as number | undefined, 0];
+  let doneFirst = false;
+  const killable: typeof fetch = async (input, init) => {
+    calls += 1;
+    if (diesAt === undefined || calls < diesAt) return fetch(input, init);
+    if (calls === diesAt && doneFirst) await (await fetch(input, init)).text();
+    throw new Error('the process is dead');
+  };
+  const table = new MemoryTable();
+  const outcomes = dynamoCanaryOutcomes({ table, instance: INSTANCE });
+  const clock = {
+    ...machineClock,
+    monotonicMs: () => performance.now() + sleptMs,
+    after: (delayMs: number, run: () => void) => machineClock.after(delayMs / FASTER, run),
+    /** Meanwhile the runner looks for a job. */
+    sleep: async (delayMs: number) => {
+      sleptMs += delayMs;
+      if (options.runnerIsOff !== true) await runner.poll();
+    },
+  };
+  const stop = new AbortController();
+  if (options.stopped === true) stop.abort();
+  const command = canaryCommandOn({
+    open: async () => ({ table, instance: INSTANCE, description: 'table tollgate', close: async () => {} }),
+    fetch: killable,
+    clock,
+    rest: { clock: { ...machineClock, sleep: async () => {} } },
+    stop: () => stop.signal,
+  });
+  const entries: readonly CommandEntry[] = [
+    { name: command.name, summary: command.summary, load: async () => command },
+  ];
+  const root = aProject({ token: `${ADMIN}\n` });
+  const run = async (...flags: readonly string[]) => {
+    calls = 0;
+    const place = ['--gitlab', server.url, '--token-file', 'token', '--project', 'platform/tollgate-canary'];
+    const told = await runDesk(
+      ['gitlab', 'canary', ...place, ...flags],
+      root,
+      { nowMs: () => NOW_MS },
+      entries,
+    );
+    return { ...told, calls };
+  };
+  return {
+    gitlab,
+    router,
+    runner,
+    outcomes,
+    run,
+    writeFile: (name: string, bytes: Uint8Array) => writeFileSync(join(root, name), bytes),
+    dieAt: (call: number | undefined, whenDone = false): void => {
+      diesAt = call;
+      doneFirst = whenDone;
+    },
+    /** What a canary must not leave. */
+    left: () => ({
+      controllers: routed.gitlab.routerSide.controllers().map(({ id, state }) => `${id} ${state}`),
+      unfinished: [...gitlab.jobs()].filter(({ status }) => ['pending', 'running'].includes(status)).length,
+    }),
+  };
+}

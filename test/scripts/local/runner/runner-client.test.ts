@@ -1,0 +1,176 @@
+/** A runner, its job router and its GitLab: what is asked, what runs, and how a failing router is passed by. */
+import { status } from '@grpc/grpc-js';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadSchema } from '../../../../relay/wire/schema.ts';
+import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
+import { startRoutedGitLab } from '../../../../scripts/local/runner/routed-gitlab.ts';
+import { createRunnerClient } from '../../../../scripts/local/runner/runner-client.ts';
+import { bareClient } from '../router/bare-client.ts';
+
+const TOKEN = 'glrt-one';
+const ADMIN = 'glpat-administrator';
+const CONTROLLER = 1;
+
+async function aBench({ usesRouter = true, withController = true } = {}) {
+  const routed = await startRoutedGitLab({
+    token: ADMIN,
+    runners: [
+      { id: 1, token: TOKEN, tags: ['canary', 'linux'], runUntagged: false },
+      { id: 2, token: 'glrt-two', tags: ['gpu'] },
+    ],
+    projects: [
+      {
+        id: 900,
+        path: 'platform/canary',
+        jobs: [
+          { name: 'fails', tags: ['canary'], script: ['echo one'], onlyApi: true },
+          { name: 'runs', tags: ['canary', 'linux'], script: ['echo two'], onlyApi: true },
+          { name: 'elsewhere', tags: ['arm'], onlyApi: true },
+        ],
+      },
+    ],
+    findTimeoutMs: 50,
+  });
+  onTestFinished(() => routed.close());
+  const { gitlab, router } = routed;
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await gitlab.fetch(`http://gitlab.localhost${path}`, {
+      method,
+      headers: { 'private-token': ADMIN },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return answer.headers.get('content-type')?.includes('json') ? answer.json() : answer.text();
+  };
+  const rest = (method: string, path: string, body?: object) => call(method, `/api/v4${path}`, body);
+  const clock = handClock();
+  const runner = createRunnerClient({
+    ...{ gitlabUrl: 'http://gitlab.localhost', token: TOKEN, fetch: gitlab.fetch, clock, usesRouter },
+  });
+  onTestFinished(() => runner.close());
+  let controller: ReturnType<typeof bareClient> | undefined;
+  if (withController) {
+    await rest('POST', '/runner_controllers', { state: 'enabled' });
+    const made = await rest('POST', `/runner_controllers/${CONTROLLER}/tokens`, {});
+    const { token } = made as { readonly token: string };
+    await rest('POST', `/runner_controllers/${CONTROLLER}/scopes/runners/1`);
+    controller = bareClient(router.grpcUrl ?? '', { schema: loadSchema(), token });
+    onTestFinished(() => controller?.close());
+  }
+  const stream = async () => {
+    const opened = controller?.open();
+    if (opened === undefined) throw new Error('no controller here');
+    await router.until(() => router.waitingStreams(CONTROLLER) === 1);
+    return opened;
+  };
+  return { gitlab, router, rest, call, clock, runner, stream };
+}
+
+const startPipeline = async (rest: (method: string, path: string, body?: object) => Promise<unknown>) =>
+  expect(await rest('POST', '/projects/platform%2Fcanary/pipeline', { ref: 'main' })).toMatchObject({
+    project_id: 900,
+    source: 'api',
+  });
+
+test('a rejected job never runs and has the controller’s text; an admitted one runs and leaves its trace', async () => {
+  const { rest, call, runner, stream, gitlab } = await aBench();
+  await startPipeline(rest);
+  const first = await stream();
+  void first.question.then(() => first.reject('the canary sings'));
+  expect(await runner.poll()).toEqual({ jobId: undefined, way: 'router', healthy: true });
+  const second = await stream();
+  void second.question.then(() => second.admit());
+  expect(await runner.poll()).toEqual({ jobId: 2, way: 'router', healthy: true });
+  expect(await runner.poll()).toEqual({ jobId: undefined, way: 'router', healthy: true });
+
+  expect(await rest('GET', '/projects/900/pipelines/1/jobs')).toMatchObject([
+    { id: 3, status: 'pending', runner: null },
+    { id: 2, status: 'success', runner: { id: 1 } },
+    { id: 1, status: 'failed', failure_reason: 'job_router_failure', runner: { id: 1 } },
+  ]);
+  expect(await rest('GET', '/projects/900/jobs/2/trace')).toBe('$ echo two\n');
+  expect(await rest('GET', '/projects/900/jobs/1/trace')).toBe('');
+  const query =
+    'query ($path: ID!, $id: JobID!) { project(fullPath: $path) { job(id: $id) { failureMessage } } }';
+  const variables = { path: 'platform/canary', id: 'gid://gitlab/Ci::Build/1' };
+  expect(await call('POST', '/api/graphql', { query, variables })).toMatchObject({
+    data: { project: { job: { failureMessage: expect.stringContaining('the canary sings') } } },
+  });
+  expect(gitlab.controllerTokens.of(CONTROLLER)[0]?.lastUsedAtMs).toBeGreaterThan(0);
+
+  await rest('POST', '/projects/900/pipelines/1/cancel');
+  expect(await rest('GET', '/projects/900/pipelines?status=failed')).toMatchObject([{ id: 1 }]);
+  expect(gitlab.job(3)?.status).toBe('canceled');
+});
+
+test('a controller is asked about runners in its scope only, and a job nobody answers for fails', async () => {
+  const { rest, router, runner, gitlab } = await aBench();
+  await startPipeline(rest);
+  await runner.poll();
+  expect(gitlab.job(1)).toMatchObject({ status: 'failed', failureReason: 'job_router_failure' });
+  expect(gitlab.job(1)?.failureMessage).toContain('Agent connection not found');
+  const other = createRunnerClient({
+    ...{ gitlabUrl: 'http://gitlab.localhost', token: 'glrt-two', fetch: gitlab.fetch, clock: handClock() },
+  });
+  onTestFinished(() => other.close());
+  gitlab.create({ id: 50, projectId: 901, projectPath: 'a/b', name: 'train', tags: ['gpu'] });
+  expect(await other.poll()).toMatchObject({ jobId: 50, way: 'router' });
+  expect(router.counters.job_router_admission_control_total).toMatchObject({ failed: 1, disabled: 1 });
+});
+
+test('a router that stays away is passed by after three failures in five seconds, and tried again after thirty', async () => {
+  const { rest, router, runner, clock, gitlab } = await aBench({ withController: false });
+  router.faults.refuseCalls(status.UNAVAILABLE, { method: 'get_job', calls: 4 });
+  await startPipeline(rest);
+  for (let failures = 0; failures < 3; failures += 1)
+    expect(await runner.poll()).toEqual({ jobId: undefined, way: 'router', healthy: true });
+  // A burst is no outage.
+  expect(runner.breaker.phase).toBe('closed');
+  clock.advance(5_000);
+  expect(await runner.poll()).toEqual({ jobId: 1, way: 'gitlab', healthy: true });
+  expect(runner.breaker.phase).toBe('open');
+  clock.advance(29_999);
+  expect(await runner.poll()).toMatchObject({ jobId: 2, way: 'gitlab' });
+  expect(gitlab.job(2)?.status).toBe('success');
+  clock.advance(1);
+  expect(await runner.poll()).toMatchObject({ jobId: undefined, way: 'router' });
+  expect(runner.breaker.phase).toBe('closed');
+  expect(runner.fallbacks).toMatchObject({ breaker_tripped: 1, breaker_open: 1, dial_failed: 0 });
+  expect(router.counters.job_router_admission_control_total.disabled).toBe(0);
+});
+
+test('a trial that fails opens the breaker for another thirty seconds', async () => {
+  const { router, runner, clock } = await aBench({ withController: false });
+  router.faults.refuseCalls(status.DEADLINE_EXCEEDED, { method: 'get_job', calls: Number.POSITIVE_INFINITY });
+  for (let failures = 0; failures < 3; failures += 1) {
+    await runner.poll();
+    clock.advance(2_500);
+  }
+  expect(runner.breaker.phase).toBe('open');
+  clock.advance(30_000);
+  expect(await runner.poll()).toMatchObject({ way: 'gitlab' });
+  clock.advance(29_999);
+  await runner.poll();
+  expect(runner.fallbacks).toMatchObject({ breaker_tripped: 2, breaker_open: 1 });
+});
+
+test('a router that says it hands out no jobs is looked for again, and GitLab is asked meanwhile', async () => {
+  const { rest, router, runner } = await aBench({ withController: false });
+  router.faults.refuseCalls(status.UNIMPLEMENTED, { method: 'get_job' });
+  await startPipeline(rest);
+  expect(await runner.poll()).toMatchObject({ jobId: 1, way: 'gitlab' });
+  expect(await runner.poll()).toMatchObject({ jobId: 2, way: 'router' });
+  expect(runner.fallbacks.router_disabled).toBe(1);
+});
+
+test('without the flag the router is never asked; an error of the router is no reason to pass it by', async () => {
+  const without = await aBench({ usesRouter: false, withController: false });
+  await startPipeline(without.rest);
+  expect(await without.runner.poll()).toMatchObject({ jobId: 1, way: 'gitlab' });
+  const { router, runner, clock } = await aBench({ withController: false });
+  router.faults.refuseCalls(status.INTERNAL, { method: 'get_job', calls: 3 });
+  for (let times = 0; times < 3; times += 1) {
+    expect(await runner.poll()).toEqual({ jobId: undefined, way: 'router', healthy: false });
+    clock.advance(10_000);
+  }
+  expect(runner.breaker.phase).toBe('closed');
+});
