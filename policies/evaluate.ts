@@ -1,7 +1,6 @@
 import type { Job } from './checked-job.ts';
 import { type LimitClaim, pipelineClaims } from './claim.ts';
 import type { Terms } from './decision.ts';
-import { type Disclosure, disclosureFor } from './disclosure.ts';
 import type { Estimator } from './estimate.ts';
 import { findingOf, freezeViolations } from './finding.ts';
 import { factsOf, jobOf } from './job.ts';
@@ -9,14 +8,14 @@ import type { CountedKind } from './kinds/counted-kinds.ts';
 import { BreakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
 import type { Limit } from './limits/limit.ts';
 import { type LimitSet, limitAt, type SubjectLimits, subjectLimitsOf } from './limits/limits.ts';
-import { compareModes, leastMode, type Mode } from './mode.ts';
+import type { Mode } from './mode.ts';
 import type { Directory } from './place/directory.ts';
 import type { Placement } from './place/placement.ts';
 import type { Policy } from './policy.ts';
 import type { Violation } from './reason.ts';
 import type { JobFacts } from './request/recorded.ts';
 import type { AdmissionRequest } from './request/request.ts';
-import { rolledOut, rolloutModes } from './rollout.ts';
+import { compareModes, leastMode, rolledOut, rolloutModes } from './rollout.ts';
 import type { CountedRule } from './rule.ts';
 import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './units/unit.ts';
@@ -39,8 +38,6 @@ export interface Evaluation {
   readonly terms: Terms;
   readonly facts: JobFacts;
   readonly placement: Placement;
-  /** What the rejection text may tell. */
-  readonly disclosure: Disclosure;
   /** The job's group is not fully known: only some of its limits were asked. Counted by an alarm. */
   readonly unknownGroup: boolean;
   /** Rules the job is exempt from. */
@@ -88,7 +85,6 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
     terms: termsOf(job, policy),
     facts: factsOf(job, policy),
     placement,
-    disclosure: disclosureFor(placement, policy.disclose),
     unknownGroup: directory === undefined ? placement.ancestors.length === 0 : !placement.known,
     exemptions: onRules.exemptions,
     metered,

@@ -5,14 +5,14 @@ import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type Footprint, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
 import type { Freeze } from './limits/freeze.ts';
-import type { Limit } from './limits/limit.ts';
+import type { Limit, LimitFacts } from './limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
 import { isValidAt } from './limits/period.ts';
 import { exemptionOf } from './match/exemption.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import { platformExemptions } from './platform.ts';
 import type { Policy } from './policy.ts';
-import type { LimitFacts, Reason, Violation } from './reason.ts';
+import type { Reason, Violation } from './reason.ts';
 import { ASKED_BY, kindRow } from './units/unit.ts';
 
 /**

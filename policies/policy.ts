@@ -1,11 +1,10 @@
-import type { DiscloseSettings } from './disclosure.ts';
 import type { EstimateSettings } from './estimate.ts';
-
 import type { Platform } from './platform.ts';
 import type { PriceTable } from './prices/price.ts';
 import type { RolloutSettings } from './rollout-step.ts';
 import type { Rule } from './rule.ts';
 import type { RuleIndex } from './rule-index.ts';
+import type { DiscloseSettings } from './text/reason-text.ts';
 
 /**
  * The policy document, compiled: wildcards parsed, money in micro-units, rules indexed. Reviewed in git and changed by

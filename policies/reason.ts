@@ -1,32 +1,8 @@
 import type { RefusalCode } from './kinds/counted-kinds.ts';
 import type { StatelessReason } from './kinds/kinds.ts';
 import type { FieldMissingReason } from './kinds/rule-kind.ts';
+import type { LimitFacts } from './limits/limit.ts';
 import type { Mode, RuleClass } from './mode.ts';
-import type { Unit } from './units/unit.ts';
-
-/** Which limit, whose, and until when: what every quota reason carries. */
-export interface LimitFacts {
-  readonly limit: string;
-  /** `subjectKey`. */
-  readonly subject: string;
-  /** What a person calls the subject, e.g. `group acme/payments`. */
-  readonly subjectLabel: string;
-  readonly unit: Unit;
-  /** The limit's number, whole units. */
-  readonly limitAmount: number;
-  /** What this job asked for, whole units. */
-  readonly asked: number;
-  /** Whole units, above 0: the limit is smaller than what was set, because so much was overdrawn in the period before. */
-  readonly overdrawn?: number;
-  /** What a person calls the period, e.g. `November 2026`; absent for jobs at once. */
-  readonly periodLabel?: string;
-  /** When the period ends and the number starts anew, Unix ms. */
-  readonly resetsAtMs?: number;
-  readonly zone?: string;
-  readonly owner?: string;
-  /** Where to reach the owner. */
-  readonly contact?: string;
-}
 
 /** What a limit's counter showed when it refused a job, or when a soft limit was passed. */
 type CounterReason<Code extends string> = {

@@ -1,8 +1,16 @@
 import type { LimitSet, RolloutClass } from './limits/limits.ts';
-import { leastMode, type Mode, type RuleClass } from './mode.ts';
+import type { Mode, RuleClass } from './mode.ts';
 import type { Directory } from './place/directory.ts';
 import type { Placement } from './place/placement.ts';
 import type { Rule } from './rule.ts';
+
+const REACH: Readonly<Record<Mode, number>> = { off: 0, shadow: 1, warn: 2, enforce: 3 };
+
+/** The more careful of two modes: a limit's own mode acts on that limit only and can never tighten another. */
+export const leastMode = (one: Mode, other: Mode): Mode => (REACH[one] <= REACH[other] ? one : other);
+
+/** Positive if the first goes further. */
+export const compareModes = (one: Mode, other: Mode): number => REACH[one] - REACH[other];
 
 /** How far each class of rule may go for one job: what the closest of its project and groups says that says anything. */
 type RolloutModes = Readonly<Record<RuleClass, Mode>>;

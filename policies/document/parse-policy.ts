@@ -1,5 +1,3 @@
-import type { DiscloseSettings } from '../disclosure.ts';
-import { DISCLOSURES, type Disclosure } from '../disclosure.ts';
 import type { EstimateSettings } from '../estimate.ts';
 import { ESTIMATE_MODES } from '../estimate.ts';
 import { statelessKindOf } from '../kinds/kinds.ts';
@@ -10,6 +8,8 @@ import { runnerClassNames } from '../prices/price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
+import type { DiscloseSettings } from '../text/reason-text.ts';
+import { DISCLOSURES, type Disclosure } from '../text/reason-text.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
 import { readZone } from './parse-entry.ts';
 import { readPlatform } from './parse-platform.ts';

@@ -1,6 +1,6 @@
 import type { DatedPriceList, PriceList, PriceTable, RunnerClass } from '../prices/price.ts';
 import { PRICE_JUMP_FACTOR, priceJumps } from '../prices/price-jumps.ts';
-import { moneyText } from '../text/money-text.ts';
+import { moneyText } from '../units/unit-texts.ts';
 import { readInstant } from './instant.ts';
 import { readRunnerClass } from './parse-runner-class.ts';
 import type { Reading } from './reading.ts';

@@ -65,3 +65,27 @@ interface Opening {
   /** Whole units: left over from the period before, or, below 0, overdrawn in it. */
   readonly carried: number;
 }
+
+/** Which limit, whose, and until when: what every quota reason carries. */
+export interface LimitFacts {
+  readonly limit: string;
+  /** `subjectKey`. */
+  readonly subject: string;
+  /** What a person calls the subject, e.g. `group acme/payments`. */
+  readonly subjectLabel: string;
+  readonly unit: Unit;
+  /** The limit's number, whole units. */
+  readonly limitAmount: number;
+  /** What this job asked for, whole units. */
+  readonly asked: number;
+  /** Whole units, above 0: the limit is smaller than what was set, because so much was overdrawn in the period before. */
+  readonly overdrawn?: number;
+  /** What a person calls the period, e.g. `November 2026`; absent for jobs at once. */
+  readonly periodLabel?: string;
+  /** When the period ends and the number starts anew, Unix ms. */
+  readonly resetsAtMs?: number;
+  readonly zone?: string;
+  readonly owner?: string;
+  /** Where to reach the owner. */
+  readonly contact?: string;
+}

@@ -1,7 +1,6 @@
 /** The edges of a validity, on the calendar of their zone: by far the most begin and end with a day. */
 import { type CalendarDay, calendarDay, dayNumber, monthName, two } from '../limits/calendar.ts';
 import { clockIn, dayIn, dayStartMs } from '../limits/zone.ts';
-import { relativeText } from './money-text.ts';
 
 /** Which edge of a half-open span: its first instant, or the first one after it. */
 export type Edge = 'start' | 'end';
@@ -50,3 +49,14 @@ export function instantText(atMs: number, zone: string): string {
 /** An instant on the clock of a zone and how far away it is: `1 Dec 2026 00:00 Europe/Berlin (in 9 days)`. */
 export const untilText = (atMs: number, zone: string, nowMs: number): string =>
   `${instantText(atMs, zone)} (${relativeText(nowMs, atMs)})`;
+
+/** How far away something is, in the largest unit that fits: `in 8 days`, `in 1 hour`, `in 12 minutes`. */
+export function relativeText(fromMs: number, toMs: number): string {
+  const minutes = Math.max(0, Math.ceil((toMs - fromMs) / 60_000));
+  if (minutes < 1) return 'now';
+  if (minutes < 120) return `in ${counted(minutes, 'minute')}`;
+  if (minutes < 48 * 60) return `in ${counted(Math.round(minutes / 60), 'hour')}`;
+  return `in ${counted(Math.round(minutes / 1_440), 'day')}`;
+}
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;

@@ -1,4 +1,16 @@
-import type { Disclosure } from '../disclosure.ts';
+/**
+ * What a rejection text may tell of limits: nothing but that one was met, the numbers of the binding one, or those of
+ * all that were met.
+ */
+export type Disclosure = 'none' | 'binding' | 'all';
+
+export const DISCLOSURES: readonly Disclosure[] = ['none', 'binding', 'all'];
+
+export interface DiscloseSettings {
+  readonly default: Disclosure;
+  /** Keyed by group id; the closest ancestor that names one decides. */
+  readonly byGroup: ReadonlyMap<number, Disclosure>;
+}
 
 export interface HeadlineContext {
   readonly currency: string;

@@ -1,9 +1,8 @@
-import type { Disclosure } from '../disclosure.ts';
 import { STATELESS_TEXTS } from '../kinds/kinds.ts';
 import type { CodedReason, Reason, Violation } from '../reason.ts';
 import { limitLabelOf, limitName } from '../units/unit-texts.ts';
 import { cutLine, plain } from './plain-text.ts';
-import type { HeadlineContext, ReasonText } from './reason-text.ts';
+import type { Disclosure, HeadlineContext, ReasonText } from './reason-text.ts';
 import { breakGlass } from './reasons/break-glass.ts';
 import { budgetExhausted } from './reasons/budget.ts';
 import { exceedsLimitAlone, softLimit } from './reasons/limits.ts';

@@ -1,10 +1,11 @@
 import type { Terms } from '../decision.ts';
-import type { Disclosure } from '../disclosure.ts';
+import type { Placement } from '../place/placement.ts';
 import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { unitRow } from '../units/unit.ts';
-import { durationText, moneyText } from './money-text.ts';
+import { durationText, moneyText } from '../units/unit-texts.ts';
 import { oneLine, plain, shortened } from './plain-text.ts';
+import type { DiscloseSettings, Disclosure } from './reason-text.ts';
 import {
   bindingFirst,
   discreetHeadline,
@@ -14,6 +15,17 @@ import {
   retryAdvice,
   textsFor,
 } from './reason-texts.ts';
+
+/** The closest group that has a setting decides; but everybody reads the job page of a public project. */
+export function disclosureFor(placement: Placement, settings: DiscloseSettings): Disclosure {
+  if (placement.visibility === 'public') return 'none';
+  for (let at = placement.ancestors.length - 1; at >= 0; at -= 1) {
+    const group = placement.ancestors[at];
+    const disclosure = group && settings.byGroup.get(group.id);
+    if (disclosure !== undefined) return disclosure;
+  }
+  return settings.default;
+}
 
 /** GitLab stores 10 000 characters and puts text of its own before ours; people read far less. */
 export const REJECTION_CHARACTERS_MAX = 2_000;

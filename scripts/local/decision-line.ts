@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import type { Reason } from '../../policies/reason.ts';
-import { durationText } from '../../policies/text/money-text.ts';
 import { oneLine } from '../../policies/text/plain-text.ts';
 import { classColumn } from '../../policies/text/rejection-text.ts';
+import { durationText } from '../../policies/units/unit-texts.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import { cutToColumns } from '../terminal/table.ts';
 import { formatMoney } from './amount-text.ts';

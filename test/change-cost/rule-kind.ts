@@ -29,7 +29,7 @@ function readFloor(reading: Reading): Check<TimeoutTooShort> {
     },
     {
       file: 'policies/kinds/timeout-floor/timeout-floor-text.ts',
-      text: `import { durationText } from '../../text/money-text.ts';
+      text: `import { durationText } from '../../units/unit-texts.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 
 export interface TimeoutTooShort {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { evaluate } from '../../policies/evaluate.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
-import { compareModes, MODES } from '../../policies/mode.ts';
-import { rolloutModes, rolloutPlaceOf, rolloutSubjects } from '../../policies/rollout.ts';
+import { MODES } from '../../policies/mode.ts';
+import { compareModes, rolloutModes, rolloutPlaceOf, rolloutSubjects } from '../../policies/rollout.ts';
 import {
   nextStep,
   ROLLOUT_CLASSES,

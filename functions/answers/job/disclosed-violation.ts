@@ -1,6 +1,6 @@
-import type { Disclosure } from '../../../policies/disclosure.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import { plain } from '../../../policies/text/plain-text.ts';
+import type { Disclosure } from '../../../policies/text/reason-text.ts';
 import { discreetReasonLine, reasonLine, textsFor } from '../../../policies/text/reason-texts.ts';
 import type { Scope } from '../reading/scope.ts';
 import type { DisclosedViolation } from './model.ts';

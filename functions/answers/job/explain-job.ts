@@ -1,8 +1,8 @@
 /** One job's decision: the shared explanation, cut to what the viewer may know. */
 
-import { disclosureFor } from '../../../policies/disclosure.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ReadContext } from '../reading/reading.ts';

@@ -1,7 +1,6 @@
-import { disclosureFor } from '../../../policies/disclosure.ts';
 import { placementOf } from '../../../policies/place/placement.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Counter, type JobRecord, wasRejected } from '../../core/ledger/index.ts';
 import { jobPagePath, linkTo } from '../../core/notify/index.ts';

@@ -1,5 +1,5 @@
-import { disclosureFor } from '../../../policies/disclosure.ts';
 import { placementOf } from '../../../policies/place/placement.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ReadContext } from '../reading/reading.ts';

@@ -1,6 +1,7 @@
 /** What a move of some rows comes to: the edits, the steps they take, and who stays because something is missing. Pure. */
 import type { RolloutClass } from '../../../policies/limits/limits.ts';
-import { compareModes, type Mode } from '../../../policies/mode.ts';
+import type { Mode } from '../../../policies/mode.ts';
+import { compareModes } from '../../../policies/rollout.ts';
 import { type RolloutChange, type RolloutStep, stepBack, stepOn } from '../../../policies/rollout-step.ts';
 import type { LimitEdit } from '../../core/limits/index.ts';
 import type { RolloutClassRow, RolloutRow, RolloutStepRow } from './model.ts';

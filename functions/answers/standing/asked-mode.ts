@@ -1,9 +1,9 @@
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { compareModes, leastMode, type Mode } from '../../../policies/mode.ts';
+import type { Mode } from '../../../policies/mode.ts';
 import type { PlacedGroup } from '../../../policies/place/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import { rolloutModes } from '../../../policies/rollout.ts';
+import { compareModes, leastMode, rolloutModes } from '../../../policies/rollout.ts';
 import { ASKED_BY } from '../../../policies/units/unit.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { counterName } from '../../../policies/claim.ts';
-import { disclosureFor } from '../../../policies/disclosure.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, limitAt, limitPeriod, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/period.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { ReadContext } from '../reading/reading.ts';

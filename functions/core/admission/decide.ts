@@ -5,7 +5,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import type { JobDecision } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/index.ts';
@@ -95,7 +95,7 @@ function toDecision(
     terms,
     decisionId,
     nowMs,
-    disclosure: evaluation.disclosure,
+    disclosure: disclosureFor(evaluation.placement, policy.disclose),
     detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
     ...(footer === undefined ? {} : { footer }),
   });

@@ -19,6 +19,7 @@ import {
   decided,
   draftRecord,
   type HoldJob,
+  isCharged,
   newJob,
   type WeighedVerdict,
   type WeighingResult,
@@ -68,7 +69,9 @@ async function decidePack(
 ): Promise<void> {
   await readFirst(pack, known, deadlineMs, deps);
   for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
-    for (const name of await giveBackCharges(open(pack), deadlineMs, deps)) known.delete(name);
+    const charged = open(pack).filter(({ prior }) => isCharged(prior));
+    if (charged.length > 0)
+      for (const name of await giveBackCharges(charged, deadlineMs, deps)) known.delete(name);
     const jobs = open(pack);
     if (jobs.length === 0) return;
     const weighing = await stale.sifted(await weighWithGrace(jobs, known, deadlineMs, deps));

@@ -77,6 +77,10 @@ export interface WeighingResult {
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }
 
+/** Its job expired with the hold charged. */
+export const isCharged = (record: JobRecord | undefined): record is JobRecord =>
+  record?.state === 'EXPIRED' && record.claims.some(({ corrected }) => corrected !== 0);
+
 // The record a verdict becomes.
 
 /** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */

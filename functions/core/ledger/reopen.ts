@@ -1,13 +1,10 @@
 /** A job that expired with its hold charged is asked about again: the charge goes back first, or it would pay twice. */
 import { counterName } from '../../../policies/claim.ts';
-import type { HoldJob } from './job.ts';
+import { type HoldJob, isCharged } from './job.ts';
 import type { JobRecord } from './ledger.ts';
 import { type MoveDeps, makeMoves } from './make-moves.ts';
 import { correction, type Move, noMove } from './move.ts';
 import { answerFromRecord } from './same-job.ts';
-
-const isCharged = (record: JobRecord | undefined): record is JobRecord =>
-  record?.state === 'EXPIRED' && record.claims.some(({ corrected }) => corrected !== 0);
 
 /** EXPIRED stays EXPIRED, charged with nothing. */
 export function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'free'> {
@@ -26,7 +23,6 @@ export async function giveBackCharges(
   deps: MoveDeps,
 ): Promise<readonly string[]> {
   const charged = jobs.flatMap((job) => (isCharged(job.prior) ? [{ job, prior: job.prior }] : []));
-  if (charged.length === 0) return [];
   const records = new Map(charged.map(({ job, prior }) => [job.ask.jobId, prior]));
   const nowMs = deps.clock.nowMs();
   const wishes = charged.map(({ job }) => ({

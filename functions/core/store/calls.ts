@@ -1,10 +1,10 @@
 /** What is asked of the table, one function each: to read an item, a page, a part, a hundred keys; to write one item or several. */
 
 import type { LedgerClock } from '../environment/index.ts';
-import type { Item } from './item-bytes.ts';
 import { versioned } from './item-version.ts';
 import type { Key } from './keys.ts';
 import {
+  type Item,
   type ItemCondition,
   type ItemPage,
   type ItemsOutcome,

@@ -14,10 +14,10 @@ import {
   type Update,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
 import type {
   Answers,
+  Item,
   ItemCondition,
   ItemPage,
   ItemsOutcome,

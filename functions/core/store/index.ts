@@ -17,7 +17,6 @@ export {
 } from './calls.ts';
 export { dynamoClient } from './dynamo-client.ts';
 export { dynamoTable } from './dynamo-table.ts';
-export { type AttributeValue, type Item, itemBytes } from './item-bytes.ts';
 export { isNewer, versioned } from './item-version.ts';
 export {
   ADJUSTMENT_SK_PREFIX,
@@ -40,6 +39,7 @@ export {
 export { MemoryTable } from './memory-table.ts';
 export {
   type Answers,
+  type AttributeValue,
   absent,
   all,
   any,
@@ -47,10 +47,12 @@ export {
   begins,
   compare,
   type InstanceTable,
+  type Item,
   type ItemCondition,
   type ItemPage,
   type ItemTable,
   type ItemWrite,
+  itemBytes,
   keyOf,
   numberIs,
   type Operations,

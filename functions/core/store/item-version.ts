@@ -6,7 +6,7 @@
  * the next one lets writers write: while a deployment is under way, both programs run on one table.
  */
 import { ITEM_VERSION, VERSION_ATTRIBUTE } from '../../names.ts';
-import type { Item } from './item-bytes.ts';
+import type { Item } from './operation.ts';
 
 /** Spread into every item that is put, and set where absent by updates that may create theirs: newer stays newer. */
 export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;

@@ -1,7 +1,6 @@
 /** Conditions and updates as the twin evaluates them: like DynamoDB, and refusing what DynamoDB would refuse. */
 
-import type { AttributeValue, Item } from './item-bytes.ts';
-import type { Comparator, ItemCondition, UpdateWrite } from './operation.ts';
+import type { AttributeValue, Comparator, Item, ItemCondition, UpdateWrite } from './operation.ts';
 import { PK, SK } from './table.ts';
 
 /** Whether it holds for an item that may be absent. */

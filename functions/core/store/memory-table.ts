@@ -4,9 +4,8 @@
  */
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
-import type { Item } from './item-bytes.ts';
 import type { Key } from './keys.ts';
-import { type Answers, type ItemTable, keyOf, type Operations } from './operation.ts';
+import { type Answers, type Item, type ItemTable, keyOf, type Operations } from './operation.ts';
 import { DUE_PK, TTL_ATTRIBUTE } from './table.ts';
 import {
   type ItemChange,

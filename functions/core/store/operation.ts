@@ -2,9 +2,12 @@
  * What is asked of the table, as values. Each operation has a function of its own in `calls.ts`, so that what a program
  * takes of them says what it may do with the table.
  */
-import type { AttributeValue, Item } from './item-bytes.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Key } from './keys.ts';
 import { PK, SK } from './table.ts';
+
+export type { AttributeValue };
+export type Item = Readonly<Record<string, AttributeValue>>;
 
 /** DynamoDB's own bound on one transaction. */
 export const TRANSACTION_ITEMS_MAX = 100;
@@ -176,3 +179,43 @@ export const any = (of: readonly ItemCondition[]): ItemCondition => ({ kind: 'an
 /** Replaces the item of revision `rev`, where 0 is none. */
 export const atRev = (attribute: string, rev: number): ItemCondition =>
   rev === 0 ? absent() : numberIs(attribute, '=', rev);
+
+/**
+ * The size DynamoDB charges for: names and values in UTF-8, numbers by their digits.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
+export function itemBytes(item: Item): number {
+  let bytes = 0;
+  for (const name in item) {
+    const value = item[name];
+    if (value !== undefined) bytes += Buffer.byteLength(name) + valueBytes(value);
+  }
+  return bytes;
+}
+
+function valueBytes(value: AttributeValue): number {
+  if (value.S !== undefined) return Buffer.byteLength(value.S);
+  if (value.N !== undefined) return numberBytes(value.N);
+  if (value.BOOL !== undefined || value.NULL !== undefined) return 1;
+  if (value.L !== undefined) {
+    let bytes = LIST_OVERHEAD_BYTES;
+    for (const element of value.L) bytes += 1 + valueBytes(element);
+    return bytes;
+  }
+  throw new RangeError(
+    `no size known for attribute value ${JSON.stringify(value)}: the ledger stores S, N, BOOL and L`,
+  );
+}
+
+const LIST_OVERHEAD_BYTES = 3;
+
+const ZERO = 48;
+
+/** One byte per two significant digits, one more, and one for the sign. */
+function numberBytes(digits: string): number {
+  const start = digits.startsWith('-') ? 1 : 0;
+  let end = digits.length;
+  while (end > start && digits.charCodeAt(end - 1) === ZERO) end -= 1;
+  return Math.ceil((end - start) / 2) + 1 + start;
+}

@@ -2,9 +2,8 @@ import * as names from '../../names.ts';
 import { SK } from '../../names.ts';
 import type { Beat } from '../contract/index.ts';
 import { queryPage } from './calls.ts';
-import type { Item } from './item-bytes.ts';
 import { ledgerKeys } from './keys.ts';
-import { type InstanceTable, TimeLimit } from './operation.ts';
+import { type InstanceTable, type Item, TimeLimit } from './operation.ts';
 import { answered, unavailable } from './table-failure.ts';
 
 /** A relay beats every 30 s: three lost beats are bad luck, four are nobody. */

@@ -1,7 +1,6 @@
 /** Conditions and updates as DynamoDB's expressions. Every attribute has a placeholder: any of them may be a reserved word. */
 
-import type { AttributeValue } from './item-bytes.ts';
-import type { ItemCondition, UpdateWrite } from './operation.ts';
+import type { AttributeValue, ItemCondition, UpdateWrite } from './operation.ts';
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9]*$/;
 

@@ -2,11 +2,13 @@
  * What DynamoDB does with operations, done here on items that somebody keeps: the same conditions, outcomes and pages. The
  * twin in memory and the ledger file of `npm start` differ in how they keep items, and in nothing else.
  */
-import type { AttributeValue, Item } from './item-bytes.ts';
+
 import type { Key } from './keys.ts';
 import { inOrder, invalid, meets, updated } from './meets.ts';
 import {
   type Answers,
+  type AttributeValue,
+  type Item,
   type ItemPage,
   type ItemsOutcome,
   type ItemWrite,

@@ -1,8 +1,7 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Grant } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { edgeText } from '../../../policies/text/edge-text.ts';
-import { relativeText } from '../../../policies/text/money-text.ts';
+import { edgeText, relativeText } from '../../../policies/text/edge-text.ts';
 import { limitName } from '../../../policies/units/unit-texts.ts';
 import { addresseeOf, type Ownership, subjectLabel, subjectPagePath } from '../../core/notify/index.ts';
 import type { Cursor } from '../cursor.ts';

@@ -1,9 +1,9 @@
-import { disclosureFor } from '../../../policies/disclosure.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { placementOf } from '../../../policies/place/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { bindingFirst } from '../../../policies/text/reason-texts.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { limitNameFirst } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';

@@ -1,5 +1,4 @@
-import { instantText, untilText } from '../../text/edge-text.ts';
-import { relativeText } from '../../text/money-text.ts';
+import { instantText, relativeText, untilText } from '../../text/edge-text.ts';
 import { fitted, HEADLINE_CHARACTERS_MAX, oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
 

@@ -1,6 +1,6 @@
-import { durationText } from '../../text/money-text.ts';
 import { oneLine, shortened } from '../../text/plain-text.ts';
 import type { ReasonText } from '../../text/reason-text.ts';
+import { durationText } from '../../units/unit-texts.ts';
 
 export interface TimeoutReason {
   readonly code: 'TIMEOUT_TOO_LONG';

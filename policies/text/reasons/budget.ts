@@ -1,4 +1,5 @@
-import type { CodedReason, LimitFacts } from '../../reason.ts';
+import type { LimitFacts } from '../../limits/limit.ts';
+import type { CodedReason } from '../../reason.ts';
 import {
   amountText,
   bareAmountText,
@@ -9,8 +10,7 @@ import {
   overdraftText,
   UNIT_TEXTS,
 } from '../../units/unit-texts.ts';
-import { instantText, untilText } from '../edge-text.ts';
-import { relativeText } from '../money-text.ts';
+import { instantText, relativeText, untilText } from '../edge-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 

@@ -1,7 +1,7 @@
-import type { CodedReason, LimitFacts } from '../../reason.ts';
+import type { LimitFacts } from '../../limits/limit.ts';
+import type { CodedReason } from '../../reason.ts';
 import { amountText, bareAmountText, duringText, limitLabelOf, UNIT_TEXTS } from '../../units/unit-texts.ts';
-import { untilText } from '../edge-text.ts';
-import { relativeText } from '../money-text.ts';
+import { relativeText, untilText } from '../edge-text.ts';
 import { type Detail, fitted } from '../plain-text.ts';
 import type { AdviceContext, ReasonText } from '../reason-text.ts';
 

@@ -1,6 +1,5 @@
-import { durationText } from '../../../policies/text/money-text.ts';
 import { classText } from '../../../policies/text/rejection-text.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { askText } from '../evaluation/limit-ask.ts';

@@ -10,7 +10,7 @@ import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 
 /** Reads counters, and nothing else: undefined where there is none yet. */
@@ -44,7 +44,7 @@ export async function answerCanI(
   readCounters: ReadCounters,
 ): Promise<CanIAnswer> {
   const evaluation = evaluate(request, { ...rules, nowMs });
-  const { claims, terms, disclosure } = evaluation;
+  const { claims, terms, placement } = evaluation;
   const keys = claims.flatMap(({ counter, grace }) =>
     grace === undefined ? [counter] : [counter, grace.pipeline],
   );
@@ -72,7 +72,7 @@ export async function answerCanI(
       terms,
       decisionId: 'none, asked with can-i',
       nowMs,
-      disclosure,
+      disclosure: disclosureFor(placement, rules.policy.disclose),
       ...(footer !== undefined && { footer }),
     });
     return { text };

@@ -5,10 +5,9 @@ import type { RuleOutcome } from '../../../functions/answers/job/rule-results.ts
 import { counterName } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { durationText } from '../../../policies/text/money-text.ts';
 import { reasonLine } from '../../../policies/text/reason-texts.ts';
 import { classColumn } from '../../../policies/text/rejection-text.ts';
-import { amountText } from '../../../policies/units/unit-texts.ts';
+import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 

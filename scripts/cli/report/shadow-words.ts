@@ -1,6 +1,6 @@
 import type { ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { moneyText } from '../../../policies/text/money-text.ts';
+import { moneyText } from '../../../policies/units/unit-texts.ts';
 import type { ZonedSpan } from './span.ts';
 
 /** `9,102` */

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { durationText } from '../../../policies/text/money-text.ts';
+import { durationText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';

@@ -1,6 +1,6 @@
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { durationText } from '../../../policies/text/money-text.ts';
+import { durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { type TerminalColumn, table } from '../../terminal/table.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';

@@ -6,7 +6,8 @@ import type { RolloutMove } from '../../../functions/answers/rollout/rollout-mov
 import type { OwnerMessage } from '../../../functions/answers/shadow/owner-message.ts';
 import { moveRollout, reportRollout } from '../../../functions/console/move-rollout.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { compareModes, type Mode } from '../../../policies/mode.ts';
+import type { Mode } from '../../../policies/mode.ts';
+import { compareModes } from '../../../policies/rollout.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from './house.ts';
 
 type House = ReturnType<typeof consoleHouse>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inboxItem } from '../../../functions/core/ledger/inbox-item.ts';
-import type { Item } from '../../../functions/core/store/item-bytes.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
+import type { Item } from '../../../functions/core/store/operation.ts';
 import { truthText } from '../../../functions/core/truth/truth-text.ts';
 import { consume, type TableStreamRecord } from '../../../functions/settle/consume.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';

@@ -4,6 +4,7 @@ import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/rec
 import { evaluate } from '../../../policies/evaluate.ts';
 import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { aDirectory, aPolicy, someLimits, using } from '../documents.ts';
 
 const maybe = <Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
@@ -107,8 +108,10 @@ test('a recorded question asked again finds what the first one found', () => {
       const kept = decodeRequest(encodeRequest(asked));
       expect(kept).toEqual(asked);
       const again = evaluate(requestOfRecord(request.jobId, first.facts, kept ?? {}), documents);
-      const found = ({ violations, claims, exemptions, facts, disclosure }: typeof first) =>
-        JSON.parse(JSON.stringify({ violations, claims, exemptions, facts, disclosure }));
+      const found = ({ violations, claims, exemptions, facts, placement }: typeof first) => {
+        const disclosure = disclosureFor(placement, POLICY.disclose);
+        return JSON.parse(JSON.stringify({ violations, claims, exemptions, facts, disclosure }));
+      };
       expect(found(again)).toEqual(found(first));
     }),
     { numRuns: 500 },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DISCLOSURES } from '../../../policies/disclosure.ts';
 import type { Reason } from '../../../policies/reason.ts';
+import { DISCLOSURES } from '../../../policies/text/reason-text.ts';
 import {
   discreetHeadline,
   headline,

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { instantText } from '../../../policies/text/edge-text.ts';
-import { bytesText, durationText, moneyText, relativeText } from '../../../policies/text/money-text.ts';
-import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { instantText, relativeText } from '../../../policies/text/edge-text.ts';
+import {
+  amountText,
+  bareAmountText,
+  bytesText,
+  durationText,
+  moneyText,
+} from '../../../policies/units/unit-texts.ts';
 
 test.each([
   [0, '0.00'],

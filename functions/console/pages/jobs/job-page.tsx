@@ -1,5 +1,4 @@
-import { durationText } from '../../../../policies/text/money-text.ts';
-import { amountText } from '../../../../policies/units/unit-texts.ts';
+import { amountText, durationText } from '../../../../policies/units/unit-texts.ts';
 import type { ExplainedTerms, JobExplanation } from '../../../answers/job/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';

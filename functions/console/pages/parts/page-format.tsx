@@ -1,6 +1,5 @@
 import type { Mode } from '../../../../policies/mode.ts';
-import { type Edge, edgeText, instantText } from '../../../../policies/text/edge-text.ts';
-import { relativeText } from '../../../../policies/text/money-text.ts';
+import { type Edge, edgeText, instantText, relativeText } from '../../../../policies/text/edge-text.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../../policies/units/unit-texts.ts';
 import { percentOf } from '../../../answers/standing/limit-row.ts';

@@ -1,4 +1,4 @@
-import { durationText } from '../../../../policies/text/money-text.ts';
+import { durationText } from '../../../../policies/units/unit-texts.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { Rejections, UsageView } from '../../../answers/usage/model.ts';
 import { daySpan, shortDayLabel } from '../parts/chart-scale.ts';

@@ -1,6 +1,7 @@
 /** What a changed field does to jobs. Whatever could do either is taken for loosening, which needs the stronger right. */
 import type { Limit } from '../../../../policies/limits/limit.ts';
-import { compareModes, type Mode } from '../../../../policies/mode.ts';
+import type { Mode } from '../../../../policies/mode.ts';
+import { compareModes } from '../../../../policies/rollout.ts';
 import type { Effect, Fields, FieldValue } from './change-row.ts';
 
 const OPPOSITE: Readonly<Record<Effect, Effect>> = {

@@ -2,9 +2,10 @@
 import { parseLimits, parseLimitsPart } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
-import { compareModes, type Mode } from '../../../../policies/mode.ts';
+import type { Mode } from '../../../../policies/mode.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
+import { compareModes } from '../../../../policies/rollout.ts';
 import { ROLLOUT_CLASSES } from '../../../../policies/rollout-step.ts';
 import { selfLockout } from '../../../../policies/self-lockout.ts';
 import type { ChangeRow } from '../changes/change-row.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareModes } from '../../../../policies/mode.ts';
+import { compareModes } from '../../../../policies/rollout.ts';
 import type { Rule } from '../../../../policies/rule.ts';
 import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
 

@@ -6,7 +6,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { itemAt, queryAll, scanPages } from '../../../../functions/core/store/calls.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
-import type { Item } from '../../../../functions/core/store/item-bytes.ts';
 import { versioned } from '../../../../functions/core/store/item-version.ts';
 import type { Key } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -16,6 +15,7 @@ import {
   any,
   begins,
   compare,
+  type Item,
   type ItemCondition,
   type ItemTable,
   type ItemWrite,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { itemBytes } from '../../../../functions/core/store/item-bytes.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { itemBytes } from '../../../../functions/core/store/operation.ts';
 import { contributionOf, tallyFor } from '../../../../functions/core/usage/contribution.ts';
 import { coverageOfDays } from '../../../../functions/core/usage/coverage.ts';
 import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollup-store.ts';
