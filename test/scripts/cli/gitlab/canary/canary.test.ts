@@ -76,6 +76,13 @@ test('a runner that is off lets the time run out; an earlier proof stays', async
   expect(await bench.outcomes.read()).toEqual(earlier);
 });
 
+test('GitLab 18.9 has no scopes of single runners: nothing is armed, and all is taken away', async () => {
+  const bench = await canaryBench({ version: '18.9' });
+  const { code, out } = await bench.run();
+  expect([code, out.includes('scopes of single runners need GitLab 18.10')]).toEqual([2, true]);
+  expect([bench.left(), [...bench.gitlab.jobs()]]).toEqual([NOTHING, []]);
+});
+
 test('who interrupts it finds everything taken away', async () => {
   const bench = await canaryBench({ runnerIsOff: true, stopped: true });
   expect((await bench.run()).code).toBe(2);
