@@ -68,8 +68,11 @@ export async function canaryBench(options: BenchOptions = {}) {
   onTestFinished(() => runner.close());
   let [calls, diesAt, sleptMs] = [0, undefined as number | undefined, 0];
   let doneFirst = false;
+  const streamsWhenArmed: number[] = [];
   const killable: typeof fetch = async (input, init) => {
     calls += 1;
+    if (init?.method === 'PUT' && String(init.body).includes('"enabled"'))
+      streamsWhenArmed.push(router.waitingStreams());
     if (diesAt === undefined || calls < diesAt) return fetch(input, init);
     if (calls === diesAt && doneFirst) await (await fetch(input, init)).text();
     throw new Error('the process is dead');
@@ -116,6 +119,8 @@ export async function canaryBench(options: BenchOptions = {}) {
     router,
     runner,
     outcomes,
+    /** Each time the second controller was enabled. */
+    streamsWhenArmed,
     run,
     writeFile: (name: string, bytes: Uint8Array) => writeFileSync(join(root, name), bytes),
     dieAt: (call: number | undefined, whenDone = false): void => {
