@@ -25,10 +25,13 @@ const datesOf = (atMs = CREATED_AT_MS) => ({ created_at: isoText(atMs), updated_
 export class ControllerBook {
   readonly #known: Map<number, LocalController>;
   readonly before1810: boolean;
+  /** GitLab never gives a number twice: the router may still look for a stream of one that is gone. */
+  #lastId: number;
 
   constructor(controllers: readonly LocalController[], version: GitLabVersion) {
     this.#known = new Map(controllers.map((each) => [each.id, each]));
     this.before1810 = version === '18.9';
+    this.#lastId = Math.max(0, ...this.#known.keys());
   }
 
   find(id: number): LocalController | undefined {
@@ -42,7 +45,8 @@ export class ControllerBook {
   }
 
   make(controller: Omit<LocalController, 'id'>): LocalController {
-    const made = { ...controller, id: Math.max(0, ...this.#known.keys()) + 1 };
+    this.#lastId += 1;
+    const made = { ...controller, id: this.#lastId };
     this.#known.set(made.id, made);
     return made;
   }

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { WallClock } from '../clock/clock.ts';
 import type { JobBook } from './job-book.ts';
-import { shaOf } from './made-up.ts';
+import { shaOf, userName } from './made-up.ts';
 import { numberedPage } from './pagination.ts';
 import type { PipelineBook } from './pipeline-book.ts';
 import { jobEntity } from './rest-bodies.ts';
@@ -24,7 +24,7 @@ export function pipelineRoutes(app: Hono, { pipelines, book, clock, instanceUrl 
     const found = pipelines.find(Number(c.req.param('pipelineId')));
     return found?.project === projectOf(c) ? found : undefined;
   };
-  const shown = (pipeline: Pipeline): object => ({
+  const listed = (pipeline: Pipeline): object => ({
     id: pipeline.id,
     iid: pipeline.id,
     project_id: pipeline.project.id,
@@ -32,9 +32,19 @@ export function pipelineRoutes(app: Hono, { pipelines, book, clock, instanceUrl 
     ref: pipeline.ref,
     status: pipelines.statusOf(pipeline),
     source: pipeline.source,
+    name: null,
     created_at: isoText(pipeline.createdAtMs),
     updated_at: isoText(pipeline.createdAtMs),
     web_url: `${instanceUrl}/${pipeline.project.path}/-/pipelines/${pipeline.id}`,
+  });
+  const shown = (pipeline: Pipeline): object => ({
+    ...listed(pipeline),
+    ...{ before_sha: '0'.repeat(40), tag: false, yaml_errors: null, committed_at: null, coverage: null },
+    user: {
+      ...{ id: 1, username: 'user1', name: userName(1), state: 'active', avatar_url: null },
+      web_url: `${instanceUrl}/user1`,
+    },
+    ...{ started_at: null, finished_at: null, duration: null, queued_duration: 0 },
   });
 
   app.get('/projects/:projectId', (c, next) => {
@@ -69,7 +79,7 @@ export function pipelineRoutes(app: Hono, { pipelines, book, clock, instanceUrl 
       .of(project)
       .filter((each) => asked('source', each.source) && asked('status', pipelines.statusOf(each)));
     const { entries, headers } = numberedPage(found, url);
-    return c.json(entries.map(shown), 200, headers);
+    return c.json(entries.map(listed), 200, headers);
   });
   app.get('/projects/:projectId/pipelines/:pipelineId/jobs', (c) => {
     const pipeline = pipelineOf(c);

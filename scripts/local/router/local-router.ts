@@ -87,8 +87,10 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   const conditions = new ConditionWaiters();
   const pools = new Map<number, WaitingStreams<AdmitStream>>();
   const streamsOf = (id: number): WaitingStreams<AdmitStream> => {
+    const known = pools.get(id);
+    if (known !== undefined) return known;
     if (!controllers.ids().includes(id)) throw new Error(`no controller ${id}`);
-    const pool = pools.get(id) ?? new WaitingStreams<AdmitStream>(clock, options.random ?? Math.random);
+    const pool = new WaitingStreams<AdmitStream>(clock, options.random ?? Math.random);
     pools.set(id, pool);
     return pool;
   };

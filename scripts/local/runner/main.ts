@@ -1,5 +1,5 @@
 /** `npm run gitlab:local`: a GitLab with a job router and one runner on this machine, to try commands of administrators on. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -54,7 +54,7 @@ Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/lo
   let isOver = false;
   const over = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => {
+      process.on(signal, () => {
         isOver = true;
         resolve();
       });
@@ -66,6 +66,7 @@ Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/lo
   runner.close();
   await server.stop();
   await routed.close();
+  rmSync(tokenFile, { force: true });
   process.exit(0);
 }
 

@@ -92,7 +92,7 @@ export function createGitLabPipelines(deps: RestCallDeps): GitLabPipelines {
       calls.change('pipelines', pipelineSchema, 'POST', `${ofProject(projectId)}/pipeline`, { ref }),
     async unfinished(projectId) {
       const found: number[] = [];
-      for (const status of ['running', 'pending']) {
+      for (const status of ['created', 'pending', 'running']) {
         const path = `${ofProject(projectId)}/pipelines`;
         const some = await calls.read(
           'pipelines',

@@ -132,12 +132,18 @@ async function openBooks(
   return { keep, close: opened.close };
 }
 
+/** A signal to a group of processes comes twice: by itself, and from whoever started us. */
+const SAME_SIGNAL_MS = 1_000;
+
 /** The first signal lets the canary clean up; the second one ends it where it is. */
 function stopOnSignal(): AbortSignal {
   const stop = new AbortController();
+  let stoppedAtMs = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      if (stop.signal.aborted) process.exit(130);
+      const nowMs = performance.now();
+      if (!stop.signal.aborted) stoppedAtMs = nowMs;
+      else if (nowMs - stoppedAtMs > SAME_SIGNAL_MS) process.exit(130);
       stop.abort();
     });
   return stop.signal;

@@ -5,6 +5,8 @@ import { loadSchema } from '../../../../relay/wire/schema.ts';
 import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import { startRoutedGitLab } from '../../../../scripts/local/runner/routed-gitlab.ts';
 import { createRunnerClient } from '../../../../scripts/local/runner/runner-client.ts';
+import { DOCUMENTED_PIPELINE, DOCUMENTED_PIPELINES } from '../gitlab/documented-pipelines.ts';
+import { keepsTo } from '../gitlab/keeps-to.ts';
 import { bareClient } from '../router/bare-client.ts';
 
 const TOKEN = 'glrt-one';
@@ -160,6 +162,21 @@ test('a router that says it hands out no jobs is looked for again, and GitLab is
   expect(await runner.poll()).toMatchObject({ jobId: 1, way: 'gitlab' });
   expect(await runner.poll()).toMatchObject({ jobId: 2, way: 'router' });
   expect(runner.fallbacks.router_disabled).toBe(1);
+});
+
+test('pipelines answer with every documented field, and end only where they can', async () => {
+  const { rest } = await aBench({ withController: false });
+  const started = await rest('POST', '/projects/900/pipeline', { ref: 'main' });
+  expect(keepsTo(DOCUMENTED_PIPELINE, started)).toEqual([]);
+  expect(keepsTo(DOCUMENTED_PIPELINES, await rest('GET', '/projects/900/pipelines'))).toEqual([]);
+  const canceled = await rest('POST', '/projects/900/pipelines/1/cancel');
+  expect(keepsTo(DOCUMENTED_PIPELINE, canceled)).toEqual([]);
+  expect(canceled).toMatchObject({ status: 'canceled' });
+  expect(await rest('GET', '/projects/900/pipelines?source=push')).toEqual([]);
+  expect(await rest('POST', '/projects/900/pipeline', { ref: 'other' })).toEqual({
+    message: { base: ['Reference not found'] },
+  });
+  expect(await rest('GET', '/projects/901/pipelines')).toEqual({ message: '404 Not found' });
 });
 
 test('without the flag the router is never asked; an error of the router is no reason to pass it by', async () => {

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { dynamoCanaryOutcomes } from '../../../../../functions/core/ledger/canary-outcome.ts';
 import { MemoryTable } from '../../../../../functions/core/store/memory-table.ts';
 import type { CommandEntry } from '../../../../../scripts/cli/commands.ts';
 import { canaryCommandOn } from '../../../../../scripts/cli/gitlab/canary/canary-command.ts';
 import { machineClock } from '../../../../../scripts/local/clock/clock.ts';
 import type { LocalController } from '../../../../../scripts/local/gitlab/controller-routes.ts';
+import type { GitLabVersion } from '../../../../../scripts/local/gitlab/hook-request.ts';
 import type { LocalRunner } from '../../../../../scripts/local/gitlab/job.ts';
 import type { LocalProject } from '../../../../../scripts/local/gitlab/pipeline-book.ts';
 import { startRoutedGitLab } from '../../../../../scripts/local/runner/routed-gitlab.ts';
@@ -42,6 +43,8 @@ interface BenchOptions {
   /** Other controllers that are there. */
   readonly controllers?: readonly Omit<LocalController, 'id'>[];
   readonly stopped?: boolean;
+  /** @default '19.4' */
+  readonly version?: GitLabVersion;
 }
 
 /** `tollgate gitlab canary` in this process, against a GitLab over HTTP, its router over gRPC, and a runner that asks it. */
@@ -51,6 +54,7 @@ export async function canaryBench(options: BenchOptions = {}) {
     runners: options.runners ?? [CANARY_RUNNER],
     projects: options.projects ?? [CANARY_PROJECT],
     findTimeoutMs: 50,
+    version: options.version ?? '19.4',
     controllers: options.controllers ?? [],
   });
   onTestFinished(() => routed.close());
@@ -64,8 +68,11 @@ export async function canaryBench(options: BenchOptions = {}) {
   onTestFinished(() => runner.close());
   let [calls, diesAt, sleptMs] = [0, undefined as number | undefined, 0];
   let doneFirst = false;
+  const streamsWhenArmed: number[] = [];
   const killable: typeof fetch = async (input, init) => {
     calls += 1;
+    if (init?.method === 'PUT' && String(init.body).includes('"enabled"'))
+      streamsWhenArmed.push(router.waitingStreams());
     if (diesAt === undefined || calls < diesAt) return fetch(input, init);
     if (calls === diesAt && doneFirst) await (await fetch(input, init)).text();
     throw new Error('the process is dead');
@@ -104,6 +111,7 @@ export async function canaryBench(options: BenchOptions = {}) {
       { nowMs: () => NOW_MS },
       entries,
     );
+    expect(`${told.out}${told.err}`).not.toMatch(/glrct-|glrt-|glpat-|glcbt-/);
     return { ...told, calls };
   };
   return {
@@ -111,6 +119,8 @@ export async function canaryBench(options: BenchOptions = {}) {
     router,
     runner,
     outcomes,
+    /** Each time the second controller was enabled. */
+    streamsWhenArmed,
     run,
     writeFile: (name: string, bytes: Uint8Array) => writeFileSync(join(root, name), bytes),
     dieAt: (call: number | undefined, whenDone = false): void => {

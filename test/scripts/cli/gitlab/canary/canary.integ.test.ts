@@ -1,5 +1,6 @@
 /** Both answers at a GitLab over HTTP, its job router over gRPC and a runner: proven, or why not; and nothing stays behind. */
 import { expect, test } from 'vitest';
+import { STATUS } from '../../../../../relay/router/router.ts';
 import { PLACEHOLDER_HASH } from '../../../../../relay/wire/schema.ts';
 import { schemaVariant } from '../../../../../scripts/local/router/schemas.ts';
 import { NOW_MS } from '../../../../policies/documents.ts';
@@ -15,6 +16,8 @@ test('both answers are proven: the one job ran, the other failed with our text, 
   expect(out).toContain('we rejected job 2, and it failed with our text');
   expect(out).toContain('Both answers are proven on GitLab 19.4.0-ee');
   expect(bench.left()).toEqual(NOTHING);
+  // A controller that is enabled before it can be asked fails every job.
+  expect(bench.streamsWhenArmed.map((streams) => streams > 0)).toEqual([true]);
   expect(bench.gitlab.job(1)).toMatchObject({ status: 'success', trace: '$ echo admitted\n' });
   expect(bench.gitlab.job(2)).toMatchObject({ status: 'failed', failureReason: 'job_router_failure' });
   expect(bench.gitlab.job(2)?.failureMessage).toMatch(/tollgate canary \w+: this job was to be rejected/);
@@ -74,6 +77,22 @@ test('a runner that is off lets the time run out; an earlier proof stays', async
   expect(out).toContain('canceled pipeline 1');
   expect(bench.left()).toEqual(NOTHING);
   expect(await bench.outcomes.read()).toEqual(earlier);
+});
+
+test('GitLab 18.9 has no scopes of single runners: nothing is armed, and all is taken away', async () => {
+  const bench = await canaryBench({ version: '18.9' });
+  const { code, out } = await bench.run();
+  expect([code, out.includes('scopes of single runners need GitLab 18.10')]).toEqual([2, true]);
+  expect([bench.left(), [...bench.gitlab.jobs()]]).toEqual([NOTHING, []]);
+});
+
+test('a router that takes no stream of the new token: nothing is armed', async () => {
+  const bench = await canaryBench();
+  const { UNAUTHENTICATED } = STATUS;
+  bench.router.faults.refuseCalls(UNAUTHENTICATED, { method: 'admit', calls: Number.POSITIVE_INFINITY });
+  const { code, out } = await bench.run();
+  expect([code, bench.streamsWhenArmed, bench.left()]).toEqual([2, [], NOTHING]);
+  expect(out).toMatch(/no stream to grpc:.*: status 16/);
 });
 
 test('who interrupts it finds everything taken away', async () => {
