@@ -44,6 +44,10 @@ export const HEARTBEAT_SCHEMA_PLACEHOLDER = 'sp';
 export const HEARTBEAT_DIRECTORY_AGE = 'da';
 /** Whether its calls to the admit function were stopped then. */
 export const HEARTBEAT_BREAKER = 'br';
+/** The version of the policy it was started with. */
+export const HEARTBEAT_POLICY = 'po';
+/** `gitlab.example.com@health`, `look`: what the hourly look found last. */
+export const HEALTH_PK_SUFFIX = '@health';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */
 export const WATCHDOG_PK_SUFFIX = '@watchdog';
 /** The runner controller's id in GitLab. */

@@ -7,6 +7,7 @@ import {
   COUNTER_SK,
   DIRECTORY_PK_SUFFIX,
   ENTRY_SK_PREFIX,
+  HEALTH_PK_SUFFIX,
   HEARTBEAT_PK_SUFFIX,
   INBOX_SK,
   LIMITS_PK_SUFFIX,
@@ -65,6 +66,8 @@ export interface LedgerKeys {
   readonly controllerScope: Key;
   /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
   readonly recountOutcome: Key;
+  /** `gitlab.example.com@health`, `look`: what the hourly look found. No part of the books, either. */
+  readonly healthLook: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
   readonly limitPointer: Key;
   /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
@@ -140,6 +143,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
+    healthLook: { pk: `${instance}${HEALTH_PK_SUFFIX}`, sk: 'look' },
     limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({
       pk: `${instance}${LIMITS_PK_SUFFIX}#${set}`,

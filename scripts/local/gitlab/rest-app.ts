@@ -47,8 +47,9 @@ export function restApp(parts: RestParts): Hono {
     if (fault !== undefined) return refusal(fault.status, fault.retryAfterSeconds);
     const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');
     // A runner asks where its router is with a token of its own.
-    if (given !== parts.token && !c.req.path.endsWith(DISCOVERY_PATH))
-      return c.json({ message: '401 Unauthorized' }, 401);
+    const { expiresAt } = parts.administration.setting;
+    const isTaken = given === parts.token && !(expiresAt && Date.parse(expiresAt) <= clock.nowMs());
+    if (!isTaken && !c.req.path.endsWith(DISCOVERY_PATH)) return c.json({ message: '401 Unauthorized' }, 401);
     return next();
   });
 

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ALL_ALARMS } from '../../../../cdk/monitoring/alarms/all-alarms.ts';
 import type { HealthEvidence } from '../../../../functions/answers/health/evidence.ts';
 import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
 import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
+import { gitlabUnknown } from '../../../../functions/answers/health/read-gitlab.ts';
 import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -17,6 +19,7 @@ const beat = (relayId: string, change: Partial<RelayBeat> = {}): RelayBeat => ({
   directoryAgeMs: 4 * MINUTE,
   breaker: 'closed',
   schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven' },
+  policyVersion: 'p1',
   ...change,
 });
 const beats = (...all: readonly RelayBeat[]): Partial<HealthEvidence> => ({ beats: known(all) });
@@ -39,7 +42,15 @@ const HEALTHY: HealthEvidence = {
     instanceSinceMs: 0,
     runners: new Map(),
   }),
-  controller: known({ state: 'enabled', hasScope: true, clockAheadMs: 300 }),
+  coverage: known({ days: 2, ran: 900, bypass: 0, bypassingRunnerIds: [], bypassingRunners: 0 }),
+  deployed: known({ policyVersion: 'p1', descriptorsVersion: '19.4' }),
+  accessToken: known({ active: true }),
+  gitlabVersion: known('19.4.1-ee'),
+  licence: known({ plan: 'ultimate', expired: false }),
+  controller: known({ id: 7, state: 'enabled', hasScope: true, connected: true }),
+  controllerTokens: known([{ createdAtMs: NOW - 24 * HOUR }]),
+  webhooks: known({ groups: 2, unread: 0, broken: [] }),
+  gitlabAheadMs: known(300),
 };
 
 const notOk = (change: Partial<HealthEvidence>): readonly HealthFinding[] =>
@@ -158,35 +169,35 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
   ],
   [
     'a controller without a scope',
-    { controller: known({ state: 'enabled', hasScope: false, clockAheadMs: 0 }) },
+    { controller: known({ id: 7, state: 'enabled', hasScope: false }) },
     'controller',
     'problem',
     /asks about no job/,
   ],
   [
     'a dry run',
-    { controller: known({ state: 'dry_run', hasScope: true, clockAheadMs: 0 }) },
+    { controller: known({ id: 7, state: 'dry_run', hasScope: true }) },
     'controller',
     'warning',
     /in dry run/,
   ],
   [
     'a disabled controller',
-    { controller: known({ state: 'disabled', hasScope: true, clockAheadMs: 0 }) },
+    { controller: known({ id: 7, state: 'disabled', hasScope: true }) },
     'controller',
     'warning',
     /disabled: GitLab does not ask/,
   ],
   [
     'a GitLab in the past',
-    { controller: known({ state: 'enabled', hasScope: true, clockAheadMs: -4 * MINUTE }) },
+    { gitlabAheadMs: known(-4 * MINUTE) },
     'clock of GitLab',
     'problem',
     /^4 minutes behind this machine/,
   ],
   [
     'a GitLab without a date',
-    { controller: known({ state: 'enabled', hasScope: true }) },
+    { gitlabAheadMs: { known: false, why: 'its answers have no date' } },
     'clock of GitLab',
     'unknown',
     /no date/,
@@ -199,7 +210,7 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
 });
 
 test.each<[string, Partial<HealthEvidence>]>([
-  ['none ever beat', beats()],
+  ['none ever beat', { ...beats(), controller: known({ id: 7, state: 'enabled', hasScope: true }) }],
   ['the last one stopped', beats(beat('a', { atMs: NOW - 9 * MINUTE }))],
 ])('without relays (%s) there is one problem, and what only they know is unknown', (_, change) => {
   const found = notOk(change);
@@ -209,24 +220,44 @@ test.each<[string, Partial<HealthEvidence>]>([
   expect(found.filter(({ severity }) => severity === 'unknown').map(({ about }) => about)).toEqual([
     'descriptors',
     'directory of the relays',
+    'policy of the relays',
   ]);
+});
+
+test('relays that write no sign of life, as without the watchdog, are not taken for dead where their token is used', () => {
+  const found = notOk(beats()).filter(({ about }) => about === 'relays');
+  expect(found.map(({ severity }) => severity)).toEqual(['unknown']);
 });
 
 test('what could not be asked is unknown, with the reason', () => {
-  const found = notOk({ controller: { known: false, why: 'GitLab was not asked' } });
-  expect(found).toEqual([
-    { about: 'controller', severity: 'unknown', text: 'GitLab was not asked' },
-    { about: 'clock of GitLab', severity: 'unknown', text: 'GitLab was not asked' },
-  ]);
+  const found = notOk(gitlabUnknown('GitLab was not asked'));
+  expect(found.map(({ about, text }) => [about, text])).toEqual(
+    [
+      ...['access token', 'licence', 'version of GitLab', 'controller', 'controller token', 'webhooks'],
+      'clock of GitLab',
+    ].map((about) => [about, 'GitLab was not asked']),
+  );
 });
 
+/** The text of all checks. */
+const judges = (): string => {
+  const folder = new URL('../../../../functions/answers/health/', import.meta.url);
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('judge'))
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .join('');
+};
+
 test('every section of the runbook that a remedy names is there', () => {
-  const judge = readFileSync(
-    new URL('../../../../functions/answers/health/judge-health.ts', import.meta.url),
-    'utf8',
-  );
   const runbook = readFileSync(new URL('../../../../cdk/RUNBOOK.md', import.meta.url), 'utf8');
-  const named = [...judge.matchAll(/runbook: ([\w ]+)/g)].map(([, name]) => name);
+  const named = [...judges().matchAll(/runbook: ([A-Z][\w -]+)/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((name) => !runbook.includes(`\n## ${name}\n`))).toEqual([]);
+});
+
+test('every problem names the alarm that tells of it, and there is such an alarm', () => {
+  const alarms = new Set(ALL_ALARMS.map(({ name }) => name));
+  const named = [...judges().matchAll(/^ +(?:\w+ \? )?'([A-Z]\w+)',?$/gm)].map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(8);
+  expect(named.filter((name) => !alarms.has(name))).toEqual([]);
 });
