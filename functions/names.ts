@@ -52,6 +52,8 @@ export const HEALTH_PK_SUFFIX = '@health';
 export const WATCHDOG_PK_SUFFIX = '@watchdog';
 /** The runner controller's id in GitLab. */
 export const ENV_CONTROLLER_ID = 'TOLLGATE_CONTROLLER_ID';
+/** The GitLab that the relays' descriptors are of, e.g. `18.9`. Unset: their lock names none. */
+export const ENV_DESCRIPTORS_VERSION = 'TOLLGATE_DESCRIPTORS_VERSION';
 /** SSM parameter with an administrator's token that may change the runner controller (scope `api`). */
 export const ENV_CONTROLLER_TOKEN_PARAMETER = 'TOLLGATE_CONTROLLER_TOKEN_PARAMETER';
 /** ARN of the SNS topic that pages whoever is on call. */
@@ -212,6 +214,12 @@ export const METRIC_DRIFTED_COUNTERS = {
   statistic: 'Maximum',
   says: 'Counters that do not show what their records make, in the check of the night.',
 } as const;
+export const METRIC_HEALTH_PROBLEMS = {
+  name: 'HealthProblems',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'What the hourly look found that no other alarm tells of: tokens, licence, webhooks, clocks, scope, descriptors after an upgrade.',
+} as const;
 export const METRIC_ROLLUP_LEFT_OUT = {
   name: 'RollupLeftOut',
   unit: 'Count',
@@ -242,6 +250,7 @@ export const FUNCTION_METRICS = [
   METRIC_OUT_OF_SCOPE_JOBS,
   METRIC_RAN_JOBS,
   METRIC_DRIFTED_COUNTERS,
+  METRIC_HEALTH_PROBLEMS,
   METRIC_ROLLUP_LEFT_OUT,
   METRIC_DIRECTORY_AGE_SECONDS,
 ] as const;

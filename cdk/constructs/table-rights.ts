@@ -1,5 +1,6 @@
 import {
   DIRECTORY_PK_SUFFIX,
+  HEALTH_PK_SUFFIX,
   LIMITS_PK_SUFFIX,
   NOTICES_PK_SUFFIX,
   PSEUDONYMS_PK_SUFFIX,
@@ -34,7 +35,8 @@ export type LedgerUse =
   | 'takeLimits'
   | 'serveConsole'
   | 'tellOwners'
-  | 'recount';
+  | 'recount'
+  | 'examine';
 
 const READ = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 /** A transaction needs the action of each write in it, and none of its own. */
@@ -128,6 +130,11 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     tellOwners: {
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
+    },
+    /** Changes nothing of what it looks at. */
+    examine: {
+      reads: READ,
+      writes: [{ actions: PUT, partitions: [`${instance}${HEALTH_PK_SUFFIX}`] }],
     },
     /**
      * Reads all of the table; marks counters that drift, writes what the stream lost of usage and what it found, and puts

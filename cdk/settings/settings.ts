@@ -40,6 +40,8 @@ export interface DescriptorsSettings {
   readonly sha256: string;
   /** `<sha256>.binpb` */
   readonly fileName: string;
+  /** The GitLab they are of: `18.9`. Undefined: nobody noted it. */
+  readonly version: string | undefined;
 }
 
 export interface GitLabSettings {

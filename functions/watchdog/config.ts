@@ -1,4 +1,4 @@
-import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
+import { controllerIdIn, type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
 import {
   ENV_CONTROLLER_ID,
   ENV_CONTROLLER_TOKEN_PARAMETER,
@@ -30,12 +30,7 @@ export function readWatchdogConfig(env: Environment): WatchdogConfig {
     ENV_CONTROLLER_TOKEN_PARAMETER,
     ENV_PAGE_TOPIC,
   ]);
-  const controllerId = Number(env[ENV_CONTROLLER_ID]);
-  if (env[ENV_CONTROLLER_ID] && !(Number.isSafeInteger(controllerId) && controllerId > 0)) {
-    problems.push(
-      `${ENV_CONTROLLER_ID} is "${env[ENV_CONTROLLER_ID]}"; expected the number GitLab shows for it`,
-    );
-  }
+  const controllerId = controllerIdIn(env, problems) ?? 0;
   refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',

@@ -32,6 +32,7 @@ const PARTITIONS = {
   'controller scope': keys.controllerScope.pk,
   'outcome of the recount': keys.recountOutcome.pk,
   'register of instances': INSTANCES_PK,
+  'hourly look': keys.healthLook.pk,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
   'notices cursor': `${INSTANCE}${names.NOTICES_PK_SUFFIX}`,
@@ -72,6 +73,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
+  DoctorProgram: ['hourly look'],
   WatchdogProgram: ['watchdog mark'],
   Relay: ['heartbeat'],
 };

@@ -1,5 +1,6 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
 import { dynamoControllerScope } from '../../functions/core/ledger/controller-scope.ts';
@@ -180,6 +181,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@recount', is('outcome')),
     read: (place) => dynamoRecountOutcomes(options(place)).read(),
   },
+  'health-look': {
+    is: at('@health', is('look')),
+    read: (place) => dynamoHealthLook(options(place)).read(),
+  },
   'ssm-limits-mark': {
     is: at('@ssm-limits', begins('group/')),
     read: (place) => dynamoSsmMarks(options(place)).readAll(),
@@ -301,6 +306,17 @@ async function writeOthers(place: Place): Promise<void> {
     recountedAtMs: NOVEMBER_21_MS,
     drifting: [{ key: OPENED, committed: 7, recounted: 5 }],
     unlisted: 0,
+  });
+  const finding = {
+    about: 'relays',
+    severity: 'problem',
+    text: 'none',
+    remedy: 'start one',
+    alarm: 'X',
+  } as const;
+  await dynamoHealthLook(options(place)).write({
+    view: { checkedAtMs: NOVEMBER_21_MS, problems: 1, findings: [finding] },
+    deployed: { policyVersion: 'p1', descriptorsVersion: '18.9' },
   });
   const marks = dynamoSsmMarks(options(place));
   const owned = [{ id: 'money-month', created: true, entries: [{ amount: 5 }] }];
