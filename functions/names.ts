@@ -50,6 +50,12 @@ export const HEARTBEAT_POLICY = 'po';
 export const HEALTH_PK_SUFFIX = '@health';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */
 export const WATCHDOG_PK_SUFFIX = '@watchdog';
+/** `gitlab.example.com@yet-failed`, `latest`: the job found last that was admitted, and that GitLab failed all the same. */
+export const YET_FAILED_PK_SUFFIX = '@yet-failed';
+export const YET_FAILED_JOB = 'jo';
+export const YET_FAILED_AT = 'at';
+/** `yes`: the watchdog disarms after such a job. Unset: it does not. */
+export const ENV_DISARM_AFTER_FAILED_JOB = 'TOLLGATE_DISARM_AFTER_FAILED_JOB';
 /** The runner controller's id in GitLab. */
 export const ENV_CONTROLLER_ID = 'TOLLGATE_CONTROLLER_ID';
 /** The GitLab that the relays' descriptors are of, e.g. `18.9`. Unset: their lock names none. */

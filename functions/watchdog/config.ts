@@ -2,6 +2,7 @@ import { controllerIdIn, type Environment, refuseInvalid, unset } from '../core/
 import {
   ENV_CONTROLLER_ID,
   ENV_CONTROLLER_TOKEN_PARAMETER,
+  ENV_DISARM_AFTER_FAILED_JOB,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_GITLAB_URL,
@@ -16,6 +17,8 @@ interface WatchdogConfig {
   readonly controllerId: number;
   readonly controllerTokenParameter: string;
   readonly pageTopic: string;
+  /** Whether a job that failed although admitted disarms the controller. */
+  readonly disarmsAfterFailedJob: boolean;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -39,6 +42,7 @@ export function readWatchdogConfig(env: Environment): WatchdogConfig {
     controllerId,
     controllerTokenParameter: env[ENV_CONTROLLER_TOKEN_PARAMETER] ?? '',
     pageTopic: env[ENV_PAGE_TOPIC] ?? '',
+    disarmsAfterFailedJob: env[ENV_DISARM_AFTER_FAILED_JOB] === 'yes',
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

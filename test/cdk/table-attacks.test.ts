@@ -33,6 +33,7 @@ const PARTITIONS = {
   'outcome of the recount': keys.recountOutcome.pk,
   'register of instances': INSTANCES_PK,
   'hourly look': keys.healthLook.pk,
+  'job that failed': keys.yetFailed.pk,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
   'notices cursor': `${INSTANCE}${names.NOTICES_PK_SUFFIX}`,
@@ -59,12 +60,12 @@ const LIMITS: readonly Item[] = [
 const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   AdmitProgram: BOOKS,
   SettleProgram: ['inbox item'],
-  SettleStreamProgram: BOOKS,
+  SettleStreamProgram: [...BOOKS, 'job that failed'],
   RollupProgram: [
     ...(['record', 'announced mark', 'opening of a period', 'directory wish'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
-  SweepProgram: [...BOOKS, 'sweep marks', 'controller scope', 'register of instances'],
+  SweepProgram: [...BOOKS, 'job that failed', 'sweep marks', 'controller scope', 'register of instances'],
   DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],

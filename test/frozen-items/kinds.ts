@@ -16,6 +16,7 @@ import { publishLimits, readLimitSet } from '../../functions/core/limits/publish
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
+import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
@@ -185,6 +186,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@health', is('look')),
     read: (place) => dynamoHealthLook(options(place)).read(),
   },
+  'yet-failed': {
+    is: at('@yet-failed', is('latest')),
+    read: (place) => dynamoYetFailed(options(place)).read(),
+  },
   'ssm-limits-mark': {
     is: at('@ssm-limits', begins('group/')),
     read: (place) => dynamoSsmMarks(options(place)).readAll(),
@@ -318,6 +323,7 @@ async function writeOthers(place: Place): Promise<void> {
     view: { checkedAtMs: NOVEMBER_21_MS, problems: 1, findings: [finding] },
     deployed: { policyVersion: 'p1', descriptorsVersion: '18.9' },
   });
+  await dynamoYetFailed(options(place)).write({ jobId: 4711, atMs: NOVEMBER_21_MS });
   const marks = dynamoSsmMarks(options(place));
   const owned = [{ id: 'money-month', created: true, entries: [{ amount: 5 }] }];
   await marks.write([{ group: 101, version: 2, modifiedAtMs: NOVEMBER_21_MS, owned }]);

@@ -17,6 +17,7 @@ import {
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   WATCHDOG_PK_SUFFIX,
+  YET_FAILED_PK_SUFFIX,
 } from '../../names.ts';
 import { LedgerError } from './table-failure.ts';
 
@@ -94,6 +95,8 @@ export interface LedgerKeys {
   readonly heartbeatPk: string;
   /** `gitlab.example.com@watchdog`, `mark` */
   readonly watchdogMark: Key;
+  /** `gitlab.example.com@yet-failed`, `latest` */
+  readonly yetFailed: Key;
   /** `gitlab.example.com@notices`, `cursor` */
   readonly noticesCursor: Key;
   /** `gitlab.example.com@ssm-limits`, `group/101`: what was last taken over from a parameter. */
@@ -169,6 +172,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
     heartbeatPk: `${instance}${HEARTBEAT_PK_SUFFIX}`,
     watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
+    yetFailed: { pk: `${instance}${YET_FAILED_PK_SUFFIX}`, sk: 'latest' },
     noticesCursor: { pk: `${instance}${NOTICES_PK_SUFFIX}`, sk: 'cursor' },
     parameterMark: (group) => ({
       pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`,
