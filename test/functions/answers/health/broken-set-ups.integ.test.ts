@@ -244,6 +244,19 @@ test('one without anything but its controller does not blame GitLab for what it 
   expect(findings.filter(({ severity }) => severity !== 'ok')).toEqual([]);
 });
 
+test('a GitLab that does not answer is unknown in all it would say: how long the sweep has heard nothing is the finding', async () => {
+  setUp = await aSetUp();
+  await setUp.close();
+  const { findings, problems } = await setUp.look();
+  expect(problems).toBe(0);
+  const unknown = findings.filter(({ severity }) => severity !== 'ok');
+  expect(unknown.map(({ about }) => about)).toEqual([
+    ...['access token', 'licence', 'version of GitLab', 'controller', 'controller token', 'webhooks'],
+    'clock of GitLab',
+  ]);
+  setUp = undefined;
+});
+
 test.each(Object.entries(BROKEN))('%s: one cause, one finding', async (_, broken) => {
   const { administration = {}, by, look } = broken;
   setUp = await aSetUp({ administration });

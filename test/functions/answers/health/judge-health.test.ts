@@ -230,6 +230,25 @@ test('relays that write no sign of life, as without the watchdog, are not taken 
   expect(found.map(({ severity }) => severity)).toEqual(['unknown']);
 });
 
+const ABSENT = { known: false, why: 'GitLab has no runner controllers here', cause: 'absent' } as const;
+
+test.each<[string, Partial<HealthEvidence>, string, RegExp]>([
+  [
+    'a GitLab that is too old',
+    { gitlabVersion: known('18.8.2-ee') },
+    'version of GitLab',
+    /^18\.8\.2-ee has no/,
+  ],
+  ['a licence that has ended', { licence: known({ plan: 'ultimate', expired: true }) }, 'licence', /expired/],
+  ['no licence', { licence: known(undefined) }, 'licence', /^GitLab has none$/],
+  ['another number', {}, 'controller', /no runner controllers here/],
+])('where GitLab has no such controller, %s is the one problem', (_, change, about, text) => {
+  const found = notOk({ ...change, controller: ABSENT, controllerTokens: ABSENT });
+  const problems = found.filter(({ severity }) => severity === 'problem');
+  expect(problems.map((each) => each.about)).toEqual([about]);
+  expect(problems[0]?.text).toMatch(text);
+});
+
 test('what could not be asked is unknown, with the reason', () => {
   const found = notOk(gitlabUnknown('GitLab was not asked'));
   expect(found.map(({ about, text }) => [about, text])).toEqual(
