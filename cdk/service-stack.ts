@@ -4,6 +4,7 @@ import { AdmitFunction } from './constructs/admit-function.ts';
 import { Console } from './constructs/console.ts';
 import type { DecisionExport } from './constructs/decision-export.ts';
 import { DirectorySync } from './constructs/directory-sync.ts';
+import { Doctor } from './constructs/doctor.ts';
 import { DriftCheck } from './constructs/drift-check.ts';
 import type { LedgerTable } from './constructs/ledger-table.ts';
 import { RelayNetwork } from './constructs/network.ts';
@@ -41,6 +42,7 @@ export class ServiceStack extends Stack {
   readonly directorySync: DirectorySync;
   readonly ssmLimits: SsmLimits;
   readonly driftCheck: DriftCheck;
+  readonly doctor: Doctor;
   /** Unless the settings switch them off. */
   readonly notices: Notices | undefined;
   /** Only where the settings want one. */
@@ -92,6 +94,11 @@ export class ServiceStack extends Stack {
     });
     this.ssmLimits = new SsmLimits(this, 'SsmLimits', shared);
     this.driftCheck = new DriftCheck(this, 'DriftCheck', shared);
+    this.doctor = new Doctor(this, 'Doctor', {
+      ...shared,
+      network,
+      webhookUrl: this.settleEndpoint.webhookUrl,
+    });
     const { everyMinutes } = settings.notices;
     this.notices =
       everyMinutes === 0
@@ -132,6 +139,7 @@ export class ServiceStack extends Stack {
         sweep: this.sweep.program,
         directory: this.directorySync.program,
         drift: this.driftCheck.program,
+        doctor: this.doctor.program,
         notices: this.notices?.program,
         'ssm-limits': this.ssmLimits.program,
         console: this.console?.program,

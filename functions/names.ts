@@ -44,10 +44,22 @@ export const HEARTBEAT_SCHEMA_PLACEHOLDER = 'sp';
 export const HEARTBEAT_DIRECTORY_AGE = 'da';
 /** Whether its calls to the admit function were stopped then. */
 export const HEARTBEAT_BREAKER = 'br';
+/** The version of the policy it was started with. */
+export const HEARTBEAT_POLICY = 'po';
+/** `gitlab.example.com@health`, `look`: what the hourly look found last. */
+export const HEALTH_PK_SUFFIX = '@health';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */
 export const WATCHDOG_PK_SUFFIX = '@watchdog';
+/** `gitlab.example.com@yet-failed`, `latest`: the job found last that was admitted, and that GitLab failed all the same. */
+export const YET_FAILED_PK_SUFFIX = '@yet-failed';
+export const YET_FAILED_JOB = 'jo';
+export const YET_FAILED_AT = 'at';
+/** `yes`: the watchdog disarms after such a job. Unset: it does not. */
+export const ENV_DISARM_AFTER_FAILED_JOB = 'TOLLGATE_DISARM_AFTER_FAILED_JOB';
 /** The runner controller's id in GitLab. */
 export const ENV_CONTROLLER_ID = 'TOLLGATE_CONTROLLER_ID';
+/** The GitLab that the relays' descriptors are of, e.g. `18.9`. Unset: their lock names none. */
+export const ENV_DESCRIPTORS_VERSION = 'TOLLGATE_DESCRIPTORS_VERSION';
 /** SSM parameter with an administrator's token that may change the runner controller (scope `api`). */
 export const ENV_CONTROLLER_TOKEN_PARAMETER = 'TOLLGATE_CONTROLLER_TOKEN_PARAMETER';
 /** ARN of the SNS topic that pages whoever is on call. */
@@ -208,6 +220,12 @@ export const METRIC_DRIFTED_COUNTERS = {
   statistic: 'Maximum',
   says: 'Counters that do not show what their records make, in the check of the night.',
 } as const;
+export const METRIC_HEALTH_PROBLEMS = {
+  name: 'HealthProblems',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'What the hourly look found that no other alarm tells of: tokens, licence, webhooks, clocks, scope, descriptors after an upgrade.',
+} as const;
 export const METRIC_ROLLUP_LEFT_OUT = {
   name: 'RollupLeftOut',
   unit: 'Count',
@@ -238,6 +256,7 @@ export const FUNCTION_METRICS = [
   METRIC_OUT_OF_SCOPE_JOBS,
   METRIC_RAN_JOBS,
   METRIC_DRIFTED_COUNTERS,
+  METRIC_HEALTH_PROBLEMS,
   METRIC_ROLLUP_LEFT_OUT,
   METRIC_DIRECTORY_AGE_SECONDS,
 ] as const;

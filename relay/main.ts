@@ -63,7 +63,9 @@ async function main(config: RelayConfig): Promise<void> {
   );
   const failed = (error: unknown): void => log.warn({ error: whyOf(error) }, 'a heartbeat was not written');
   const { putBeat: put } = aws;
-  const stopHeartbeat = put && startHeartbeat({ status: relay.status, put, clock: systemRelayClock, failed });
+  const policyVersion = rules?.policy.version;
+  const stopHeartbeat =
+    put && startHeartbeat({ status: relay.status, policyVersion, put, clock: systemRelayClock, failed });
   ending.by(async () => {
     emf?.leave();
     await relay.stop();
@@ -79,7 +81,7 @@ async function main(config: RelayConfig): Promise<void> {
       schema: schema.source,
       schemaHash: schema.hash,
       ...(schema.placeholder && { placeholder: true }),
-      policy: rules?.policy.version,
+      policy: policyVersion,
       healthPort: health.port,
     },
     'started',

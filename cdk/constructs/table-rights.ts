@@ -1,10 +1,12 @@
 import {
   DIRECTORY_PK_SUFFIX,
+  HEALTH_PK_SUFFIX,
   LIMITS_PK_SUFFIX,
   NOTICES_PK_SUFFIX,
   PSEUDONYMS_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
+  YET_FAILED_PK_SUFFIX,
 } from '../../functions/names.ts';
 
 /** Actions on items whose partition keys are like one of these; `*` stands for the rest of a key. */
@@ -34,7 +36,8 @@ export type LedgerUse =
   | 'takeLimits'
   | 'serveConsole'
   | 'tellOwners'
-  | 'recount';
+  | 'recount'
+  | 'examine';
 
 const READ = ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:Query'];
 /** A transaction needs the action of each write in it, and none of its own. */
@@ -76,14 +79,13 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
   const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
   // Whoever reads the rules notes what a period began with, and which groups the directory lacks.
   const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`, `${instance}${DIRECTORY_PK_SUFFIX}#wishes`];
-  const keepBooks = {
-    reads: READ,
-    writes: [{ actions: WRITE, partitions: [...books, announced, ...noted] }],
-  };
+  const decided = [...books, announced, ...noted];
+  // What became of admitted jobs at GitLab, for the watchdog.
+  const ended = [...decided, `${instance}${YET_FAILED_PK_SUFFIX}`];
   const usage = ['usage', 'top', 'rejections', 'estimates'].map((kind) => `${instance}#${kind}#*`);
   return {
-    decide: keepBooks,
-    settle: keepBooks,
+    decide: { reads: READ, writes: [{ actions: WRITE, partitions: decided }] },
+    settle: { reads: READ, writes: [{ actions: WRITE, partitions: ended }] },
     /** One inbox item for each webhook. */
     receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}#inbox#*`] }] },
     /** What a job added to the usage lies beside its record; counters are closed to it. */
@@ -96,10 +98,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       writes: [
         {
           actions: WRITE,
-          partitions: [
-            ...[...books, announced, ...noted],
-            ...[`${instance}@sweep`, `${instance}@controller`, '@instances'],
-          ],
+          partitions: [...ended, ...[`${instance}@sweep`, `${instance}@controller`, '@instances']],
         },
       ],
     },
@@ -128,6 +127,11 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     tellOwners: {
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
+    },
+    /** Changes nothing of what it looks at. */
+    examine: {
+      reads: READ,
+      writes: [{ actions: PUT, partitions: [`${instance}${HEALTH_PK_SUFFIX}`] }],
     },
     /**
      * Reads all of the table; marks counters that drift, writes what the stream lost of usage and what it found, and puts

@@ -54,6 +54,7 @@ export class Watchdog extends Construct {
         [names.ENV_GITLAB_URL]: settings.gitlab.url,
         [names.ENV_CONTROLLER_ID]: String(props.controllerId),
         [names.ENV_PAGE_TOPIC]: topic.topicArn,
+        ...(settings.disarmAfterFailedJob && { [names.ENV_DISARM_AFTER_FAILED_JOB]: 'yes' }),
       },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
@@ -90,6 +91,8 @@ export class Watchdog extends Construct {
     const tables = [table.tableArn];
     this.program.allow(['dynamodb:Query'], tables, leading(names.HEARTBEAT_PK_SUFFIX));
     this.program.allow(['dynamodb:GetItem', 'dynamodb:PutItem'], tables, leading(names.WATCHDOG_PK_SUFFIX));
+    if (settings.disarmAfterFailedJob)
+      this.program.allow(['dynamodb:GetItem'], tables, leading(names.YET_FAILED_PK_SUFFIX));
     for (const statement of tableKeyStatements(this, table.encryptionKey))
       this.program.role.addToPolicy(statement);
   }

@@ -15,6 +15,7 @@ export type ProgramName =
   | 'sweep'
   | 'directory'
   | 'drift'
+  | 'doctor'
   | 'ssm-limits'
   | 'notices'
   | 'console'

@@ -137,6 +137,11 @@ export interface Deployment {
   readonly logRetentionDays?: number;
   /** Needs `gitlab.controllerId`. @default false */
   readonly watchdog?: boolean;
+  /**
+   * The watchdog also disarms after the first job that was admitted here and that GitLab failed all the same. Needs `watchdog`.
+   * @default false
+   */
+  readonly disarmAfterFailedJob?: boolean;
   /** @default true */
   readonly metrics?: boolean;
   /** @default false */

@@ -6,7 +6,7 @@ import type { DescriptorsSettings } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const NONE: DescriptorsSettings = { bytes: new Uint8Array(), sha256: '', fileName: '' };
+const NONE: DescriptorsSettings = { bytes: new Uint8Array(), sha256: '', fileName: '', version: undefined };
 
 /**
  * Reads the file as the relay will, so that no deployment begins whose relays could not speak to their GitLab. What is wrong

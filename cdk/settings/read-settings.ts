@@ -59,6 +59,7 @@ export function readSettings(deployment: unknown, reading: SettingsReading): Set
     usageZone: read.optional('usageZone', shapes.TIME_ZONE) ?? 'UTC',
     logRetentionDays: read.choice('logRetentionDays', RETENTION_DAYS, 30),
     watchdog: read.flag('watchdog', false),
+    disarmAfterFailedJob: read.flag('disarmAfterFailedJob', false),
     metrics: read.flag('metrics', true),
     traces: read.flag('traces', false),
   };
@@ -68,6 +69,8 @@ export function readSettings(deployment: unknown, reading: SettingsReading): Set
       'it changes the state of one controller: give its number in gitlab.controllerId, or set false',
     );
   }
+  if (settings.disarmAfterFailedJob && !settings.watchdog)
+    read.mistake('disarmAfterFailedJob', 'the watchdog does it: set watchdog: true as well, or false');
   if (settings.region !== undefined && !hasFunctionUrls(settings.region)) {
     read.mistake('region', NO_FUNCTION_URLS);
   }

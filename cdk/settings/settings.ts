@@ -25,6 +25,8 @@ export interface Settings {
   readonly logRetentionDays: number;
   /** Sets the controller to `dry_run` by itself when no relay has been heard for two minutes; needs its number. */
   readonly watchdog: boolean;
+  /** The watchdog does so as well after a job that was admitted and that GitLab failed all the same. */
+  readonly disarmAfterFailedJob: boolean;
   /** Custom metrics in CloudWatch. */
   readonly metrics: boolean;
   /** Traces in X-Ray. */
@@ -40,6 +42,8 @@ export interface DescriptorsSettings {
   readonly sha256: string;
   /** `<sha256>.binpb` */
   readonly fileName: string;
+  /** The GitLab they are of: `18.9`. Undefined: nobody noted it. */
+  readonly version: string | undefined;
 }
 
 export interface GitLabSettings {

@@ -2,8 +2,14 @@
 import type { JobTruth } from '../core/gitlab/index.ts';
 import { inboxBody } from '../core/ledger/index.ts';
 import type { Metrics } from '../core/metrics/index.ts';
-import { type Item, isNewer, type LedgerKeys } from '../core/store/index.ts';
-import { parseTruthText, type SettleDeps, settleTruths, type TruthOutcome } from '../core/truth/index.ts';
+import { type Item, isNewer, type LedgerKeys, type YetFailedStore } from '../core/store/index.ts';
+import {
+  noteAdmittedYetFailed,
+  parseTruthText,
+  type SettleDeps,
+  settleTruths,
+  type TruthOutcome,
+} from '../core/truth/index.ts';
 import { METRIC_ADMITTED_YET_FAILED, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
 /**
@@ -31,6 +37,8 @@ export interface ConsumeDeps extends SettleDeps {
   readonly keys: LedgerKeys;
   /** Written once a batch. @default none are kept */
   readonly metrics?: Metrics;
+  /** Where the watchdog looks for jobs that failed although admitted. @default none are noted */
+  readonly yetFailed?: Pick<YetFailedStore, 'write'>;
 }
 
 /** Items that are not ours, or that nobody can read, are passed over: only what may succeed later is reported as failed. */
@@ -55,7 +63,10 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
   const truths = arrived.map(({ truth }) => truth);
   const outcomes = await settleTruths(truths, deps);
   deps.log.info('job ends settled', countsOf(outcomes));
-  if (deps.metrics !== undefined) measure(truths, outcomes, deps.clock.nowMs(), deps.metrics);
+  const { metrics, yetFailed, clock, log } = deps;
+  const failed = yetFailedIn(truths, outcomes);
+  if (yetFailed !== undefined) await noteAdmittedYetFailed(failed, { yetFailed, clock, log });
+  if (metrics !== undefined) measure(truths, outcomes, failed.length, clock.nowMs(), metrics);
   return {
     batchItemFailures: arrived.flatMap(({ sequence }, index) =>
       outcomes[index] === 'undecided' ? [{ itemIdentifier: sequence }] : [],
@@ -66,10 +77,10 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
 function measure(
   truths: readonly JobTruth[],
   outcomes: readonly TruthOutcome[],
+  yetFailed: number,
   nowMs: number,
   metrics: Metrics,
 ): void {
-  const yetFailed = yetFailedIn(truths, outcomes);
   if (yetFailed > 0) metrics.add(METRIC_ADMITTED_YET_FAILED, yetFailed);
   truths.forEach(({ finishedAtMs }, index) => {
     const outcome = outcomes[index];
@@ -86,9 +97,11 @@ function measure(
 const ENDED: readonly TruthOutcome[] = ['applied', 'bypass', 'admitted_yet_failed'];
 
 /** Several words about one job have one outcome. */
-const yetFailedIn = (truths: readonly JobTruth[], outcomes: readonly TruthOutcome[]): number =>
-  new Set(truths.flatMap(({ jobId }, index) => (outcomes[index] === 'admitted_yet_failed' ? [jobId] : [])))
-    .size;
+const yetFailedIn = (truths: readonly JobTruth[], outcomes: readonly TruthOutcome[]): readonly number[] => [
+  ...new Set(
+    truths.flatMap(({ jobId }, index) => (outcomes[index] === 'admitted_yet_failed' ? [jobId] : [])),
+  ),
+];
 
 function countsOf(outcomes: readonly TruthOutcome[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};

@@ -1,7 +1,6 @@
-import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
+import { controllerIdIn, type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
 import {
   ENV_CHARGE_UNKNOWN,
-  ENV_CONTROLLER_ID,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_GITLAB_TOKEN_PARAMETER,
@@ -37,12 +36,7 @@ export function readSweepConfig(env: Environment): SweepConfig {
   if (chargeUnknown !== 'hold' && chargeUnknown !== 'nothing') {
     problems.push(`${ENV_CHARGE_UNKNOWN} is "${chargeUnknown}"; expected hold or nothing`);
   }
-  const controllerId = Number(env[ENV_CONTROLLER_ID] || Number.NaN);
-  if (env[ENV_CONTROLLER_ID] && !(Number.isSafeInteger(controllerId) && controllerId > 0)) {
-    problems.push(
-      `${ENV_CONTROLLER_ID} is "${env[ENV_CONTROLLER_ID]}"; expected the number GitLab shows for it`,
-    );
-  }
+  const controllerId = controllerIdIn(env, problems);
   refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
@@ -50,7 +44,7 @@ export function readSweepConfig(env: Environment): SweepConfig {
     rulesFile: env[ENV_RULES_FILE] ?? '',
     gitlabUrl: env[ENV_GITLAB_URL] ?? '',
     gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
-    controllerId: env[ENV_CONTROLLER_ID] ? controllerId : undefined,
+    controllerId,
     chargeUnknown: chargeUnknown === 'hold' ? 'hold' : 'nothing',
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };

@@ -12,7 +12,8 @@ import {
 } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { deployedRules } from '../core/rules/index.ts';
-import { settleTruths } from '../core/truth/index.ts';
+import { dynamoYetFailed } from '../core/store/index.ts';
+import { noteAdmittedYetFailed, settleTruths } from '../core/truth/index.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { readSweepConfig } from './config.ts';
 import { scopeKeeper } from './keep-scope.ts';
@@ -90,5 +91,7 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   });
   logSweepReport(report, consoleLog);
   measureSweepReport(report, metrics);
+  const noting = { yetFailed: dynamoYetFailed(table), clock: systemClock, log: consoleLog };
+  await noteAdmittedYetFailed(report.admittedYetFailed, noting);
   return report;
 });

@@ -1,7 +1,8 @@
-import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
+import { controllerIdIn, type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
 import {
   ENV_CONTROLLER_ID,
   ENV_CONTROLLER_TOKEN_PARAMETER,
+  ENV_DISARM_AFTER_FAILED_JOB,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_GITLAB_URL,
@@ -16,6 +17,8 @@ interface WatchdogConfig {
   readonly controllerId: number;
   readonly controllerTokenParameter: string;
   readonly pageTopic: string;
+  /** Whether a job that failed although admitted disarms the controller. */
+  readonly disarmsAfterFailedJob: boolean;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -30,12 +33,7 @@ export function readWatchdogConfig(env: Environment): WatchdogConfig {
     ENV_CONTROLLER_TOKEN_PARAMETER,
     ENV_PAGE_TOPIC,
   ]);
-  const controllerId = Number(env[ENV_CONTROLLER_ID]);
-  if (env[ENV_CONTROLLER_ID] && !(Number.isSafeInteger(controllerId) && controllerId > 0)) {
-    problems.push(
-      `${ENV_CONTROLLER_ID} is "${env[ENV_CONTROLLER_ID]}"; expected the number GitLab shows for it`,
-    );
-  }
+  const controllerId = controllerIdIn(env, problems) ?? 0;
   refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
@@ -44,6 +42,7 @@ export function readWatchdogConfig(env: Environment): WatchdogConfig {
     controllerId,
     controllerTokenParameter: env[ENV_CONTROLLER_TOKEN_PARAMETER] ?? '',
     pageTopic: env[ENV_PAGE_TOPIC] ?? '',
+    disarmsAfterFailedJob: env[ENV_DISARM_AFTER_FAILED_JOB] === 'yes',
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

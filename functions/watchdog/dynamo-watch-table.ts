@@ -1,6 +1,7 @@
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import {
   answered,
+  dynamoYetFailed,
   type InstanceTable,
   type Item,
   ledgerKeys,
@@ -16,9 +17,20 @@ const TIMEOUT_MS = 3_000;
 const HEARD = 'he';
 const DISARMED = 'di';
 const PAGED = 'pg';
+const YET_FAILED = 'yf';
+const YET_FAILED_UNTOLD = 'yu';
+
+interface WatchTableOptions extends InstanceTable {
+  /** @default false: nobody reads of such a job, and no right to is needed */
+  readonly disarmsAfterFailedJob?: boolean;
+}
 
 /** Heartbeats and the watchdog's mark, beside the ledger. */
-export function dynamoWatchTable({ table, instance }: InstanceTable): WatchTable {
+export function dynamoWatchTable({
+  table,
+  instance,
+  disarmsAfterFailedJob = false,
+}: WatchTableOptions): WatchTable {
   const keys = ledgerKeys(instance);
   const mark = singleItem({
     table,
@@ -36,6 +48,8 @@ export function dynamoWatchTable({ table, instance }: InstanceTable): WatchTable
       const beats = items.flatMap((item) => numberIn(item, HEARTBEAT_AT) ?? []);
       return beats.length === 0 ? undefined : Math.max(...beats);
     },
+    latestYetFailed: async () =>
+      disarmsAfterFailedJob ? dynamoYetFailed({ table, instance }).read() : undefined,
     async readMark() {
       const found = await mark.read();
       return found && markOf(found);
@@ -44,20 +58,30 @@ export function dynamoWatchTable({ table, instance }: InstanceTable): WatchTable
   };
 }
 
-const itemOf = ({ heardAtMs, disarmedForMs, pagedAtMs }: WatchdogMark): Item => ({
+const itemOf = ({
+  heardAtMs,
+  disarmedForMs,
+  pagedAtMs,
+  yetFailedMs,
+  yetFailedUntold,
+}: WatchdogMark): Item => ({
   [HEARD]: { N: String(heardAtMs) },
   ...(disarmedForMs !== undefined && { [DISARMED]: { N: String(disarmedForMs) } }),
   ...(pagedAtMs !== undefined && { [PAGED]: { N: String(pagedAtMs) } }),
+  ...(yetFailedMs !== undefined && { [YET_FAILED]: { N: String(yetFailedMs) } }),
+  ...(yetFailedUntold === true && { [YET_FAILED_UNTOLD]: { BOOL: true } }),
 });
 
 function markOf(item: Item): WatchdogMark | undefined {
   const heardAtMs = numberIn(item, HEARD);
   const disarmedForMs = numberIn(item, DISARMED);
   const pagedAtMs = numberIn(item, PAGED);
+  const yetFailedMs = numberIn(item, YET_FAILED);
   if (heardAtMs === undefined) return undefined;
   return {
     heardAtMs,
-    ...withoutAbsent({ disarmedForMs, pagedAtMs }),
+    ...withoutAbsent({ disarmedForMs, pagedAtMs, yetFailedMs }),
+    ...(item[YET_FAILED_UNTOLD]?.BOOL === true && { yetFailedUntold: true }),
   };
 }
 

@@ -28,6 +28,7 @@ const deps = {
   table: dynamoWatchTable({
     table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
     instance: config.gitlabInstance,
+    disarmsAfterFailedJob: config.disarmsAfterFailedJob,
   }),
   controller,
   proveToken: tokenProof({ controller, clock: systemClock, log: consoleLog }),
@@ -44,6 +45,6 @@ export async function handler(): Promise<WatchOutcome> {
   else consoleLog.warn('watchdog', { outcome });
   // An error is what the function's alarm counts: the page may have been lost as well.
   if (outcome === 'token_refused') throw new Error('[watchdog] GitLab refuses its token');
-  if (outcome === 'gitlab_unreachable') throw new Error('[watchdog] no relay, and GitLab could not be told');
+  if (outcome === 'gitlab_unreachable') throw new Error('[watchdog] GitLab could not be told to disarm');
   return outcome;
 }

@@ -1,7 +1,11 @@
+import type { YetFailedMark } from '../core/store/index.ts';
+
 /** What the watchdog reads and remembers. */
 export interface WatchTable {
   /** When any relay last said that it can be asked, Unix ms. @throws {LedgerError} `ledger_unavailable` */
   newestBeatMs(): Promise<number | undefined>;
+  /** Undefined: there was none, or nobody wants the controller disarmed for one. @throws {LedgerError} `ledger_unavailable` */
+  latestYetFailed(): Promise<YetFailedMark | undefined>;
   /** @throws {LedgerError} `ledger_unavailable` */
   readMark(): Promise<WatchdogMark | undefined>;
   /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
@@ -15,4 +19,8 @@ export interface WatchdogMark {
   readonly disarmedForMs?: number;
   /** When whoever is on call was last told of this silence, Unix ms. */
   readonly pagedAtMs?: number;
+  /** The job that failed although admitted, by when it was found, Unix ms: it was acted on, or needed no act. */
+  readonly yetFailedMs?: number;
+  /** The controller was disarmed for it, and whoever is on call was not told yet. */
+  readonly yetFailedUntold?: true;
 }

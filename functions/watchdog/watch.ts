@@ -1,8 +1,10 @@
 /** One look of the watchdog: is a relay there, and if not, does GitLab know that it must not wait for one? */
+import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { Log } from '../core/environment/index.ts';
 import { type Controller, GitLabError } from '../core/gitlab/index.ts';
 import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/index.ts';
 import { SILENT_MS } from '../core/store/index.ts';
+import { watchFailures } from './watch-failures.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 
 /** That a relay was seen needs no write a minute; a mark this old is as good as a new one. */
@@ -20,9 +22,11 @@ export type WatchOutcome =
   /** No relay, and GitLab asks none or does not follow its answer: nothing to be done. */
   | 'not_armed'
   | 'disarmed'
+  /** A job that was admitted failed at the router all the same. */
+  | 'disarmed_for_job'
   /** Somebody armed it again while there is still no relay. That was a person; the watchdog only says so. */
   | 'armed_without_relay'
-  /** No relay, and GitLab could not be asked or told. */
+  /** No relay, or an admitted job that failed, and GitLab could not be asked or told. */
   | 'gitlab_unreachable';
 
 interface WatchDeps {
@@ -45,9 +49,11 @@ interface WatchDeps {
  */
 export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   const { table, clock } = deps;
-  const [beatAtMs, mark] = await Promise.all([table.newestBeatMs(), table.readMark()]);
-  const heardAtMs = latest(beatAtMs, mark?.heardAtMs);
+  const [beatAtMs, before] = await Promise.all([table.newestBeatMs(), table.readMark()]);
+  const heardAtMs = latest(beatAtMs, before?.heardAtMs);
   if (heardAtMs === undefined) return 'never_heard';
+  const { outcome, mark = before } = await watchFailures({ ...before, heardAtMs }, deps);
+  if (outcome !== undefined) return outcome;
   // A relay's clock may be ahead, by no more than a signature may be: the beat was taken by AWS.
   if (clock.nowMs() - heardAtMs <= SILENT_MS) {
     await remember(heardAtMs, mark, table);
@@ -60,7 +66,8 @@ async function remember(heardAtMs: number, mark: WatchdogMark | undefined, table
   const known = mark !== undefined && heardAtMs - mark.heardAtMs < REMEMBER_EVERY_MS;
   // What was done in the last silence must not count in the next one.
   if (!known || mark.disarmedForMs !== undefined || mark.pagedAtMs !== undefined) {
-    await table.writeMark({ heardAtMs });
+    const { yetFailedMs, yetFailedUntold } = mark ?? {};
+    await table.writeMark({ heardAtMs, ...withoutAbsent({ yetFailedMs, yetFailedUntold }) });
   }
 }
 
@@ -85,7 +92,11 @@ async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchO
     return 'gitlab_unreachable';
   }
   const { heardAtMs } = mark;
-  const disarmed: WatchdogMark = { heardAtMs, disarmedForMs: heardAtMs };
+  const { yetFailedMs, yetFailedUntold } = mark;
+  const disarmed: WatchdogMark = {
+    ...{ heardAtMs, disarmedForMs: heardAtMs },
+    ...withoutAbsent({ yetFailedMs, yetFailedUntold }),
+  };
   await table.writeMark(disarmed);
   await page('disarmed', disarmed, deps);
   return 'disarmed';

@@ -10,6 +10,8 @@ interface HeartbeatDeps {
   readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> &
     /** Absent: a relay that does not know. */
     Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker'>> & { readonly schema?: BeatSchema };
+  /** Absent: it has none. */
+  readonly policyVersion: string | undefined;
   /** Has a timeout of its own. */
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
@@ -22,13 +24,13 @@ interface HeartbeatDeps {
  *
  * @returns what ends it.
  */
-export function startHeartbeat({ status, put, clock, failed }: HeartbeatDeps): () => void {
+export function startHeartbeat({ status, policyVersion, put, clock, failed }: HeartbeatDeps): () => void {
   let cancel = (): void => {};
   const beat = (): void => {
     cancel = clock.after(BEAT_EVERY_MS, beat);
     const { downMs, everConnected, openStreams, schema, directoryAgeMs, breaker } = status();
     if (!everConnected || downMs !== undefined) return;
-    const known = withoutAbsent({ schema, directoryAgeMs, breaker });
+    const known = withoutAbsent({ schema, directoryAgeMs, breaker, policyVersion });
     put({ atMs: clock.nowMs(), openStreams, ...known }).catch(failed);
   };
   cancel = clock.after(BEAT_EVERY_MS, beat);

@@ -4,6 +4,7 @@ import {
   HEARTBEAT_BREAKER,
   HEARTBEAT_DIRECTORY_AGE,
   HEARTBEAT_PK_SUFFIX,
+  HEARTBEAT_POLICY,
   HEARTBEAT_SCHEMA,
   HEARTBEAT_SCHEMA_HASH,
   HEARTBEAT_SCHEMA_PLACEHOLDER,
@@ -33,7 +34,7 @@ interface PutHeartbeatOptions extends AwsJsonDeps {
 /** Writes the one item of this relay, over and over. @returns a `put` that rejects when the table did not take it. */
 export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Promise<void> {
   const { table, instance, relayId } = options;
-  return async ({ atMs, openStreams, schema, directoryAgeMs, breaker }) => {
+  return async ({ atMs, openStreams, schema, directoryAgeMs, breaker, policyVersion }) => {
     await awsJson(options, {
       target: 'DynamoDB_20120810.PutItem',
       version: '1.0',
@@ -48,6 +49,7 @@ export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Prom
           ...(schema !== undefined && schemaItem(schema)),
           ...(directoryAgeMs !== undefined && { [HEARTBEAT_DIRECTORY_AGE]: { N: String(directoryAgeMs) } }),
           ...(breaker !== undefined && { [HEARTBEAT_BREAKER]: { S: breaker } }),
+          ...(policyVersion !== undefined && { [HEARTBEAT_POLICY]: { S: policyVersion } }),
           [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + KEPT_SECONDS) },
         },
       },

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { RelayError } from '../relay-error.ts';
-import { checkLock, sha256Of } from './descriptors-lock.ts';
+import { checkLock, lockedVersion, sha256Of } from './descriptors-lock.ts';
 import { encodeAdmitted, encodeRejected, parseSchema } from './schema.ts';
 
 export interface DeployableDescriptors {
@@ -20,6 +20,8 @@ export interface DeployableDescriptors {
    * deployments, and a relay never finds other ones than those its deployment was synthesized with.
    */
   readonly fileName: string;
+  /** The GitLab they are of, as their lock says: `18.9`. Undefined: it does not. */
+  readonly version: string | undefined;
 }
 
 const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
@@ -59,7 +61,7 @@ export function readDeployableDescriptors(file: string): DeployableDescriptors {
   }
   const sha256 = sha256Of(bytes);
   checkLock(file, sha256);
-  return { bytes, sha256, fileName: `${sha256}.binpb` };
+  return { bytes, sha256, fileName: `${sha256}.binpb`, version: lockedVersion(file) };
 }
 
 /** Compares content: whatever the file is called, and whether or not it was built anew with comments in it. */

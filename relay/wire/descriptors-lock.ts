@@ -25,13 +25,8 @@ export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').upda
  * @throws {RelayError} `schema_invalid`: there is a lock, and it is about other content or unreadable.
  */
 export function checkLock(file: string, sha256: string): void {
-  let text: string;
-  try {
-    text = readFileSync(lockOf(file), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
+  const text = readIfThere(lockOf(file));
+  if (text === undefined) return;
   const lock = parsed(text);
   if (lock?.sha256 === sha256) return;
   const about =
@@ -42,6 +37,21 @@ export function checkLock(file: string, sha256: string): void {
     'schema_invalid',
     `${about}: fetch the descriptors again with npm run proto:sync, or restore both files from git`,
   );
+}
+
+/** The GitLab that the source of the descriptors in `file` names: `18.9`. Undefined: there is no lock, or it names none. */
+export function lockedVersion(file: string): string | undefined {
+  const { source = '' } = parsed(readIfThere(lockOf(file)) ?? '') ?? {};
+  return /\bv?(\d{2}\.\d{1,2})(?:\.\d+)?\b/.exec(source)?.[1];
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function parsed(text: string): Pick<DescriptorsLock, 'sha256' | 'source'> | undefined {

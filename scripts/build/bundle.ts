@@ -2,7 +2,7 @@
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
- *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, watchdog/, ssm-limits/, notices/, console/   the others, likewise
+ *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, doctor/, watchdog/, ssm-limits/, notices/, console/   the others, likewise
  *   dist/relay/relay.mjs     the relay for its container, with the same rules and the descriptors of its GitLab beside it
  * `npm run bundle -- admit` builds one of them, `-- functions` all but the relay. `--force` packs a policy that would reject
  * the platform's own jobs.
@@ -31,6 +31,7 @@ export const FUNCTIONS = [
   'sweep',
   'rollup',
   'drift',
+  'doctor',
   'watchdog',
   'directory',
   'ssm-limits',
@@ -55,6 +56,7 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   sweep: 720,
   rollup: 740,
   drift: 440,
+  doctor: 590,
   watchdog: 430,
   directory: 410,
   'ssm-limits': 840,

@@ -46,6 +46,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
   usageZone: 'UTC',
   logRetentionDays: 30,
   watchdog: false,
+  disarmAfterFailedJob: false,
   metrics: true,
   traces: false,
   ...over,

@@ -20,7 +20,10 @@ let template: Template;
 beforeAll(() => {
   mkdirSync(join(bundlesPath, 'watchdog'));
   writeFileSync(join(bundlesPath, 'watchdog', 'handler.mjs'), 'export const handler = () => {};');
-  const settings = someSettings({ watchdog: true });
+  template = templateOf(someSettings({ watchdog: true }));
+});
+
+function templateOf(settings: ReturnType<typeof someSettings>): Template {
   const stack = new Stack(new App({ analyticsReporting: false }), 'Watchdog');
   new Watchdog(stack, 'Watchdog', {
     settings,
@@ -31,8 +34,8 @@ beforeAll(() => {
     network: new RelayNetwork(stack, 'Network', settings.vpc),
     bundlesPath,
   });
-  template = Template.fromStack(stack);
-});
+  return Template.fromStack(stack);
+}
 
 test('it looks every minute, one look at a time, and a look that failed is not repeated', () => {
   template.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)' });
@@ -66,4 +69,19 @@ test('it reads heartbeats and keeps its mark; the books are closed to it', () =>
   ]);
   expect(onTable).toHaveLength(2);
   expect(JSON.stringify(statements)).not.toContain('"*"');
+});
+
+test('of a job that failed although admitted it reads only where it is to disarm for one', () => {
+  const disarming = templateOf(someSettings({ watchdog: true, disarmAfterFailedJob: true }));
+  const [fn] = Object.values(disarming.findResources('AWS::Lambda::Function'));
+  expect(readWatchdogConfig(fn?.Properties.Environment.Variables).disarmsAfterFailedJob).toBe(true);
+  const rights = statementsOf(disarming, /Watchdog/).filter(({ Resource }) => Resource === TABLE_ARN);
+  expect(rights.slice(2)).toMatchObject([
+    {
+      Action: 'dynamodb:GetItem',
+      Condition: {
+        'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['gitlab.example.com@yet-failed'] },
+      },
+    },
+  ]);
 });

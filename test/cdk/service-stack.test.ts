@@ -3,6 +3,7 @@ import { readConsoleConfig } from '../../functions/console/config.ts';
 import { readAdmitConfig } from '../../functions/core/rules/config.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { readDirectoryConfig } from '../../functions/directory-sync/config.ts';
+import { readDoctorConfig } from '../../functions/doctor/config.ts';
 import { readDriftConfig } from '../../functions/drift/config.ts';
 import { readNoticesConfig } from '../../functions/notices/config.ts';
 import { readRollupConfig } from '../../functions/rollup/config.ts';
@@ -81,6 +82,7 @@ describe('every function', () => {
     ['Sweep', readSweepConfig],
     ['DriftCheck', readDriftConfig],
     ['DirectorySync', readDirectoryConfig],
+    ['Doctor', readDoctorConfig],
     ['SsmLimits', readSsmLimitsConfig],
     ['Notices', readNoticesConfig],
     ['Watchdog', readWatchdogConfig],
@@ -275,6 +277,7 @@ describe('what runs by the clock', () => {
     expect(inside.sort()).toEqual([
       'tollgate-private-console',
       'tollgate-private-directory',
+      'tollgate-private-doctor',
       'tollgate-private-sweep',
       'tollgate-private-watchdog',
     ]);

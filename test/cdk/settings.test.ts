@@ -173,6 +173,12 @@ test('a misspelt setting is refused, not ignored', () => {
   );
 });
 
+test('nothing disarms after a failed job without a watchdog', () => {
+  const deployment = { stage: 'prod', gitlab: { ...GITLAB, controllerId: 7 }, disarmAfterFailedJob: true };
+  expect(mistakesOf([deployment])).toEqual(['disarmAfterFailedJob']);
+  expect(readDeployments([{ ...deployment, watchdog: true }], {})[0]?.disarmAfterFailedJob).toBe(true);
+});
+
 test('a watchdog without the number of its controller is refused', () => {
   expect(mistakesOf([{ stage: 'prod', gitlab: GITLAB, watchdog: true }])).toEqual(['watchdog']);
 });

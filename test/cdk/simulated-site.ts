@@ -18,6 +18,8 @@ export interface Trouble {
   readonly programs?: Readonly<Partial<Record<Scheduled, 'rule off' | 'failing'>>>;
   readonly console?: 'broken' | 'throttled';
   readonly topicRefuses?: true;
+  /** That the hourly look finds. */
+  readonly healthProblems?: number;
 }
 
 /** What runs by the clock: every so many minutes, from the given one on. */
@@ -28,6 +30,7 @@ const SCHEDULES = {
   'ssm-limits': [5, 3],
   notices: [15, 7],
   drift: [24 * 60, 143],
+  doctor: [60, 41],
 } as const;
 export type Scheduled = keyof typeof SCHEDULES;
 
@@ -102,6 +105,7 @@ export class SimulatedSite {
       own('DirectoryAgeSeconds', LISTED_AGE_SECONDS + this.#unlisted * 60);
     }
     if (works('drift')) own('DriftedCounters', 0);
+    if (works('doctor')) own('HealthProblems', trouble.healthProblems ?? 0);
     works('ssm-limits');
     works('notices');
     works('watchdog');

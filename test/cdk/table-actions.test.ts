@@ -98,6 +98,7 @@ const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Console: { Scan: SCAN },
   Notices: { Scan: SCAN, UpdateItem: 'in the stores’ code; a run only reads, and puts its cursor' },
   DriftCheck: {},
+  Doctor: { UpdateItem: 'in the store of usage; a look only reads, and puts its own item' },
 };
 
 let synthesized: Synthesized;
@@ -130,6 +131,7 @@ test.each([
   ['Notices', 'notices'],
   ['Console', 'console'],
   ['DriftCheck', 'drift'],
+  ['Doctor', 'doctor'],
 ])('%s may do with the table what its program does, and nothing else', (construct, folder) => {
   const does = [...reachable(`functions/${folder}/handler.ts`)].filter(
     (action) => NEVER[construct]?.[action] === undefined,

@@ -33,6 +33,8 @@ const PARTITIONS = {
   'outcome of the recount': keys.recountOutcome.pk,
   'outcome of the canary': keys.canaryOutcome.pk,
   'register of instances': INSTANCES_PK,
+  'hourly look': keys.healthLook.pk,
+  'job that failed': keys.yetFailed.pk,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
   'notices cursor': `${INSTANCE}${names.NOTICES_PK_SUFFIX}`,
@@ -59,12 +61,12 @@ const LIMITS: readonly Item[] = [
 const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   AdmitProgram: BOOKS,
   SettleProgram: ['inbox item'],
-  SettleStreamProgram: BOOKS,
+  SettleStreamProgram: [...BOOKS, 'job that failed'],
   RollupProgram: [
     ...(['record', 'announced mark', 'opening of a period', 'directory wish'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
-  SweepProgram: [...BOOKS, 'sweep marks', 'controller scope', 'register of instances'],
+  SweepProgram: [...BOOKS, 'job that failed', 'sweep marks', 'controller scope', 'register of instances'],
   DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
@@ -73,6 +75,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
+  DoctorProgram: ['hourly look'],
   WatchdogProgram: ['watchdog mark'],
   Relay: ['heartbeat'],
 };

@@ -14,7 +14,7 @@ export const WILDCARDS: readonly Wildcard[] = [
   },
   {
     actions: ['ec2:CreateNetworkInterface', 'ec2:DeleteNetworkInterface', 'ec2:DescribeNetworkInterfaces'],
-    where: /\/(?:Sweep|DirectorySync|Watchdog|Console)ProgramRoleDefaultPolicy/,
+    where: /\/(?:Sweep|DirectorySync|Doctor|Watchdog|Console)ProgramRoleDefaultPolicy/,
     reason: 'Inside a VPC Lambda makes interfaces, which have no names before.',
   },
   {

@@ -1,5 +1,6 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
 import { dynamoCanaryOutcomes } from '../../functions/core/ledger/canary-outcome.ts';
@@ -16,6 +17,7 @@ import { publishLimits, readLimitSet } from '../../functions/core/limits/publish
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
+import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
@@ -185,6 +187,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@canary', is('outcome')),
     read: (place) => dynamoCanaryOutcomes(options(place)).read(),
   },
+  'health-look': {
+    is: at('@health', is('look')),
+    read: (place) => dynamoHealthLook(options(place)).read(),
+  },
+  'yet-failed': {
+    is: at('@yet-failed', is('latest')),
+    read: (place) => dynamoYetFailed(options(place)).read(),
+  },
   'ssm-limits-mark': {
     is: at('@ssm-limits', begins('group/')),
     read: (place) => dynamoSsmMarks(options(place)).readAll(),
@@ -311,6 +321,18 @@ async function writeOthers(place: Place): Promise<void> {
     ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },
     ...{ descriptors: '0123456789ab', gitlabVersion: '19.4.0-ee', runnerId: 7 },
   });
+  const finding = {
+    about: 'relays',
+    severity: 'problem',
+    text: 'none',
+    remedy: 'start one',
+    alarm: 'X',
+  } as const;
+  await dynamoHealthLook(options(place)).write({
+    view: { checkedAtMs: NOVEMBER_21_MS, problems: 1, findings: [finding] },
+    deployed: { policyVersion: 'p1', descriptorsVersion: '18.9' },
+  });
+  await dynamoYetFailed(options(place)).write({ jobId: 4711, atMs: NOVEMBER_21_MS });
   const marks = dynamoSsmMarks(options(place));
   const owned = [{ id: 'money-month', created: true, entries: [{ amount: 5 }] }];
   await marks.write([{ group: 101, version: 2, modifiedAtMs: NOVEMBER_21_MS, owned }]);

@@ -6,11 +6,16 @@ import { systemClock } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
+import { itemAt, putItem } from '../../functions/core/store/calls.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
+import { TimeLimit } from '../../functions/core/store/operation.ts';
+import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
 import { type DynamoDbLocal, ensureTable, startDynamoDbLocal } from '../../scripts/local/dynamodb-local.ts';
+import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../scripts/local/seeded-random.ts';
 import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
@@ -180,4 +185,39 @@ test('where the webhooks are lost the sweep finds them, once', async () => {
   expect(warned(sweep.output())).toHaveLength(1);
   for (const jobId of BY_SWEEP) expect(await stateOf(jobId)).toBe('RELEASED');
   expect((await ledger().rebuild({ repair: false })).drift).toEqual([]);
+});
+
+test('the watchdog that may disarm for one does so, and one that may not leaves the controller armed', async () => {
+  const keys = ledgerKeys(INSTANCE);
+  const table = dynamoTable(client, TABLE);
+  const beat = itemAt(
+    { pk: keys.heartbeatPk, sk: 'relay-1' },
+    { [names.HEARTBEAT_AT]: { N: String(Date.now()) } },
+  );
+  await putItem(table, beat, new TimeLimit(10_000));
+  const found = await dynamoYetFailed({ table, instance: INSTANCE }).read();
+  expect([...BY_WEBHOOK, ...BY_SWEEP]).toContain(found?.jobId);
+  const local = createLocalGitLab({
+    ...{ random: seededRandom(1), token: GITLAB_TOKEN },
+    controllers: [{ id: 7, description: 'tollgate', state: 'enabled', instanceScope: true }],
+  });
+  const server = await local.listen();
+  const watchdog = (more: Readonly<Record<string, string>>) =>
+    rig.start('watchdog', {
+      ...more,
+      [names.ENV_GITLAB_URL]: server.url,
+      [names.ENV_CONTROLLER_ID]: '7',
+      [names.ENV_CONTROLLER_TOKEN_PARAMETER]: TOKEN_PARAMETER,
+      [names.ENV_PAGE_TOPIC]: 'arn:aws:sns:eu-central-1:123456789012:page',
+      AWS_ENDPOINT_URL_SSM: parameters.url,
+      AWS_ENDPOINT_URL_SNS: 'http://127.0.0.1:1',
+    });
+  expect(await (await watchdog({})).invoke({})).toBe('relay_heard');
+  expect(local.controller(7)?.state).toBe('enabled');
+  const disarming = await watchdog({ [names.ENV_DISARM_AFTER_FAILED_JOB]: 'yes' });
+  expect(await disarming.invoke({})).toBe('disarmed_for_job');
+  expect(local.controller(7)?.state).toBe('dry_run');
+  expect(disarming.output()).not.toContain(GITLAB_TOKEN);
+  local.stop();
+  await server.stop();
 });

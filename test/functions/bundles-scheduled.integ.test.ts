@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
 import { systemClock } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
@@ -8,6 +10,8 @@ import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
+import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../scripts/local/seeded-random.ts';
 import {
   aFake,
   aRig,
@@ -18,10 +22,12 @@ import {
   type Rig,
   TABLE,
 } from '../support/bundle-rig.ts';
+import { measuredOf } from '../support/emf-spec.ts';
 import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
 import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import { ranFor } from '../support/ledger/truths.ts';
+import { isOnAfter } from '../support/relay/alarm-state.ts';
 
 /** Nobody listens on it. */
 const NOWHERE = 'http://127.0.0.1:1';
@@ -164,6 +170,53 @@ describe('the deployed functions of a schedule', () => {
       AWS_ENDPOINT_URL_SNS: NOWHERE,
     });
     expect(await watchdog.invoke(scheduled)).toBe('never_heard');
+  });
+
+  test('the doctor looks with the parameter’s token, counts what no other alarm tells of, and keeps its view', async () => {
+    const local = createLocalGitLab({
+      ...{ random: seededRandom(1), token: GITLAB_TOKEN },
+      controllers: [{ id: 7, description: 'tollgate', state: 'enabled', instanceScope: true }],
+      administration: { groups: [{ id: 10, path: 'acme' }] },
+    });
+    local.controllerTokens.make(7, 'relays', Date.now(), () => 0.5);
+    const server = await local.listen();
+    const doctor = await rig.start('doctor', {
+      ...asking,
+      [names.ENV_GITLAB_URL]: server.url,
+      [names.ENV_WEBHOOK_URL]: 'https://hooks.example.com/v1/gitlab/jobs',
+      [names.ENV_DESCRIPTORS_VERSION]: '18.9',
+      [names.ENV_DEPLOYMENT]: 'test',
+    });
+    local.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs', job_events: true });
+    // GitLab is newer than the descriptors; that no relay was heard is another alarm's.
+    expect(await doctor.invoke(scheduled)).toMatchObject({ problems: 1, alarming: 1 });
+    const alarm = ALL_ALARMS.find(({ name }) => name === 'HealthProblems');
+    const line =
+      doctor
+        .output()
+        .split('\n')
+        .find((each) => each.startsWith('{"_aws"')) ?? '';
+    const written = measuredOf(line).values.HealthProblems ?? [];
+    expect(written).toEqual([1]);
+    const having = (values: readonly number[]) => (series: { readonly name: string }) =>
+      series.name === 'HealthProblems' ? values : Array.from({ length: 120 }, () => 0);
+    if (alarm === undefined) throw new Error('no alarm HealthProblems');
+    expect(isOnAfter(alarm, 120, () => having(written))).toBe(true);
+    expect(isOnAfter(alarm, 120, () => having([0]))).toBe(false);
+    // Two looks in a row that did not happen.
+    expect(isOnAfter(alarm, 120, () => having([]))).toBe(true);
+    expect(doctor.output()).not.toContain(GITLAB_TOKEN);
+
+    const client = patientClient(endpoint);
+    const kept = await dynamoHealthLook({ table: dynamoTable(client, TABLE), instance: INSTANCE }).read();
+    client.destroy();
+    expect(kept?.deployed.descriptorsVersion).toBe('18.9');
+    expect(kept?.view.findings.find(({ about }) => about === 'version of GitLab')).toMatchObject({
+      severity: 'warning',
+      alarm: 'HealthProblems',
+    });
+    local.stop();
+    await server.stop();
   });
 
   test('a setting that is missing is named when the function starts, not when it is needed', async () => {

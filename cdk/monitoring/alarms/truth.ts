@@ -46,6 +46,20 @@ const truth: readonly AlarmSpec[] = [
     missing: 'notBreaching',
   },
   {
+    name: 'HealthProblems',
+    severity: 'ticket',
+    says: 'The hourly look found something that no other alarm tells of (tokens, licence, webhooks, clocks, scope, GitLab newer than its descriptors), or has not run twice.',
+    // Two looks in a period: after as many minutes of sweeps a period without a look is one that was missed.
+    formula: 'IF(FILL(sweepRuns, 0) > 100, FILL(healthProblems, 1), FILL(healthProblems, 0))',
+    label: 'Found by the hourly look, or no look',
+    graph: 'Found by the hourly look',
+    periodMinutes: 120,
+    breach: ['above', 0],
+    periods: 1,
+    // No sweep either, which is SweepFailing.
+    missing: 'notBreaching',
+  },
+  {
     name: 'UnadmittedShare',
     severity: 'ticket',
     says: 'More than 5 % of the jobs that ran had not been admitted: runners or flags pass Tollgate by.',

@@ -22,7 +22,7 @@ export const COVERED_RUNNERS_MAX = 1_000;
 
 /** Undefined: there is no such group, or it is not theirs to see. @throws {LedgerError} */
 export const coverageViewOf =
-  (reading: ReadContext) =>
+  (reading: Pick<ReadContext, 'places' | 'usage' | 'zone' | 'clock' | 'runnerDetails'>) =>
   async (asked: CoverageQuery, viewer: Viewer): Promise<CoverageView | undefined> => {
     const places = (await reading.places()) ?? NOWHERE;
     const scope = scopeOf(viewer.roles, places.directory);
@@ -163,7 +163,7 @@ const without = (total: JobCounts, parts: readonly JobCounts[]): JobCounts => {
 async function shownRunners(
   runners: ReadonlyMap<CoveredRunner, CoverageCounts>,
   { cursor, max }: CoverageQuery,
-  { runnerDetails }: ReadContext,
+  { runnerDetails }: Pick<ReadContext, 'runnerDetails'>,
 ): Promise<Pick<CoverageView, 'runners' | 'next' | 'runnersTotal' | 'runnersBypassing'>> {
   const rows = [...runners]
     .flatMap(([runner, counts]) =>

@@ -1,13 +1,19 @@
+import type { AdminRefusal } from '../../core/gitlab/index.ts';
 import type { CanaryOutcome, ControllerScope, RecountOutcome } from '../../core/ledger/index.ts';
 import type { RelayBeat } from '../../core/store/index.ts';
 
 /** Something that could be asked, or why it could not be. */
 export type ReadResult<T> =
   | { readonly known: true; readonly value: T }
-  | { readonly known: false; readonly why: string };
+  | {
+      readonly known: false;
+      readonly why: string;
+      /** Where several reads fail for one cause, the cause is told once. Absent: it is only this read's. */
+      readonly cause?: AdminRefusal['code'] | 'denied' | 'throttled' | 'no_token';
+    };
 
 /** What a deployment's parts left in the table, and what GitLab says of it. */
-export interface HealthEvidence {
+export interface HealthEvidence extends GitLabEvidence {
   /** Unix ms. */
   readonly nowMs: number;
   /** The last hour's; none: no relay beats beside these books. */
@@ -22,17 +28,79 @@ export interface HealthEvidence {
   readonly scope: ReadResult<ControllerScope | undefined>;
   /** What the last canary found; undefined: there was none. */
   readonly canary: ReadResult<CanaryOutcome | undefined>;
-  /** GitLab's side: known only to whoever has a token for it. */
-  readonly controller: ReadResult<ControllerEvidence>;
+  readonly coverage: ReadResult<CoverageEvidence>;
+  readonly deployed: ReadResult<DeployedEvidence>;
 }
 
-/** What GitLab says now. */
-export interface ControllerEvidence {
+/** Of the jobs that ran in the last days, how many were asked about. */
+export interface CoverageEvidence {
+  readonly days: number;
+  readonly ran: number;
+  readonly bypass: number;
+  /** Runners of which some job was not asked about: those with most such jobs, and how many there are. */
+  readonly bypassingRunnerIds: readonly number[];
+  readonly bypassingRunners: number;
+}
+
+/** What the functions were deployed with. Undefined: nobody has noted it. */
+export interface DeployedEvidence {
+  readonly policyVersion: string | undefined;
+  /** The GitLab that the descriptors are of: `18.9`. Undefined: their lock names none. */
+  readonly descriptorsVersion: string | undefined;
+}
+
+/** GitLab's side: known only to whoever has a token for it, each part for itself. */
+export interface GitLabEvidence {
+  /** Of the token that asks. */
+  readonly accessToken: ReadResult<AccessTokenEvidence>;
+  /** E.g. `19.4.1-ee`. */
+  readonly gitlabVersion: ReadResult<string>;
+  /** Undefined: it has none. */
+  readonly licence: ReadResult<LicenceEvidence | undefined>;
+  readonly controller: ReadResult<ControllerEvidence>;
+  /** The controller's active ones. */
+  readonly controllerTokens: ReadResult<readonly ControllerTokenEvidence[]>;
+  readonly webhooks: ReadResult<WebhooksEvidence>;
+  /** GitLab's clock less ours, ms. */
+  readonly gitlabAheadMs: ReadResult<number>;
+}
+
+interface AccessTokenEvidence {
+  readonly active: boolean;
+  /** Unix ms. Absent: it does not expire. */
+  readonly expiresAtMs?: number;
+}
+
+interface LicenceEvidence {
+  /** `ultimate` */
+  readonly plan: string;
+  readonly expired: boolean;
+  /** Unix ms. */
+  readonly expiresAtMs?: number;
+}
+
+interface ControllerEvidence {
+  readonly id: number;
   readonly state: 'enabled' | 'dry_run' | 'disabled';
   /** Whether GitLab asks about any job. */
   readonly hasScope: boolean;
-  /** Its version; absent: it did not say. */
-  readonly version?: string;
-  /** GitLab's clock less ours, ms; absent: its answer has no date. */
-  readonly clockAheadMs?: number;
+  /** Whether a token of it was used within the last hour; absent: GitLab before 18.10 does not say. */
+  readonly connected?: boolean;
+}
+
+interface ControllerTokenEvidence {
+  readonly createdAtMs: number;
+}
+
+export interface WebhooksEvidence {
+  /** Top-level groups that were looked at, and those that were not: GitLab did not say, or time ran out. */
+  readonly groups: number;
+  readonly unread: number;
+  readonly broken: readonly BrokenWebhookEvidence[];
+}
+
+export interface BrokenWebhookEvidence {
+  readonly group: string;
+  /** `off`: it does not send job events; `rewritten`: a template changes what it sends. */
+  readonly standing: 'missing' | 'off' | 'disabled' | 'failing' | 'rewritten';
 }

@@ -1,19 +1,25 @@
-/** One thing that was looked at. */
-export interface HealthFinding {
-  /** Such as `relays` or `counters`. */
-  readonly about: string;
-  /** `unknown`: it could not be looked at, and `text` says why. */
-  readonly severity: 'ok' | 'warning' | 'problem' | 'unknown';
-  /** What was found. */
-  readonly text: string;
-  /** What to do about it; absent where nothing is to be done. */
-  readonly remedy?: string;
-}
+import { z } from 'zod';
 
-export interface HealthView {
+const HealthFindingSchema = z.object({
+  /** One thing that was looked at, such as `relays` or `counters`. */
+  about: z.string(),
+  /** `unknown`: it could not be looked at, and `text` says why. */
+  severity: z.enum(['ok', 'warning', 'problem', 'unknown']),
+  /** What was found. */
+  text: z.string(),
+  /** What to do about it; absent where nothing is to be done. */
+  remedy: z.exactOptional(z.string()),
+  /** The alarm that tells of it; absent: none does. */
+  alarm: z.exactOptional(z.string()),
+});
+
+export const HealthViewSchema = z.object({
   /** Unix ms. */
-  readonly checkedAtMs: number;
+  checkedAtMs: z.number(),
   /** How many findings are problems. */
-  readonly problems: number;
-  readonly findings: readonly HealthFinding[];
-}
+  problems: z.int(),
+  findings: z.array(HealthFindingSchema).readonly(),
+});
+
+export type HealthFinding = Readonly<z.infer<typeof HealthFindingSchema>>;
+export type HealthView = Readonly<z.infer<typeof HealthViewSchema>>;

@@ -7,42 +7,49 @@ import {
 } from '../../core/ledger/index.ts';
 import { DynamoLimitTable, LimitsError } from '../../core/limits/index.ts';
 import { type InstanceTable, LedgerError, readRelayBeats } from '../../core/store/index.ts';
-import type { HealthEvidence, ReadResult } from './evidence.ts';
+import { DynamoRollupStore } from '../../core/usage/index.ts';
+import { coverageViewOf } from '../coverage/coverage-view.ts';
+import { placesNow } from '../reading/places-now.ts';
+import type { CoverageEvidence, DeployedEvidence, GitLabEvidence, ReadResult } from './evidence.ts';
 import { judgeHealth } from './judge-health.ts';
 import type { HealthView } from './model.ts';
 
 interface HealthReadDeps extends InstanceTable {
   readonly clock: LedgerClock;
   readonly random: () => number;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  /** What the functions were deployed with. @throws {LedgerError} */
+  readonly deployed: () => Promise<DeployedEvidence>;
   /** GitLab's side; whoever has no token says why it is not known. */
-  readonly controller: () => Promise<HealthEvidence['controller']>;
+  readonly gitlab: () => Promise<GitLabEvidence>;
 }
 
 /** Nobody's job waits for it. */
 const WAIT = { timeoutMs: 15_000 };
+/** What was mended yesterday is not told today. */
+const COVERAGE_DAYS = 2;
+const RUNNERS_NAMED = 5;
 
 /** Looks at everything at once. A part that does not answer is a finding, never a failure of the whole. */
 export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
-  const [beats, listedAtMs, limits, recount, scope, canary, controller] = await Promise.all([
+  const [beats, listedAtMs, limits, recount, scope, canary, coverage, deployed, gitlab] = await Promise.all([
     read(() => readRelayBeats(deps)),
     read(() => directoryListedAtMs(new DynamoDirectoryTable(deps))),
     read(async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs),
     read(() => dynamoRecountOutcomes(deps).read()),
     read(() => dynamoControllerScope(deps).read()),
     read(() => dynamoCanaryOutcomes(deps).read()),
-    deps.controller(),
+    read(() => readCoverage(deps)),
+    read(deps.deployed),
+    deps.gitlab(),
   ]);
   const nowMs = deps.clock.nowMs();
-  const evidence = {
-    beats,
-    directoryListedAtMs: listedAtMs,
-    limitsLiveAtMs: limits,
-    recount,
-    scope,
-    canary,
-    controller,
-  };
-  const findings = judgeHealth({ ...evidence, nowMs });
+  const findings = judgeHealth({
+    ...{ nowMs, beats, recount, scope, canary, coverage, deployed },
+    ...{ directoryListedAtMs: listedAtMs, limitsLiveAtMs: limits },
+    ...gitlab,
+  });
   return {
     checkedAtMs: nowMs,
     problems: findings.filter(({ severity }) => severity === 'problem').length,
@@ -56,6 +63,40 @@ async function read<T>(ask: () => Promise<T>): Promise<ReadResult<T>> {
   } catch (error) {
     const isFinding = [LedgerError, DirectoryError, LimitsError].some((kind) => error instanceof kind);
     if (!isFinding) throw error;
-    return { known: false, why: (error as Error).message };
+    const why = (error as Error).message;
+    const cause = causeIn(why);
+    return { known: false, why, ...(cause !== undefined && { cause }) };
   }
+}
+
+/** Only the names of AWS's errors go on in a message, never the error. */
+function causeIn(why: string): 'denied' | 'throttled' | undefined {
+  if (/AccessDenied/.test(why)) return 'denied';
+  return /Throttling|ProvisionedThroughputExceeded|RequestLimitExceeded/.test(why) ? 'throttled' : undefined;
+}
+
+const WHO_SEES_ALL = {
+  ...{ id: 0, username: '', name: '' },
+  roles: { admin: true, finance: false, ownedGroupIds: [], viewerGroupIds: [] },
+};
+
+async function readCoverage(deps: HealthReadDeps): Promise<CoverageEvidence> {
+  const { clock, zone } = deps;
+  const usage = new DynamoRollupStore(deps);
+  const viewAmong = (places: ReturnType<typeof placesNow>) =>
+    coverageViewOf({ clock, zone, usage, places })({ days: COVERAGE_DAYS, max: RUNNERS_NAMED }, WHO_SEES_ALL);
+  const whole = await viewAmong(async () => undefined);
+  // Runners stand with the groups, which are many to read.
+  const view =
+    whole === undefined || whole.total.bypass === 0
+      ? whole
+      : await viewAmong(placesNow({ table: new DynamoDirectoryTable(deps), packed: undefined, clock }));
+  const bypassing = (view?.runners ?? []).filter(({ bypass }) => bypass > 0);
+  return {
+    days: COVERAGE_DAYS,
+    ran: view?.total.ran ?? 0,
+    bypass: view?.total.bypass ?? 0,
+    bypassingRunnerIds: bypassing.map(({ runnerId }) => runnerId),
+    bypassingRunners: view?.runnersBypassing ?? 0,
+  };
 }

@@ -9,6 +9,8 @@ export interface Beat {
   readonly directoryAgeMs?: number;
   /** What stops calls to a function that fails: `closed` lets them through. */
   readonly breaker?: string;
+  /** The policy it was started with, by its version. */
+  readonly policyVersion?: string;
 }
 
 /** The descriptors a relay reads GitLab's questions with. */

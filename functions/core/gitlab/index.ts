@@ -1,5 +1,6 @@
 /** What others may use of this folder; its README says what it promises. */
 
+export { CANARY_DESCRIPTION } from './admin/admin-model.ts';
 export type { AdminAnswer, AdminRefusal } from './admin/admin-refusal.ts';
 export {
   type AdminController,

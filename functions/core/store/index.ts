@@ -83,3 +83,4 @@ export {
   type TableFailure,
   unavailable,
 } from './table-failure.ts';
+export { dynamoYetFailed, type YetFailedMark, type YetFailedStore } from './yet-failed.ts';

@@ -7,6 +7,7 @@ import {
   COUNTER_SK,
   DIRECTORY_PK_SUFFIX,
   ENTRY_SK_PREFIX,
+  HEALTH_PK_SUFFIX,
   HEARTBEAT_PK_SUFFIX,
   INBOX_SK,
   LIMITS_PK_SUFFIX,
@@ -16,6 +17,7 @@ import {
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   WATCHDOG_PK_SUFFIX,
+  YET_FAILED_PK_SUFFIX,
 } from '../../names.ts';
 import { LedgerError } from './table-failure.ts';
 
@@ -67,6 +69,8 @@ export interface LedgerKeys {
   readonly recountOutcome: Key;
   /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
   readonly canaryOutcome: Key;
+  /** `gitlab.example.com@health`, `look`: what the hourly look found. No part of the books, either. */
+  readonly healthLook: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
   readonly limitPointer: Key;
   /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
@@ -93,6 +97,8 @@ export interface LedgerKeys {
   readonly heartbeatPk: string;
   /** `gitlab.example.com@watchdog`, `mark` */
   readonly watchdogMark: Key;
+  /** `gitlab.example.com@yet-failed`, `latest` */
+  readonly yetFailed: Key;
   /** `gitlab.example.com@notices`, `cursor` */
   readonly noticesCursor: Key;
   /** `gitlab.example.com@ssm-limits`, `group/101`: what was last taken over from a parameter. */
@@ -143,6 +149,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
     canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
+    healthLook: { pk: `${instance}${HEALTH_PK_SUFFIX}`, sk: 'look' },
     limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({
       pk: `${instance}${LIMITS_PK_SUFFIX}#${set}`,
@@ -168,6 +175,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
     heartbeatPk: `${instance}${HEARTBEAT_PK_SUFFIX}`,
     watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
+    yetFailed: { pk: `${instance}${YET_FAILED_PK_SUFFIX}`, sk: 'latest' },
     noticesCursor: { pk: `${instance}${NOTICES_PK_SUFFIX}`, sk: 'cursor' },
     parameterMark: (group) => ({
       pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`,

@@ -32,12 +32,14 @@ function beatOf(item: Item): RelayBeat {
   const standing = item[names.HEARTBEAT_SCHEMA_STANDING]?.S;
   const directoryAge = item[names.HEARTBEAT_DIRECTORY_AGE]?.N;
   const breaker = item[names.HEARTBEAT_BREAKER]?.S;
+  const policyVersion = item[names.HEARTBEAT_POLICY]?.S;
   return {
     relayId: item[SK]?.S ?? '',
     atMs: Number(item[names.HEARTBEAT_AT]?.N ?? 0),
     openStreams: Number(item[names.HEARTBEAT_STREAMS]?.N ?? 0),
     ...(directoryAge !== undefined && { directoryAgeMs: Number(directoryAge) }),
     ...(breaker !== undefined && { breaker }),
+    ...(policyVersion !== undefined && { policyVersion }),
     ...(source !== undefined && {
       schema: {
         source,

@@ -19,6 +19,12 @@ export {
 } from './enforcement-proof.ts';
 export { type ChargeLine, chargeLines, pricedAs } from './job-charge.ts';
 export { isInNoGroup, wasBelowPath, wasInGroup } from './recorded-groups.ts';
-export { type SettleDeps, settleTruths, type TruthOutcome, tellAdmittedYetFailed } from './settle-truths.ts';
+export {
+  noteAdmittedYetFailed,
+  type SettleDeps,
+  settleTruths,
+  type TruthOutcome,
+  tellAdmittedYetFailed,
+} from './settle-truths.ts';
 export { parseTruthText, truthText } from './truth-text.ts';
 export { errorMs, type JobVerdict, type LiveHold, liveHoldOf, verdictOf, verdictOn } from './verdict.ts';

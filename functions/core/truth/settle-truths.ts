@@ -18,6 +18,7 @@
 import type { Log } from '../environment/index.ts';
 import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
 import type { GoneJob, Ledger } from '../ledger/index.ts';
+import type { YetFailedStore } from '../store/index.ts';
 import { type BypassDeps, type BypassedJob, chargeBypass } from './charge-bypass.ts';
 import { type EndOfJob, endOfJob, outdoes } from './end-of-job.ts';
 import { type EndedOutcome, together } from './together.ts';
@@ -137,4 +138,26 @@ export function tellAdmittedYetFailed(jobIds: readonly number[], log: Log): void
     jobs: jobIds.length,
     jobIds: jobIds.slice(0, JOBS_SHOWN_MAX).map(String),
   });
+}
+
+interface NoteDeps {
+  readonly yetFailed: Pick<YetFailedStore, 'write'>;
+  readonly clock: { nowMs(): number };
+  readonly log: Log;
+}
+
+/** Leaves the last of them where the watchdog looks. Their ends are in the books: what cannot be noted fails nobody. */
+export async function noteAdmittedYetFailed(
+  jobIds: readonly number[],
+  { yetFailed, clock, log }: NoteDeps,
+): Promise<void> {
+  const jobId = jobIds.at(-1);
+  if (jobId === undefined) return;
+  try {
+    await yetFailed.write({ jobId, atMs: clock.nowMs() });
+  } catch (error) {
+    log.error('a job that failed although admitted is not noted: the watchdog does not hear of it', {
+      error: error instanceof Error ? error.message : '',
+    });
+  }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../core/ledger/index.ts';
 import { deployedMetrics } from '../../core/metrics/index.ts';
 import { deployedRules, readAdmitConfig } from '../../core/rules/index.ts';
-import { ledgerKeys } from '../../core/store/index.ts';
+import { dynamoYetFailed, ledgerKeys } from '../../core/store/index.ts';
 import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../../names.ts';
 import { cachedScope } from '../cached-scope.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';
@@ -38,5 +38,6 @@ export const handler = onOwnBooks(
       clock: systemClock,
       log: consoleLog,
       metrics,
+      yetFailed: dynamoYetFailed(table),
     }),
 );

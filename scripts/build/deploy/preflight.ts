@@ -96,8 +96,8 @@ const UNRESERVED_MIN = 100;
 /** As cdk/constructs reserve it: webhooks, the console's pages, and one run at a time of each program by the clock. */
 const SETTLE = 20;
 const CONSOLE = 10;
-/** sweep, directory, drift, ssm-limits */
-const BY_THE_CLOCK = 4;
+/** sweep, directory, drift, doctor, ssm-limits */
+const BY_THE_CLOCK = 5;
 
 export const reservedConcurrency = ({
   console,

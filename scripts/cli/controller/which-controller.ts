@@ -1,5 +1,5 @@
+import { CANARY_DESCRIPTION } from '../../../functions/core/gitlab/index.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { CANARY_DESCRIPTION } from '../gitlab/canary/canary-controller.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
 
 /**

@@ -117,7 +117,7 @@ function networkLines(
 
 const scheduledFunctions = (watchdog: boolean) =>
   [...BY_THE_CLOCK, ...(watchdog ? (['watchdog'] as const) : [])] as const;
-const BY_THE_CLOCK = ['sweep', 'directory', 'drift', 'ssm-limits', 'notices'] as const;
+const BY_THE_CLOCK = ['sweep', 'directory', 'drift', 'doctor', 'ssm-limits', 'notices'] as const;
 
 const keyRequestsPerHour = (watchdog: boolean): number =>
   assumed.KEY_REQUESTS_PER_HOUR + (watchdog ? assumed.WATCHDOG_KEY_REQUESTS_PER_HOUR : 0);

@@ -15,6 +15,8 @@ export const BILLED_MS = {
   directory: 4_000,
   /** Leaves out what the table's size adds. */
   drift: 1_000,
+  /** Some calls of GitLab, and two for each top-level group. */
+  doctor: 5_000,
   /** When nothing changed: some reads, a page of parameters. */
   'ssm-limits': 400,
   /** Likewise. */

@@ -1,28 +1,35 @@
-import type { ControllerEvidence, ReadResult } from '../../../functions/answers/health/evidence.ts';
+import { dynamoHealthLook } from '../../../functions/answers/health/kept-look.ts';
 import type { HealthFinding, HealthView } from '../../../functions/answers/health/model.ts';
+import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/health/read-gitlab.ts';
 import { readHealth } from '../../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
-import { GitLabError } from '../../../functions/core/gitlab/index.ts';
-import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { createRunnerControllers } from '../controller/runner-controllers.ts';
-import { hasScope } from '../controller/standing.ts';
-import { whichController } from '../controller/which-controller.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
 import { checkSameGitLab } from '../ledger/which-instance.ts';
-import { type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { rollupZone } from '../rollup-zone.ts';
+import { readGitLabPlace } from '../truth/gitlab-flags.ts';
 
-const FLAGS = { ...LEDGER_FLAGS, gitlab: 'text', 'token-file': 'text', controller: 'text' } as const;
+const FLAGS = {
+  ...LEDGER_FLAGS,
+  gitlab: 'text',
+  'token-file': 'text',
+  controller: 'text',
+  'webhook-url': 'text',
+} as const;
 const ATTEMPTS_MAX = 4;
+const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
 const NO_TOKEN = 'GitLab was not asked: --gitlab <url> and --token-file <file>';
 
 const HELP = `tollgate doctor [flags]
 
-Is it really on, and does it really hold? Looks at what every part left in the table: relays and their descriptors, directory,
-limits, the sweep, the nightly recount. With a token it asks GitLab for the controller, its scope and the time, too. One line for each thing looked
-at, each with one cause and one remedy. Nothing is changed.
+Is it really on, and does it really hold? Looks at what every part left in the table: relays, their descriptors and policy, directory,
+limits, the sweep, the nightly recount, coverage. With a token it asks GitLab, too: the token itself, licence, version, controller,
+scope and tokens, the webhook of each top-level group, and the time. One line for each thing looked at, each with one cause and one
+remedy. Nothing is changed. The same look runs every hour as a function; the last line says when it did.
 
 npm run doctor is about the other end: what a router sends, before anything is deployed.
 
@@ -30,6 +37,7 @@ ${LEDGER_FLAGS_HELP}
   --gitlab <url>       GitLab, e.g. https://gitlab.example.com
   --token-file <file>  holds an administrator's token; scope read_api
   --controller <id>    number of the runner controller; not needed where GitLab has only one
+  --webhook-url <url>  where webhooks go, as the deployment says it; needed where groups have one of another Tollgate as well
   --json               all findings as one JSON object
 
 Exit codes: 0 no problem, 1 the table does not answer at all, 2 problems found, 3 wrong usage`;
@@ -45,6 +53,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
   help: HELP,
   run: async (args, io) => {
     const { values } = readFlags(args, FLAGS);
+    const zone = rollupZone(io);
     const asked = values.gitlab !== undefined || values['token-file'] !== undefined;
     const place = asked ? readGitLabPlace(values, io) : undefined;
     const wanted =
@@ -54,61 +63,49 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
     const { table, close, ...books } = await deps.open(values, io, ATTEMPTS_MAX);
     const { instance, description } = books;
     let health: HealthView;
+    let hourly: HealthView | undefined;
     try {
       if (place !== undefined) checkSameGitLab(place.baseUrl, books, values);
+      const clock = { ...systemClock, nowMs: io.nowMs };
+      const look = dynamoHealthLook({ table, instance });
       health = await readHealth({
-        ...{ table, instance, random: Math.random },
-        clock: { ...systemClock, nowMs: io.nowMs },
-        controller: async () =>
-          place === undefined ? { known: false, why: NO_TOKEN } : askGitLab(place, wanted, deps.fetch, io),
+        ...{ table, instance, clock, zone, random: Math.random },
+        deployed: async () => (await look.read())?.deployed ?? NOT_NOTED,
+        gitlab: async () => {
+          if (place === undefined) return gitlabUnknown(NO_TOKEN);
+          const calls = {
+            ...{ baseUrl: place.baseUrl, fetch: deps.fetch, clock },
+            token: async () => place.token,
+          };
+          return readGitLabHealth({ calls, controllerId: wanted, webhookUrl: values['webhook-url'] });
+        },
       });
+      // A table that does not answer is among the findings.
+      hourly = (await look.read().catch(() => undefined))?.view;
     } finally {
       await close();
     }
-    if (values.json) io.out(`${JSON.stringify({ instance, ledger: description, ...health })}\n`);
-    else io.out(healthText(health, whereText(description, instance), paintWhen(io.colours)));
+    if (values.json) io.out(`${JSON.stringify({ instance, ledger: description, ...health, hourly })}\n`);
+    else
+      io.out(
+        healthText(health, whereText(description, instance), paintWhen(io.colours)) +
+          hourlyText(hourly, health.checkedAtMs),
+      );
     return health.problems === 0 ? EXIT.ok : EXIT.wouldReject;
   },
 });
 
 export const doctorCommand: Command = doctorCommandOn({ open: openTableAccess, fetch });
 
-async function askGitLab(
-  { baseUrl, token }: GitLabPlace,
-  wanted: number | undefined,
-  send: typeof fetch,
-  io: Pick<TerminalIo, 'nowMs'>,
-): Promise<ReadResult<ControllerEvidence>> {
-  let clockAheadMs: number | undefined;
-  const controllers = createRunnerControllers({
-    ...{ baseUrl, clock: systemClock },
-    token: async () => token,
-    fetch: async (...request) => {
-      const answer = await send(...request);
-      const date = Date.parse(answer.headers.get('date') ?? '');
-      // Dates are whole seconds, cut off.
-      if (!Number.isNaN(date)) clockAheadMs = date + 500 - io.nowMs();
-      return answer;
-    },
-  });
-  try {
-    const controller = await whichController(controllers, wanted);
-    const scopes = await controllers.scopes(controller.id);
-    const version = await controllers.version();
-    return {
-      known: true,
-      value: {
-        state: controller.state,
-        hasScope: hasScope(scopes),
-        ...(version !== undefined && { version }),
-        ...(clockAheadMs !== undefined && { clockAheadMs }),
-      },
-    };
-  } catch (error) {
-    if (error instanceof GitLabError || error instanceof UsageError)
-      return { known: false, why: error.message };
-    throw error;
-  }
+/** As soon as it was late, something kept it from running. */
+const LATE_MS = 2 * HOUR_MS;
+
+function hourlyText(view: HealthView | undefined, nowMs: number): string {
+  if (view === undefined) return 'The hourly look has not run yet.\n';
+  const ageMs = nowMs - view.checkedAtMs;
+  const late = ageMs > LATE_MS ? ', which is late: runbook: HealthProblems' : '';
+  const found = view.problems === 1 ? '1 problem' : `${view.problems === 0 ? 'no' : view.problems} problems`;
+  return `The hourly look ran ${Math.floor(ageMs / MINUTE_MS)} minutes ago and found ${found}${late}.\n`;
 }
 
 /** The local ledger says for whom it is by itself. */

@@ -55,7 +55,9 @@ export function restApp(parts: RestParts): Hono {
     const given = c.req.header('private-token') ?? c.req.header('authorization')?.replace(/^Bearer /i, '');
     // Runners ask with tokens of their own.
     const isRunners = c.req.path.endsWith(DISCOVERY_PATH) || RUNNER_PATH.test(c.req.path);
-    if (given !== parts.token && !isRunners) return c.json({ message: '401 Unauthorized' }, 401);
+    const { expiresAt } = parts.administration.setting;
+    const isTaken = given === parts.token && !(expiresAt && Date.parse(expiresAt) <= clock.nowMs());
+    if (!isTaken && !isRunners) return c.json({ message: '401 Unauthorized' }, 401);
     return next();
   });
 

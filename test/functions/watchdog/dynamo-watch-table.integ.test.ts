@@ -67,7 +67,8 @@ test('a mark comes back as it was written, whole', async () => {
     instance: 'mark.example.com',
   });
   expect(await table.readMark()).toBeUndefined();
-  for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }]) {
+  const disarmed = { heardAtMs: 5, yetFailedMs: 6, yetFailedUntold: true } as const;
+  for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }, disarmed]) {
     await table.writeMark(mark);
     expect(await table.readMark()).toEqual(mark);
   }

@@ -1,10 +1,11 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../../functions/core/environment/machine.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
 import { SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
+import type { YetFailedMark } from '../../../functions/core/store/yet-failed.ts';
 import { PAGE_EVERY_MS, watch } from '../../../functions/watchdog/watch.ts';
 import type { WatchdogMark } from '../../../functions/watchdog/watch-table.ts';
 
@@ -22,12 +23,14 @@ class Site {
   gitlab: 'answers' | 'unavailable' | 'refuses_change' = 'answers';
   pager: 'works' | 'broken' = 'works';
   token: 'accepted' | 'refused' = 'accepted';
+  failed: YetFailedMark | undefined = undefined;
   readonly notify = new MemoryNotifier();
 
   look = () =>
     watch({
       table: {
         newestBeatMs: async () => this.beatAtMs,
+        latestYetFailed: async () => this.failed,
         readMark: async () => this.mark,
         writeMark: async (mark) => {
           this.markWrites += 1;
@@ -187,6 +190,7 @@ test('a table that does not answer is no silence: nothing is done', async () => 
   const failing = watch({
     table: {
       newestBeatMs: () => Promise.reject(new LedgerError('ledger_unavailable', 'throttled')),
+      latestYetFailed: async () => undefined,
       readMark: async () => ({ heardAtMs: 0 }),
       writeMark: async () => {},
     },
@@ -221,4 +225,64 @@ test('a token that GitLab refuses is told while relays are well, not on the day 
   expect(site.mark).toEqual({ heardAtMs: START_MS });
   site.token = 'accepted';
   expect(await site.look()).toBe('relay_heard');
+});
+
+describe('a job that was admitted and that GitLab failed all the same', () => {
+  /** A minute later, with a relay that beats. */
+  const minuteLater = async () => {
+    site.nowMs += MINUTE_MS;
+    site.beatAtMs = site.nowMs;
+    return site.look();
+  };
+  beforeEach(async () => {
+    expect(await minuteLater()).toBe('relay_heard');
+    site.failed = { jobId: 4711, atMs: site.nowMs };
+  });
+
+  test('disarms once, and whoever is on call hears which job and how to arm again', async () => {
+    expect(await minuteLater()).toBe('disarmed_for_job');
+    expect(site).toMatchObject({ state: 'dry_run', disarmed: 1 });
+    for (let minute = 0; minute < 30; minute += 1) expect(await minuteLater()).toBe('relay_heard');
+    expect(site.pages()).toEqual(['disarmed_for_job']);
+    expect(site.notify.sent[0]?.text).toContain('Job 4711');
+    expect(site.notify.sent[0]?.text).toContain('--state enabled');
+  });
+
+  test('leaves a controller alone that somebody armed again, until the next such job', async () => {
+    await minuteLater();
+    site.state = 'enabled';
+    expect(await minuteLater()).toBe('relay_heard');
+    expect(site.state).toBe('enabled');
+    site.failed = { jobId: 4712, atMs: site.nowMs };
+    expect(await minuteLater()).toBe('disarmed_for_job');
+    expect(site.disarmed).toBe(2);
+  });
+
+  test('of a time when nobody’s answer was followed disarms nobody later', async () => {
+    site.state = 'dry_run';
+    expect(await minuteLater()).toBe('relay_heard');
+    site.state = 'enabled';
+    expect(await minuteLater()).toBe('relay_heard');
+    expect(site).toMatchObject({ state: 'enabled', disarmed: 0 });
+  });
+
+  test('of last month is no news to a watchdog that was just switched on', async () => {
+    site.failed = { jobId: 4711, atMs: site.nowMs - 30 * 24 * 60 * MINUTE_MS };
+    expect(await minuteLater()).toBe('relay_heard');
+    expect(site.disarmed).toBe(0);
+  });
+
+  test('is acted on as soon as GitLab answers, and told as soon as somebody can be', async () => {
+    site.gitlab = 'unavailable';
+    expect(await minuteLater()).toBe('gitlab_unreachable');
+    site.gitlab = 'answers';
+    site.pager = 'broken';
+    expect(await minuteLater()).toBe('disarmed_for_job');
+    expect(await minuteLater()).toBe('relay_heard');
+    site.pager = 'works';
+    await minuteLater();
+    await minuteLater();
+    expect(site.pages()).toEqual(['disarmed_for_job']);
+    expect(site.disarmed).toBe(1);
+  });
 });

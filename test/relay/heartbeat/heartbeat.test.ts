@@ -14,6 +14,7 @@ function beating(put?: (beat: Beat) => Promise<void>) {
     status: HERE,
   };
   const stop = startHeartbeat({
+    policyVersion: 'p1',
     status: () => relay.status,
     put:
       put ??
@@ -30,8 +31,8 @@ test('a relay with a stream beats every 30 s, with the time and its streams', ()
   const { clock, beats } = beating();
   clock.advance(BEAT_EVERY_MS * 2);
   expect(beats).toEqual([
-    { atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8 },
-    { atMs: 1_000 + 2 * BEAT_EVERY_MS, openStreams: 8 },
+    { atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1' },
+    { atMs: 1_000 + 2 * BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1' },
   ]);
 });
 
@@ -40,7 +41,7 @@ test('a beat tells the descriptors, the age of the directory and the breaker, wh
   const known = { schema: { source: 'gitlab.binpb' }, directoryAgeMs: 60_000, breaker: 'open' as const };
   relay.status = { ...HERE, ...known };
   clock.advance(BEAT_EVERY_MS);
-  expect(beats).toEqual([{ atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, ...known }]);
+  expect(beats).toEqual([{ atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', ...known }]);
 });
 
 test('a relay that the router cannot ask does not beat, and beats again when it can', () => {

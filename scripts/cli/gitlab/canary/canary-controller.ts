@@ -1,14 +1,12 @@
-import type {
-  AdminAnswer,
-  GitLabAdministration,
-  GitLabPipelines,
+import {
+  type AdminAnswer,
+  CANARY_DESCRIPTION,
+  type GitLabAdministration,
+  type GitLabPipelines,
 } from '../../../../functions/core/gitlab/index.ts';
 import { refused, type SetupLine } from '../setup-line.ts';
 import { whileUnsure } from '../while-unsure.ts';
 import { CANARY_JOBS } from './canary-verdict.ts';
-
-/** In GitLab the second controller is known by it; whatever has it is the canary's and goes. */
-export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 interface CanaryParts {
   readonly gitlab: GitLabAdministration;

@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ALL_ALARMS } from '../../../../cdk/monitoring/alarms/all-alarms.ts';
 import type { HealthEvidence } from '../../../../functions/answers/health/evidence.ts';
 import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
+import { HEALTH_ALARM } from '../../../../functions/answers/health/judged.ts';
 import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
+import { gitlabUnknown } from '../../../../functions/answers/health/read-gitlab.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
 import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
 
@@ -18,6 +21,7 @@ const beat = (relayId: string, change: Partial<RelayBeat> = {}): RelayBeat => ({
   directoryAgeMs: 4 * MINUTE,
   breaker: 'closed',
   schema: { source: 'gitlab.binpb', hash: 'aa', standing: 'proven' },
+  policyVersion: 'p1',
   ...change,
 });
 const beats = (...all: readonly RelayBeat[]): Partial<HealthEvidence> => ({ beats: known(all) });
@@ -29,7 +33,7 @@ const schema = (change: object): Partial<HealthEvidence> =>
 
 const PROVEN: CanaryOutcome = {
   ...{ checkedAtMs: NOW - 72 * HOUR, admitted: 'proven', rejected: 'proven', runnerId: 9 },
-  ...{ descriptors: 'aa', gitlabVersion: '19.1.0-ee' },
+  ...{ descriptors: 'aa', gitlabVersion: '19.4.1-ee' },
 };
 const HEALTHY: HealthEvidence = {
   nowMs: NOW,
@@ -45,7 +49,15 @@ const HEALTHY: HealthEvidence = {
     runners: new Map(),
   }),
   canary: known(PROVEN),
-  controller: known({ state: 'enabled', hasScope: true, clockAheadMs: 300, version: '19.1.0-ee' }),
+  coverage: known({ days: 2, ran: 900, bypass: 0, bypassingRunnerIds: [], bypassingRunners: 0 }),
+  deployed: known({ policyVersion: 'p1', descriptorsVersion: '19.4' }),
+  accessToken: known({ active: true }),
+  gitlabVersion: known('19.4.1-ee'),
+  licence: known({ plan: 'ultimate', expired: false }),
+  controller: known({ id: 7, state: 'enabled', hasScope: true, connected: true }),
+  controllerTokens: known([{ createdAtMs: NOW - 24 * HOUR }]),
+  webhooks: known({ groups: 2, unread: 0, broken: [] }),
+  gitlabAheadMs: known(300),
 };
 
 const notOk = (change: Partial<HealthEvidence>): readonly HealthFinding[] =>
@@ -72,7 +84,7 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
     canary({ gitlabVersion: '19.0.3-ee' }),
     'canary',
     'warning',
-    /^not proven since GitLab became 19.1.0-ee: the last canary was on 19.0.3-ee, 3 days ago/,
+    /^not proven since GitLab became 19.4.1-ee: the last canary was on 19.0.3-ee, 3 days ago/,
   ],
   [
     'a canary with other descriptors',
@@ -100,7 +112,7 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
     canary({ rejected: 'unreached' }),
     'canary',
     'warning',
-    /^only "admitted" is proven on GitLab 19.1.0-ee with descriptors aa, 3 days ago/,
+    /^only "admitted" is proven on GitLab 19.4.1-ee with descriptors aa, 3 days ago/,
   ],
   ['one relay', beats(beat('a')), 'relays', 'warning', /one relay only, with 8 streams/],
   [
@@ -204,35 +216,35 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
   ],
   [
     'a controller without a scope',
-    { controller: known({ state: 'enabled', hasScope: false, clockAheadMs: 0 }) },
+    { controller: known({ id: 7, state: 'enabled', hasScope: false }) },
     'controller',
     'problem',
     /asks about no job/,
   ],
   [
     'a dry run',
-    { controller: known({ state: 'dry_run', hasScope: true, clockAheadMs: 0 }) },
+    { controller: known({ id: 7, state: 'dry_run', hasScope: true }) },
     'controller',
     'warning',
     /in dry run/,
   ],
   [
     'a disabled controller',
-    { controller: known({ state: 'disabled', hasScope: true, clockAheadMs: 0 }) },
+    { controller: known({ id: 7, state: 'disabled', hasScope: true }) },
     'controller',
     'warning',
     /disabled: GitLab does not ask/,
   ],
   [
     'a GitLab in the past',
-    { controller: known({ state: 'enabled', hasScope: true, clockAheadMs: -4 * MINUTE }) },
+    { gitlabAheadMs: known(-4 * MINUTE) },
     'clock of GitLab',
     'problem',
     /^4 minutes behind this machine/,
   ],
   [
     'a GitLab without a date',
-    { controller: known({ state: 'enabled', hasScope: true }) },
+    { gitlabAheadMs: { known: false, why: 'its answers have no date' } },
     'clock of GitLab',
     'unknown',
     /no date/,
@@ -245,7 +257,7 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
 });
 
 test.each<[string, Partial<HealthEvidence>]>([
-  ['none ever beat', beats()],
+  ['none ever beat', { ...beats(), controller: known({ id: 7, state: 'enabled', hasScope: true }) }],
   ['the last one stopped', beats(beat('a', { atMs: NOW - 9 * MINUTE }))],
 ])('without relays (%s) there is one problem, and what only they know is unknown', (_, change) => {
   const found = notOk(change);
@@ -255,24 +267,63 @@ test.each<[string, Partial<HealthEvidence>]>([
   expect(found.filter(({ severity }) => severity === 'unknown').map(({ about }) => about)).toEqual([
     'descriptors',
     'directory of the relays',
+    'policy of the relays',
   ]);
+});
+
+test('relays that write no sign of life, as without the watchdog, are not taken for dead where their token is used', () => {
+  const found = notOk(beats()).filter(({ about }) => about === 'relays');
+  expect(found.map(({ severity }) => severity)).toEqual(['unknown']);
+});
+
+const ABSENT = { known: false, why: 'GitLab has no runner controllers here', cause: 'absent' } as const;
+
+test.each<[string, Partial<HealthEvidence>, string, RegExp]>([
+  [
+    'a GitLab that is too old',
+    { gitlabVersion: known('18.8.2-ee') },
+    'version of GitLab',
+    /^18\.8\.2-ee has no/,
+  ],
+  ['a licence that has ended', { licence: known({ plan: 'ultimate', expired: true }) }, 'licence', /expired/],
+  ['no licence', { licence: known(undefined) }, 'licence', /^GitLab has none$/],
+  ['another number', {}, 'controller', /no runner controllers here/],
+])('where GitLab has no such controller, %s is the one problem', (_, change, about, text) => {
+  const found = notOk({ ...change, controller: ABSENT, controllerTokens: ABSENT });
+  const problems = found.filter(({ severity }) => severity === 'problem');
+  expect(problems.map((each) => each.about)).toEqual([about]);
+  expect(problems[0]?.text).toMatch(text);
 });
 
 test('what could not be asked is unknown, with the reason', () => {
-  const found = notOk({ controller: { known: false, why: 'GitLab was not asked' } });
-  expect(found).toEqual([
-    { about: 'controller', severity: 'unknown', text: 'GitLab was not asked' },
-    { about: 'clock of GitLab', severity: 'unknown', text: 'GitLab was not asked' },
-  ]);
+  const found = notOk(gitlabUnknown('GitLab was not asked'));
+  expect(found.map(({ about, text }) => [about, text])).toEqual(
+    [
+      ...['access token', 'licence', 'version of GitLab', 'controller', 'controller token', 'webhooks'],
+      'clock of GitLab',
+    ].map((about) => [about, 'GitLab was not asked']),
+  );
 });
 
+/** The text of all checks. */
+const judges = (): string => {
+  const folder = new URL('../../../../functions/answers/health/', import.meta.url);
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('judge'))
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .join('');
+};
+
 test('every section of the runbook that a remedy names is there', () => {
-  const judge = readFileSync(
-    new URL('../../../../functions/answers/health/judge-health.ts', import.meta.url),
-    'utf8',
-  );
   const runbook = readFileSync(new URL('../../../../cdk/RUNBOOK.md', import.meta.url), 'utf8');
-  const named = [...judge.matchAll(/runbook: ([\w ]+)/g)].map(([, name]) => name);
+  const named = [...judges().matchAll(/runbook: ([A-Z][\w -]+)/g)].map(([, name]) => name);
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((name) => !runbook.includes(`\n## ${name}\n`))).toEqual([]);
+});
+
+test('every problem names the alarm that tells of it, and there is such an alarm', () => {
+  const alarms = new Set(ALL_ALARMS.map(({ name }) => name));
+  const named = [...judges().matchAll(/^ +(?:\w+ \? )?'([A-Z]\w+)',?$/gm)].map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(8);
+  expect([...named, HEALTH_ALARM].filter((name) => !alarms.has(name))).toEqual([]);
 });

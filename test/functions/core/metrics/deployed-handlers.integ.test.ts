@@ -180,6 +180,16 @@ test('the check for drift: how many counters drift', async () => {
   expect(measuredBy()).toEqual({ DriftedCounters: [0] });
 });
 
+test('the doctor: what no other alarm tells of', async () => {
+  process.env[names.ENV_WEBHOOK_URL] = 'https://hooks.example.com/';
+  const { handler } = await importFor<typeof import('../../../../functions/doctor/handler.ts')>(
+    import.meta.url,
+    'functions/doctor/handler.ts',
+  );
+  const { alarming } = await handler();
+  expect(measuredBy()).toEqual({ HealthProblems: [alarming] });
+});
+
 test('the rollup: what nobody can read', async () => {
   const { handler } = await importFor<typeof import('../../../../functions/rollup/handler.ts')>(
     import.meta.url,
@@ -219,6 +229,7 @@ test('under another name than the books have, no function works on the table, an
     import('../../../../functions/sweep/handler.ts'),
     import('../../../../functions/directory-sync/handler.ts'),
     import('../../../../functions/drift/handler.ts'),
+    import('../../../../functions/doctor/handler.ts'),
     import('../../../../functions/ssm-limits/handler.ts'),
     import('../../../../functions/notices/handler.ts'),
   ]);

@@ -26,8 +26,8 @@ const question: CostQuestion = {
   },
 };
 
-test('idle, the default shape costs at most $39 a month', () => {
-  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(39);
+test('idle, the default shape costs at most $39.50 a month', () => {
+  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(39.5);
   expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(33);
 });
 

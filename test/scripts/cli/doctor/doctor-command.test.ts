@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { dynamoHealthLook } from '../../../../functions/answers/health/kept-look.ts';
 import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/canary-outcome.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/recount-outcome.ts';
 import { itemAt, putItem } from '../../../../functions/core/store/calls.ts';
@@ -10,17 +11,24 @@ import { TimeLimit } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
 import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import { doctorCommandOn } from '../../../../scripts/cli/doctor/doctor-command.ts';
+import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
-import { fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 
 const INSTANCE = 'gitlab.example.com';
 
 function aDeployment() {
   const table = new MemoryTable();
-  const gitlab = fakeRunnerControllers([
-    { id: 7, description: 'tollgate', state: 'enabled', connected: true },
-  ]);
+  const gitlab = createLocalGitLab({
+    random: seededRandom(1),
+    token: 'glpat-administrator',
+    controllers: [{ id: 7, description: 'tollgate', state: 'enabled', connected: true, instanceScope: true }],
+    administration: { groups: [{ id: 10, path: 'acme' }] },
+  });
+  gitlab.controllerTokens.make(7, 'relays', NOW_MS - 86_400_000, () => 0.5);
+  gitlab.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs', job_events: true });
+  const look = dynamoHealthLook({ table, instance: INSTANCE });
   let closed = 0;
   const command = doctorCommandOn({
     open: async () => ({
@@ -32,7 +40,7 @@ function aDeployment() {
       },
     }),
     fetch: async (...request) => {
-      const answer = await gitlab.deps.fetch(...request);
+      const answer = await gitlab.fetch(...request);
       answer.headers.set('date', new Date(NOW_MS).toUTCString());
       return answer;
     },
@@ -61,13 +69,15 @@ function aDeployment() {
     );
   return {
     beat,
-    recount: dynamoRecountOutcomes({ table, instance: INSTANCE }),
+    look,
     canary: dynamoCanaryOutcomes({ table, instance: INSTANCE }),
+    recount: dynamoRecountOutcomes({ table, instance: INSTANCE }),
     run: (...flags: readonly string[]) => runDesk(['doctor', ...flags], root, {}, entries),
     closed: () => closed,
   };
 }
 
+const NOTHING = { policyVersion: undefined, descriptorsVersion: undefined };
 const ASKING = ['--gitlab', `https://${INSTANCE}`, '--token-file', 'token'];
 
 test('a deployment that nobody started has one problem and says what is not known, with exit 2', async () => {
@@ -93,6 +103,9 @@ test('one that runs has none; GitLab is asked with a token that no line shows', 
   expect(out).toMatch(/^ok {7}descriptors +proven by real questions$/m);
   expect(out).toMatch(/^ok {7}controller +enabled: GitLab asks and obeys$/m);
   expect(out).toMatch(/^ok {7}clock of GitLab +agrees/m);
+  expect(out).toMatch(/^ok {7}access token +does not expire$/m);
+  expect(out).toMatch(/^ok {7}webhooks +each of 1 top-level group sends/m);
+  expect(out).toMatch(/^The hourly look has not run yet\.$/m);
   expect(out + err).not.toContain('glpat-administrator');
 });
 
@@ -129,13 +142,31 @@ test('--json has the findings that the text has', async () => {
     severity: 'problem',
     text: '1 relay answers without the admit function, which fails: b',
     remedy: 'runbook: FallbackShare',
+    alarm: 'FallbackShare',
   });
 });
 
-test('a GitLab that does not answer is unknown, and books of another one are refused', async () => {
+test('the hourly look is told with its age, and what it was deployed with is compared', async () => {
+  const { run, beat, look } = aDeployment();
+  await beat('a', { [names.HEARTBEAT_POLICY]: { S: 'p0' } });
+  const view = { checkedAtMs: NOW_MS - 40 * 60_000, problems: 2, findings: [] };
+  await look.write({ view, deployed: { policyVersion: 'p1', descriptorsVersion: '18.11' } });
+  const { out } = await run(...ASKING);
+  expect(out).toMatch(/^The hourly look ran 40 minutes ago and found 2 problems\.$/m);
+  expect(out).toMatch(/^warning {2}policy of the relays +a has p0, the functions have p1$/m);
+  expect(out).toMatch(/^warning {2}version of GitLab +19\.4\.0-ee, and the descriptors are of 18\.11/m);
+  expect(JSON.parse((await run('--json')).out).hourly).toEqual(view);
+  await look.write({
+    view: { ...view, checkedAtMs: NOW_MS - 5 * 3_600_000, problems: 0 },
+    deployed: NOTHING,
+  });
+  expect((await run()).out).toMatch(/ran 300 minutes ago and found no problems, which is late: runbook/);
+});
+
+test('a controller that GitLab does not have is a problem, and books of another one are refused', async () => {
   const { run } = aDeployment();
   const { out } = await run(...ASKING, '--controller', '8');
-  expect(out).toMatch(/^unknown {2}controller +.*\/runner_controllers\/8/m);
+  expect(out).toMatch(/^problem {2}controller +GitLab has no controller 8: it has 7 "tollgate" enabled$/m);
   const other = await run('--gitlab', 'https://git.other.test', '--token-file', 'token');
   expect(other.code).toBe(3);
   expect(other.err).toContain('table tollgate-ledger is about gitlab.example.com');

@@ -1,0 +1,134 @@
+/** What the parts of a deployment left in the table, each check for itself. Pure. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import type { HealthEvidence } from './evidence.ts';
+import { counted, DIRECTORY_OLD_MS, type HealthChecks, judged, known, span } from './judged.ts';
+
+const { ok, unknown, warning, problem } = judged;
+
+/** The sweep reads the scope every five minutes, where it knows the controller. */
+const SCOPE_OLD_MS = 10 * MINUTE_MS;
+/** It recounts every night. */
+const RECOUNT_OLD_MS = DAY_MS + 2 * HOUR_MS;
+/** Below this share of asked jobs limits hold for some only. */
+const COVERAGE_MIN = 0.95;
+/** As the alarm UnadmittedShare: with fewer jobs an hour it says nothing. */
+const JOBS_PER_HOUR_MIN = 20;
+
+export const PART_CHECKS: HealthChecks = {
+  directory: ({ directoryListedAtMs, nowMs }) =>
+    known(directoryListedAtMs, (listedAtMs) => {
+      if (listedAtMs === undefined)
+        return warning(
+          "GitLab's groups were never listed to their end: jobs go by policies/directory.yaml",
+          'look at the log of directory-sync: it names what GitLab refuses',
+          'DirectoryStale',
+        );
+      const ageMs = nowMs - listedAtMs;
+      return ageMs > DIRECTORY_OLD_MS
+        ? problem(
+            `GitLab's groups were last listed ${span(ageMs)} ago`,
+            'runbook: DirectoryStale',
+            'DirectoryStale',
+          )
+        : ok(`all groups listed ${span(ageMs)} ago`);
+    }),
+
+  limits: ({ limitsLiveAtMs, nowMs }) =>
+    known(limitsLiveAtMs, (atMs) =>
+      atMs === undefined
+        ? warning(
+            'no set of limits was ever published: those packed with the functions hold',
+            'tollgate limits publish',
+          )
+        : ok(`live since ${span(nowMs - atMs)} ago`),
+    ),
+
+  counters: ({ recount, nowMs }) =>
+    known(recount, (outcome) => {
+      if (outcome === undefined) return unknown('nobody has recounted yet: the first night does');
+      const { drifting, unlisted, recountedAtMs } = outcome;
+      const many = drifting.length + unlisted;
+      if (many > 0)
+        return problem(
+          `${counted(many, 'counter')} showed something else than the records in the last recount`,
+          'runbook: Drift; tollgate rebuild shows them',
+          'Drift',
+        );
+      const ageMs = nowMs - recountedAtMs;
+      return ageMs > RECOUNT_OLD_MS
+        ? problem(
+            `the last recount is ${span(ageMs)} old`,
+            'look at the function drift: it runs every night',
+            'Drift',
+          )
+        : ok(`agreed with the records ${span(ageMs)} ago`);
+    }),
+
+  sweep: ({ accessToken, scope, nowMs }) =>
+    known(scope, (read) => {
+      if (read === undefined)
+        return unknown(
+          'the sweep was not told the controller: gitlab.controllerId in cdk/tollgate.config.ts',
+        );
+      const ageMs = nowMs - read.readAtMs;
+      const refused = !accessToken.known && accessToken.cause === 'unauthorised';
+      if (ageMs > SCOPE_OLD_MS && refused)
+        return unknown(`asked GitLab ${span(ageMs)} ago; it may have the same token: see access token`);
+      return ageMs > SCOPE_OLD_MS
+        ? problem(
+            `the sweep last asked GitLab ${span(ageMs)} ago: what no webhook reported stays held`,
+            'runbook: SweepFailing',
+            'SweepFailing',
+          )
+        : ok(`asked GitLab ${span(ageMs)} ago`);
+    }),
+
+  coverage: ({ coverage }) =>
+    known(coverage, ({ days, ran, bypass, bypassingRunnerIds, bypassingRunners }) => {
+      if (ran === 0) return unknown(`no job has ended in the last ${counted(days, 'day')}`);
+      if (bypass === 0)
+        return ok(`GitLab asked about all of ${counted(ran, 'job')} in ${counted(days, 'day')}`);
+      const listed = bypassingRunnerIds.join(', ');
+      const named = bypassingRunners === 0 ? '' : `, on ${counted(bypassingRunners, 'runner')}: ${listed}`;
+      const more = bypassingRunners > bypassingRunnerIds.length ? ' …' : '';
+      const text = `${bypass} of ${counted(ran, 'job')} in ${counted(days, 'day')} passed by${named}${more}`;
+      const remedy = 'tollgate coverage lists them with what to do at each runner';
+      if (bypass <= ran * (1 - COVERAGE_MIN)) return warning(text, remedy);
+      const busy = ran > JOBS_PER_HOUR_MIN * 24 * days;
+      return busy ? problem(text, remedy, 'UnadmittedShare') : problem(text, remedy);
+    }),
+
+  rights: (evidence) => {
+    const failed = Object.entries(READS_OF).flatMap(([name, what]) => {
+      const read = evidence[name as keyof typeof READS_OF];
+      return read.known ? [] : [{ ...read, what }];
+    });
+    const refused = failed.filter(({ cause }) => cause === 'denied');
+    if (refused.length > 0)
+      return problem(
+        `AWS refuses ${[...new Set(refused.map(({ why }) => ACTION.exec(why)?.[1] ?? 'a read'))].join(', ')}: ${refused.map(({ what }) => what).join(', ')}`,
+        'the hourly look has its rights from cdk/constructs/table-rights.ts: deploy again; at a terminal, take a role that may read the table',
+      );
+    if (failed.some(({ cause }) => cause === 'throttled'))
+      return problem(
+        `DynamoDB throttles: ${failed.map(({ what }) => what).join(', ')}`,
+        'runbook: TableThrottled',
+        'TableThrottled',
+      );
+    const readable = Object.keys(READS_OF).length - failed.length;
+    return ok(`${readable} of ${Object.keys(READS_OF).length} reads of the table were answered`);
+  },
+};
+
+/** What is read of the table: the only rights that one program can prove of itself. */
+const READS_OF = {
+  beats: 'signs of life',
+  directoryListedAtMs: 'the directory',
+  limitsLiveAtMs: 'limits',
+  recount: 'the recount',
+  scope: 'the scope',
+  coverage: 'usage',
+} as const satisfies Partial<Record<keyof HealthEvidence, string>>;
+
+/** As IAM names what it refuses. */
+const ACTION = /not authorized to perform: ([\w:]+)/;

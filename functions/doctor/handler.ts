@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { GitLabEvidence } from '../answers/health/evidence.ts';
+import { dynamoHealthLook } from '../answers/health/kept-look.ts';
+import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
+import { readHealth } from '../answers/health/read-health.ts';
+import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
+import { deployedTable, onOwnBooks } from '../core/ledger/index.ts';
+import { deployedMetrics } from '../core/metrics/index.ts';
+import { ENV_DEPLOYMENT } from '../names.ts';
+import { readDoctorConfig } from './config.ts';
+import { look } from './look.ts';
+
+const config = readDoctorConfig(process.env);
+const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock });
+const table = deployedTable(config);
+const packed = z
+  .object({ policy: z.object({ version: z.string() }) })
+  .parse(JSON.parse(readFileSync(config.rulesFile, 'utf8')));
+const deployed = {
+  policyVersion: packed.policy.version,
+  descriptorsVersion: config.descriptorsVersion,
+};
+const tokens = secretLines({ load: () => ssmText(config.gitlabTokenParameter), clock, log });
+
+async function gitlab(): Promise<GitLabEvidence> {
+  let token: string;
+  try {
+    token = (await tokens())[0] ?? '';
+  } catch (error) {
+    // A client's own message could quote what it was given.
+    const name = error instanceof Error ? error.name : '';
+    return gitlabUnknown(
+      `the token could not be read from ${config.gitlabTokenParameter}: ${name}`,
+      'no_token',
+    );
+  }
+  const calls = { baseUrl: config.gitlabUrl, token: async () => token, fetch, clock };
+  return readGitLabHealth({ calls, controllerId: config.controllerId, webhookUrl: config.webhookUrl });
+}
+
+/** Lambda's entry point for the schedule of every hour. Give it 240 s: webhooks of many groups take two of its minutes. */
+export const handler = onOwnBooks(table, () =>
+  look({
+    read: () => readHealth({ ...table, zone: config.zone, deployed: async () => deployed, gitlab }),
+    kept: dynamoHealthLook(table),
+    ...{ deployed, metrics, log },
+  }),
+);

@@ -1,0 +1,39 @@
+import type { DeployedEvidence } from '../answers/health/evidence.ts';
+import { HEALTH_ALARM } from '../answers/health/judged.ts';
+import type { dynamoHealthLook } from '../answers/health/kept-look.ts';
+import type { HealthView } from '../answers/health/model.ts';
+import type { Log } from '../core/environment/index.ts';
+import type { Metrics } from '../core/metrics/index.ts';
+import { METRIC_HEALTH_PROBLEMS } from '../names.ts';
+
+interface LookDeps {
+  readonly read: () => Promise<HealthView>;
+  readonly deployed: DeployedEvidence;
+  readonly kept: Pick<ReturnType<typeof dynamoHealthLook>, 'write'>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/** What a look came to. */
+interface LookReport {
+  readonly findings: number;
+  readonly problems: number;
+  /** Those that no other alarm tells of. */
+  readonly alarming: number;
+}
+
+/** One look: a line for each problem, the metric, zero included, and the view for whoever asks in between. @throws {LedgerError} */
+export async function look({ read, deployed, kept, metrics, log }: LookDeps): Promise<LookReport> {
+  const view = await read();
+  const { findings, problems } = view;
+  const alarming = findings.filter(({ alarm }) => alarm === HEALTH_ALARM).length;
+  for (const { about, severity, text, remedy } of findings)
+    if (severity === 'problem' || severity === 'warning')
+      log.warn(`health: ${severity}`, { about, found: text, ...(remedy !== undefined && { remedy }) });
+  const report = { findings: findings.length, problems, alarming };
+  log.info('health', report);
+  metrics.add(METRIC_HEALTH_PROBLEMS, alarming);
+  metrics.flush();
+  await kept.write({ view, deployed });
+  return report;
+}
