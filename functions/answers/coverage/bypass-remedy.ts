@@ -1,12 +1,6 @@
 /** Why jobs of a runner pass Tollgate by, and what to do about it: GitLab tells neither, so both follow from what is known. */
+import type { RunnerDetail } from '../reading/reading.ts';
 import type { BYPASS_REASONS } from './model.ts';
-
-/** What GitLab says of a runner beside its jobs. */
-export interface RunnerDetail {
-  readonly description?: string;
-  /** Of GitLab Runner, as it reports it: `18.10.2`. The oldest of its hosts. */
-  readonly version?: string;
-}
 
 interface BypassRemedy {
   readonly reason: (typeof BYPASS_REASONS)[number];

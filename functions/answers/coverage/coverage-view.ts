@@ -6,11 +6,11 @@ import {
   type RollupStore,
   type UsageTally,
 } from '../../core/usage/index.ts';
-import type { ReadContext } from '../reading/reading.ts';
+import type { ReadContext, RunnerDetail } from '../reading/reading.ts';
 import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import { bypassRemedy, type RunnerDetail } from './bypass-remedy.ts';
+import { bypassRemedy } from './bypass-remedy.ts';
 import type { CoverageQuery, CoverageView, CoveredGroup, CoveredRunnerRow } from './model.ts';
 
 const DAYS_DEFAULT = 7;

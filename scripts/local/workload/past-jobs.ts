@@ -1,5 +1,5 @@
 /** The jobs of a made-up month: the same day always has the same ones. Pure. */
-import type { RunnerDetail } from '../../../functions/answers/coverage/bypass-remedy.ts';
+import type { RunnerDetail } from '../../../functions/answers/reading/reading.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';

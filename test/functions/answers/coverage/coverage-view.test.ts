@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { RunnerDetail } from '../../../../functions/answers/coverage/bypass-remedy.ts';
 import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
 import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
+import type { RunnerDetail } from '../../../../functions/answers/reading/reading.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
