@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changedCopy } from './change-cost/change.ts';
 import { aCommand } from './change-cost/command.ts';
+import { aCondition } from './change-cost/condition.ts';
 import { aConsolePage } from './change-cost/console-page.ts';
 import { aField } from './change-cost/field.ts';
 import { aMetric } from './change-cost/metric.ts';
 import { aRuleKind } from './change-cost/rule-kind.ts';
 import { aUnit } from './change-cost/unit.ts';
 
-const CHANGES = [aUnit, aRuleKind, aConsolePage, aCommand, aMetric, aField];
+const CHANGES = [aUnit, aRuleKind, aConsolePage, aCommand, aMetric, aField, aCondition];
 
 let copy: ReturnType<typeof changedCopy>;
 beforeAll(() => {

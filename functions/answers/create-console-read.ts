@@ -1,6 +1,7 @@
 /** Puts the read models together. Keep one per process: it remembers the limits, the groups, and counters for a minute. */
 import type { Ledger } from '../core/ledger/index.ts';
 import { backtestOf } from './backtest/backtest-view.ts';
+import type { EditComparison } from './backtest/compare-recent.ts';
 import { budgetsOf } from './budgets/budgets.ts';
 import { ownLimitsOf } from './budgets/own-limits.ts';
 import type { ConsoleReader } from './contract.ts';
@@ -14,7 +15,7 @@ import { previewOf } from './preview/preview-view.ts';
 import { countersNow } from './reading/counters-now.ts';
 import { limitsNow } from './reading/limits-now.ts';
 import { poolsNow } from './reading/pools.ts';
-import type { ConsoleReadDeps, ReadContext } from './reading/reading.ts';
+import type { ReadContext, ReadingDeps } from './reading/reading.ts';
 import { NOWHERE, scopeOf } from './reading/scope.ts';
 import { requestRows, waitingOf } from './requests/requests.ts';
 import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
@@ -24,7 +25,12 @@ import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
 
-export function createConsoleRead(deps: ConsoleReadDeps): ConsoleReader {
+export interface ConsoleReadDeps extends ReadingDeps {
+  /** Lives the jobs of the last days again. @default as many of them as a request may read */
+  readonly compareEdit?: EditComparison;
+}
+
+export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): ConsoleReader {
   const { clock, desk, ledger } = deps;
   const previous = (keys: Parameters<Ledger['readCounters']>[0]) => ledger.readCounters(keys);
   const reading: ReadContext = {
@@ -49,7 +55,7 @@ export function createConsoleRead(deps: ConsoleReadDeps): ConsoleReader {
     rolloutForecast: rolloutForecastOf(reading),
     statement: viewerStatement(reading),
     preview: previewOf(reading),
-    backtest: backtestOf(reading),
+    backtest: backtestOf(reading, compareEdit),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
     edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
     requests,

@@ -7,8 +7,8 @@ import {
   type MessageSeverity,
   subjectLine,
 } from '../core/notify/index.ts';
-import type { Notice, NoticeKind } from './notice.ts';
-import { noticeCount } from './notice-format.ts';
+import type { Notice, NoticeKind } from './gather/notice.ts';
+import { noticeCount } from './gather/notice-format.ts';
 
 /** Nobody reads more lines; the console has them all. */
 export const NOTICES_PER_MESSAGE_MAX = 40;

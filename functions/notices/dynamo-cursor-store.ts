@@ -11,7 +11,7 @@ import {
   type TableFailure,
   TimeLimit,
 } from '../core/store/index.ts';
-import type { Cursor, CursorStore } from './cursor.ts';
+import type { Cursor, CursorStore } from './gather/cursor.ts';
 
 const TIMEOUT_MS = 3_000;
 const REV = 'rv';

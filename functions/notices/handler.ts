@@ -7,7 +7,7 @@ import { snsNotify } from '../core/sns/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { readNoticesConfig } from './config.ts';
 import { dynamoCursorStore } from './dynamo-cursor-store.ts';
-import type { NoticesDeps } from './notices-deps.ts';
+import type { NoticesDeps } from './gather/notices-deps.ts';
 import { type NoticesReport, sendNotices } from './send-notices.ts';
 
 /** All groups of an instance; a run has a minute. */

@@ -7,12 +7,12 @@
 
 import { readRequests } from '../core/limits/index.ts';
 import { addresseeKey, NotifyError } from '../core/notify/index.ts';
-import { type Cursor, markOf, partlyTold, START } from './cursor.ts';
 import { noticeDigest } from './digest.ts';
+import { type Cursor, markOf, partlyTold, START } from './gather/cursor.ts';
 import { gather } from './gather/gather.ts';
-import { knownIn } from './known.ts';
-import type { Notice } from './notice.ts';
-import type { NoticesDeps } from './notices-deps.ts';
+import { knownIn } from './gather/known.ts';
+import type { Notice } from './gather/notice.ts';
+import type { NoticesDeps } from './gather/notices-deps.ts';
 
 export interface NoticesReport {
   readonly notices: number;

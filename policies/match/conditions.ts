@@ -21,6 +21,22 @@ export interface Conditions {
   readonly variables?: VariableConditions;
 }
 
+/** The field of a request that each condition looks at first. */
+export const CONDITION_FIELDS: Readonly<Record<keyof Conditions, keyof AdmissionRequest>> = {
+  groups: 'namespaceId',
+  projects: 'projectId',
+  runnerClasses: 'runnerTags',
+  runnerTags: 'runnerTags',
+  runnerIds: 'runnerId',
+  users: 'userId',
+  refs: 'ref',
+  protected: 'refProtected',
+  sources: 'pipelineSource',
+  environments: 'environment',
+  jobs: 'jobName',
+  variables: 'variables',
+};
+
 /** Patterns, one of which the value must match; `true`: set, and not to an empty text; `false`: not. */
 export type VariableConditions = ReadonlyMap<string, readonly Wildcard[] | boolean>;
 

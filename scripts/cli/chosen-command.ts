@@ -1,6 +1,5 @@
 import { closest } from '../../policies/document/reading.ts';
-import { UsageError } from '../terminal/command.ts';
-import type { CommandEntry } from './commands.ts';
+import { type CommandEntry, UsageError } from '../terminal/command.ts';
 
 type Chosen =
   /** Help about all commands, or those whose name begins with `of`. */

@@ -1,13 +1,4 @@
-import type { Command } from '../terminal/command.ts';
-
-/** A command before it is loaded: the list of commands must not wait for what only one of them needs. */
-export interface CommandEntry {
-  /** Words after `tollgate`. */
-  readonly name: string;
-  /** One line for the list of commands; the same as the command's own. */
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
+import type { CommandEntry } from '../terminal/command.ts';
 
 /** In the order people meet them. */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -348,6 +339,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'completion',
     summary: 'Lets bash, zsh or fish complete commands and flags',
-    load: async () => (await import('./completion/completion-command.ts')).completionCommand,
+    load: async () => (await import('./completion/completion-command.ts')).completionCommandOf(COMMANDS),
   },
 ];

@@ -1,5 +1,5 @@
+import type { CommandEntry } from '../terminal/command.ts';
 import { table } from '../terminal/table.ts';
-import type { CommandEntry } from './commands.ts';
 
 /** What `tollgate` says without a command. @param family - a first word such as `policy`; '' for all commands. */
 export function commandsHelp(commands: readonly CommandEntry[], family = ''): string {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT, type ExitCode, type TerminalIo } from '../terminal/command.ts';
+import { type CommandEntry, EXIT, type ExitCode, type TerminalIo } from '../terminal/command.ts';
 import { chosenCommand } from './chosen-command.ts';
-import type { CommandEntry } from './commands.ts';
 import { tellFailure } from './failure.ts';
 import { commandsHelp } from './help.ts';
 import { commandClock } from './ledger/command-clock.ts';

@@ -8,8 +8,8 @@ import { type ExecutedFile, executedBy } from './way/executed.ts';
 
 const USAGE = `npm run way -- <admission | rejection | csv-edit> [--json]
 
-Asks one question of the real programs, in this process and on tables in memory, and prints the files and functions of relay/,
-functions/ and policies/ that ran for it, counted by V8. A file stands before those it imports.
+Asks one question of the real programs, in this process, and prints the files and functions of relay/, functions/ and policies/
+that ran for it, counted by V8. A file stands before those it imports. DynamoDB's client is answered from memory.
 
   admission   a job the router asks about, and that is admitted
   rejection   a job that no longer fits the budget of its group
@@ -18,7 +18,9 @@ functions/ and policies/ that ran for it, counted by V8. A file stands before th
 Exit codes: 0 told, 3 wrong usage`;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const isOurs = (file: string): boolean => /^(relay|functions|policies)\//.test(file);
+/** The twin in memory answers in DynamoDB's place here; deployed programs never run it. */
+const TWIN = /^functions\/core\/store\/(memory-table|table-evaluation|meets)\.ts$/;
+const isOurs = (file: string): boolean => /^(relay|functions|policies)\//.test(file) && !TWIN.test(file);
 /** What loads, compiles and remembers at the first time is no part of the way. */
 const WARM_UP = 3;
 

@@ -43,6 +43,15 @@ export interface Command {
   readonly run: (args: readonly string[], io: TerminalIo) => Promise<ExitCode>;
 }
 
+/** A command before it is loaded: the list of commands must not wait for what only one of them needs. */
+export interface CommandEntry {
+  /** Words after `tollgate`. */
+  readonly name: string;
+  /** One line for the list of commands; the same as the command's own. */
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
 /** Wrong usage; the message names the flag, the value and what would be right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

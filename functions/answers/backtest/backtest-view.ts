@@ -9,7 +9,7 @@ import type { ReadContext } from '../reading/reading.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { dayText, readDays } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import { type BacktestComparison, compareRecent } from './compare-recent.ts';
+import { type BacktestComparison, compareRecent, type EditComparison } from './compare-recent.ts';
 import { JobSubjects } from './job-subjects.ts';
 import type { BacktestAnswer, BacktestCounts, BacktestSummary } from './model.ts';
 import { type PriorUsage, usedBefore } from './used-before.ts';
@@ -26,7 +26,7 @@ const SUBJECTS_SHOWN = 20;
 /** Each costs up to 40 000 reads: nobody needs more, and a script left alone must not cost a fortune. */
 const OFTEN = { max: 6, windowMs: 60_000 };
 
-export function backtestOf(reading: ReadContext) {
+export function backtestOf(reading: ReadContext, compareEdit: EditComparison | undefined) {
   const often = rateLimit({ ...OFTEN, clock: reading.clock });
   return async (
     edits: readonly LimitEdit[],
@@ -49,14 +49,14 @@ export function backtestOf(reading: ReadContext) {
       ...{ before: now.limits, after: preview.limits, subjects },
     };
     const compared =
-      reading.compareEdit === undefined
+      compareEdit === undefined
         ? await compareRecent({
             ...edit,
             beginAt: days.beginAt,
             reads: recentReads(reading, used),
             bounds: recentBounds(reading),
           })
-        : await reading.compareEdit(edit);
+        : await compareEdit(edit);
     const listed = edited.slice(0, SUBJECTS_SHOWN);
     const missed =
       compared.untilMs === untilMs

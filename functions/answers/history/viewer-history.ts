@@ -1,12 +1,12 @@
 import type { HistoryPage, HistoryQuery, LogEntry } from '../../core/limits/index.ts';
-import type { ConsoleReadDeps } from '../reading/reading.ts';
+import type { ReadingDeps } from '../reading/reading.ts';
 import type { Scope } from '../reading/scope.ts';
 
 /** The log as far as it is theirs: rows of other subjects are left out, and entries that then say nothing. */
 export async function viewerHistory(
   asked: HistoryQuery,
   scope: Scope,
-  { desk }: Pick<ConsoleReadDeps, 'desk'>,
+  { desk }: Pick<ReadingDeps, 'desk'>,
 ): Promise<HistoryPage> {
   if (asked.subject !== undefined && !scope.sees(asked.subject)) return { entries: [] };
   const page = await desk.history(asked);

@@ -1,4 +1,5 @@
 import type { CheckedJob } from '../../../policies/checked-job.ts';
+import { CONDITION_FIELDS, type Conditions } from '../../../policies/match/conditions.ts';
 import { NO_CLASS } from '../../../policies/prices/price.ts';
 
 /** `runnerClasses` → `runner_classes`, as the policy document spells it; `not.` stays in front. */
@@ -10,7 +11,8 @@ export function valueCompared(
   condition: string,
   { request, placement, runnerClass, unclassed }: CheckedJob,
 ): string | undefined {
-  switch (condition.replace(/^not\./, '')) {
+  const name = condition.replace(/^not\./, '') as keyof Conditions;
+  switch (name) {
     case 'groups':
       return placement.groupPath ?? text(placement.groupId);
     case 'projects':
@@ -19,27 +21,21 @@ export function valueCompared(
       return unclassed ? `${NO_CLASS}, taken as ${runnerClass.name}` : runnerClass.name;
     case 'runnerTags':
       return tagsText(request.runnerTags ?? request.jobTags);
-    case 'runnerIds':
-      return text(request.runnerId);
     case 'users':
       return text(placement.userId);
-    case 'refs':
-      return request.ref;
     case 'protected':
       return request.refProtected === undefined ? undefined : request.refProtected ? 'yes' : 'no';
-    case 'sources':
-      return request.pipelineSource;
     case 'environments':
       return request.environment ?? 'none';
-    case 'jobs':
-      return request.jobName;
-    default:
+    case 'variables':
       return undefined;
+    default:
+      return text(request[CONDITION_FIELDS[name]]);
   }
 }
 
-const text = (value: number | undefined): string | undefined =>
-  value === undefined ? undefined : String(value);
+const text = (value: unknown): string | undefined =>
+  typeof value === 'number' || typeof value === 'string' ? String(value) : undefined;
 
 const tagsText = (tags: readonly string[] | undefined): string | undefined =>
   tags === undefined ? undefined : tags.length === 0 ? 'none' : tags.join(', ');

@@ -4,14 +4,13 @@ import type { RunnerDetails } from '../../core/gitlab/index.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
-import type { EditComparison } from '../backtest/compare-recent.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
 import type { Pools } from './pools.ts';
 import type { Places } from './scope.ts';
 import type { StatementBooks } from './statement-books.ts';
 
-export interface ConsoleReadDeps {
+export interface ReadingDeps {
   readonly desk: Pick<
     LimitsDesk,
     'live' | 'at' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
@@ -23,8 +22,6 @@ export interface ConsoleReadDeps {
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
-  /** Lives the jobs of the last days again. @default as many of them as a request may read */
-  readonly compareEdit?: EditComparison;
   /** What statements are made of. @default nobody is told one */
   readonly books?: StatementBooks;
   /** What the last recount of all records found. @default nobody recounts */
@@ -47,7 +44,7 @@ export interface ConsoleReadDeps {
 }
 
 /** What the read models share for one process. */
-export interface ReadContext extends ConsoleReadDeps {
+export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;
   readonly pools: (limits: LimitSet, directory: Places['directory']) => Pools;

@@ -9,10 +9,10 @@ import {
   type Ownership,
   subjectLabel,
 } from '../../core/notify/index.ts';
-import type { Cursor, ToldBreakGlass } from '../cursor.ts';
-import type { Notice } from '../notice.ts';
-import { type NoticeFormat, name, noticeCount, noticeInstant, quotedWords } from '../notice-format.ts';
+import type { Cursor, ToldBreakGlass } from './cursor.ts';
 import type { DueContext, DueNotices } from './due-asked.ts';
+import type { Notice } from './notice.ts';
+import { type NoticeFormat, name, noticeCount, noticeInstant, quotedWords } from './notice-format.ts';
 
 /** As long as nobody has looked at what was done with it, somebody is asked to. */
 const ASKED_AGAIN_AFTER_MS = DAY_MS;

@@ -1,10 +1,10 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Ledger } from '../../core/ledger/index.ts';
 import type { LimitPointer } from '../../core/limits/index.ts';
-import type { Cursor } from '../cursor.ts';
-import type { OwnershipReader } from '../known.ts';
-import type { Notice } from '../notice.ts';
-import type { NoticeFormat } from '../notice-format.ts';
+import type { Cursor } from './cursor.ts';
+import type { OwnershipReader } from './known.ts';
+import type { Notice } from './notice.ts';
+import type { NoticeFormat } from './notice-format.ts';
 
 export interface DueContext {
   readonly cursor: Cursor;

@@ -8,7 +8,7 @@ import {
   subjectLabel,
   subjectPagePath,
 } from '../../core/notify/index.ts';
-import type { Notice, NoticeKind } from '../notice.ts';
+import type { Notice, NoticeKind } from './notice.ts';
 import {
   type NoticeFormat,
   name,
@@ -18,7 +18,7 @@ import {
   quotedWords,
   whenWritten,
   words,
-} from '../notice-format.ts';
+} from './notice-format.ts';
 
 /** The edit a change was part of. */
 interface OfEdit {

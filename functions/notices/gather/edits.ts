@@ -17,10 +17,10 @@ import {
   formerAddressee,
   type Ownership,
 } from '../../core/notify/index.ts';
-import type { OwnershipReader } from '../known.ts';
-import type { Notice } from '../notice.ts';
-import type { NoticeFormat } from '../notice-format.ts';
 import { manyChanges, oneChange } from './edit-notice.ts';
+import type { OwnershipReader } from './known.ts';
+import type { Notice } from './notice.ts';
+import type { NoticeFormat } from './notice-format.ts';
 
 const PAGE = 100;
 /** The rest waits for the next run: an edit a second for five minutes is no person. */

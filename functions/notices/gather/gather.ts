@@ -1,14 +1,14 @@
 /** Everything that happened since a cursor, and where the cursor then stands. */
 import type { LimitPointer, StoredRequest } from '../../core/limits/index.ts';
-import type { Cursor } from '../cursor.ts';
-import type { OwnershipReader } from '../known.ts';
-import type { Notice, ToldTally } from '../notice.ts';
-import type { NoticeFormat } from '../notice-format.ts';
-import type { NoticesDeps } from '../notices-deps.ts';
 import { noticesOfBreakGlasses } from './break-glasses.ts';
+import type { Cursor } from './cursor.ts';
 import type { DueContext } from './due-asked.ts';
 import { noticesOfEdits } from './edits.ts';
 import { noticesOfEnding } from './grants-ending.ts';
+import type { OwnershipReader } from './known.ts';
+import type { Notice, ToldTally } from './notice.ts';
+import type { NoticeFormat } from './notice-format.ts';
+import type { NoticesDeps } from './notices-deps.ts';
 import { noticesOfRejected, type RejectedJobsNotices } from './rejected.ts';
 import { noticesOfRequests } from './requests.ts';
 import {

@@ -4,10 +4,10 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { edgeText, relativeText } from '../../../policies/text/edge-text.ts';
 import { limitName } from '../../../policies/units/unit-texts.ts';
 import { addresseeOf, type Ownership, subjectLabel, subjectPagePath } from '../../core/notify/index.ts';
-import type { Cursor } from '../cursor.ts';
-import type { Notice } from '../notice.ts';
-import { type NoticeFormat, noticeAmount, quotedWords } from '../notice-format.ts';
+import type { Cursor } from './cursor.ts';
 import { allLimits, type DueNotices } from './due-asked.ts';
+import type { Notice } from './notice.ts';
+import { type NoticeFormat, noticeAmount, quotedWords } from './notice-format.ts';
 
 /** So long before its end a grant is told of; one that is shorter was told when it was given. */
 const TOLD_BEFORE_MS = DAY_MS;

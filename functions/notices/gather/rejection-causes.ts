@@ -16,8 +16,8 @@ import {
   subjectChainOf,
   subjectLabel,
 } from '../../core/notify/index.ts';
-import type { Example } from '../notice.ts';
-import { type NoticeFormat, name, noticeAmount } from '../notice-format.ts';
+import type { Example } from './notice.ts';
+import { type NoticeFormat, name, noticeAmount } from './notice-format.ts';
 
 interface CausesFor {
   /** The group that is told of. */

@@ -27,9 +27,9 @@ import {
   subjectLabel,
   subjectPagePath,
 } from '../../core/notify/index.ts';
-import type { Cursor, ToldRequest } from '../cursor.ts';
-import type { OwnershipReader } from '../known.ts';
-import type { Notice } from '../notice.ts';
+import type { Cursor, ToldRequest } from './cursor.ts';
+import type { OwnershipReader } from './known.ts';
+import type { Notice } from './notice.ts';
 import {
   type NoticeFormat,
   name,
@@ -38,7 +38,7 @@ import {
   noticeInstant,
   quotedWords,
   whenWritten,
-} from '../notice-format.ts';
+} from './notice-format.ts';
 
 /** Whoever has not decided by then is asked again, and finance beside them. */
 const REMINDED_AFTER_MS = DAY_MS;

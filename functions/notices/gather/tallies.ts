@@ -1,8 +1,8 @@
 /** How many jobs were rejected, or would have been, since their owners were told. Counts are the rollup's. */
 import { periodAt } from '../../../policies/limits/period.ts';
 import { type RollupStore, type UsageTally, usageOf } from '../../core/usage/index.ts';
-import type { Cursor } from '../cursor.ts';
-import type { ToldTally } from '../notice.ts';
+import type { Cursor } from './cursor.ts';
+import type { ToldTally } from './notice.ts';
 
 /** A job is counted on the day of its decision, at most a day after it: the stream keeps no longer. */
 const DAYS = 2;

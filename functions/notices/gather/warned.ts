@@ -21,8 +21,8 @@ import {
   shadowPagePath,
   subjectLabel,
 } from '../../core/notify/index.ts';
-import type { Notice, ToldTally } from '../notice.ts';
-import { type NoticeFormat, name, noticeAmount, noticeCount } from '../notice-format.ts';
+import type { Notice, ToldTally } from './notice.ts';
+import { type NoticeFormat, name, noticeAmount, noticeCount } from './notice-format.ts';
 import type { RejectedJobsContext, RejectedJobsNotices } from './rejected.ts';
 import { newlyWarned, onlyWarned, sum, talliesNow, withTallies } from './tallies.ts';
 

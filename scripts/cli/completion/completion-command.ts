@@ -1,6 +1,5 @@
-import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
+import { type Command, type CommandEntry, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
-import { COMMANDS } from '../commands.ts';
 import { completionText, flagsInHelp, SHELLS } from './completion-text.ts';
 
 const HELP = `tollgate completion <${SHELLS.join(' | ')}>
@@ -15,7 +14,8 @@ Prints what lets a shell complete commands and flags, made from the commands the
 
 Exit codes: 0 told, 3 wrong usage`;
 
-export const completionCommand: Command = {
+/** @param entries - all commands there are. */
+export const completionCommandOf = (entries: readonly CommandEntry[]): Command => ({
   name: 'completion',
   summary: 'Lets bash, zsh or fish complete commands and flags',
   help: HELP,
@@ -27,7 +27,7 @@ export const completionCommand: Command = {
     if (word !== undefined && shell === undefined)
       throw new UsageError(`"${word}": expected a shell: ${SHELLS.join(', ')}`);
     const commands = await Promise.all(
-      COMMANDS.map(async ({ name, summary, load }) => ({
+      entries.map(async ({ name, summary, load }) => ({
         name,
         summary,
         flags: flagsInHelp((await load()).help),
@@ -40,4 +40,4 @@ export const completionCommand: Command = {
     );
     return EXIT.ok;
   },
-};
+});

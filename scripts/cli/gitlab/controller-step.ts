@@ -3,8 +3,7 @@ import type {
   AdminController,
   GitLabAdministration,
 } from '../../../functions/core/gitlab/index.ts';
-import type { SetupCourse } from './setup-course.ts';
-import { notThere, refused, type SetupLine } from './setup-line.ts';
+import { notThere, refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 import { whileUnsure } from './while-unsure.ts';
 
 interface ControllerReading {

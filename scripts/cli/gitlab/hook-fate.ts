@@ -4,7 +4,7 @@ import type {
   GroupHook,
   HookSetting,
 } from '../../../functions/core/gitlab/index.ts';
-import type { SetupCourse } from './setup-course.ts';
+import type { SetupCourse } from './setup-line.ts';
 import { whileUnsure } from './while-unsure.ts';
 
 /** Tests and repeated deliveries count together, five a minute. */

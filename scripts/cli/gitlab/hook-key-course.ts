@@ -1,7 +1,6 @@
 import { newHookKey, readHookKeys, writeHookKeys } from './hook-keys.ts';
 import { giveHooks } from './hooks-step.ts';
-import type { SetupCourse } from './setup-course.ts';
-import type { SetupLine } from './setup-line.ts';
+import type { SetupCourse, SetupLine } from './setup-line.ts';
 
 interface HookKeyCourse extends Pick<SetupCourse, 'gitlab' | 'store' | 'name' | 'nowMs' | 'progress'> {
   readonly url: string;

@@ -1,13 +1,7 @@
 import { atOnce, hookSetting } from '../../../functions/core/gitlab/index.ts';
 import { type HookFate, hookFate } from './hook-fate.ts';
 import { newHookKey, readHookKeys, writeHookKeys } from './hook-keys.ts';
-import type { SetupCourse } from './setup-course.ts';
-import { notThere, refused, type SetupLine } from './setup-line.ts';
-
-export interface HookWish {
-  /** Where a deployment receives them; undefined: the pilot, which takes jobs to last as long as estimated. */
-  readonly url: string | undefined;
-}
+import { notThere, refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
 const part = 'webhooks';
 /** GitLab takes two calls for a group that has its webhook, and four for one that has none. */

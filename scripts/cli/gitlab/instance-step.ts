@@ -1,5 +1,4 @@
-import type { SetupCourse } from './setup-course.ts';
-import { refused, type SetupLine } from './setup-line.ts';
+import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
 /** What the rest needs to know of the instance. */
 interface InstanceReading {

@@ -1,6 +1,5 @@
 import type { AdminController, ControllerToken } from '../../../functions/core/gitlab/index.ts';
-import type { SetupCourse } from './setup-course.ts';
-import { refused, type SetupLine } from './setup-line.ts';
+import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 import { makeToken, readTokens } from './token-step.ts';
 
 interface RotateCourse extends Pick<SetupCourse, 'gitlab' | 'store' | 'name'> {

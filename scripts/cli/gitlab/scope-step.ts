@@ -1,17 +1,6 @@
 import type { AdminController } from '../../../functions/core/gitlab/index.ts';
-import type { SetupCourse } from './setup-course.ts';
-import { notThere, refused, type SetupLine } from './setup-line.ts';
+import { notThere, refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 import { whileUnsure } from './while-unsure.ts';
-
-/** Which runners' jobs are asked about; all empty: whatever there is, else the instance. */
-export interface ScopeWish {
-  readonly instance: boolean;
-  readonly runnerIds: readonly number[];
-  /** Runners of the instance that have all of them. */
-  readonly tags: readonly string[];
-  /** Runners of the instance that this user made. */
-  readonly owner: string | undefined;
-}
 
 const part = 'scope';
 const EITHER_OR: Pick<SetupLine, 'remedy'> = {

@@ -1,29 +1,10 @@
-import type { AdminController, GitLabAdministration } from '../../../functions/core/gitlab/index.ts';
+import type { AdminController } from '../../../functions/core/gitlab/index.ts';
 import { controllerStep } from './controller-step.ts';
-import { type HookWish, hooksStep } from './hooks-step.ts';
+import { hooksStep } from './hooks-step.ts';
 import { instanceStep } from './instance-step.ts';
-import { type ScopeWish, scopeStep } from './scope-step.ts';
-import type { SecretStore } from './secret-text.ts';
-import type { SetupLine, SetupMode } from './setup-line.ts';
+import { scopeStep } from './scope-step.ts';
+import type { SetupCourse, SetupLine, SetupMode } from './setup-line.ts';
 import { tokenStep } from './token-step.ts';
-
-/** What a set-up is about. */
-export interface SetupCourse {
-  readonly gitlab: GitLabAdministration;
-  readonly store: SecretStore;
-  readonly mode: SetupMode;
-  /** The controller's description, and the webhooks' name. */
-  readonly name: string;
-  /** By number, where the description does not say which. */
-  readonly controllerId: number | undefined;
-  readonly scope: ScopeWish;
-  readonly hooks: HookWish;
-  /** Some runner's: it asks GitLab where runners are sent. */
-  readonly runnerToken: string | undefined;
-  readonly nowMs: () => number;
-  /** So many of so many groups are looked at. */
-  readonly progress: (done: number, of: number) => void;
-}
 
 /** What is set up, part by part, and what depends on it. */
 export interface SetupReport {

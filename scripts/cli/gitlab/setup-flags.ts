@@ -9,7 +9,8 @@ import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readWhole } from '../../terminal/flags.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import type { SecretStore } from './secret-text.ts';
-import type { SetupCourse, SetupReport } from './setup-course.ts';
+import type { SetupReport } from './setup-course.ts';
+import type { SetupCourse } from './setup-line.ts';
 
 /** What the commands of this family meet the world by. */
 export interface SetupDeps {

@@ -1,4 +1,5 @@
-import type { AdminRefusal } from '../../../functions/core/gitlab/index.ts';
+import type { AdminRefusal, GitLabAdministration } from '../../../functions/core/gitlab/index.ts';
+import type { SecretStore } from './secret-text.ts';
 
 /** What one part of the set-up is like, or what became of it. */
 export interface SetupLine {
@@ -36,6 +37,35 @@ export const refused = (part: SetupLine['part'], { code, says, remedy }: AdminRe
 
 /** `change` may change GitLab, `plan` says what it would do, `look` says what is wrong. */
 export type SetupMode = 'change' | 'plan' | 'look';
+
+/** What a set-up is about. */
+export interface SetupCourse {
+  readonly gitlab: GitLabAdministration;
+  readonly store: SecretStore;
+  readonly mode: SetupMode;
+  /** The controller's description, and the webhooks' name. */
+  readonly name: string;
+  /** By number, where the description does not say which. */
+  readonly controllerId: number | undefined;
+  /** Which runners' jobs are asked about; all empty: whatever there is, else the instance. */
+  readonly scope: {
+    readonly instance: boolean;
+    readonly runnerIds: readonly number[];
+    /** Runners of the instance that have all of them. */
+    readonly tags: readonly string[];
+    /** Runners of the instance that this user made. */
+    readonly owner: string | undefined;
+  };
+  readonly hooks: {
+    /** Where a deployment receives them; undefined: the pilot, which takes jobs to last as long as estimated. */
+    readonly url: string | undefined;
+  };
+  /** Some runner's: it asks GitLab where runners are sent. */
+  readonly runnerToken: string | undefined;
+  readonly nowMs: () => number;
+  /** So many of so many groups are looked at. */
+  readonly progress: (done: number, of: number) => void;
+}
 
 /** What is not as it should be and was not touched. */
 export const notThere = (part: SetupLine['part'], mode: SetupMode, would: string, is: string): SetupLine =>

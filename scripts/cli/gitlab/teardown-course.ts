@@ -5,8 +5,7 @@ import {
   hookDescription,
 } from '../../../functions/core/gitlab/index.ts';
 import { namedControllers } from './controller-step.ts';
-import type { SetupCourse } from './setup-course.ts';
-import { refused, type SetupLine } from './setup-line.ts';
+import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
 type TeardownCourse = Pick<SetupCourse, 'gitlab' | 'store' | 'name' | 'controllerId' | 'hooks' | 'progress'>;
 

@@ -1,6 +1,5 @@
 import type { AdminController, AdminRefusal, ControllerToken } from '../../../functions/core/gitlab/index.ts';
-import type { SetupCourse } from './setup-course.ts';
-import { notThere, refused, type SetupLine } from './setup-line.ts';
+import { notThere, refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
 type TokenCourse = Pick<SetupCourse, 'gitlab' | 'store' | 'name'>;
 

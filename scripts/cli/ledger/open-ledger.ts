@@ -31,17 +31,11 @@ import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-fo
 import type { TerminalIo } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
-import { whichInstance } from './which-instance.ts';
+import { type NamedBooks, whichInstance } from './which-instance.ts';
 
 /** Somebody's books. */
-export interface LedgerAccess {
+export interface LedgerAccess extends NamedBooks {
   readonly store: LedgerStore;
-  /** For people: `table tollgate-ledger`. */
-  readonly description: string;
-  /** The GitLab it is about, a host: begins every key. */
-  readonly instance: string;
-  /** Where that GitLab answers, if the ledger remembers it. */
-  readonly gitlabUrl?: string;
   /** What is beside the books in the same table; absent: nothing is. */
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;

@@ -3,7 +3,16 @@ import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags, LedgerPlace } from './ledger-flags.ts';
-import type { LedgerAccess } from './open-ledger.ts';
+
+/** Whose books were opened. */
+export interface NamedBooks {
+  /** For people: `table tollgate-ledger`. */
+  readonly description: string;
+  /** The GitLab it is about, a host: begins every key. */
+  readonly instance: string;
+  /** Where that GitLab answers, if the ledger remembers it. */
+  readonly gitlabUrl?: string;
+}
 
 interface InstanceAsked {
   /** As the flag or the environment says it. */
@@ -55,7 +64,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  */
 export function checkSameGitLab(
   baseUrl: string,
-  { instance, gitlabUrl, description }: Pick<LedgerAccess, 'instance' | 'gitlabUrl' | 'description'>,
+  { instance, gitlabUrl, description }: NamedBooks,
   flags: Pick<LedgerFlags, 'instance'>,
 ): void {
   const { hostname } = new URL(baseUrl);

@@ -4,12 +4,12 @@ import type { AdministrationSetting } from '../gitlab/administration.ts';
 import type { LocalController } from '../gitlab/controller-routes.ts';
 import type { GitLabVersion } from '../gitlab/hook-request.ts';
 import type { LocalRunner } from '../gitlab/job.ts';
-import { createLocalGitLab, type LocalGitLab } from '../gitlab/local-gitlab.ts';
+import { createLocalGitLab, type LocalGitLab, type LocalGitLabOptions } from '../gitlab/local-gitlab.ts';
 import type { LocalProject } from '../gitlab/pipeline-book.ts';
 import { type LocalRouter, startLocalRouter } from '../router/local-router.ts';
 import { seededRandom } from '../seeded-random.ts';
 
-interface RoutedOptions {
+interface RoutedOptions extends Pick<LocalGitLabOptions, 'deliver'> {
   /** An administrator's. */
   readonly token: string;
   readonly runners: readonly LocalRunner[];
@@ -42,6 +42,7 @@ export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedG
     random: seededRandom(options.seed ?? 1),
     token: options.token,
     version: options.version ?? '19.4',
+    ...(options.deliver && { deliver: options.deliver }),
     projects: options.projects,
     controllers: (options.controllers ?? []).map((each, at) => ({ ...each, id: at + 1 })),
     administration: {

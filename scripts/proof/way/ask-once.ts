@@ -2,7 +2,6 @@
 
 import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, DynamoStore } from '../../../functions/core/ledger/index.ts';
-import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { createRelay } from '../../../relay/relay.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
@@ -11,6 +10,7 @@ import { loadSchema } from '../../../relay/wire/schema.ts';
 import { INLINE_URL, inlineFetch } from '../../local/inline.ts';
 import { startLocalRouter } from '../../local/router/local-router.ts';
 import { benchPlace, benchRules } from '../bench/bench-rules.ts';
+import { clientTable } from './client-table.ts';
 
 const TOKEN = 'glrct-way-not-a-secret';
 const SECONDS_MAX = 3_600;
@@ -38,7 +38,7 @@ export async function startAsking(budget: number): Promise<Asking> {
     fetch: inlineFetch({
       ledger: createLedger({
         store: new DynamoStore({
-          table: new MemoryTable(),
+          table: clientTable(),
           instance: 'way.example.com',
           clock: systemClock,
           random: Math.random,

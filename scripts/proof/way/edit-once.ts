@@ -7,10 +7,10 @@ import { silentLog, systemClock } from '../../../functions/core/environment/inde
 import { createLedger, MemoryStore } from '../../../functions/core/ledger/index.ts';
 import { createLimitsDesk, DynamoLimitTable } from '../../../functions/core/limits/index.ts';
 import type { SignInEnv, User } from '../../../functions/core/signin/index.ts';
-import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { MemoryRollupStore } from '../../../functions/core/usage/index.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { benchPlace, benchRules } from '../bench/bench-rules.ts';
+import { clientTable } from './client-table.ts';
 
 const INSTANCE = 'way.example.com';
 const FINANCE: User = {
@@ -28,7 +28,7 @@ type EditOnce = (amount: number) => Promise<void>;
 export async function startEditing(): Promise<EditOnce> {
   const { policy, limits, directory = directoryOf([]) } = benchRules(1);
   const limitTable = new DynamoLimitTable({
-    table: new MemoryTable(),
+    table: clientTable(),
     instance: INSTANCE,
     clock: systemClock,
     random: Math.random,

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
-import type { ConsoleReadDeps } from '../../../functions/answers/reading/reading.ts';
+import { type ConsoleReadDeps, createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { createApi } from '../../../functions/console/api/create-api.ts';
 import { createConsoleApp } from '../../../functions/console/app.ts';

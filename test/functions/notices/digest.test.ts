@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/notify.ts';
 import { readNoticesConfig } from '../../../functions/notices/config.ts';
 import { NOTICES_PER_MESSAGE_MAX, noticeDigest } from '../../../functions/notices/digest.ts';
-import type { Notice, NoticeKind } from '../../../functions/notices/notice.ts';
-import { name, words } from '../../../functions/notices/notice-format.ts';
+import type { Notice, NoticeKind } from '../../../functions/notices/gather/notice.ts';
+import { name, words } from '../../../functions/notices/gather/notice-format.ts';
 
 const to = { owner: 'payments-leads', root: 100 };
 const aNotice = (kind: NoticeKind, over: Partial<Notice> = {}): Notice => ({

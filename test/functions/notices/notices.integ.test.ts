@@ -8,8 +8,8 @@ import type { Message, Notifier } from '../../../functions/core/notify/notify.ts
 import { snsNotify } from '../../../functions/core/sns/sns-notify.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
-import { START } from '../../../functions/notices/cursor.ts';
 import { dynamoCursorStore } from '../../../functions/notices/dynamo-cursor-store.ts';
+import { START } from '../../../functions/notices/gather/cursor.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { aFake, type Fake } from '../../support/bundle-rig.ts';

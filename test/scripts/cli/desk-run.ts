@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { COMMANDS, type CommandEntry } from '../../../scripts/cli/commands.ts';
+import { COMMANDS } from '../../../scripts/cli/commands.ts';
 import { runTollgate } from '../../../scripts/cli/run-tollgate.ts';
-import type { TerminalIo } from '../../../scripts/terminal/command.ts';
+import type { CommandEntry, TerminalIo } from '../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../policies/documents.ts';
 
 /** What one call of `tollgate` came to. */

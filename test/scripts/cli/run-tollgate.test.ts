@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { COMMANDS, type CommandEntry } from '../../../scripts/cli/commands.ts';
+import { COMMANDS } from '../../../scripts/cli/commands.ts';
 import { DocumentError } from '../../../scripts/policy/yaml-document.ts';
-import { type Command, EXIT, UsageError } from '../../../scripts/terminal/command.ts';
+import { type Command, type CommandEntry, EXIT, UsageError } from '../../../scripts/terminal/command.ts';
 import { aProject, runDesk } from './desk-run.ts';
 
 const entry = (name: string, run: Command['run'] = async () => EXIT.ok): CommandEntry => ({

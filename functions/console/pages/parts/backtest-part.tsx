@@ -1,9 +1,9 @@
 /** Jobs that would have failed: estimated from the totals of each day, which is there at once, and counted job by job. */
 import type { BacktestAnswer, BacktestSummary } from '../../../answers/backtest/model.ts';
+import type { ConsoleReader } from '../../../answers/contract.ts';
 import type { EditEffect, LookBackEstimate } from '../../../answers/preview/model.ts';
 import type { LimitEdit } from '../../../core/limits/index.ts';
 import type { User } from '../../../core/signin/index.ts';
-import type { PagesDeps } from '../pages-deps.ts';
 import { shortDayLabel } from './chart-scale.ts';
 import type { Values } from './form-field.tsx';
 import type { Markup } from './markup.ts';
@@ -16,7 +16,7 @@ export const COUNT_STEP = 'count';
 
 /** What the form asks to be counted; undefined: it does not. */
 export const countedFor = async (
-  { read }: Pick<PagesDeps, 'read'>,
+  { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
   edits: readonly LimitEdit[],
   base: string | undefined,
   { step }: Values,

@@ -1,23 +1,8 @@
 import { checkedJobOf } from '../../../../policies/job.ts';
-import type { Conditions } from '../../../../policies/match/conditions.ts';
+import { CONDITION_FIELDS, type Conditions } from '../../../../policies/match/conditions.ts';
 import type { Policy } from '../../../../policies/policy.ts';
 import type { Rule } from '../../../../policies/rule.ts';
 import { entriesAt, type Warning, type WrittenDocuments } from './warning.ts';
-
-const FIELD_OF: Readonly<Record<keyof Conditions, string>> = {
-  groups: 'namespaceId',
-  projects: 'projectId',
-  runnerClasses: 'runnerTags',
-  runnerTags: 'runnerTags',
-  runnerIds: 'runnerId',
-  users: 'userId',
-  refs: 'ref',
-  protected: 'refProtected',
-  sources: 'pipelineSource',
-  environments: 'environment',
-  jobs: 'jobName',
-  variables: 'variables',
-};
 
 /**
  * Fields of a request that a rule cannot do without: those of its conditions, and what it says is missing when it is
@@ -26,7 +11,7 @@ const FIELD_OF: Readonly<Record<keyof Conditions, string>> = {
 export function fieldsNeeded(rule: Rule, policy: Policy): readonly string[] {
   const { not = {}, ...conditions } = rule.match;
   const matched = [...Object.keys(conditions), ...Object.keys(not)] as (keyof Conditions)[];
-  return [...new Set([...matched.map((key) => FIELD_OF[key]), ...fieldsChecked(rule, policy)])];
+  return [...new Set([...matched.map((key) => CONDITION_FIELDS[key]), ...fieldsChecked(rule, policy)])];
 }
 
 function fieldsChecked(rule: Rule, policy: Policy): readonly string[] {

@@ -2,7 +2,7 @@
 import { readWholeDirectory } from '../../../../functions/core/directory/index.ts';
 import { silentLog } from '../../../../functions/core/environment/index.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/index.ts';
-import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
+import type { StoredCursor } from '../../../../functions/notices/gather/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
 import { syncLimits } from '../../../../functions/ssm-limits/sync.ts';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import type { OpenDirectory } from '../../../../scripts/cli/directory/open-directory.ts';
 import { directoryShowCommandOn } from '../../../../scripts/cli/directory/show-command.ts';
 import { syncCommandOn } from '../../../../scripts/cli/directory/sync-command.ts';
-import { EXIT } from '../../../../scripts/terminal/command.ts';
+import { type CommandEntry, EXIT } from '../../../../scripts/terminal/command.ts';
 import { fillPlaces } from '../../../support/gitlab-places.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
 import { aProject, runDesk } from '../desk-run.ts';

@@ -9,10 +9,10 @@ import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { TimeLimit } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
-import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import { doctorCommandOn } from '../../../../scripts/cli/doctor/doctor-command.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 

@@ -2,7 +2,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createGitLabAdministration } from '../../../../functions/core/gitlab/admin/gitlab-admin.ts';
-import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import { hookKeyCommandOn } from '../../../../scripts/cli/gitlab/hook-key-command.ts';
 import { rotateCommandOn } from '../../../../scripts/cli/gitlab/rotate-command.ts';
 import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
@@ -14,6 +13,7 @@ import type { AdministrationSetting } from '../../../../scripts/local/gitlab/adm
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 
 export const ADMIN_TOKEN = 'glpat-administrator';

@@ -1,10 +1,10 @@
 import { createFleet, createGitLab, createGitLabDirectory } from '../../../../functions/core/gitlab/index.ts';
-import type { CommandEntry } from '../../../../scripts/cli/commands.ts';
 import { initCommandOn } from '../../../../scripts/cli/init/init-command.ts';
 import { validateCommand } from '../../../../scripts/cli/policy/validate-command.ts';
 import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
+import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
 import { type GitLabPlaces, gitlabPlaces } from '../../../support/gitlab-places.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

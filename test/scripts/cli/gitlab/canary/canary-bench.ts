@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { dynamoCanaryOutcomes } from '../../../../../functions/core/ledger/canary-outcome.ts';
 import { MemoryTable } from '../../../../../functions/core/store/memory-table.ts';
-import type { CommandEntry } from '../../../../../scripts/cli/commands.ts';
 import { canaryCommandOn } from '../../../../../scripts/cli/gitlab/canary/canary-command.ts';
 import { machineClock } from '../../../../../scripts/local/clock/clock.ts';
 import type { LocalController } from '../../../../../scripts/local/gitlab/controller-routes.ts';
@@ -12,6 +11,7 @@ import type { LocalRunner } from '../../../../../scripts/local/gitlab/job.ts';
 import type { LocalProject } from '../../../../../scripts/local/gitlab/pipeline-book.ts';
 import { startRoutedGitLab } from '../../../../../scripts/local/runner/routed-gitlab.ts';
 import { createRunnerClient } from '../../../../../scripts/local/runner/runner-client.ts';
+import type { CommandEntry } from '../../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../../policies/documents.ts';
 import { aProject, runDesk } from '../../desk-run.ts';
 

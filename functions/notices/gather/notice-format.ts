@@ -1,9 +1,9 @@
 /** Words that several notices use. */
 
-import { instantText } from '../../policies/text/edge-text.ts';
-import { oneLine, shortened } from '../../policies/text/plain-text.ts';
-import type { Unit } from '../../policies/units/unit.ts';
-import { amountText } from '../../policies/units/unit-texts.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
+import { oneLine, shortened } from '../../../policies/text/plain-text.ts';
+import type { Unit } from '../../../policies/units/unit.ts';
+import { amountText } from '../../../policies/units/unit-texts.ts';
 
 export interface NoticeFormat {
   /** ISO 4217 code of the deployment's currency. */

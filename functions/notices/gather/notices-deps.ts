@@ -1,11 +1,11 @@
-import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
-import type { Policy } from '../../policies/policy.ts';
-import type { LedgerClock, Log } from '../core/environment/index.ts';
-import type { Ledger } from '../core/ledger/index.ts';
-import type { LimitTable } from '../core/limits/index.ts';
-import type { Notifier } from '../core/notify/index.ts';
-import type { RollupStore } from '../core/usage/index.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import type { LedgerClock, Log } from '../../core/environment/index.ts';
+import type { Ledger } from '../../core/ledger/index.ts';
+import type { LimitTable } from '../../core/limits/index.ts';
+import type { Notifier } from '../../core/notify/index.ts';
+import type { RollupStore } from '../../core/usage/index.ts';
 import type { CursorStore } from './cursor.ts';
 
 export interface NoticesDeps {

@@ -1,4 +1,4 @@
-import type { Addressee } from '../core/notify/index.ts';
+import type { Addressee } from '../../core/notify/index.ts';
 
 /** What an owner is told of. */
 export type NoticeKind =

@@ -1,6 +1,6 @@
 /** How far everybody was told: one item, written after the messages were taken. */
 import { createHash } from 'node:crypto';
-import { addresseeKey } from '../core/notify/index.ts';
+import { addresseeKey } from '../../core/notify/index.ts';
 import type { Notice, NoticeMark, ToldTally } from './notice.ts';
 
 export interface Cursor {

@@ -1,9 +1,9 @@
 /** What notices are told with: limits and groups as they are now. Read only where something happened. */
-import type { LimitSet } from '../../policies/limits/limits.ts';
-import type { Directory } from '../../policies/place/directory.ts';
-import type { Policy } from '../../policies/policy.ts';
-import { type LimitPointer, type LimitTable, readDocument, readLimitSet } from '../core/limits/index.ts';
-import type { Ownership } from '../core/notify/index.ts';
+import type { LimitSet } from '../../../policies/limits/limits.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import type { Policy } from '../../../policies/policy.ts';
+import { type LimitPointer, type LimitTable, readDocument, readLimitSet } from '../../core/limits/index.ts';
+import type { Ownership } from '../../core/notify/index.ts';
 
 interface KnownDeps {
   readonly limitTable: LimitTable;
