@@ -8,7 +8,6 @@ export {
   type GitLabAdministration,
   type GroupHook,
 } from './admin/gitlab-admin.ts';
-export { atOnce } from './at-once.ts';
 export { type Controller, createController } from './controller.ts';
 export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';
 export { type ControllerState, readControllerState } from './controller-state.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { atOnce, hookSetting } from '../../../functions/core/gitlab/index.ts';
+import { atOnce } from '../../../functions/core/environment/index.ts';
+import { hookSetting } from '../../../functions/core/gitlab/index.ts';
 import { type HookFate, hookFate } from './hook-fate.ts';
 import { notThere, refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
