@@ -1,6 +1,6 @@
 /** Marks beside the books. Nothing is deleted: what is forgotten is emptied and goes by its time to live. */
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LedgerClock } from '../core/environment/index.ts';
+import { atOnce, type LedgerClock } from '../core/environment/index.ts';
 import {
   answered,
   getItem,
@@ -42,12 +42,6 @@ export function dynamoParameterMarks({ table, instance, clock }: DynamoMarksOpti
     answered(`write ${key.sk}`, failure, () =>
       putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
     );
-  const inTurn = async (count: number, write: (index: number) => Promise<unknown>): Promise<void> => {
-    for (let first = 0; first < count; first += AT_ONCE) {
-      const indexes = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, at) => first + at);
-      await Promise.all(indexes.map(write));
-    }
-  };
   return {
     readAll: () =>
       answered('read all marks', failure, async () => {
@@ -60,16 +54,13 @@ export function dynamoParameterMarks({ table, instance, clock }: DynamoMarksOpti
         return new Map(items.flatMap((item) => markOf(item) ?? []).map((mark) => [mark.group, mark]));
       }),
     write: (marks) =>
-      inTurn(marks.length, async (index) => {
-        const mark = marks[index];
-        if (mark !== undefined) await put(keys.parameterMark(mark.group), itemOf(mark));
+      atOnce(marks, AT_ONCE, async (mark) => {
+        await put(keys.parameterMark(mark.group), itemOf(mark));
       }),
     forget: (groups) =>
-      inTurn(groups.length, async (index) => {
-        const group = groups[index];
+      atOnce(groups, AT_ONCE, async (group) => {
         const ttl = Math.ceil(clock.nowMs() / 1000) + FORGOTTEN_KEPT_SECONDS;
-        if (group !== undefined)
-          await put(keys.parameterMark(group), { [TTL_ATTRIBUTE]: { N: String(ttl) } });
+        await put(keys.parameterMark(group), { [TTL_ATTRIBUTE]: { N: String(ttl) } });
       }),
     async readPass() {
       const item = await answered('read the pass', failure, () =>

@@ -13,7 +13,7 @@
  * minutes. A process that starts anew knows no runners: its first run asks about some jobs to learn them.
  */
 
-import { atOnce } from '../core/gitlab/index.ts';
+import { atOnce } from '../core/environment/index.ts';
 import { type LiveHold, verdictOf } from '../core/truth/index.ts';
 import { type FoundHandler, listRunning } from './list-runner.ts';
 import { CALLS_AT_ONCE, lookUp } from './look-up.ts';

@@ -15,7 +15,9 @@
  *
  * as long as GitLab answers and a run's calls are enough. What started before the first search is nobody's bypass.
  */
-import { atOnce, isTerminal, type JobTruth } from '../core/gitlab/index.ts';
+
+import { atOnce } from '../core/environment/index.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
 import type { RunnerMark, SweepMarks } from '../core/ledger/index.ts';
 import { isUnderWay, judgePage } from './judge-page.ts';
 import { knownRunners } from './known-runners.ts';

@@ -3,8 +3,9 @@
  * of them, then one by one. The router does not always tell the runner; each job asked about tells one, whose list may
  * show the next hundred.
  */
+
+import { atOnce } from '../core/environment/index.ts';
 import type { JobTruth } from '../core/gitlab/index.ts';
-import { atOnce } from '../core/gitlab/index.ts';
 import type { LiveHold } from '../core/truth/index.ts';
 import type { SweepGitLab } from './asking.ts';
 import { type FoundHandler, listRecent, listRunning } from './list-runner.ts';

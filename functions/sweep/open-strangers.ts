@@ -1,5 +1,7 @@
 /** Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere. */
-import { atOnce, isTerminal, type JobTruth } from '../core/gitlab/index.ts';
+
+import { atOnce } from '../core/environment/index.ts';
+import { isTerminal, type JobTruth } from '../core/gitlab/index.ts';
 import { isUnderWay, judgePage } from './judge-page.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import type { SweepRun } from './sweep-run.ts';

@@ -9,9 +9,8 @@
  * runs that a lost process would take along.
  */
 
-import type { LedgerClock } from '../core/environment/index.ts';
+import { atOnce, type LedgerClock } from '../core/environment/index.ts';
 import type { GitLab } from '../core/gitlab/index.ts';
-import { atOnce } from '../core/gitlab/index.ts';
 import type { ClosedPeriods, ControllerScope, SweepMarkStore } from '../core/ledger/index.ts';
 import { type ChargeBypass, createVerdictWriter, verdictOf } from '../core/truth/index.ts';
 import { createSweepGitLab } from './asking.ts';

@@ -49,23 +49,32 @@ export function parseAdmissionRequest(input: unknown): ParseResult<AdmissionRequ
   if (!isRecord(input)) return { ok: false, problems: ['request: not an object; expected {"jobId": …}'] };
   const read = new FieldReader(input);
   const request: Writable<AdmissionRequest> = { jobId: read.required('jobId') };
-  const put = <Name extends keyof AdmissionRequest>(
-    name: Name,
-    value: Required<AdmissionRequest>[Name] | undefined,
-  ): void => {
-    if (value !== undefined) request[name] = value;
-  };
-  for (const name of TEXTS) put(name, read.text(name));
-  for (const name of IDS) put(name, read.id(name));
-  put('timeoutSeconds', read.integer('timeoutSeconds', 0, TIMEOUT_SECONDS_MAX));
-  put('refProtected', read.boolean('refProtected'));
-  put('pullPolicies', readPullPolicies(read));
-  put('services', read.records('services', SERVICES_MAX, '{"name": …}', readService));
-  put('jobTags', read.texts('jobTags', TAGS_MAX));
-  put('runnerTags', read.texts('runnerTags', TAGS_MAX));
-  put('suspicious', read.texts('suspicious', SUSPICIOUS_MAX));
-  put('variables', read.variables('variables'));
-  put('hiddenVariables', read.texts('hiddenVariables', HIDDEN_VARIABLES_MAX));
+  for (const name of TEXTS) {
+    const text = read.text(name);
+    if (text !== undefined) request[name] = text;
+  }
+  for (const name of IDS) {
+    const id = read.id(name);
+    if (id !== undefined) request[name] = id;
+  }
+  const timeoutSeconds = read.integer('timeoutSeconds', 0, TIMEOUT_SECONDS_MAX);
+  if (timeoutSeconds !== undefined) request.timeoutSeconds = timeoutSeconds;
+  const refProtected = read.boolean('refProtected');
+  if (refProtected !== undefined) request.refProtected = refProtected;
+  const pullPolicies = readPullPolicies(read);
+  if (pullPolicies !== undefined) request.pullPolicies = pullPolicies;
+  const services = read.records('services', SERVICES_MAX, '{"name": …}', readService);
+  if (services !== undefined) request.services = services;
+  const jobTags = read.texts('jobTags', TAGS_MAX);
+  if (jobTags !== undefined) request.jobTags = jobTags;
+  const runnerTags = read.texts('runnerTags', TAGS_MAX);
+  if (runnerTags !== undefined) request.runnerTags = runnerTags;
+  const suspicious = read.texts('suspicious', SUSPICIOUS_MAX);
+  if (suspicious !== undefined) request.suspicious = suspicious;
+  const variables = read.variables('variables');
+  if (variables !== undefined) request.variables = variables;
+  const hiddenVariables = read.texts('hiddenVariables', HIDDEN_VARIABLES_MAX);
+  if (hiddenVariables !== undefined) request.hiddenVariables = hiddenVariables;
   return read.problems.length > 0 ? { ok: false, problems: read.problems } : { ok: true, value: request };
 }
 

@@ -1,4 +1,5 @@
 /** What others may use of this folder; its README says what it promises. */
+export { atOnce } from './at-once.ts';
 export { consoleLog, type LedgerClock, type Log, logWith, silentLog, systemClock } from './machine.ts';
 export { secretLines } from './secret-lines.ts';
 export { controllerIdIn, type Environment, refuseInvalid, unset } from './settings.ts';

@@ -9,6 +9,7 @@ export {
   type GitLabAdministration,
   type GroupHook,
 } from './admin/gitlab-admin.ts';
+<<<<<<< HEAD
 export {
   type CanaryJob,
   type CanaryProject,
@@ -17,6 +18,8 @@ export {
   type GitLabPipelines,
 } from './admin/gitlab-pipelines.ts';
 export { atOnce } from './at-once.ts';
+=======
+>>>>>>> h-house
 export { type Controller, createController } from './controller.ts';
 export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';
 export { type ControllerState, readControllerState } from './controller-state.ts';

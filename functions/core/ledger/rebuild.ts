@@ -2,8 +2,10 @@
  * Recounts every counter from what it was made of, as far as that is still there. A scan is no snapshot, so a difference is drift only if two passes
  * show the same one while nobody wrote the counter: `rev` unchanged from the first pass until after the second.
  */
+
 import { isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { atOnce } from '../environment/index.ts';
 import { sameAmounts } from './amounts.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import type { Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
@@ -126,10 +128,9 @@ async function markDrift(
     ([name, { drifts }]) =>
       overdue.has(name) || (drifts === undefined ? drifting.has(name) : agrees(pass, name)),
   );
-  for (let from = 0; from < Math.min(due.length, MARKS_MAX); from += AT_ONCE) {
-    const part = due.slice(from, Math.min(from + AT_ONCE, MARKS_MAX));
-    await Promise.all(part.map(([name, counter]) => mark(counter, drifting.has(name), deps)));
-  }
+  await atOnce(due.slice(0, MARKS_MAX), AT_ONCE, ([name, counter]) =>
+    mark(counter, drifting.has(name), deps),
+  );
 }
 
 /** A counter that somebody wrote meanwhile keeps what it has: the next recount comes back to it. */

@@ -1,6 +1,6 @@
 /** Puts pseudonyms for users into what is kept about jobs, some at a time. Nothing that counts changes. */
 
-import type { LedgerClock } from '../environment/index.ts';
+import { atOnce, type LedgerClock } from '../environment/index.ts';
 import type { JobRecord } from './ledger.ts';
 import { type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
 import type { LedgerStore, RewriteStore } from './store.ts';
@@ -40,14 +40,13 @@ export async function replaceUserIds(
   for (let from = 0; from < jobIds.length; from += PAGE) {
     if (clock.monotonicMs() >= deadlineMs) return { replaced, left: left + jobIds.length - from };
     const records = await store.readRecords(jobIds.slice(from, from + PAGE), { timeoutMs: TIMEOUT_MS });
-    const due = records.filter((record) => record !== undefined && namesNeedlessly(record, clock.nowMs()));
-    for (let start = 0; start < due.length; start += AT_ONCE) {
-      const done = await Promise.all(
-        due.slice(start, start + AT_ONCE).map((record) => record === undefined || replace(record)),
-      );
-      replaced += done.filter((each) => each).length;
-      left += done.filter((each) => !each).length;
-    }
+    const due = records
+      .filter((record) => record !== undefined)
+      .filter((record) => namesNeedlessly(record, clock.nowMs()));
+    await atOnce(due, AT_ONCE, async (record) => {
+      if (await replace(record)) replaced += 1;
+      else left += 1;
+    });
   }
   return { replaced, left };
 

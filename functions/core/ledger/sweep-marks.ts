@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { atOnce } from '../environment/index.ts';
 import {
   type AttributeValue,
   answered,
@@ -156,8 +157,11 @@ export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkS
     read: async () => {
       const head = await get(keys.sweepMarks);
       if (head === undefined) return undefined;
-      const blocks = await inParts(blocksOf(head), (block) => get(keys.sweepMarksBlock(block)));
-      known = blocks.map((item = {}) => new Map(decodeRunners(item)));
+      const blocks: Runners[] = [];
+      await atOnce([...Array(blocksOf(head)).keys()], AT_ONCE, async (block) => {
+        blocks[block] = new Map(decodeRunners((await get(keys.sweepMarksBlock(block))) ?? {}));
+      });
+      known = blocks;
       // The item of an older version has the runners itself.
       const runners = new Map([...decodeRunners(head), ...known.flatMap((block) => [...block])]);
       return { ...decodeHead(head), runners };
@@ -165,10 +169,8 @@ export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkS
     write: async (marks) => {
       const blocks = blocksFor(marks);
       // Before the head, which says how many there are: a write that breaks off leaves older marks, and work is repeated.
-      await inParts(blocks.length, async (block) => {
-        const runners = blocks[block] ?? new Map();
-        if (isSame(runners, known[block])) return;
-        await put(keys.sweepMarksBlock(block), encodeRunners(runners));
+      await atOnce([...blocks.entries()], AT_ONCE, async ([block, runners]) => {
+        if (!isSame(runners, known[block])) await put(keys.sweepMarksBlock(block), encodeRunners(runners));
       });
       await put(keys.sweepMarks, encodeHead(marks, blocks.length));
       known = blocks;
@@ -199,13 +201,4 @@ function isSame(runners: Runners, known: Runners | undefined): boolean {
     if (before === undefined || !(before === mark || isDeepStrictEqual(before, mark))) return false;
   }
   return true;
-}
-
-async function inParts<To>(count: number, each: (index: number) => Promise<To>): Promise<readonly To[]> {
-  const results: To[] = [];
-  for (let from = 0; from < count; from += AT_ONCE) {
-    const part = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => each(from + index));
-    results.push(...(await Promise.all(part)));
-  }
-  return results;
 }

@@ -1,4 +1,5 @@
-import { atOnce, hookSetting } from '../../../functions/core/gitlab/index.ts';
+import { atOnce } from '../../../functions/core/environment/index.ts';
+import { hookSetting } from '../../../functions/core/gitlab/index.ts';
 import { type HookFate, hookFate } from './hook-fate.ts';
 import { newHookKey, readHookKeys, writeHookKeys } from './hook-keys.ts';
 import { notThere, refused, type SetupCourse, type SetupLine } from './setup-line.ts';

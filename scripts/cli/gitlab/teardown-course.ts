@@ -1,7 +1,7 @@
+import { atOnce } from '../../../functions/core/environment/index.ts';
 import {
   type AdminAnswer,
   type AdminController,
-  atOnce,
   hookDescription,
 } from '../../../functions/core/gitlab/index.ts';
 import { namedControllers } from './controller-step.ts';
