@@ -7,6 +7,7 @@ export interface SetupLine {
     | 'version'
     | 'licence'
     | 'flags'
+    | 'settings'
     | 'router'
     | 'controller'
     | 'token'

@@ -11,6 +11,7 @@ import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type HookTransport } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
+import { PlaceBook } from './place-book.ts';
 import { type RestCounters, restApp } from './rest-app.ts';
 
 export interface LocalGitLabOptions {
@@ -46,7 +47,7 @@ export interface LocalGitLabOptions {
   readonly faults?: FaultOptions;
   /** Its runner controllers. @default none */
   readonly controllers?: readonly LocalController[];
-  /** Licence, flags, top-level groups. Groups' own webhooks are sent without any of `faults`. */
+  /** Licence, flags, settings, groups. Groups' own webhooks are sent without any of `faults`. */
   readonly administration?: AdministrationSetting;
 }
 
@@ -81,6 +82,8 @@ export interface LocalGitLab {
   /** Tokens that administrators made. */
   readonly controllerTokens: ControllerTokenBook;
   readonly groupHooks: GroupHookBook;
+  /** Groups, projects and personal namespaces; a change is what GitLab says from then on. */
+  readonly places: PlaceBook;
   job(jobId: number): Readonly<LocalJob> | undefined;
   /** What GitLab says ran, and everything else it knows. */
   jobs(): Iterable<Readonly<LocalJob>>;
@@ -119,8 +122,10 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const controllers = new ControllerBook(options.controllers ?? [], version);
   const controllerTokens = new ControllerTokenBook();
   const administration = new Administration(options.administration ?? {}, version);
+  const places = new PlaceBook(administration.setting.groups);
   const groupHooks = new GroupHookBook({
     administration,
+    places,
     clock: wireClock,
     random: options.random,
     instanceUrl,
@@ -137,6 +142,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     controllerTokens,
     administration,
     groupHooks,
+    places,
     random: options.random,
     newestJob: (groupPath) => {
       const newest = [...book.jobs()].filter((job) => isIn(job, groupPath)).at(-1);
@@ -146,8 +152,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
 
   const tell = (job: LocalJob): void => {
-    const group = administration.setting.groups?.find(({ path }) => isIn(job, path));
-    if (group !== undefined) void groupHooks.tell(group.id, jobHookBody(job, instanceUrl, clock.nowMs()));
+    void groupHooks.tell(job.projectPath, () => jobHookBody(job, instanceUrl, clock.nowMs()));
     if (send === undefined || told?.has(job.status) === false) return;
     hooks.tell(job.id, jobHookBody(job, instanceUrl, clock.nowMs()));
   };
@@ -197,6 +202,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     controller: (id) => controllers.find(id),
     controllerTokens,
     groupHooks,
+    places,
     job: (jobId) => book.job(jobId),
     jobs: () => book.jobs(),
     faults,

@@ -9,6 +9,8 @@ import { groupHookRoutes } from './group-hook-routes.ts';
 import { DISCOVERY_PATH, instanceRoutes } from './instance-routes.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
+import type { PlaceBook } from './place-book.ts';
+import { placeRoutes } from './place-routes.ts';
 import { jobEntity, jobOfRunnerEntity } from './rest-bodies.ts';
 import { runnerRoutes } from './runner-routes.ts';
 
@@ -24,6 +26,7 @@ interface RestParts {
   readonly controllerTokens: ControllerTokenBook;
   readonly administration: Administration;
   readonly groupHooks: GroupHookBook;
+  readonly places: PlaceBook;
   /** [0, 1): makes tokens. */
   readonly random: () => number;
   /** What a test of a webhook sends. */
@@ -86,6 +89,7 @@ export function restApp(parts: RestParts): Hono {
   });
   runnerRoutes(app, book, parts.random);
   controllerRoutes(app, parts.controllers);
+  placeRoutes(app, parts.places, parts.administration, instanceUrl);
   groupHookRoutes(app, parts.groupHooks, parts.administration, parts.newestJob);
   app.notFound(notFound);
   return app;

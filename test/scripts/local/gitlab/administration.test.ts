@@ -259,7 +259,7 @@ test('the fourth failure in a row disables a webhook for a minute; a test that s
   const { local, call, answerWith } = bench();
   await call('POST', '/groups/3/hooks', { url: 'https://x.example.com/hook', job_events: true });
   answerWith(500);
-  for (let at = 0; at < 4; at += 1) await local.groupHooks.tell(3, { object_kind: 'build' });
+  for (let at = 0; at < 4; at += 1) await local.groupHooks.tell('shop/web', () => ({ object_kind: 'build' }));
   expect((await call('GET', '/groups/3/hooks')).body).toMatchObject([
     { alert_status: 'temporarily_disabled' },
   ]);
