@@ -59,12 +59,18 @@ export function startRegistration(options: RegistrationOptions): Registration {
       if (!announced) return;
       announced = false;
       await new Promise<void>((resolve) => {
-        const cancel = clock.after(UNREGISTER_MS_MAX, resolve);
+        let waited = false;
+        const cancel = clock.after(UNREGISTER_MS_MAX, () => {
+          waited = true;
+          resolve();
+        });
         const done = (): void => {
           cancel();
           resolve();
         };
         router.unregister(instanceId).then(done, (error: unknown) => {
+          // Whoever no longer waits closes the router under the call: that is no failure of the router's.
+          if (waited) return;
           const { code, details } = statusOf(error);
           observe({ type: 'registration_failed', code, details: `taking it back: ${details}` });
           done();

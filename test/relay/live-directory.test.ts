@@ -18,9 +18,9 @@ import { MINUTE_MS, syncBench } from '../support/sync-bench.ts';
 function bench(change: (fetch: Fetch) => Fetch = (fetch) => fetch) {
   const sync = syncBench();
   const { groups, projects } = sync.places;
-  groups.set(1, { id: 1, slug: 'acme' });
-  groups.set(2, { id: 2, parentId: 1, slug: 'pay' });
-  projects.set(11, { id: 11, namespaceId: 2, slug: 'checkout' });
+  groups.set(1, { id: 1, path: 'acme' });
+  groups.set(2, { id: 2, parentId: 1, path: 'pay' });
+  projects.set(11, { id: 11, namespaceId: 2, path: 'checkout' });
   const rules = flowRules([]);
   const handOutDirectory: HandOutDirectory = directoryHandOut({ table: sync.table, clock: sync.clock });
   const app = createAdmitApp({
@@ -77,8 +77,8 @@ test('the groups that were synced are known within a minute, with their age, and
   expect(paths(live)).toEqual(['acme', 'acme/pay']);
   // The sync passes five minutes after it listed.
   expect(live.ageMs()).toBe(5 * MINUTE_MS);
-  sync.places.groups.set(3, { id: 3, slug: 'other' });
-  sync.places.groups.set(2, { id: 2, parentId: 3, slug: 'pay' });
+  sync.places.groups.set(3, { id: 3, path: 'other' });
+  sync.places.groups.set(2, { id: 2, parentId: 3, path: 'pay' });
   await sync.run();
   await pass(MINUTE_MS);
   expect(paths(live)).toEqual(['acme', 'other', 'other/pay']);
@@ -94,7 +94,7 @@ test('the groups that were synced are known within a minute, with their age, and
 test('a personal namespace is known as one', async () => {
   const { sync, live, start } = bench();
   sync.places.users.set(7, 'jane');
-  sync.places.projects.set(12, { id: 12, namespaceId: 7, slug: 'notes' });
+  sync.places.projects.set(12, { id: 12, namespaceId: 7, path: 'notes' });
   await sync.run();
   await sync.run();
   await start();

@@ -6,6 +6,7 @@ import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 
 /** A registration before a router that answers with `outcomes`, in turn; the last one stays. */
 function bench(...outcomes: (number | 'ok' | 'never')[]) {
+  let closed: (error: Error) => void = () => {};
   const clock = handClock(1_000);
   const events: RelayEvent[] = [];
   const registered: bigint[] = [];
@@ -14,7 +15,10 @@ function bench(...outcomes: (number | 'ok' | 'never')[]) {
     for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
   };
   const answer = (outcome: number | 'ok' | 'never' | undefined): Promise<void> => {
-    if (outcome === 'never') return new Promise(() => {});
+    if (outcome === 'never')
+      return new Promise((_resolve, reject) => {
+        closed = reject;
+      });
     return outcome === 'ok' || outcome === undefined
       ? Promise.resolve()
       : Promise.reject(new RouterStatus(outcome, 'refused'));
@@ -37,7 +41,9 @@ function bench(...outcomes: (number | 'ok' | 'never')[]) {
       observe: (event) => events.push(event),
       instanceId: 7n,
     });
-  return { clock, events, registered, unregistered, settle, start };
+  /** As a channel does with calls that are under way when it is closed. */
+  const close = (): void => closed(new RouterStatus(STATUS.UNAVAILABLE, 'Channel has been shut down'));
+  return { clock, events, registered, unregistered, settle, start, close };
 }
 
 test('the controller registers at the start and every three minutes, with one instance id', async () => {
@@ -88,12 +94,24 @@ test('stopping takes the announcement back and ends the period', async () => {
 });
 
 test('a router that does not answer the goodbye holds up the end for two seconds at most', async () => {
-  const { start, clock, settle } = bench('ok', 'never');
+  const { start, clock, settle, events, close } = bench('ok', 'never');
   const registration = start();
   await settle();
   const stopping = registration.stop();
   clock.advance(2_000);
   await stopping;
+  // The relay closes the router next: that the goodbye fails by it is nobody's news.
+  close();
+  await settle();
+  expect(events.map(({ type }) => type)).toEqual(['registered']);
+});
+
+test('a goodbye that the router refuses is told', async () => {
+  const { start, settle, events } = bench('ok', STATUS.UNAVAILABLE);
+  const registration = start();
+  await settle();
+  await registration.stop();
+  expect(events.at(-1)).toMatchObject({ type: 'registration_failed', details: 'taking it back: refused' });
 });
 
 test('instance ids are positive int64 and differ from start to start', () => {

@@ -10,7 +10,8 @@ import type { GitLabDirectory } from '../../functions/core/gitlab/gitlab-directo
 import { createGitLabDirectory } from '../../functions/core/gitlab/rest-directory.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
-import { type GitLabPlaces, gitlabPlaces } from './gitlab-places.ts';
+import { createLocalGitLab, type LocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
+import type { PlaceBook } from '../../scripts/local/gitlab/place-book.ts';
 import { manualClock } from './ledger/test-clock.ts';
 import {
   type DirectoryFault,
@@ -22,7 +23,12 @@ import {
 export const MINUTE_MS = 60_000;
 
 export interface SyncBench {
-  readonly places: GitLabPlaces;
+  readonly local: LocalGitLab;
+  readonly places: PlaceBook;
+  /** Path and query of each call of GitLab. */
+  readonly calls: string[];
+  /** Called before GitLab answers. */
+  before: (call: string) => void;
   readonly gitlab: GitLabDirectory;
   readonly table: DirectoryTable;
   readonly clock: HandClock;
@@ -35,20 +41,29 @@ export interface SyncBench {
 export function syncBench(
   options: { fault?: (operation: DirectoryOperation) => DirectoryFault; table?: DirectoryTable } = {},
 ): SyncBench & { readonly memory: MemoryDirectoryTable } {
-  const places = gitlabPlaces();
   const clock = manualClock();
+  const token = 'glpat-a-token-nobody-may-see';
+  const local = createLocalGitLab({ clock, random: () => 0.5, token });
   const memory = memoryDirectoryTable(options.fault);
   const table = options.table ?? memory;
   const gitlab = createGitLabDirectory({
     baseUrl: 'http://gitlab.localhost',
-    token: async () => 'glpat-a-token-nobody-may-see',
-    fetch: places.fetch,
+    token: async () => token,
+    fetch: (input, init) => {
+      const { pathname, search } = new URL(String(input));
+      bench.calls.push(`${pathname}${search}`);
+      bench.before(`${pathname}${search}`);
+      return local.fetch(input, init);
+    },
     clock,
     random: () => 0.5,
   });
   let runs = 0;
-  return {
-    places,
+  const bench: SyncBench & { readonly memory: MemoryDirectoryTable } = {
+    local,
+    places: local.places,
+    calls: [],
+    before: () => {},
     gitlab,
     table,
     memory,
@@ -61,4 +76,5 @@ export function syncBench(
     },
     reader: (packed) => new DirectoryStore({ table, packed, clock, log: silentLog }),
   };
+  return bench;
 }

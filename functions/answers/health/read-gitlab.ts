@@ -1,8 +1,8 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { atOnce } from '../../core/environment/index.ts';
 import {
   type AdminAnswer,
   type AdminController,
-  atOnce,
   CANARY_DESCRIPTION,
   createGitLabAdministration,
   type GitLabAdministration,

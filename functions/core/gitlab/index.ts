@@ -9,7 +9,6 @@ export {
   type GitLabAdministration,
   type GroupHook,
 } from './admin/gitlab-admin.ts';
-<<<<<<< HEAD
 export {
   type CanaryJob,
   type CanaryProject,
@@ -17,9 +16,6 @@ export {
   createGitLabPipelines,
   type GitLabPipelines,
 } from './admin/gitlab-pipelines.ts';
-export { atOnce } from './at-once.ts';
-=======
->>>>>>> h-house
 export { type Controller, createController } from './controller.ts';
 export { type ControllerScopes, readControllerScopes } from './controller-scopes.ts';
 export { type ControllerState, readControllerState } from './controller-state.ts';

@@ -1,3 +1,4 @@
+import { settingsLine } from './settings-line.ts';
 import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
 /** What the rest needs to know of the instance. */
@@ -22,7 +23,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   job_router_admission_control: 'that the router asks at all',
 };
 
-/** The token, the version, the licence, the flags, and where the router is. Changes nothing in any mode. */
+/** The token, the version, the licence, the flags, what keeps webhooks back, and where the router is. Changes nothing in any mode. */
 export async function instanceStep(course: SetupCourse): Promise<InstanceReading> {
   const { gitlab } = course;
   const nothing = {
@@ -46,6 +47,7 @@ export async function instanceStep(course: SetupCourse): Promise<InstanceReading
   lines.push({ part: 'version', standing: 'right', says: `GitLab ${version} ${proof}` });
   lines.push(await licenceLine(course));
   lines.push(...(await flagLines(course)));
+  if (course.hooks.url !== undefined) lines.push(await settingsLine(course));
   const routerUrl = kas?.externalUrl ?? undefined;
   lines.push(await routerLine(course, routerUrl, kas?.version ?? undefined));
   // The list of controllers is where the right of the token and the licence really show.

@@ -8,6 +8,7 @@ export interface SetupLine {
     | 'version'
     | 'licence'
     | 'flags'
+    | 'settings'
     | 'router'
     | 'controller'
     | 'token'

@@ -1,10 +1,5 @@
 import type { GitLabVersion } from './hook-request.ts';
-
-/** A group without a parent. */
-export interface LocalGroup {
-  readonly id: number;
-  readonly path: string;
-}
+import type { LocalGroup } from './place-book.ts';
 
 /** How an instance is set up, where it differs from one that has everything. */
 export interface AdministrationSetting {
@@ -16,7 +11,10 @@ export interface AdministrationSetting {
   readonly scopes?: readonly string[];
   /** Day on which the token dies, e.g. `2027-01-01`. @default none */
   readonly expiresAt?: string;
+  /** Groups that are there from the beginning. @default none */
   readonly groups?: readonly LocalGroup[];
+  /** What `GET /application/settings` says, where it differs from a new instance. */
+  readonly applicationSettings?: Readonly<Record<string, unknown>>;
   /** Those that somebody has set. @default all three that the job router needs are on */
   readonly flags?: Readonly<Record<string, 'on' | 'off' | 'conditional'>>;
   /** @default 'wss://kas.gitlab.localhost' */

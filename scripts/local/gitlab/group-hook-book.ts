@@ -1,7 +1,8 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { WallClock } from '../clock/clock.ts';
-import type { Administration, LocalGroup } from './administration.ts';
+import type { Administration } from './administration.ts';
 import { hookRequester, uuidFrom } from './hook-request.ts';
+import type { PlaceBook } from './place-book.ts';
 
 /** A webhook of a group, with its secrets, which GitLab never tells again. */
 export interface LocalHook {
@@ -31,6 +32,7 @@ export interface LocalHookEvent {
 
 interface HookBookParts {
   readonly administration: Administration;
+  readonly places: PlaceBook;
   readonly clock: WallClock;
   readonly random: () => number;
   readonly instanceUrl: string;
@@ -56,8 +58,10 @@ export class GroupHookBook {
     this.#parts = parts;
   }
 
-  group(id: number): LocalGroup | undefined {
-    return this.#parts.administration.setting.groups?.find((group) => group.id === id);
+  /** Undefined: there is no such group. */
+  groupPath(id: number): string | undefined {
+    const { places } = this.#parts;
+    return places.groups.has(id) ? places.pathOf(id) : undefined;
   }
 
   of(groupId: number): readonly LocalHook[] {
@@ -93,11 +97,15 @@ export class GroupHookBook {
     this.#hooks.delete(hook.id);
   }
 
-  /** Sends a job event to the group's webhooks that want it and are not disabled. */
-  async tell(groupId: number, body: Readonly<Record<string, unknown>>): Promise<void> {
-    for (const hook of this.of(groupId))
-      if (hook.setting.job_events === true && this.alertStatus(hook) === 'executable')
-        await this.send(hook, body, uuidFrom(this.#parts.random));
+  /** Sends a job event to webhooks of all groups above the project that want it and are not disabled. */
+  async tell(projectPath: string, body: () => Readonly<Record<string, unknown>>): Promise<void> {
+    for (const hook of this.#hooks.values())
+      if (
+        hook.setting.job_events === true &&
+        projectPath.startsWith(`${this.groupPath(hook.groupId)}/`) &&
+        this.alertStatus(hook) === 'executable'
+      )
+        await this.send(hook, body(), uuidFrom(this.#parts.random));
   }
 
   /** One delivery; success makes a webhook executable again. */

@@ -28,7 +28,7 @@ const OFF = [
   'project_events',
 ];
 
-/** `GET /groups` and `/groups/:id/hooks…`; `newestJob` is what a test sends. */
+/** `/groups/:id/hooks…`; `newestJob` is what a test sends. */
 export function groupHookRoutes(
   app: Hono,
   book: GroupHookBook,
@@ -62,23 +62,8 @@ export function groupHookRoutes(
     }),
   });
 
-  app.get('/groups', (c) => {
-    const { entries, headers } = numberedPage(administration.setting.groups ?? [], new URL(c.req.url));
-    const groups = entries.map(({ id, path }) => ({
-      id,
-      name: path,
-      path,
-      full_path: path,
-      full_name: path,
-      visibility: 'private',
-      parent_id: null,
-      created_at: '2026-01-01T00:00:00.000Z',
-    }));
-    return c.json(groups, 200, headers);
-  });
-
   app.use('/groups/:group/hooks/*', (c, next) => {
-    if (book.group(Number(c.req.param('group'))) === undefined || !administration.hasHooks)
+    if (book.groupPath(Number(c.req.param('group'))) === undefined || !administration.hasHooks)
       return Promise.resolve(missing(c));
     if (!administration.isAdministrator) return Promise.resolve(c.json({ message: '403 Forbidden' }, 403));
     return next();
@@ -115,7 +100,7 @@ export function groupHookRoutes(
   app.post('/groups/:group/hooks/:hook/test/job_events', async (c) => {
     const hook = hookOf(c);
     if (hook === undefined) return missing(c);
-    const body = newestJob(book.group(hook.groupId)?.path ?? '');
+    const body = newestJob(book.groupPath(hook.groupId) ?? '');
     if (body === undefined) return c.json({ message: 'Ensure the project has CI jobs.' }, 422);
     const { status } = await book.send(hook, body, crypto.randomUUID());
     return /^2/.test(status)

@@ -69,6 +69,25 @@ export function instanceRoutes(
     );
   });
 
+  app.get('/application/settings', (c) => {
+    if (!administration.isAdministrator) return c.json({ message: '403 Forbidden' }, 403);
+    return c.json({
+      id: 1,
+      signup_enabled: true,
+      admin_mode: false,
+      allow_local_requests_from_hooks_and_services: false,
+      allow_local_requests_from_web_hooks_and_services: false,
+      allow_local_requests_from_system_hooks: true,
+      outbound_local_requests_whitelist: [],
+      silent_mode_enabled: false,
+      project_jobs_api_rate_limit: 600,
+      runner_jobs_request_api_limit: 2_000,
+      created_at: '2026-01-01T00:00:00.000Z',
+      updated_at: '2026-01-01T00:00:00.000Z',
+      ...setting.applicationSettings,
+    });
+  });
+
   app.get('/personal_access_tokens/self', (c) =>
     c.json({
       id: 4,

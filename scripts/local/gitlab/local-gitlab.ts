@@ -12,7 +12,8 @@ import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type HookTransport } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
-import { type JobLifeMoves, type LocalProject, PipelineBook } from './pipeline-book.ts';
+import { type JobLifeMoves, type PipelineProject, PipelineBook } from './pipeline-book.ts';
+import { PlaceBook } from './place-book.ts';
 import { type RestCounters, restApp } from './rest-app.ts';
 import { routerSide } from './router-side.ts';
 import { RunnerJobBook } from './runner-job-book.ts';
@@ -50,10 +51,10 @@ export interface LocalGitLabOptions {
   readonly faults?: FaultOptions;
   /** Its runner controllers. @default none */
   readonly controllers?: readonly LocalController[];
-  /** Licence, flags, top-level groups. Groups' own webhooks are sent without any of `faults`. */
+  /** Licence, flags, settings, groups. Groups' own webhooks are sent without any of `faults`. */
   readonly administration?: AdministrationSetting;
   /** Those whose pipelines can be started. @default none */
-  readonly projects?: readonly LocalProject[];
+  readonly projects?: readonly PipelineProject[];
 }
 
 /** How a job lives by itself once it waits for a runner. */
@@ -89,6 +90,8 @@ export interface LocalGitLab {
   readonly groupHooks: GroupHookBook;
   /** How a job router on this machine asks it. */
   readonly routerSide: RouterGitLab;
+  /** Groups, projects and personal namespaces; a change is what GitLab says from then on. */
+  readonly places: PlaceBook;
   job(jobId: number): Readonly<LocalJob> | undefined;
   /** What GitLab says ran, and everything else it knows. */
   jobs(): Iterable<Readonly<LocalJob>>;
@@ -127,8 +130,10 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const controllers = new ControllerBook(options.controllers ?? [], version);
   const controllerTokens = new ControllerTokenBook();
   const administration = new Administration(options.administration ?? {}, version);
+  const places = new PlaceBook(administration.setting.groups);
   const groupHooks = new GroupHookBook({
     administration,
+    places,
     clock: wireClock,
     random: options.random,
     instanceUrl,
@@ -154,6 +159,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     groupHooks,
     pipelines,
     runnerJobs,
+    places,
     random: options.random,
     newestJob: (groupPath) => {
       const newest = [...book.jobs()].filter((job) => isIn(job, groupPath)).at(-1);
@@ -163,8 +169,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const told = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
 
   const tell = (job: LocalJob): void => {
-    const group = administration.setting.groups?.find(({ path }) => isIn(job, path));
-    if (group !== undefined) void groupHooks.tell(group.id, jobHookBody(job, instanceUrl, clock.nowMs()));
+    void groupHooks.tell(job.projectPath, () => jobHookBody(job, instanceUrl, clock.nowMs()));
     if (send === undefined || told?.has(job.status) === false) return;
     hooks.tell(job.id, jobHookBody(job, instanceUrl, clock.nowMs()));
   };
@@ -216,6 +221,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     controllerTokens,
     groupHooks,
     routerSide: routerSide(controllers, controllerTokens, runnerJobs, clock),
+    places,
     job: (jobId) => book.job(jobId),
     jobs: () => book.jobs(),
     faults,

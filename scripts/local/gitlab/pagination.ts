@@ -1,5 +1,7 @@
 /** GitLab's defaults and bounds. */
 const PER_PAGE = 20;
+/** Beyond it GitLab does not count. */
+const COUNTED_MAX = 10_000;
 export const PER_PAGE_MAX = 100;
 
 /** One page, and the headers that tell of the others. */
@@ -21,8 +23,10 @@ export function numberedPage<Entry>(all: readonly Entry[], url: URL): RestPage<E
       'x-per-page': String(perPage),
       'x-next-page': next,
       'x-prev-page': page > 1 ? String(page - 1) : '',
-      'x-total': String(all.length),
-      'x-total-pages': String(pages),
+      ...(all.length <= COUNTED_MAX && {
+        'x-total': String(all.length),
+        'x-total-pages': String(pages),
+      }),
       ...(next !== '' && { link: nextLink(url, 'page', next) }),
     },
   };
@@ -37,6 +41,18 @@ export function keysetPage(ascending: readonly number[], url: URL): RestPage<num
     entries: ids,
     headers: isLast || last === undefined ? {} : { link: nextLink(url, 'cursor', cursorAt(last)) },
   };
+}
+
+/** Pages by the last id seen, in either order; `id_after` and `id_before` in the link say where the next one begins. */
+export function keysetPageById(ascending: readonly number[], url: URL): RestPage<number> {
+  const perPage = perPageOf(url);
+  const rising = url.searchParams.get('sort') === 'asc';
+  const ids = rising ? ascending : ascending.toReversed();
+  const entries = ids.slice(0, perPage);
+  const last = ids.length > perPage ? entries.at(-1) : undefined;
+  const link =
+    last === undefined ? {} : { link: nextLink(url, rising ? 'id_after' : 'id_before', String(last)) };
+  return { entries, headers: link };
 }
 
 /** The newest first, below an id or from the top. */

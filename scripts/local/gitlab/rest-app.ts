@@ -11,6 +11,8 @@ import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
 import type { PipelineBook } from './pipeline-book.ts';
 import { jobMessageRoute, pipelineRoutes } from './pipeline-routes.ts';
+import type { PlaceBook } from './place-book.ts';
+import { placeRoutes } from './place-routes.ts';
 import { jobEntity, jobOfRunnerEntity } from './rest-bodies.ts';
 import type { RunnerJobBook } from './runner-job-book.ts';
 import { RUNNER_PATH, runnerJobRoutes } from './runner-job-routes.ts';
@@ -30,6 +32,7 @@ interface RestParts {
   readonly groupHooks: GroupHookBook;
   readonly pipelines: PipelineBook;
   readonly runnerJobs: RunnerJobBook;
+  readonly places: PlaceBook;
   /** [0, 1): makes tokens. */
   readonly random: () => number;
   /** What a test of a webhook sends. */
@@ -97,6 +100,7 @@ export function restApp(parts: RestParts): Hono {
   controllerRoutes(app, parts.controllers);
   groupHookRoutes(app, parts.groupHooks, parts.administration, parts.newestJob);
   pipelineRoutes(app, parts);
+  placeRoutes(app, parts.places, parts.administration, instanceUrl);
   runnerJobRoutes(app, parts.runnerJobs, book);
   jobMessageRoute(root, parts.token, book);
   root.notFound(notFound);

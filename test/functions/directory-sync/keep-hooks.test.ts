@@ -73,7 +73,8 @@ test('a GitLab that cannot sign gets the secret token; webhooks that are off or 
   if (first === undefined || second === undefined) throw new Error('no webhooks');
   expect(first.token).toBe('a-secret-token');
   local.groupHooks.change(first, { job_events: false });
-  for (let at = 0; at < 4; at += 1) await local.groupHooks.tell(2, { object_kind: 'build' });
+  for (let at = 0; at < 4; at += 1)
+    await local.groupHooks.tell('team-2/web', () => ({ object_kind: 'build' }));
   logged.length = 0;
   await run();
   expect(logged).toMatchObject([

@@ -124,6 +124,8 @@ export function flowRelay(
     readonly schema?: ReturnType<typeof loadSchema>;
     /** @default 'given': the router before it comes with this repository */
     readonly schemaTrust?: SchemaTrust;
+    /** @default {@link TOKEN} */
+    readonly token?: string;
   } = {},
 ): { relay: Relay; events: RelayEvent[] } {
   const schema = options.schema ?? loadSchema();
@@ -132,7 +134,7 @@ export function flowRelay(
     router: createRouter({
       target: parseTarget(routerUrl),
       schema,
-      token: literalToken(TOKEN),
+      token: literalToken(options.token ?? TOKEN),
       userAgent: 'tollgate-test',
     }),
     schema,

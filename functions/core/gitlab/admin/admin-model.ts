@@ -44,6 +44,13 @@ export const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
+/** The settings of the instance that keep webhooks back, all of them there in answers of GitLab Self-Managed. */
+export const settingsSchema = z.object({
+  silent_mode_enabled: z.boolean().optional(),
+  allow_local_requests_from_web_hooks_and_services: z.boolean().optional(),
+  outbound_local_requests_whitelist: z.array(z.string()).nullish(),
+});
+
 export const discoverySchema = z.object({ server_url: z.string() });
 
 /** Of the controller that a canary makes for as long as it takes; nobody else means that one. */

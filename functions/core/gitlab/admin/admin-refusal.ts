@@ -6,6 +6,7 @@ export type AdminTopic =
   | 'metadata'
   | 'licence'
   | 'flags'
+  | 'settings'
   | 'router'
   | 'controllers'
   | 'scopes'
@@ -55,6 +56,10 @@ const ABSENT: Partial<Record<AdminTopic, Words>> = {
   'controller tokens': WITHOUT_LICENCE,
   licence: ['GitLab tells of no licence', 'runner controllers need the Enterprise Edition with Ultimate'],
   flags: ['GitLab offers no feature flags here', 'GitLab Dedicated has none to read; ask its support'],
+  settings: [
+    'GitLab offers no settings of the instance here',
+    'GitLab.com has none to read; send a test of the webhook',
+  ],
   webhooks: [
     'GitLab has no webhooks of groups here, or the group is gone',
     'they need a Premium or Ultimate licence; check that the group still exists',

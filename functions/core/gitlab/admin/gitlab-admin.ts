@@ -20,6 +20,8 @@ export interface GitLabAdministration {
   /** Flags somebody has set. A flag that is not listed has its default. */
   flags(): Promise<AdminAnswer<z.output<typeof model.flagsSchema>>>;
   flagDefinitions(): Promise<AdminAnswer<z.output<typeof model.flagDefinitionsSchema>>>;
+  /** Settings of the instance; administrators only. */
+  settings(): Promise<AdminAnswer<z.output<typeof model.settingsSchema>>>;
   /** The router's address as one runner is told. @param runnerToken - `glrt-…` */
   discovery(runnerToken: string): Promise<AdminAnswer<{ readonly server_url: string }>>;
 
@@ -77,6 +79,7 @@ export function createGitLabAdministration(deps: RestCallDeps): GitLabAdministra
     licence: () => calls.read('licence', model.licenceSchema, '/license'),
     flags: () => calls.read('flags', model.flagsSchema, '/features'),
     flagDefinitions: () => calls.read('flags', model.flagDefinitionsSchema, '/features/definitions'),
+    settings: () => calls.read('settings', model.settingsSchema, '/application/settings'),
     discovery: (runnerToken) =>
       new AdminCalls({ ...deps, token: async () => runnerToken, tokenHeader: 'runner-token' }).read(
         'router',

@@ -1,6 +1,5 @@
 import { keepLatest } from '../../../../policies/keep-latest.ts';
-import type { Log } from '../../environment/index.ts';
-import { atOnce } from '../at-once.ts';
+import { atOnce, type Log } from '../../environment/index.ts';
 import { GitLabError } from '../gitlab.ts';
 import type { FleetGitLab, RunnerManager } from './fleet.ts';
 import { byVersion } from './router-access.ts';

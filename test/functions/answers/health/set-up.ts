@@ -21,7 +21,6 @@ import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-reques
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { LoopbackServer } from '../../../../scripts/local/loopback-server.ts';
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
-import { gitlabPlaces } from '../../../support/gitlab-places.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const TOKEN = 'glpat-administrator';
@@ -128,11 +127,9 @@ export async function aSetUp({ administration, version = '19.4' }: SetUpOptions 
         runners: new Map(),
       }),
     listDirectory: async (atMs) => {
-      const places = gitlabPlaces();
-      places.groups.set(10, { id: 10, slug: 'acme' });
       await syncDirectory({
         gitlab: createGitLabDirectory({
-          ...{ baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch: places.fetch, clock },
+          ...{ baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch: gitlab.fetch, clock },
         }),
         table: new DynamoDirectoryTable(parts),
         clock: { ...clock, nowMs: () => atMs },

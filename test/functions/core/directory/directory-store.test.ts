@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { directoryOf } from '../../../../policies/place/directory.ts';
-import { fillPlaces } from '../../../support/gitlab-places.ts';
+import { fillPlaces } from '../../../support/fill-places.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
@@ -44,7 +44,7 @@ test('the pointer is looked at once a minute, and a new version is known after i
     await store.directoryFor([ask]);
   }
   expect(counts.getPointer).toBe(0);
-  places.groups.set(2, { id: 2, parentId: 1, slug: 'renamed' });
+  places.groups.set(2, { id: 2, parentId: 1, path: 'renamed' });
   await run();
   counts.getPointer = 0;
   expect((await store.directoryFor([ask]))?.groupById.get(2)?.path).toBe('g1/renamed');
@@ -58,7 +58,7 @@ test('a version that changes other chunks reads none of those that are known', a
   const store = reader();
   const ask = { projectId: 5, namespaceId: 3, rootNamespaceId: 1 };
   await store.directoryFor([ask]);
-  places.groups.set(2, { id: 2, slug: 'other-root' });
+  places.groups.set(2, { id: 2, path: 'other-root' });
   await run();
   clock.advance(MINUTE_MS);
   counts.readChunks = 0;
@@ -74,13 +74,13 @@ test('a version that changes other chunks reads none of those that are known', a
 test('a root that became a subgroup is one for a reader that knew it as a root, too', async () => {
   const bench = syncBench();
   const { groups } = bench.places;
-  groups.set(1, { id: 1, slug: 'acme' });
-  groups.set(2, { id: 2, slug: 'bought' });
+  groups.set(1, { id: 1, path: 'acme' });
+  groups.set(2, { id: 2, path: 'bought' });
   await bench.run();
   const reader = bench.reader();
   await reader.directoryFor([{ rootNamespaceId: 1 }]);
   await reader.directoryFor([{ rootNamespaceId: 2 }]);
-  groups.set(2, { id: 2, parentId: 1, slug: 'bought' });
+  groups.set(2, { id: 2, parentId: 1, path: 'bought' });
   await bench.run();
   const directory = await reader.directoryFor([{ namespaceId: 2, rootNamespaceId: 1 }]);
   expect(directory?.chainById.get(2)?.map(({ path }) => path)).toEqual(['acme', 'acme/bought']);
@@ -108,7 +108,7 @@ test('a reader that slept until its chunks were gone finds the version that is l
   await run();
   const store = reader();
   await store.directoryFor([{ rootNamespaceId: 1 }]);
-  places.groups.set(4, { id: 4, parentId: 2, slug: 'changed' });
+  places.groups.set(4, { id: 4, parentId: 2, path: 'changed' });
   await run();
   await run();
   memory.collectGarbage(clock.nowMs() + 120 * MINUTE_MS);
@@ -160,10 +160,10 @@ test('one process writes down a hundred ids in ten minutes and no more', async (
 
 test('a process that met very many projects forgets some and still knows those it is asked for', async () => {
   const bench = syncBench();
-  bench.places.groups.set(1, { id: 1, slug: 'one' });
+  bench.places.groups.set(1, { id: 1, path: 'one' });
   for (let at = 0; at < 400; at += 1) {
     const id = 1 + at * 512;
-    bench.places.projects.set(id, { id, namespaceId: 1, slug: `p${id}` });
+    bench.places.projects.set(id, { id, namespaceId: 1, path: `p${id}` });
   }
   await bench.run();
   const reader = bench.reader();

@@ -5,7 +5,7 @@ import { systemClock } from '../../../../functions/core/environment/machine.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
-import { fillPlaces } from '../../../support/gitlab-places.ts';
+import { fillPlaces } from '../../../support/fill-places.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
@@ -33,7 +33,7 @@ test('a sync on the real engine can be read, twice in a row and after a change',
   });
   const ask = { projectId: 2_400, namespaceId: 151, rootNamespaceId: 1 };
   expect((await reader.directoryFor([ask]))?.chainById.get(151)?.map(({ id }) => id)).toEqual([1, 151]);
-  bench.places.groups.set(151, { id: 151, parentId: 2, slug: 'moved' });
+  bench.places.groups.set(151, { id: 151, parentId: 2, path: 'moved' });
   await bench.run();
   bench.clock.advance(60_000);
   const moved = { ...ask, rootNamespaceId: 2 };

@@ -18,10 +18,10 @@ const SLOTS = { id: 'slots', on: { group: 2 }, jobs: 1 };
 function house() {
   const bench = syncBench();
   const { groups, projects } = bench.places;
-  groups.set(1, { id: 1, slug: 'acme' });
-  groups.set(2, { id: 2, parentId: 1, slug: 'pay' });
-  groups.set(3, { id: 3, parentId: 2, slug: 'core' });
-  projects.set(11, { id: 11, namespaceId: 3, slug: 'checkout' });
+  groups.set(1, { id: 1, path: 'acme' });
+  groups.set(2, { id: 2, parentId: 1, path: 'pay' });
+  groups.set(3, { id: 3, parentId: 2, path: 'core' });
+  projects.set(11, { id: 11, namespaceId: 3, path: 'checkout' });
   const ledger = createLedger({
     store: new MemoryStore({ instance: 'gitlab.example.com', clock: bench.clock }),
     clock: bench.clock,
@@ -63,7 +63,7 @@ test('a limit on a group between root and project counts as soon as the groups w
 test('a group of today has all its limits after the next sync, and its root’s before that', async () => {
   const { bench, decide, store } = house();
   await bench.run();
-  bench.places.groups.set(4, { id: 4, parentId: 2, slug: 'fresh' });
+  bench.places.groups.set(4, { id: 4, parentId: 2, path: 'fresh' });
   const where = { namespaceId: 4, rootNamespaceId: 1 };
   expect([await decide(where), await decide(where)]).toEqual(['admitted', 'admitted']);
   await store.settled();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { DirectoryError } from '../../../../functions/core/directory/directory-error.ts';
 import type { DirectorySyncReport } from '../../../../functions/core/directory/sync.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
-import type { GitLabPlaces } from '../../../support/gitlab-places.ts';
+import type { PlaceBook } from '../../../../scripts/local/gitlab/place-book.ts';
 import { MINUTE_MS, type SyncBench, syncBench } from '../../../support/sync-bench.ts';
 import type { DirectoryFault } from '../../../support/tables/memory-directory-table.ts';
 
@@ -37,13 +37,13 @@ const change = fc.oneof(
   }),
 ) satisfies fc.Arbitrary<Change>;
 
-function apply(what: Change, { groups, projects }: GitLabPlaces, nowMs: number): void {
+function apply(what: Change, { groups, projects }: PlaceBook, nowMs: number): void {
   if (what.kind === 'project') {
     if (groups.has(what.namespace))
       projects.set(what.id, {
         id: what.id,
         namespaceId: what.namespace,
-        slug: `${what.slug}${what.id}`,
+        path: `${what.slug}${what.id}`,
         updatedAtMs: nowMs,
       });
     return;
@@ -60,7 +60,7 @@ function apply(what: Change, { groups, projects }: GitLabPlaces, nowMs: number):
   for (let above = parentId; above !== undefined; above = groups.get(above)?.parentId) {
     if (above === id) parentId = undefined;
   }
-  groups.set(id, { id, slug: `${name}${id}`, ...(parentId !== undefined && { parentId }) });
+  groups.set(id, { id, path: `${name}${id}`, ...(parentId !== undefined && { parentId }) });
 }
 
 /** What a function that is started now knows of everything. */
@@ -83,17 +83,18 @@ const seen = (directory: Directory | undefined, groups: readonly number[], proje
   }),
 });
 
-function truth({ groups, projects, pathOf }: GitLabPlaces): unknown {
+function truth(places: PlaceBook): unknown {
+  const { groups, projects } = places;
   const chain = (id: number): string[] => {
     const parentId = groups.get(id)?.parentId;
-    return [...(parentId === undefined ? [] : chain(parentId)), pathOf(id)];
+    return [...(parentId === undefined ? [] : chain(parentId)), places.pathOf(id)];
   };
   return {
     groups: [...groups.keys()].map((id) => [id, chain(id)]),
-    projects: [...projects.values()].map(({ id, namespaceId, slug: name }) => [
+    projects: [...projects.values()].map(({ id, namespaceId, path }) => [
       id,
       namespaceId,
-      `${pathOf(namespaceId)}/${name}`,
+      `${places.pathOf(namespaceId)}/${path}`,
     ]),
   };
 }
@@ -131,7 +132,7 @@ test('wherever runs die, and however few calls they have, the directory is what 
             return operations - 1 === dies?.at ? dies.how : undefined;
           },
         });
-        for (let id = 1; id <= 6; id += 1) bench.places.groups.set(id, { id, slug: `r${id}` });
+        for (let id = 1; id <= 6; id += 1) bench.places.groups.set(id, { id, path: `r${id}` });
         for (const each of first) apply(each, bench.places, bench.clock.nowMs());
         for (const { changes, callsMax, dies: death } of steps) {
           for (const each of changes) apply(each, bench.places, bench.clock.nowMs());
@@ -165,7 +166,7 @@ test('runs at the same time end with a whole directory, the same as one after th
       }),
       async (first, rounds) => {
         const bench = syncBench();
-        for (let id = 1; id <= 6; id += 1) bench.places.groups.set(id, { id, slug: `r${id}` });
+        for (let id = 1; id <= 6; id += 1) bench.places.groups.set(id, { id, path: `r${id}` });
         for (const each of first) apply(each, bench.places, bench.clock.nowMs());
         for (const [changes, callsMax] of rounds) {
           const both = await Promise.all([

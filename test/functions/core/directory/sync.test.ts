@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fillPlaces } from '../../../support/gitlab-places.ts';
+import { fillPlaces } from '../../../support/fill-places.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 
 /** Where a job of this project stands, as a function sees it that was started just now. */
@@ -14,13 +14,13 @@ const chainOf = async (
 
 const aTree = (bench: ReturnType<typeof syncBench>): void => {
   const { groups, projects, users } = bench.places;
-  groups.set(1, { id: 1, slug: 'Acme', visibility: 'internal' });
-  groups.set(2, { id: 2, parentId: 1, slug: 'pay' });
-  groups.set(3, { id: 3, parentId: 2, slug: 'core' });
-  groups.set(4, { id: 4, slug: 'beta' });
+  groups.set(1, { id: 1, path: 'Acme', visibility: 'internal' });
+  groups.set(2, { id: 2, parentId: 1, path: 'pay' });
+  groups.set(3, { id: 3, parentId: 2, path: 'core' });
+  groups.set(4, { id: 4, path: 'beta' });
   users.set(90, 'jane');
-  projects.set(11, { id: 11, namespaceId: 3, slug: 'checkout', visibility: 'public' });
-  projects.set(12, { id: 12, namespaceId: 90, slug: 'dotfiles' });
+  projects.set(11, { id: 11, namespaceId: 3, path: 'checkout', visibility: 'public' });
+  projects.set(12, { id: 12, namespaceId: 90, path: 'dotfiles' });
 };
 
 test('after one run a job has its groups, by namespace, by project alone and by path alone', async () => {
@@ -64,7 +64,7 @@ test('a renamed group takes its projects along before these are listed again', a
   const bench = syncBench();
   aTree(bench);
   await bench.run();
-  bench.places.groups.set(2, { id: 2, parentId: 1, slug: 'payments' });
+  bench.places.groups.set(2, { id: 2, parentId: 1, path: 'payments' });
   await bench.run();
   const directory = await bench.reader().directoryFor([{ projectId: 11, rootNamespaceId: 1 }]);
   expect(directory?.projectById.get(11)?.path).toBe('Acme/payments/core/checkout');
@@ -75,7 +75,7 @@ test('a group moved below another root is found there and no longer at its old r
   const bench = syncBench();
   aTree(bench);
   await bench.run();
-  bench.places.groups.set(2, { id: 2, parentId: 4, slug: 'pay' });
+  bench.places.groups.set(2, { id: 2, parentId: 4, path: 'pay' });
   await bench.run();
   expect(await chainOf(bench, { namespaceId: 3, rootNamespaceId: 4 })).toEqual([
     'beta',
@@ -102,12 +102,12 @@ test('a group that a deletion pushed over the edge of a page is back in the next
   fillPlaces(bench.places, { roots: 1, groups: 150, projects: 0 });
   await bench.run();
   // Between the two pages: group 101 moves to the end of the page that was read already.
-  bench.places.before = (call) => {
+  bench.before = (call) => {
     if (call.includes('page=2')) bench.places.groups.delete(50);
   };
   expect(await bench.run()).toMatchObject({ groupsMissing: 1 });
   expect(await chainOf(bench, { namespaceId: 101 })).toBeDefined();
-  bench.places.before = () => {};
+  bench.before = () => {};
   await bench.run();
   expect(await bench.run()).toMatchObject({ groups: 149 });
   expect(await chainOf(bench, { namespaceId: 101 })).toBeDefined();
@@ -120,12 +120,12 @@ test('a path belongs to the group that has it now, although its old owner is onl
   bench.places.groups.delete(4);
   // In another chunk than the old one, and in the same, older and younger.
   for (const id of [5, 4 + 64, 3 + 64]) {
-    bench.places.groups.set(id, { id, slug: 'beta' });
+    bench.places.groups.set(id, { id, path: 'beta' });
     await bench.run();
     const directory = await bench.reader().directoryFor([{ rootNamespaceId: 4 }, { rootNamespaceId: id }]);
     expect(directory?.groupByPath.get('beta')?.id).toBe(id);
     bench.places.groups.delete(id);
-    bench.places.groups.set(4, { id: 4, slug: 'beta' });
+    bench.places.groups.set(4, { id: 4, path: 'beta' });
     await bench.run();
     bench.places.groups.delete(4);
   }
@@ -134,10 +134,10 @@ test('a path belongs to the group that has it now, although its old owner is onl
 test('an older group that takes the path of a younger one that is gone has it', async () => {
   const bench = syncBench();
   aTree(bench);
-  bench.places.groups.set(68, { id: 68, slug: 'wanted' });
+  bench.places.groups.set(68, { id: 68, path: 'wanted' });
   await bench.run();
   bench.places.groups.delete(68);
-  bench.places.groups.set(4, { id: 4, slug: 'wanted' });
+  bench.places.groups.set(4, { id: 4, path: 'wanted' });
   await bench.run();
   const directory = await bench.reader().directoryFor([{ rootNamespaceId: 4 }]);
   expect(directory?.groupById.has(68)).toBe(true);
@@ -149,7 +149,7 @@ test('a listing that lacks a fifth of all groups adds but drops nothing, unless 
   fillPlaces(bench.places, { roots: 10, groups: 100, projects: 0 });
   await bench.run();
   for (let id = 70; id <= 100; id += 1) bench.places.groups.delete(id);
-  bench.places.groups.set(200, { id: 200, slug: 'new' });
+  bench.places.groups.set(200, { id: 200, path: 'new' });
   for (let runs = 0; runs < 3; runs += 1) {
     expect(await bench.run()).toMatchObject({
       groupsListing: 'refused',
@@ -186,11 +186,11 @@ test('new and changed projects come with the next run, without listing all', asy
   aTree(bench);
   await bench.run();
   const updatedAtMs = bench.clock.nowMs();
-  bench.places.projects.set(13, { id: 13, namespaceId: 4, slug: 'new', updatedAtMs });
-  bench.places.projects.set(11, { id: 11, namespaceId: 4, slug: 'checkout', updatedAtMs });
-  bench.places.calls.length = 0;
+  bench.places.projects.set(13, { id: 13, namespaceId: 4, path: 'new', updatedAtMs });
+  bench.places.projects.set(11, { id: 11, namespaceId: 4, path: 'checkout', updatedAtMs });
+  bench.calls.length = 0;
   expect(await bench.run()).toMatchObject({ projectsChanged: 2, projectsListed: 0 });
-  expect(bench.places.calls).toHaveLength(2);
+  expect(bench.calls).toHaveLength(2);
   expect(await chainOf(bench, { projectId: 13 })).toEqual(['beta']);
   expect(await chainOf(bench, { projectId: 11 })).toEqual(['beta']);
   // Beyond the overlap of clocks it is asked for no more.
@@ -206,7 +206,7 @@ test('a project that changes just after it was asked for comes with the next run
     await bench.run();
     // The clock stands five minutes after the run: the change came right after its question.
     const updatedAtMs = bench.clock.nowMs() - 5 * MINUTE_MS + 1;
-    bench.places.projects.set(id, { id, namespaceId: 4, slug: `p${id}`, updatedAtMs });
+    bench.places.projects.set(id, { id, namespaceId: 4, path: `p${id}`, updatedAtMs });
   }
   await bench.run();
   const directory = await bench.reader().directoryFor([{ projectId: 100 }]);
@@ -241,9 +241,10 @@ test('projects that a listing lacks by the score are kept, unless it is forced',
 test('what GitLab cannot answer ends the run, and what was learned before is kept', async () => {
   const bench = syncBench();
   fillPlaces(bench.places, { roots: 2, groups: 250, projects: 0 });
-  bench.places.before = (call) => {
-    if (call.includes('page=3'))
-      bench.places.fault ??= { status: 429, headers: { 'retry-after': '60' }, calls: 1 };
+  bench.before = (call) => {
+    if (call.includes('page=3')) bench.local.faults.answerRest({ status: 429, retryAfterSeconds: 60 });
+    else return;
+    bench.before = () => {};
   };
   expect(await bench.run()).toMatchObject({
     outcome: 'flipped',
@@ -251,9 +252,9 @@ test('what GitLab cannot answer ends the run, and what was learned before is kep
     groupsListing: 'going',
     failure: 'gitlab_rate_limited',
   });
-  bench.places.calls.length = 0;
+  bench.calls.length = 0;
   expect(await bench.run()).toMatchObject({ live: true, groups: 250 });
-  expect(bench.places.calls.filter((call) => call.includes('/groups?'))).toHaveLength(1);
+  expect(bench.calls.filter((call) => call.includes('/groups?'))).toHaveLength(1);
 });
 
 test('of two runs at once one counts, and the other leaves nothing behind', async () => {
@@ -284,7 +285,7 @@ test('replaced chunks go after an hour, and none that is live', async () => {
   const bench = syncBench();
   aTree(bench);
   for (let runs = 0; runs < 40; runs += 1) {
-    bench.places.groups.set(2, { id: 2, parentId: 1, slug: `pay${runs}` });
+    bench.places.groups.set(2, { id: 2, parentId: 1, path: `pay${runs}` });
     await bench.run();
     bench.memory.collectGarbage(bench.clock.nowMs());
   }
@@ -297,9 +298,10 @@ test('an unknown group is asked for before anything else, with those above it', 
   const bench = syncBench();
   fillPlaces(bench.places, { roots: 1, groups: 500, projects: 0 });
   await bench.run();
-  const { groups, calls } = bench.places;
-  groups.set(1_000, { id: 1_000, slug: 'fresh' });
-  groups.set(1_001, { id: 1_001, parentId: 1_000, slug: 'team' });
+  const { calls } = bench;
+  const { groups } = bench.places;
+  groups.set(1_000, { id: 1_000, path: 'fresh' });
+  groups.set(1_001, { id: 1_001, parentId: 1_000, path: 'team' });
   const reader = bench.reader();
   await reader.directoryFor([{ namespaceId: 1_001, rootNamespaceId: 1_000 }]);
   await reader.settled();
@@ -326,7 +328,7 @@ test('an unknown project brings its personal namespace along, and one GitLab doe
   aTree(bench);
   await bench.run();
   bench.places.users.set(91, 'joe');
-  bench.places.projects.set(5_000, { id: 5_000, namespaceId: 91, slug: 'toy' });
+  bench.places.projects.set(5_000, { id: 5_000, namespaceId: 91, path: 'toy' });
   const reader = bench.reader();
   await reader.directoryFor([
     { projectId: 5_000, namespaceId: 91, rootNamespaceId: 91 },

@@ -1,25 +1,40 @@
 import { expect, test } from 'vitest';
 import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
-import { fillPlaces, type GitLabPlaces, gitlabPlaces } from '../../../support/gitlab-places.ts';
+import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
+import { fillPlaces } from '../../../support/fill-places.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
-const client = (fetch: GitLabPlaces['fetch']) =>
+const TOKEN = 'glpat-a-token-nobody-may-see';
+
+/** The local GitLab below a path of its own, and what it was asked. */
+function gitlabPlaces(options: { readonly administrator?: boolean } = {}) {
+  const local = createLocalGitLab({ random: () => 0.5, token: TOKEN, administration: options });
+  const calls: string[] = [];
+  const reach: typeof fetch = (input, init) => {
+    const { origin, pathname, search } = new URL(String(input));
+    calls.push(`${pathname}${search}`);
+    return local.fetch(`${origin}${pathname.replace('/git/', '/')}${search}`, init);
+  };
+  return { book: local.places, calls, fetch: reach };
+}
+
+const client = (fetch: typeof globalThis.fetch) =>
   createGitLabDirectory({
     baseUrl: 'https://gitlab.example.com/git',
-    token: async () => 'glpat-a-token-nobody-may-see',
+    token: async () => TOKEN,
     fetch,
     clock: manualClock(),
     random: () => 0.5,
   });
 
 const answering =
-  (body: unknown, init: ResponseInit = {}): GitLabPlaces['fetch'] =>
+  (body: unknown, init: ResponseInit = {}): typeof fetch =>
   async () =>
     new Response(JSON.stringify(body), init);
 
 test('all groups come once, in pages by number', async () => {
   const places = gitlabPlaces();
-  fillPlaces(places, { roots: 5, groups: 250, projects: 0 });
+  fillPlaces(places.book, { roots: 5, groups: 250, projects: 0 });
   const gitlab = client(places.fetch);
   const ids: number[] = [];
   let page: string | undefined;
@@ -35,7 +50,7 @@ test('all groups come once, in pages by number', async () => {
 
 test('projects come by key from any id on, with few fields', async () => {
   const places = gitlabPlaces();
-  fillPlaces(places, { roots: 1, groups: 10, projects: 250 });
+  fillPlaces(places.book, { roots: 1, groups: 10, projects: 250 });
   const gitlab = client(places.fetch);
   const first = await gitlab.projects({ afterId: 99 });
   const second = await gitlab.projects({ afterId: 99, page: first.next ?? '' });
@@ -51,10 +66,10 @@ test('projects come by key from any id on, with few fields', async () => {
 
 test('changed projects are asked for by the order GitLab wants with the filter, the latest first', async () => {
   const places = gitlabPlaces();
-  fillPlaces(places, { roots: 1, groups: 2, projects: 0 });
+  fillPlaces(places.book, { roots: 1, groups: 2, projects: 0 });
   const atMs = Date.parse('2026-11-21T12:00:00Z');
   for (const id of [1, 2, 3]) {
-    places.projects.set(id, { id, namespaceId: 1, slug: `p${id}`, updatedAtMs: atMs + id * 1_000 });
+    places.book.projects.set(id, { id, namespaceId: 1, path: `p${id}`, updatedAtMs: atMs + id * 1_000 });
   }
   const { projects } = await client(places.fetch).projectsChanged({ sinceMs: atMs + 1_000 });
   expect(projects.map(({ id }) => id)).toEqual([3, 2]);
@@ -79,7 +94,7 @@ test('a project says whether its namespace is personal, and without a visibility
 
 test('a group is asked for without its projects, and one GitLab does not know is undefined', async () => {
   const places = gitlabPlaces();
-  places.groups.set(1, { id: 1, slug: 'acme', visibility: 'public' });
+  places.book.groups.set(1, { id: 1, path: 'acme', visibility: 'public' });
   const gitlab = client(places.fetch);
   expect(await gitlab.group(1)).toEqual({ id: 1, path: 'acme', visibility: 'public' });
   expect(await gitlab.group(2)).toBeUndefined();
@@ -96,6 +111,16 @@ test.each([
   const gitlab = client(answering([entry, { id: 2, full_path: 'beta', visibility: 'odd' }]));
   expect(await gitlab.groups({})).toEqual({ groups: [{ id: 2, path: 'beta' }], unreadable: 1 });
   await expect(client(answering(entry)).group(1)).rejects.toMatchObject({ code: 'gitlab_unreadable' });
+});
+
+test('a token that is no administrator’s sees what is not private, and the rest is not there', async () => {
+  const places = gitlabPlaces({ administrator: false });
+  places.book.groups.set(1, { id: 1, path: 'acme', visibility: 'internal' });
+  places.book.groups.set(2, { id: 2, path: 'beta' });
+  places.book.projects.set(3, { id: 3, namespaceId: 2, path: 'site' });
+  const gitlab = client(places.fetch);
+  expect((await gitlab.groups({})).groups.map(({ path }) => path)).toEqual(['acme']);
+  expect([await gitlab.group(2), await gitlab.project(3)]).toEqual([undefined, undefined]);
 });
 
 test('a token that may not list is refused, and a proxy page is not a list', async () => {

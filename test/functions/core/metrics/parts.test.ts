@@ -16,7 +16,7 @@ import { measureSweepReport as measureSweep } from '../../../../functions/sweep/
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { measuredOf } from '../../../support/emf-spec.ts';
-import { fillPlaces } from '../../../support/gitlab-places.ts';
+import { fillPlaces } from '../../../support/fill-places.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { books, INSTANCE, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';

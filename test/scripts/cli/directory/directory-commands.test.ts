@@ -3,7 +3,7 @@ import type { OpenDirectory } from '../../../../scripts/cli/directory/open-direc
 import { directoryShowCommandOn } from '../../../../scripts/cli/directory/show-command.ts';
 import { syncCommandOn } from '../../../../scripts/cli/directory/sync-command.ts';
 import { type CommandEntry, EXIT } from '../../../../scripts/terminal/command.ts';
-import { fillPlaces } from '../../../support/gitlab-places.ts';
+import { fillPlaces } from '../../../support/fill-places.ts';
 import { syncBench } from '../../../support/sync-bench.ts';
 import { aProject, runDesk } from '../desk-run.ts';
 
@@ -32,7 +32,7 @@ test('a sync goes on until what it began is through, and show tells what is know
   const { bench, closed, tell } = desk();
   fillPlaces(bench.places, { roots: 2, groups: 130, projects: 450 });
   bench.places.users.set(900, 'jane');
-  bench.places.projects.set(500, { id: 500, namespaceId: 900, slug: 'dotfiles' });
+  bench.places.projects.set(500, { id: 500, namespaceId: 900, path: 'dotfiles' });
   expect((await tell('directory', 'show')).code).toBe(EXIT.failed);
   const synced = await tell(...SYNC);
   expect(synced).toMatchObject({ code: EXIT.ok, err: '' });
@@ -77,7 +77,7 @@ test('a short answer drops nothing and says what to do, and --force believes it'
 test('a GitLab that does not answer ends with 1, and the token is told nowhere', async () => {
   const { bench, tell } = desk();
   fillPlaces(bench.places, { roots: 1, groups: 3, projects: 0 });
-  bench.places.fault = { status: 401, calls: 1 };
+  bench.local.faults.answerRest({ status: 401 });
   const failed = await tell(...SYNC);
   expect(failed.code).toBe(EXIT.failed);
   expect(failed.out).toContain('gitlab_refused');

@@ -42,6 +42,11 @@ test.each<RefusalExample>([
     remedy: "gitlab_kas['enable'] = true",
   },
   {
+    administration: { applicationSettings: { silent_mode_enabled: true } },
+    says: 'GitLab is in Silent Mode, in which it sends no webhooks',
+    remedy: 'with silent_mode_enabled=false',
+  },
+  {
     administration: { flags: { job_router: 'on' } },
     says: 'job_router_admission_control is off',
     remedy: 'POST /api/v4/features/job_router_admission_control with value=true',
@@ -57,6 +62,22 @@ test.each<RefusalExample>([
   expect(code).toBe(2);
   expect(out).toContain(says);
   expect(out).toContain(remedy);
+});
+
+test.each([
+  ['http://10.0.0.9/', {}, 2],
+  ['http://localhost:8080/', {}, 2],
+  ['http://[fd00::1]/', {}, 2],
+  ['http://10.0.0.9/', { allow_local_requests_from_web_hooks_and_services: true }, 0],
+  ['http://10.0.0.9/', { outbound_local_requests_whitelist: ['10.0.0.9'] }, 0],
+  ['https://93.184.216.34/', {}, 0],
+])('webhooks to %s where the instance has %j end with %i', async (url, applicationSettings, code) => {
+  const bench = setupBench({ administration: { applicationSettings } });
+  const run = await bench.run(`setup --webhook-url ${url}`);
+  expect([run.code, run.out.includes('may not send webhooks into the local network')]).toEqual([
+    code,
+    code === 2,
+  ]);
 });
 
 test('a token GitLab does not take, and a file without one, are told without quoting them', async () => {
@@ -199,7 +220,7 @@ test('webhooks that were changed, doubled, disabled or fail are repaired, and to
   bench.local.create({ id: 1, projectId: 7, projectPath: 'team-3/web', name: 'test' });
   bench.answerHooks(503);
   for (let at = 0; at < 4; at += 1)
-    await bench.local.groupHooks.tell(third.groupId, { object_kind: 'build' });
+    await bench.local.groupHooks.tell('team-3/web', () => ({ object_kind: 'build' }));
 
   const looked = await bench.run(`status --webhook-url ${HOOK_URL}`);
   expect(looked.code).toBe(2);

@@ -8,6 +8,7 @@ import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts'
 import { setupCommandOn, statusCommandOf } from '../../../../scripts/cli/gitlab/setup-command.ts';
 import type { SetupDeps } from '../../../../scripts/cli/gitlab/setup-flags.ts';
 import { teardownCommandOn } from '../../../../scripts/cli/gitlab/teardown-command.ts';
+import { machineClock } from '../../../../scripts/local/clock/clock.ts';
 import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import type { AdministrationSetting } from '../../../../scripts/local/gitlab/administration.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
@@ -33,6 +34,8 @@ interface BenchOptions {
   readonly relay?: boolean;
   /** Whether secrets are a deployment's. @default false */
   readonly deployed?: boolean;
+  /** What takes webhooks. @default whatever `answerHooks` says */
+  readonly deliver?: (request: Request) => Promise<Response>;
   /** What somebody types for the host. */
   readonly typed?: string;
   /** Looks on: at every call of GitLab, and after every minute that is waited. */
@@ -55,7 +58,10 @@ export function setupBench(options: BenchOptions = {}) {
     token: ADMIN_TOKEN,
     version: options.version ?? '19.4',
     administration: { groups: someGroups(3), ...options.administration },
-    deliver: async () => new Response(null, { status: received }),
+    ...(options.deliver === undefined
+      ? { deliver: async () => new Response(null, { status: received }) }
+      : // A receiver compares a signature's date with the real time.
+        { deliver: options.deliver, wireClock: machineClock }),
   });
   for (const id of [5, 6, 7]) local.addRunner({ id, tags: id === 7 ? ['linux', 'gpu'] : ['linux'] });
   local.addRunner({ id: 8, type: 'group_type' });
@@ -70,13 +76,14 @@ export function setupBench(options: BenchOptions = {}) {
   };
   let [calls, death] = [0, undefined as Death | undefined];
   const reach = options.fetch ?? local.fetch;
-  const killable: typeof fetch = async (input, init) => {
+  const mortal = async <T>(act: () => Promise<T>): Promise<T> => {
     calls += 1;
     options.onMoment?.();
-    if (death === undefined || calls < death.at) return reach(input, init);
-    if (calls === death.at && death.when === 'after') await (await reach(input, init)).text();
+    if (death === undefined || calls < death.at) return act();
+    if (calls === death.at && death.when === 'after') await act();
     throw new Error('the process is dead');
   };
+  const killable: typeof fetch = (input, init) => mortal(() => reach(input, init));
   const deps: SetupDeps = {
     administrationAt: ({ baseUrl, token }) =>
       createGitLabAdministration({
@@ -137,6 +144,15 @@ export function setupBench(options: BenchOptions = {}) {
     root,
     run,
     kept,
+    /** What a command asks and writes outside of itself, for commands beside those of the set-up. */
+    killable,
+    mortal,
+    /** Begins to count again. @returns how many there were */
+    countCalls: (): number => {
+      const made = calls;
+      calls = 0;
+      return made;
+    },
     rightsOf: (name: string): number => statSync(join(secrets, name)).mode & 0o777,
     answerHooks: (status: number): void => {
       received = status;

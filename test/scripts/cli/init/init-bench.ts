@@ -6,7 +6,6 @@ import { createLocalGitLab, type LocalGitLab } from '../../../../scripts/local/g
 import { seededRandom } from '../../../../scripts/local/seeded-random.ts';
 import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../../policies/documents.ts';
-import { type GitLabPlaces, gitlabPlaces } from '../../../support/gitlab-places.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 
@@ -15,7 +14,6 @@ export const URL_FLAGS = ['--gitlab', 'http://gitlab.localhost', '--token-file',
 /** A GitLab with groups, runners and jobs on a clock turned by hand, and `tollgate init` that reads it. */
 export function initBench(): {
   readonly local: LocalGitLab;
-  readonly places: GitLabPlaces;
   /** A job that ran, so many minutes after the span began. */
   readonly ran: (job: {
     readonly path: string;
@@ -28,16 +26,11 @@ export function initBench(): {
 } {
   const clock = handClock(NOW_MS - 20 * 86_400_000);
   const local = createLocalGitLab({ clock, random: seededRandom(1), token: 'glpat-secret' });
-  const places = gitlabPlaces();
-  const both: typeof fetch = async (input, init) =>
-    /\/api\/v4\/(groups|projects\/\d+)(\?|$)/.test(String(input))
-      ? places.fetch(input)
-      : local.fetch(input, init);
   const root = aProject({ token: 'glpat-secret\n' });
   const deps = {
     baseUrl: 'http://gitlab.localhost',
     token: async () => 'glpat-secret',
-    fetch: both,
+    fetch: local.fetch,
     clock: manualClock(),
     random: () => 0.5,
   };
@@ -52,7 +45,6 @@ export function initBench(): {
   let jobId = 0;
   return {
     local,
-    places,
     ran: ({ path, projectId, runnerId, minutes }) => {
       jobId += 1;
       local.create({ id: jobId, projectId, projectPath: path, name: 'test' });

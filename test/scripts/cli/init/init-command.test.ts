@@ -18,12 +18,13 @@ const DRAFT = [
 /** Two top-level groups with a subgroup each, three kinds of runners and what they ran. */
 function company() {
   const bench = initBench();
-  const { local, places, ran } = bench;
-  places.groups.set(100, { id: 100, slug: 'acme' });
-  places.groups.set(101, { id: 101, parentId: 100, slug: 'payments' });
-  places.groups.set(200, { id: 200, slug: 'beta' });
+  const { local, ran } = bench;
+  const { places } = local;
+  places.groups.set(100, { id: 100, path: 'acme' });
+  places.groups.set(101, { id: 101, parentId: 100, path: 'payments' });
+  places.groups.set(200, { id: 200, path: 'beta' });
   places.users.set(900, 'jane');
-  places.projects.set(5, { id: 5, namespaceId: 900, slug: 'dotfiles' });
+  places.projects.set(5, { id: 5, namespaceId: 900, path: 'dotfiles' });
   local.addRunner({ id: 1, tags: ['linux'], managers: [manager('s_1', '19.0.0')] });
   local.addRunner({ id: 2, tags: ['linux', 'GPU!'], managers: [manager('s_2', '19.0.0')] });
   local.addRunner({
@@ -107,10 +108,10 @@ test('limits are defaults by pattern from what was used, all in shadow, and each
 });
 
 test('a group that uses far more than others at its level has limits of its own', async () => {
-  const { local, places, ran, run, root } = initBench();
+  const { local, ran, run, root } = initBench();
   local.addRunner({ id: 1, tags: ['linux'], managers: [manager('s_1', '19.0.0')] });
   for (let id = 1; id <= 20; id += 1) {
-    places.groups.set(id, { id, slug: `team-${id}` });
+    local.places.groups.set(id, { id, path: `team-${id}` });
     ran({ path: `team-${id}/app`, projectId: id, runnerId: 1, minutes: id === 7 ? 3_000 : 10 });
   }
   expect((await run('init', ...URL_FLAGS)).code).toBe(EXIT.ok);
@@ -174,8 +175,8 @@ test('stopped at any call it goes on from the pages it kept, and drafts the same
 });
 
 test('where GitLab has only numbered pages, a job that comes again on the next one counts once', async () => {
-  const { local, places, ran, run } = initBench();
-  places.groups.set(1, { id: 1, slug: 'team' });
+  const { local, ran, run } = initBench();
+  local.places.groups.set(1, { id: 1, path: 'team' });
   local.addRunner({ id: 1, tags: ['linux'] });
   for (let job = 0; job < 150; job += 1) ran({ path: 'team/app', projectId: 1, runnerId: 1, minutes: 1 });
   local.faults.refuseKeyset = true;
@@ -224,14 +225,14 @@ test.each([
 });
 
 test('what people called a runner or a group breaks no line of a document', async () => {
-  const { local, places, ran, run } = initBench();
+  const { local, ran, run } = initBench();
   local.addRunner({
     id: 1,
     tags: ['a"b', 'x\ny: z'],
     description: 'q',
     managers: [manager('s_1', '19', { platform: 'li\nnux' })],
   });
-  places.groups.set(1, { id: 1, slug: 'team: {x}' });
+  local.places.groups.set(1, { id: 1, path: 'team: {x}' });
   ran({ path: 'team/app', projectId: 1, runnerId: 1, minutes: 10 });
   expect(await run('init', ...URL_FLAGS, '--dry-run', '--json')).toMatchObject({ code: EXIT.ok, err: '' });
 });

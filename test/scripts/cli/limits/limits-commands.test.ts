@@ -119,8 +119,8 @@ test('limits are placed by the groups GitLab told last, by a file that is named,
     return chunks.map((chunk) => chunk !== undefined);
   };
   expect(await chunksOf()).toEqual([false, true]);
-  groups.places.groups.set(1, { id: 1, slug: 'holding' });
-  groups.places.groups.set(100, { id: 100, parentId: 1, slug: 'acme' });
+  groups.places.groups.set(1, { id: 1, path: 'holding' });
+  groups.places.groups.set(100, { id: 100, parentId: 1, path: 'acme' });
   await groups.run();
   expect(await chunksOf()).toEqual([true, false]);
   expect(await chunksOf('--directory', 'policies/directory.yaml')).toEqual([false, true]);
