@@ -53,8 +53,6 @@ export function placeRoutes(
     const url = new URL(c.req.url);
     const body = c.req.query('simple') === 'true' ? bodies.simpleProject : bodies.project;
     const order = c.req.query('order_by') ?? 'created_at';
-    if (c.req.query('updated_after') !== undefined && order !== 'updated_at')
-      return c.json({ error: 'updated_after needs order_by=updated_at' }, 400);
     const asked = projectsAsked([...book.projects.values()].filter(isSeen), url.searchParams);
     if (c.req.query('pagination') === 'keyset') {
       if (order !== 'id') return noKeyset(c);
@@ -79,7 +77,8 @@ export function placeRoutes(
 function projectsAsked(projects: readonly LocalProject[], query: URLSearchParams): LocalProject[] {
   const after = Number(query.get('id_after') ?? 0);
   const before = Number(query.get('id_before') ?? Number.POSITIVE_INFINITY);
-  const since = query.get('updated_after');
+  // In any other order GitLab takes no notice of it.
+  const since = query.get('order_by') === 'updated_at' ? query.get('updated_after') : null;
   const sinceMs = since === null ? Number.NEGATIVE_INFINITY : Date.parse(since);
   return projects.filter(({ id, updatedAtMs = 0 }) => id > after && id < before && updatedAtMs > sinceMs);
 }

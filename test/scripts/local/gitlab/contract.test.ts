@@ -256,6 +256,13 @@ test('where the next page begins: a number, or the last id that was seen', async
   expect([last.headers.has('link'), await last.json()]).toEqual([false, [expect.anything()]]);
 });
 
+test('what changed is told only in the order of changes, and whoever forgets it gets everything', async () => {
+  const ask = aGitLab('19.4');
+  const changed = await ask('GET', '/projects?updated_after=2026-01-01T00:00:00Z&order_by=updated_at');
+  const all = await ask('GET', '/projects?updated_after=2026-01-01T00:00:00Z');
+  expect([await changed.json(), await all.json()]).toMatchObject([[], [{ id: 8 }, { id: 7 }]]);
+});
+
 test.each([
   ['/groups/99', 404],
   ['/projects/99', 404],
