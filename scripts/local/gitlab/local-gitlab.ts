@@ -12,7 +12,7 @@ import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type HookTransport } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
-import { type JobLifeMoves, type PipelineProject, PipelineBook } from './pipeline-book.ts';
+import { type JobLifeMoves, PipelineBook, type PipelineProject } from './pipeline-book.ts';
 import { PlaceBook } from './place-book.ts';
 import { type RestCounters, restApp } from './rest-app.ts';
 import { routerSide } from './router-side.ts';

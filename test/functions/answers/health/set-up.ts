@@ -129,7 +129,7 @@ export async function aSetUp({ administration, version = '19.4' }: SetUpOptions 
     listDirectory: async (atMs) => {
       await syncDirectory({
         gitlab: createGitLabDirectory({
-          ...{ baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch: gitlab.fetch, clock },
+          ...{ baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch: local.fetch, clock },
         }),
         table: new DynamoDirectoryTable(parts),
         clock: { ...clock, nowMs: () => atMs },
