@@ -12,7 +12,7 @@ import { type GitLabVersion, hookRequester, uuidFrom } from './hook-request.ts';
 import { type HookCounters, HookSender, type HookTransport } from './hook-sender.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 import { JobBook } from './job-book.ts';
-import { type JobLifeMoves, PipelineBook, type PipelineProject } from './pipeline-book.ts';
+import { type JobLifeMoves, type LocalCiProject, PipelineBook } from './pipeline-book.ts';
 import { PlaceBook } from './place-book.ts';
 import { type RestCounters, restApp } from './rest-app.ts';
 import { routerSide } from './router-side.ts';
@@ -54,7 +54,7 @@ export interface LocalGitLabOptions {
   /** Licence, flags, settings, groups. Groups' own webhooks are sent without any of `faults`. */
   readonly administration?: AdministrationSetting;
   /** Those whose pipelines can be started. @default none */
-  readonly projects?: readonly PipelineProject[];
+  readonly projects?: readonly LocalCiProject[];
 }
 
 /** How a job lives by itself once it waits for a runner. */

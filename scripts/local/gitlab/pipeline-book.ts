@@ -4,7 +4,7 @@ import type { JobBook } from './job-book.ts';
 import type { LocalGitLab } from './local-gitlab.ts';
 
 /** A project whose pipelines may be started, with what its `.gitlab-ci.yml` says. */
-export interface PipelineProject {
+export interface LocalCiProject {
   readonly id: number;
   /** `group/project`. */
   readonly path: string;
@@ -24,7 +24,7 @@ interface LocalCiJob {
 
 interface LocalPipeline {
   readonly id: number;
-  readonly project: PipelineProject;
+  readonly project: LocalCiProject;
   readonly ref: string;
   readonly source: 'api' | 'push';
   readonly createdAtMs: number;
@@ -38,23 +38,23 @@ export type JobLifeMoves = Pick<LocalGitLab, 'create' | 'start' | 'end'>;
 export class PipelineBook {
   readonly #book: JobBook;
   readonly #life: JobLifeMoves;
-  readonly #projects: readonly PipelineProject[];
+  readonly #projects: readonly LocalCiProject[];
   readonly #pipelines = new Map<number, LocalPipeline>();
 
-  constructor(book: JobBook, life: JobLifeMoves, projects: readonly PipelineProject[]) {
+  constructor(book: JobBook, life: JobLifeMoves, projects: readonly LocalCiProject[]) {
     this.#book = book;
     this.#life = life;
     this.#projects = projects;
   }
 
   /** By number or by path. */
-  project(asked: string): PipelineProject | undefined {
+  project(asked: string): LocalCiProject | undefined {
     return this.#projects.find(({ id, path }) => String(id) === asked || path === asked);
   }
 
   /** Undefined: no job is meant for such a pipeline, and GitLab makes none. */
   start(
-    project: PipelineProject,
+    project: LocalCiProject,
     ref: string,
     source: LocalPipeline['source'],
     nowMs: number,
@@ -77,7 +77,7 @@ export class PipelineBook {
   }
 
   /** Newest first. */
-  of(project: PipelineProject): readonly LocalPipeline[] {
+  of(project: LocalCiProject): readonly LocalPipeline[] {
     return [...this.#pipelines.values()].filter((each) => each.project === project).reverse();
   }
 

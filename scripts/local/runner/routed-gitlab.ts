@@ -5,7 +5,7 @@ import type { LocalController } from '../gitlab/controller-routes.ts';
 import type { GitLabVersion } from '../gitlab/hook-request.ts';
 import type { LocalRunner } from '../gitlab/job.ts';
 import { createLocalGitLab, type LocalGitLab, type LocalGitLabOptions } from '../gitlab/local-gitlab.ts';
-import type { PipelineProject } from '../gitlab/pipeline-book.ts';
+import type { LocalCiProject } from '../gitlab/pipeline-book.ts';
 import { type LocalRouter, startLocalRouter } from '../router/local-router.ts';
 import { seededRandom } from '../seeded-random.ts';
 
@@ -13,7 +13,7 @@ interface RoutedOptions extends Pick<LocalGitLabOptions, 'deliver'> {
   /** An administrator's. */
   readonly token: string;
   readonly runners: readonly LocalRunner[];
-  readonly projects: readonly PipelineProject[];
+  readonly projects: readonly LocalCiProject[];
   readonly version?: GitLabVersion;
   readonly administration?: AdministrationSetting;
   /** What the router speaks. @default the placeholder */

@@ -7,6 +7,7 @@ import { DynamoDirectoryTable } from '../../../../functions/core/directory/dynam
 import { syncDirectory } from '../../../../functions/core/directory/sync.ts';
 import { systemClock } from '../../../../functions/core/environment/machine.ts';
 import { createGitLabDirectory } from '../../../../functions/core/gitlab/rest-directory.ts';
+import { dynamoCanaryOutcomes } from '../../../../functions/core/ledger/canary-outcome.ts';
 import { dynamoControllerScope } from '../../../../functions/core/ledger/controller-scope.ts';
 import { dynamoRecountOutcomes } from '../../../../functions/core/ledger/recount-outcome.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/dynamo-limit-table.ts';
@@ -87,6 +88,10 @@ export async function aSetUp({ administration, version = '19.4' }: SetUpOptions 
   for (const group of [10, 11])
     local.groupHooks.make(group, { url: HOOK_URL, name: 'tollgate', job_events: true });
   local.controllerTokens.make(CONTROLLER, 'relays', nowMs - 30 * DAY_MS, seededRandom(2));
+  await dynamoCanaryOutcomes(parts).write({
+    ...{ checkedAtMs: nowMs - DAY_MS, admitted: 'proven', rejected: 'proven', runnerId: 1 },
+    ...{ descriptors: 'aa', gitlabVersion: `${version}.0-ee` },
+  });
   const server: LoopbackServer = await local.listen();
 
   const setUp: SetUp = {
@@ -127,9 +132,14 @@ export async function aSetUp({ administration, version = '19.4' }: SetUpOptions 
         runners: new Map(),
       }),
     listDirectory: async (atMs) => {
+      // Listed while its token was still good.
+      const before = createLocalGitLab({
+        ...{ random: seededRandom(1), token: TOKEN, version },
+        administration: { groups: [{ id: 10, path: 'acme' }] },
+      });
       await syncDirectory({
         gitlab: createGitLabDirectory({
-          ...{ baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch: local.fetch, clock },
+          ...{ baseUrl: 'https://gitlab.example.com', token: async () => TOKEN, fetch: before.fetch, clock },
         }),
         table: new DynamoDirectoryTable(parts),
         clock: { ...clock, nowMs: () => atMs },

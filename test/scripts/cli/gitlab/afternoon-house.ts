@@ -112,8 +112,8 @@ export async function afternoonHouse(version: GitLabVersion) {
   const rules = rulesInForce(packed, { table, ledger, clock, log: silentLog });
   const settling = createSettleApp({
     inbox: store,
-    secrets: async () => [kept('webhook-secrets') ?? ''].filter((secret) => secret !== ''),
-    legacyTokens: async () => [kept('webhook-tokens') ?? ''].filter((token) => token !== ''),
+    secrets: async () => kept('webhook-secrets')?.split('\n') ?? [],
+    legacyTokens: async () => kept('webhook-tokens')?.split('\n') ?? [],
     clock,
     log: silentLog,
   });

@@ -8,7 +8,7 @@ import { machineClock } from '../../../../../scripts/local/clock/clock.ts';
 import type { LocalController } from '../../../../../scripts/local/gitlab/controller-routes.ts';
 import type { GitLabVersion } from '../../../../../scripts/local/gitlab/hook-request.ts';
 import type { LocalRunner } from '../../../../../scripts/local/gitlab/job.ts';
-import type { PipelineProject } from '../../../../../scripts/local/gitlab/pipeline-book.ts';
+import type { LocalCiProject } from '../../../../../scripts/local/gitlab/pipeline-book.ts';
 import { startRoutedGitLab } from '../../../../../scripts/local/runner/routed-gitlab.ts';
 import { createRunnerClient } from '../../../../../scripts/local/runner/runner-client.ts';
 import type { CommandEntry } from '../../../../../scripts/terminal/command.ts';
@@ -22,7 +22,7 @@ const INSTANCE = 'gitlab.example.com';
 const FASTER = 50;
 
 const JOB = { tags: ['tollgate-canary'], onlyApi: true };
-export const CANARY_PROJECT: PipelineProject = {
+export const CANARY_PROJECT: LocalCiProject = {
   id: 900,
   path: 'platform/tollgate-canary',
   jobs: [
@@ -36,7 +36,7 @@ export const CANARY_RUNNER: LocalRunner = {
 
 interface BenchOptions {
   readonly runners?: readonly LocalRunner[];
-  readonly projects?: readonly PipelineProject[];
+  readonly projects?: readonly LocalCiProject[];
   readonly usesRouter?: boolean;
   /** It never asks for a job. @default false */
   readonly runnerIsOff?: boolean;
