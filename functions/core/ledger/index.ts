@@ -31,6 +31,7 @@ export type {
   EndOutcome,
   GoneJob,
   HoldAsk,
+  HoldOptions,
   HoldOutcome,
   JobEnd,
   JobFacts,

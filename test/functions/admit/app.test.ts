@@ -47,6 +47,26 @@ const aRequest = (jobId: number, more: object = {}) => ({
   ...more,
 });
 
+test('names the shared counters that its jobs had to fight for, and says nothing where there was no fight', async () => {
+  const faults: StoreFault[] = [{ kind: 'conflict' }];
+  const { post } = anApp({
+    limits: [
+      { on: 'instance', jobs: 9 },
+      { on: { group: 100 }, money: 5, per: 'month' },
+    ],
+    fault: () => faults.shift(),
+  });
+  const answered = async (jobIds: readonly number[]) =>
+    (
+      await post(ADMISSIONS_PATH, { requests: jobIds.map((jobId) => aRequest(jobId)), remainingMs: 2_000 })
+    ).json();
+  expect(await answered([1, 2])).toMatchObject({
+    decisions: [{ outcome: 'admitted' }, { outcome: 'admitted' }],
+    contended: [{ counter: 'instance|jobs-now|now', jobIds: [1, 2] }],
+  });
+  expect(await answered([3])).not.toHaveProperty('contended');
+});
+
 test('decides each request on its own, in order: admitted, unreadable, rejected', async () => {
   const { decide } = anApp();
   const decisions = await decide([

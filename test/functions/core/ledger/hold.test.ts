@@ -88,11 +88,47 @@ test.each([
   },
 );
 
+test('names the shared counters that were fought for, with the jobs that claim them', async () => {
+  const { ledger, clock } = house([{ kind: 'conflict' }, undefined, undefined, { kind: 'throttle' }]);
+  const told: (readonly [string, readonly number[]])[] = [];
+  const holding = (asks: readonly HoldAsk[]) =>
+    ledger.hold(asks, clock.monotonicMs() + DEADLINE_MS, {
+      onContended: (name, jobIds) => void told.push([name, jobIds]),
+    });
+  const everywhere = claim('instance', 1, 100);
+  await holding([
+    anAsk(1, [claim('group/1', 10, 100), everywhere]),
+    anAsk(2, [claim('project/7', 10, 100)]),
+    anAsk(3, [claim('user/5', 10, 100), everywhere]),
+  ]);
+  expect(told.toSorted()).toEqual([
+    ['instance|money-month|2026-11', [1, 3]],
+    ['user/5|money-month|2026-11', [3]],
+  ]);
+  told.length = 0;
+  await holding([anAsk(4, [everywhere])]);
+  expect(told).toEqual([]);
+  await holding([anAsk(5, [everywhere])]);
+  expect(told).toEqual([['instance|money-month|2026-11', [5]]]);
+});
+
+test('ends wait longer after a race lost than jobs that somebody waits for', async () => {
+  const { hold, ledger, clock, faults } = house();
+  const lost = Array<StoreFault>(6).fill({ kind: 'conflict' });
+  faults.push(...lost);
+  await hold([group(1)]);
+  const heldMs = clock.monotonicMs();
+  faults.push(...lost);
+  await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+  const settledMs = clock.monotonicMs() - heldMs;
+  expect(settledMs).toBeGreaterThan(5 * heldMs);
+});
+
 test('a job found too large is rejected even if the rejection could not be written down', async () => {
   const { hold, newLedger, faults } = house([]);
   await hold([group(1, 90)]);
   // The first try is answered by the full counter, every later one meets a conflict.
-  faults.push(undefined, ...Array<StoreFault>(20).fill({ kind: 'conflict' }));
+  faults.push(undefined, ...Array<StoreFault>(60).fill({ kind: 'conflict' }));
   const outcomes = await hold([group(2, 20), group(3, 5)], DEADLINE_MS, newLedger());
   expect(outcomes.map(wordOf)).toEqual(['rejected', 'undecided:contended']);
 });
