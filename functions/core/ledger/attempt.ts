@@ -75,7 +75,7 @@ export async function attempt(
     cause = answer !== 'silence' && answer.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
     const patientMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
-    const { atLeastMs, jitterMs } = budgets.take(contended);
+    const { atLeastMs, jitterMs } = budgets.take(contended, tries);
     const isRace = deps.isUrgent === true && cause === 'contended' && contended.length > 0;
     const pauseMs = atLeastMs + deps.random() * (isRace ? jitterMs : patientMs);
     if (timeLeftMs(deadlineMs, deps.clock) - pauseMs < TRANSACTION_RESERVE_MS) break;

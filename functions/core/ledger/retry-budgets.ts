@@ -11,12 +11,13 @@ const TRIES_PER_COMMIT = 4;
 /** Where nothing commits, so many tries a second and process are left. */
 const TRIES_PER_SECOND = 25;
 /**
- * A transaction holds its items for some 5 ms, and rivals are few: another relay, and the ends of jobs. A pause that grows with
- * each loss starves whoever lost before.
+ * A transaction holds its items for some 5 ms, and rivals are few: another relay, and the ends of jobs. The first pause lets one
+ * of them pass; the next are shorter, because a pause that grows with each loss starves whoever lost before.
  */
-const PAUSE_MS_FEW = 8;
+const PAUSE_MS_FIRST = 18;
+const PAUSE_MS_MIN = 4;
 /** Once half of what was saved is gone. */
-const PAUSE_MS_MANY = 30;
+const PAUSE_MS_CROWD = 30;
 const ITEMS_MAX = 1_000;
 
 interface Bucket {
@@ -36,8 +37,13 @@ export class RetryBudgets {
     this.#clock = clock;
   }
 
-  /** Takes a try for each of them. @returns how long to wait before it, and a random part of how much longer, ms. */
-  take(writes: readonly Write[]): { readonly atLeastMs: number; readonly jitterMs: number } {
+  /**
+   * Takes a try for each of them.
+   *
+   * @param tries - so many were made.
+   * @returns how long to wait before the next, and a random part of how much longer, ms.
+   */
+  take(writes: readonly Write[], tries: number): { readonly atLeastMs: number; readonly jitterMs: number } {
     const nowMs = this.#clock.monotonicMs();
     let least = TRIES_SAVED_MAX;
     for (const write of writes) {
@@ -48,7 +54,7 @@ export class RetryBudgets {
     }
     return {
       atLeastMs: Math.max(0, (-least * 1000) / TRIES_PER_SECOND),
-      jitterMs: least > TRIES_SAVED_MAX / 2 ? PAUSE_MS_FEW : PAUSE_MS_MANY,
+      jitterMs: least > TRIES_SAVED_MAX / 2 ? Math.max(PAUSE_MS_MIN, PAUSE_MS_FIRST / tries) : PAUSE_MS_CROWD,
     };
   }
 

@@ -2,13 +2,14 @@ import { decide } from '../../../functions/core/admission/index.ts';
 import { silentLog } from '../../../functions/core/environment/index.ts';
 import { createLedger, type JobEnd, MemoryStore } from '../../../functions/core/ledger/index.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
+import { createLanes } from '../../../relay/commit/lanes.ts';
 import { VirtualTime } from '../../local/clock/virtual-time.ts';
 import { quantile } from '../../local/quantile.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { benchRequest, sharedRules } from './bench-rules.ts';
 import { contendedStore } from './contended-store.ts';
 import { countingStore, type StoreCounts } from './counting-store.ts';
-import type { Figure } from './figure.ts';
+import { type Figure, median } from './figure.ts';
 
 const INSTANCE = 'bench.example.com';
 const RELAYS = 2;
@@ -29,6 +30,7 @@ const SHARD_JOBS_PER_SECOND = 80;
 const STREAM_PAUSE_MS = 100;
 
 interface SharedLoad {
+  readonly seed: number;
   readonly roots: number;
   /** Arrivals a second, one rate after the other. */
   readonly phases: readonly { readonly perSecond: number; readonly forMs: number }[];
@@ -45,9 +47,9 @@ interface AskedJob {
  * however long others wait. Real group commit, real hold and real settlement; the table's contention, the time on the wire
  * and the function's processes are modelled.
  */
-async function sharedLoad({ roots, phases }: SharedLoad) {
+async function sharedLoad({ seed, roots, phases }: SharedLoad) {
   const clock = new VirtualTime(Date.UTC(2026, 10, 21));
-  const random = seededRandom(roots);
+  const random = seededRandom(seed);
   const memory = new MemoryStore({ instance: INSTANCE });
   const table = contendedStore(memory, clock, random);
   const store = countingStore(table, INSTANCE);
@@ -56,16 +58,24 @@ async function sharedLoad({ roots, phases }: SharedLoad) {
 
   // Each process of the function has one call at a time; the one that was used last is used first.
   const idle: ReturnType<typeof newLedger>[] = [];
-  const commits = Array.from({ length: RELAYS }, () =>
-    createGroupCommit({
+  const commits = Array.from({ length: RELAYS }, () => {
+    const lanes = createLanes(clock);
+    return createGroupCommit({
       clock,
       observe: () => {},
+      lanes,
       defer: (run) => void clock.after(0, run),
       send: async (jobs, remainingMs) => {
         const deadlineMs = clock.monotonicMs() + remainingMs - 2 * CALL_MS;
         await clock.sleep(CALL_MS);
         const ledger = idle.pop() ?? newLedger();
-        const deps = { ledger, currentRules: async () => rules, clock, log: silentLog };
+        const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
+        const onContended = (counter: string, jobIds: readonly number[]): void =>
+          lanes.noteContended(
+            counter,
+            jobIds.map((jobId) => rootOf.get(jobId) ?? ''),
+          );
+        const deps = { ledger, currentRules: async () => rules, clock, log: silentLog, onContended };
         const decisions = await decide(
           jobs.map(({ request }) => request),
           deadlineMs,
@@ -75,8 +85,8 @@ async function sharedLoad({ roots, phases }: SharedLoad) {
         await clock.sleep(CALL_MS);
         return decisions;
       },
-    }),
-  );
+    });
+  });
 
   const ending = countingStore(table, INSTANCE);
   const perSecondMax = Math.max(...phases.map(({ perSecond }) => perSecond));
@@ -148,49 +158,70 @@ function waitingOf(jobs: readonly AskedJob[]) {
 }
 
 const ROOTS = [64, 1_000];
-/** The model repeats exactly: guards stand a tenth or so beside its values. */
+/** Percentiles are the middle one of these runs: one draw of chances says little about a hundredth of them. */
+const SEEDS = [1, 2, 3];
+/** Relays that know nothing yet need some fights to learn who goes together: what is left to the fallback counts from the start. */
+const LEARNING_MS = 1_000;
+/** What each of these rates must come to, be it of few roots or of many. */
 const RATES = [
-  { perSecond: 400, forMs: 8_000, undecidedPercent: 45, p99Ms: 1_700 },
-  { perSecond: 1_000, forMs: 4_000, undecidedPercent: 75, p99Ms: 1_900 },
-  { perSecond: 3_000, forMs: 3_000, undecidedPercent: 85, p99Ms: 2_000 },
+  { perSecond: 400, forMs: 8_000, undecidedPercent: 0.1, p99Ms: 120 },
+  { perSecond: 1_000, forMs: 6_000, undecidedPercent: 0.1, p99Ms: 160 },
+  { perSecond: 3_000, forMs: 5_000, undecidedPercent: 0.2, p99Ms: 300 },
 ];
 /** Per job at the first of the rates. */
-const COSTS = { conflicts: 7.5, units: 60 };
+const COSTS = { conflicts: 0.2, units: 8 };
 
 /** Twice the jobs for a while, and then as before. */
 const BURST = { roots: 200, perSecond: 150, timesMore: 2, forMs: 3_000, calmMs: 2_000, afterMs: 10_000 };
-const CALM_AGAIN_SECONDS = 10;
+const CALM_AGAIN_SECONDS = 5;
 
 /** What a limit that all roots share does to them, at growing rates and after a burst. */
 export async function sharedFigures(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const roots of ROOTS) {
     for (const [index, { perSecond, forMs, undecidedPercent, p99Ms }] of RATES.entries()) {
-      const { jobs, counts, ending } = await sharedLoad({ roots, phases: [{ perSecond, forMs }] });
-      const waiting = waitingOf(jobs);
+      const loads: Awaited<ReturnType<typeof sharedLoad>>[] = [];
+      for (const seed of SEEDS) loads.push(await sharedLoad({ seed, roots, phases: [{ perSecond, forMs }] }));
+      const jobs = loads.flatMap((load) => load.jobs);
+      const perJob = (sumOf: (load: (typeof loads)[number]) => number): string =>
+        meanOf(loads, sumOf, jobs.length).toFixed(2);
+      const units = meanOf(loads, ({ counts }) => unitsOf(counts), jobs.length);
+      const p99sMs = (isOf: (job: AskedJob) => boolean): number =>
+        median(loads.map((load) => waitingOf(load.jobs.filter(isOf)).p99Ms).toSorted((a, b) => a - b));
       const load = `${roots} roots at ${perSecond}/s`;
-      const perJob = (sum: number): number => sum / jobs.length;
-      const unitsOf = ({ tableUnits, indexUnits }: StoreCounts): number => perJob(tableUnits + indexUnits);
       figures.push(
-        modelled(`${load}, left to the fallback`, waiting.undecidedPercent, undecidedPercent, '%'),
+        modelled(`${load}, left to the fallback`, waitingOf(jobs).undecidedPercent, undecidedPercent, '%'),
         {
-          ...modelled(`${load}, p99`, waiting.p99Ms, p99Ms, 'ms'),
-          note: `p50 ${waiting.p50Ms.toFixed(0)} ms; per job ${perJob(counts.transactions).toFixed(2)} transactions, ${perJob(counts.conflicts).toFixed(2)} conflicts, ${unitsOf(counts).toFixed(1)} write units; for its end ${perJob(ending.conflicts).toFixed(2)} and ${unitsOf(ending).toFixed(1)}`,
+          ...modelled(
+            `${load}, p99`,
+            p99sMs(({ askedAtMs }) => askedAtMs >= LEARNING_MS),
+            p99Ms,
+            'ms',
+          ),
+          note: `p50 ${waitingOf(jobs).p50Ms.toFixed(0)} ms, p99 of the first second ${p99sMs(({ askedAtMs }) => askedAtMs < LEARNING_MS).toFixed(0)} ms; per job ${perJob(({ counts }) => counts.transactions)} transactions, ${perJob(({ counts }) => counts.conflicts)} conflicts, ${units.toFixed(1)} write units; for its end ${perJob(({ ending }) => ending.conflicts)} and ${perJob(({ ending }) => unitsOf(ending))}`,
         },
       );
       if (index > 0) continue;
+      const conflicts = meanOf(loads, ({ counts }) => counts.conflicts, jobs.length);
       figures.push(
-        modelled(`${load}, conflicts`, perJob(counts.conflicts), COSTS.conflicts, 'per job'),
-        modelled(`${load}, write units`, unitsOf(counts), COSTS.units, 'per job'),
+        modelled(`${load}, conflicts`, conflicts, COSTS.conflicts, 'per job'),
+        modelled(`${load}, write units`, units, COSTS.units, 'per job'),
       );
     }
   }
   return [...figures, await burstOverFigure()];
 }
 
+const unitsOf = ({ tableUnits, indexUnits }: StoreCounts): number => tableUnits + indexUnits;
+
+const meanOf = <Load>(loads: readonly Load[], sumOf: (load: Load) => number, jobs: number): number =>
+  loads.reduce((sum, load) => sum + sumOf(load), 0) / jobs;
+
+/** How long after its burst a crowd is still too large for its limit; jobs that go on coming must not keep it so. */
 async function burstOverFigure(): Promise<Figure> {
   const { roots, perSecond, timesMore, forMs, calmMs, afterMs } = BURST;
   const { jobs } = await sharedLoad({
+    seed: 1,
     roots,
     phases: [
       { perSecond, forMs: calmMs },
@@ -200,7 +231,7 @@ async function burstOverFigure(): Promise<Figure> {
   });
   const lastMs = Math.max(0, ...jobs.filter(({ undecided }) => undecided).map(({ askedAtMs }) => askedAtMs));
   return modelled(
-    `${roots} roots, ${forMs / 1000} s at ${timesMore * perSecond}/s, then ${perSecond}/s: from the burst's end to the last job left to the fallback`,
+    'a burst: until the last job left to the fallback',
     Math.max(0, lastMs - calmMs - forMs) / 1000,
     CALM_AGAIN_SECONDS,
     's',
