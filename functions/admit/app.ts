@@ -65,10 +65,9 @@ export function createAdmitApp(deps: DecideDeps): Hono {
     const { entries, remainingMs, batch } = envelope.value;
     if (batch !== undefined) batches.set(c.req.raw, batch);
     const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
-    const contended = new Map<string, Set<number>>();
+    const contended: ContendedCounter[] = [];
     const onContended = (counter: string, jobIds: readonly number[]): void => {
-      if (contended.size < CONTENDED_MAX || contended.has(counter))
-        contended.set(counter, new Set([...(contended.get(counter) ?? []), ...jobIds]));
+      if (contended.length < CONTENDED_MAX) contended.push({ counter, jobIds });
     };
     const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, {
       ...deps,
@@ -78,11 +77,7 @@ export function createAdmitApp(deps: DecideDeps): Hono {
     return c.json({
       ...(batch !== undefined && { batch }),
       decisions,
-      ...(contended.size > 0 && {
-        contended: [...contended].map(
-          ([counter, jobIds]): ContendedCounter => ({ counter, jobIds: [...jobIds] }),
-        ),
-      }),
+      ...(contended.length > 0 && { contended }),
     } satisfies AdmissionsResponse);
   });
 

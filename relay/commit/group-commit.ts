@@ -163,12 +163,9 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     if (lane.inFlight.size === 0 && !lane.starting) lanes.delete(lane.name);
   }
 
-  /** Whether any job waits in it; roots whose jobs have gone leave. */
+  /** Whether any job waits in it: those of its roots may have gone meanwhile. */
   function waits({ roots }: Lane): boolean {
-    for (const root of roots) {
-      if (queue.has(root)) return true;
-      roots.delete(root);
-    }
+    for (const root of roots) if (queue.has(root)) return true;
     return false;
   }
 

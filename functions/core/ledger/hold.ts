@@ -100,9 +100,7 @@ function noteShared(writes: readonly Write[], contended: Set<string>): void {
 }
 
 const claimantsOf = (name: string, jobs: Iterable<HoldJob>): readonly number[] =>
-  [...jobs].flatMap(({ ask, names, otherwise }) =>
-    names.includes(name) || otherwise?.names.includes(name) === true ? [ask.jobId] : [],
-  );
+  [...jobs].flatMap(({ ask, names }) => (names.includes(name) ? [ask.jobId] : []));
 
 const open = (jobs: readonly HoldJob[]): readonly HoldJob[] =>
   jobs.filter((job) => job.outcome === undefined);

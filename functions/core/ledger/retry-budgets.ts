@@ -62,7 +62,7 @@ export class RetryBudgets {
     if (this.#buckets.size === 0) return;
     for (const write of writes) {
       const bucket = this.#buckets.get(itemOf(write));
-      if (bucket !== undefined) bucket.tries = Math.min(TRIES_SAVED_MAX, bucket.tries + TRIES_PER_COMMIT);
+      if (bucket !== undefined) bucket.tries += TRIES_PER_COMMIT;
     }
   }
 

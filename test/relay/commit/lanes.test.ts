@@ -167,3 +167,24 @@ test('what is remembered is bounded: of very many counters the oldest are forgot
   lanes.noteContended('user/256', [c]);
   expect(together(lanes, a, b)).toBe(false);
 });
+
+test('of very many roots in a second the first ten thousand are counted', () => {
+  const { lanes, clock } = someLanes();
+  for (const root of range(1, 9_999)) lanes.noteJob(String(root));
+  second(lanes, clock, { counted: 2_000, late: 2_000 });
+  lanes.noteJob('1');
+  expect(lanes.laneOf('counted')).toBe('root counted');
+  expect(lanes.laneOf('late')).toMatch(/^quiet/);
+});
+
+test('at most 64 lanes are one for the sake of one counter', () => {
+  const { lanes, clock } = someLanes();
+  const fighting = (round: number): readonly string[] => range(1, 7).map((index) => `busy ${round} ${index}`);
+  for (const round of range(1, 10)) {
+    const roots = fighting(round);
+    second(lanes, clock, Object.fromEntries(roots.map((root) => [root, 30])));
+    lanes.noteJob('quiet');
+    lanes.noteContended('instance', roots);
+    expect(together(lanes, ...roots)).toBe(round <= 9);
+  }
+});

@@ -124,6 +124,53 @@ test('ends wait longer after a race lost than jobs that somebody waits for', asy
   expect(settledMs).toBeGreaterThan(5 * heldMs);
 });
 
+test('a busy table, and a conflict of which it tells no item, are waited for longer than a race lost', async () => {
+  const pausedMs = async (
+    outcome: 'conflict' | 'throttled',
+    contended?: readonly number[],
+  ): Promise<number> => {
+    const clock = manualClock();
+    const memory = new MemoryStore({ instance: INSTANCE, clock });
+    let left = 6;
+    const store: LedgerStore = Object.assign(Object.create(memory), {
+      transact: async (...asked: Parameters<LedgerStore['transact']>) => {
+        left -= 1;
+        return left < 0 ? memory.transact(...asked) : { outcome, ...(contended && { contended }) };
+      },
+      readCounters: memory.readCounters.bind(memory),
+      readRecords: memory.readRecords.bind(memory),
+    });
+    await createLedger({ store, clock, random: () => 0.5 }).hold(
+      [group(1)],
+      clock.monotonicMs() + DEADLINE_MS,
+    );
+    return clock.monotonicMs();
+  };
+  expect(await pausedMs('conflict', [1])).toBeLessThan(50);
+  expect(await pausedMs('conflict')).toBeGreaterThan(200);
+  expect(await pausedMs('throttled', [1])).toBeGreaterThan(200);
+});
+
+test('a process remembers what it lost, and what it won pays for it', async () => {
+  const { hold, clock, faults } = house();
+  const lost = (count: number) => faults.push(...Array<StoreFault>(count).fill({ kind: 'conflict' }));
+  for (let jobId = 1; jobId <= 40; jobId += 1) {
+    lost(3);
+    await hold([group(jobId, 1)]);
+  }
+  const whileWinningMs = clock.monotonicMs();
+  expect(whileWinningMs).toBeLessThan(700);
+  lost(100);
+  await hold([group(101, 1)]);
+  faults.length = 0;
+  const beforeMs = clock.monotonicMs();
+  lost(1);
+  await hold([group(102, 1)]);
+  const pausedMs = clock.monotonicMs() - beforeMs;
+  // Half of 18 ms is what one that has lost nothing before would wait.
+  expect(pausedMs).toBeGreaterThan(9);
+});
+
 test('a job found too large is rejected even if the rejection could not be written down', async () => {
   const { hold, newLedger, faults } = house([]);
   await hold([group(1, 90)]);

@@ -77,3 +77,29 @@ test('what was lost long ago is forgotten', () => {
   clock.advance(10_000);
   expect(budgets.take(writes, 3)).toEqual({ atLeastMs: 0, jitterMs: 6 });
 });
+
+test('what is owed is bounded, and so is what is saved', () => {
+  const clock = handClock();
+  const budgets = new RetryBudgets(clock);
+  for (let lost = 0; lost < 500; lost += 1) budgets.take(writes, 3);
+  expect(budgets.take(writes, 3).atLeastMs).toBe(1_600);
+  for (let index = 0; index < 100; index += 1) budgets.committed(writes);
+  for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
+  expect(budgets.take(writes, 3).atLeastMs).toBeGreaterThan(0);
+  clock.advance(1_000_000);
+  for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
+  expect(budgets.take(writes, 3).atLeastMs).toBeGreaterThan(0);
+});
+
+test('the most crowded of several items tells how long to wait, wherever it stands', () => {
+  const budgets = new RetryBudgets(handClock());
+  for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
+  expect(budgets.take([...writes, on('group/1')], 3).atLeastMs).toBeGreaterThan(0);
+});
+
+test('a thousand items are remembered', () => {
+  const budgets = new RetryBudgets(handClock());
+  for (let lost = 0; lost < 60; lost += 1) budgets.take(writes, 3);
+  for (let index = 0; index < 1_000; index += 1) budgets.take([on(`group/${index}`)], 3);
+  expect(budgets.take(writes, 3)).toEqual({ atLeastMs: 0, jitterMs: 6 });
+});
