@@ -74,6 +74,11 @@ export interface CounterSnapshot {
 }
 
 const PIPELINE = 'pipeline/';
+const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
+
+/** Whether jobs of several root groups may claim it: the instance's, a runner class's, a runner's, a user's. */
+export const spansRoots = ({ subject }: CounterKey): boolean =>
+  !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 
 /** How many jobs of a pipeline were admitted. Nobody limits it: it tells which pipelines run already. */
 const pipelineKey = (pipelineId: number): CounterKey => ({

@@ -65,7 +65,8 @@ export type RelayEvent =
   | {
       readonly type: 'batch';
       readonly id?: string;
-      readonly root: string;
+      /** A root of its own, roots that share one, or what fights for the same counter. */
+      readonly lane: string;
       readonly jobs: number;
       readonly waiters: number;
     }

@@ -4,8 +4,9 @@ import type { Breaker, Permit } from './breaker.ts';
 import type { BatchJob } from './commit/batch-job.ts';
 import { SEND_MS_MIN } from './commit/fair-queue.ts';
 import type { SendBatch } from './commit/group-commit.ts';
+import type { Lanes } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
-import { matchDecisions, matchResults, parseVerdicts } from './match-answers.ts';
+import { contendedIn, matchDecisions, matchResults, parseVerdicts } from './match-answers.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 
 /**
@@ -17,6 +18,8 @@ export const TRIES_MAX = 8;
 
 interface ForwarderDeps extends AdmitCallDeps {
   readonly breaker: Breaker;
+  /** Told of what the jobs of a batch fought for. @default nobody is */
+  readonly lanes?: Pick<Lanes, 'noteContended'>;
   readonly random: () => number;
   readonly observe: RelayObserver;
 }
@@ -72,7 +75,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       if (permit === undefined) return all('circuit_open');
       const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}}`;
       const answer = await call(permit, ADMISSIONS_PATH, body, leftMs, (parsed) =>
-        verdictsIn(parsed, batch, jobIds),
+        verdictsIn(parsed, batch, jobs, jobIds),
       );
       if (answer.kind === 'parsed') return answer.value;
       const cause = causeOf(answer);
@@ -91,10 +94,15 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   function verdictsIn(
     body: unknown,
     batch: string | undefined,
+    jobs: readonly BatchJob[],
     jobIds: readonly number[],
   ): readonly LedgerVerdict[] | undefined {
     const matched = matchDecisions(body, { batch, jobIds });
     if (matched === undefined) return undefined;
+    for (const { counter, jobIds: fighting } of contendedIn(body, jobIds)) {
+      const roots = jobs.flatMap(({ request, root }) => (fighting.includes(request.jobId) ? [root] : []));
+      deps.lanes?.noteContended(counter, [...new Set(roots)]);
+    }
     const { decisions, unmatched } = matched;
     if (unmatched > 0) {
       observe({

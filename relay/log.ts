@@ -144,7 +144,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
           log.debug({ code: event.code, details: event.details, asked: event.asked }, 'stream ended');
         return;
       case 'batch':
-        log.debug({ root: event.root, jobs: event.jobs, waiters: event.waiters }, 'batch');
+        log.debug({ lane: event.lane, jobs: event.jobs, waiters: event.waiters }, 'batch');
         return;
       case 'registered':
         log.debug('registered');

@@ -2,7 +2,11 @@
  * Tells whose answer is whose. An answer counts for the job whose id it names and for nobody else, wherever it stands in
  * the list: a service, a proxy or a cache that mixes answers up must not admit one job with the decision about another.
  */
-import type { UnmeteredResult } from '../functions/core/contract/index.ts';
+import {
+  CONTENDED_MAX,
+  type ContendedCounter,
+  type UnmeteredResult,
+} from '../functions/core/contract/index.ts';
 import { isRecord } from '../policies/document/reading.ts';
 import { MODES } from '../policies/mode.ts';
 import type { Violation } from '../policies/reason.ts';
@@ -60,6 +64,26 @@ export function matchResults(
     }),
   );
 }
+
+/**
+ * Reads `{contended: [{counter, jobIds}]}`: shared counters that jobs asked about fought for. It only says what had better go
+ * together, so what is not of the contract is passed over.
+ */
+export function contendedIn(body: unknown, jobIds: readonly number[]): readonly ContendedCounter[] {
+  const entries = isRecord(body) && Array.isArray(body.contended) ? body.contended : [];
+  const asked = new Set<unknown>(jobIds);
+  return entries
+    .slice(0, CONTENDED_MAX)
+    .filter(isRecord)
+    .flatMap(({ counter, jobIds: named }) =>
+      isFilled(counter) && counter.length <= COUNTER_CHARACTERS_MAX && Array.isArray(named)
+        ? [{ counter, jobIds: named.filter((jobId) => asked.has(jobId)) }]
+        : [],
+    );
+}
+
+/** DynamoDB's own bound on a key. */
+const COUNTER_CHARACTERS_MAX = 2_048;
 
 const OUTCOMES = [
   'recorded',

@@ -4,6 +4,7 @@ import type { Fetch } from './admit-call.ts';
 import { createAnswering, createQuestionReader } from './answer.ts';
 import { createBreaker } from './breaker.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
+import { createLanes } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
@@ -87,12 +88,14 @@ export function createRelay(options: RelayOptions): Relay {
     (state) => observe({ type: 'breaker', state }),
   );
   const way = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
-  const forwarder = createForwarder({ ...way, breaker });
+  const lanes = createLanes(clock);
+  const forwarder = createForwarder({ ...way, breaker, lanes });
   const directory = createLiveDirectory(way);
   const commit = createGroupCommit({
     send: forwarder.send,
     clock,
     observe,
+    lanes,
     defer: setImmediate,
     newBatchId: () => randomBytes(9).toString('base64url'),
   });

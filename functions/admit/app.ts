@@ -6,6 +6,8 @@ import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
   BODY_BYTES_MAX,
+  CONTENDED_MAX,
+  type ContendedCounter,
   DIRECTORY_NAMES_MAX,
   DIRECTORY_PATH,
   type DirectoryRequest,
@@ -63,8 +65,20 @@ export function createAdmitApp(deps: DecideDeps): Hono {
     const { entries, remainingMs, batch } = envelope.value;
     if (batch !== undefined) batches.set(c.req.raw, batch);
     const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
-    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, { ...deps, log });
-    return c.json({ ...(batch !== undefined && { batch }), decisions } satisfies AdmissionsResponse);
+    const contended: ContendedCounter[] = [];
+    const onContended = (counter: string, jobIds: readonly number[]): void => {
+      if (contended.length < CONTENDED_MAX) contended.push({ counter, jobIds });
+    };
+    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, {
+      ...deps,
+      log,
+      onContended,
+    });
+    return c.json({
+      ...(batch !== undefined && { batch }),
+      decisions,
+      ...(contended.length > 0 && { contended }),
+    } satisfies AdmissionsResponse);
   });
 
   app.post(UNMETERED_PATH, async (c) => {

@@ -169,18 +169,28 @@ interface TakenBatch {
   readonly expired: readonly BatchJob[];
 }
 
-/** Takes the next batch of a root: what is in time, in fair order, within the contract's count and bytes. */
-export function takeBatch(queue: FairQueue, root: string, nowMs: number): TakenBatch {
+/**
+ * Takes the next batch of these roots: what is in time, within the contract's count and bytes, a job of each root in turn. Roots
+ * leave the set when none of their jobs waits; who was served stands behind the others.
+ */
+export function takeBatch(queue: FairQueue, roots: Set<string>, nowMs: number): TakenBatch {
   const jobs: BatchJob[] = [];
   const expired: BatchJob[] = [];
   let bytes = 0;
   while (jobs.length < REQUESTS_MAX) {
+    const [root] = roots;
+    if (root === undefined) break;
     const next = queue.first(root);
-    if (next === undefined) break;
+    if (next === undefined) {
+      roots.delete(root);
+      continue;
+    }
     const inTime = latestDeadlineMs(next) - nowMs >= SEND_MS_MIN;
     // One job always fits, however large: what may not travel at all is refused before the queue.
     if (inTime && jobs.length > 0 && bytes + next.bytes > BATCH_BYTES_MAX) break;
     queue.shift(root);
+    roots.delete(root);
+    if (queue.has(root)) roots.add(root);
     if (inTime) {
       jobs.push(next);
       bytes += next.bytes;

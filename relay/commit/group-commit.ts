@@ -13,6 +13,7 @@ import {
   type Waiter,
 } from './batch-job.ts';
 import { FairQueue, takeBatch } from './fair-queue.ts';
+import { createLanes, type Lanes } from './lanes.ts';
 
 /** Bounds of translation allow less; a request beyond this would push its neighbours out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;
@@ -31,6 +32,8 @@ interface GroupCommitDeps {
   readonly send: SendBatch;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
+  /** Whose jobs go together. @default its own, which hear of no fights */
+  readonly lanes?: Lanes;
   /** Runs a thing a little later, so that questions of one network read share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
   /** @default QUEUED_MAX */
@@ -48,9 +51,11 @@ export interface GroupCommit {
   close(): void;
 }
 
-/** The batches of one root group. */
+/** One queue of batches. */
 interface Lane {
-  readonly root: string;
+  readonly name: string;
+  /** Those with jobs that wait, in the order of their turns. */
+  readonly roots: Set<string>;
   readonly inFlight: Set<Batch>;
   /** A batch is about to start or to be planned, after the current network read. */
   starting: boolean;
@@ -65,15 +70,16 @@ interface Batch {
 }
 
 /**
- * Gathers questions into batches per root group: while one batch is at the ledger, the next one fills up. Forty jobs
- * of one group cost then two transactions instead of forty that fight for the same counters.
+ * Gathers questions into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group
+ * cost then two transactions instead of forty that fight for the same counters.
  */
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
-  const { clock } = deps;
+  const { clock, lanes: plan = createLanes(clock) } = deps;
   const jobs = new Map<number, BatchJob>();
   const lanes = new Map<string, Lane>();
   const queue = new FairQueue(deps.queuedMax);
   const deadlines = new Deadlines(clock);
+  let version = plan.version;
 
   function decide(
     request: AdmissionRequest,
@@ -116,10 +122,17 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
 
   function enqueue(job: BatchJob): void {
     jobs.set(job.request.jobId, job);
+    plan.noteJob(job.root);
+    moveRoots();
     const evicted = queue.push(job);
     if (evicted !== undefined) answer(evicted, undecided('queue_full'));
-    if (evicted === job) return;
-    const lane = laneOf(job.root);
+    if (evicted !== job) lineUp(job.root);
+  }
+
+  /** Puts a root with jobs into its lane, which starts as soon as it may. */
+  function lineUp(root: string): void {
+    const lane = laneOf(plan.laneOf(root));
+    lane.roots.add(root);
     if (lane.starting || lane.cancelSecond !== undefined) return;
     lane.starting = true;
     deps.defer(() => {
@@ -132,7 +145,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   function start(lane: Lane): void {
     lane.cancelSecond?.();
     lane.cancelSecond = undefined;
-    while (queue.has(lane.root)) {
+    while (waits(lane)) {
       const nowMs = clock.monotonicMs();
       const allowed = batchStart(
         [...lane.inFlight].map((batch) => batch.startedAtMs),
@@ -143,11 +156,30 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
         lane.cancelSecond = clock.after(Math.ceil(allowed.afterMs), () => start(lane));
         return;
       }
-      const taken = takeBatch(queue, lane.root, nowMs);
+      const taken = takeBatch(queue, lane.roots, nowMs);
       for (const job of taken.expired) answer(job, undecided('deadline'));
       if (taken.jobs.length > 0) send(lane, taken.jobs, nowMs);
     }
-    if (lane.inFlight.size === 0 && !lane.starting) lanes.delete(lane.root);
+    if (lane.inFlight.size === 0 && !lane.starting) lanes.delete(lane.name);
+  }
+
+  /** Whether any job waits in it: those of its roots may have gone meanwhile. */
+  function waits({ roots }: Lane): boolean {
+    for (const root of roots) if (queue.has(root)) return true;
+    return false;
+  }
+
+  /** Whoever waits where its root does not belong any more goes where it does; batches that are out end where they began. */
+  function moveRoots(): void {
+    if (version === plan.version) return;
+    version = plan.version;
+    for (const lane of [...lanes.values()]) {
+      for (const root of [...lane.roots]) {
+        if (plan.laneOf(root) === lane.name) continue;
+        lane.roots.delete(root);
+        lineUp(root);
+      }
+    }
   }
 
   function send(lane: Lane, sent: readonly BatchJob[], startedAtMs: number): void {
@@ -163,7 +195,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     deps.observe({
       type: 'batch',
       ...(id !== undefined && { id }),
-      root: lane.root,
+      lane: lane.name,
       jobs: sent.length,
       waiters,
     });
@@ -191,6 +223,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     // A verdict after the deadline: everybody has got the fallback's answer, the ledger keeps its own record.
     if (!lane.inFlight.delete(batch)) return;
     batch.forgetDeadline();
+    moveRoots();
     for (const [index, job] of batch.jobs.entries()) answer(job, verdicts[index] ?? undecided('deadline'));
     start(lane);
   }
@@ -201,11 +234,17 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     job.waiters.clear();
   }
 
-  function laneOf(root: string): Lane {
-    const known = lanes.get(root);
+  function laneOf(name: string): Lane {
+    const known = lanes.get(name);
     if (known !== undefined) return known;
-    const lane: Lane = { root, inFlight: new Set(), starting: false, cancelSecond: undefined };
-    lanes.set(root, lane);
+    const lane: Lane = {
+      name,
+      roots: new Set(),
+      inFlight: new Set(),
+      starting: false,
+      cancelSecond: undefined,
+    };
+    lanes.set(name, lane);
     return lane;
   }
 

@@ -75,7 +75,12 @@ function bench(...steps: readonly Step[]) {
     }
     return Promise.resolve(Response.json(typeof step === 'object' ? step.says : answers));
   };
+  const fights: (readonly [string, readonly string[]])[] = [];
+  const lanes = {
+    noteContended: (counter: string, roots: readonly string[]) => void fights.push([counter, roots]),
+  };
   const forwarder = createForwarder({
+    lanes,
     baseUrl: 'http://admit.example.com',
     fetch,
     clock,
@@ -83,7 +88,7 @@ function bench(...steps: readonly Step[]) {
     breaker,
     observe: (event) => events.push(event),
   });
-  return { clock, sent, signals, events, breaker, ...forwarder };
+  return { clock, sent, signals, events, fights, breaker, ...forwarder };
 }
 
 /** The timers of a batch with one more try: the call's timeout, then the pause. */
@@ -96,6 +101,19 @@ test('a batch is sent as the contract says, and every job gets its own decision'
     { path: '/v1/admissions', remainingMs: 1_999, requests: JOBS.map((job) => job.request), atMs: 0 },
   ]);
   expect(events).toEqual([]);
+});
+
+test('what jobs of a batch fought for is told by the roots of those jobs, each once', async () => {
+  const contended = [
+    { counter: 'instance|jobs-now|now', jobIds: [2, 1] },
+    { counter: 'user/5|jobs-now|now', jobIds: [99] },
+  ];
+  const { send, fights } = bench({ says: { decisions, contended } });
+  expect(await send(JOBS, 2_000)).toEqual(decisions);
+  expect(fights).toEqual([
+    ['instance|jobs-now|now', ['acme']],
+    ['user/5|jobs-now|now', []],
+  ]);
 });
 
 test.each([{ step: 429 }, { step: 408 }, { step: 500 }, { step: 503 }, { step: 'down' as const }])(

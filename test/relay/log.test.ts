@@ -140,7 +140,7 @@ test('nothing of variables, tokens, texts or images is written, whatever happens
     { type: 'registration_failed', code: 14, details: 'unavailable' },
     { type: 'stream_ended', code: 14, details: 'unavailable', asked: true },
     { type: 'backing_off', code: 16, attempt: 1, delayMs: 30_000.4, remedy: 'check the token' },
-    { type: 'batch', root: '100', jobs: 3, waiters: 4 },
+    { type: 'batch', lane: 'root 100', jobs: 3, waiters: 4 },
     { type: 'directory', ageMs: 90_000, groups: 3, problem: 'the groups of GitLab have not been listed yet' },
     { type: 'unmetered', queued: 5, posted: 0, dropped: 1, lost: { why: 'refused', jobIds: [7] } },
     { type: 'breaker', state: 'open' },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { matchDecisions, matchResults } from '../../relay/match-answers.ts';
+import { CONTENDED_MAX } from '../../functions/core/contract/admissions.ts';
+import { contendedIn, matchDecisions, matchResults } from '../../relay/match-answers.ts';
 
 const asked = { batch: 'b1', jobIds: [1, 2, 3] };
 const about = (jobId: unknown, decisionId: unknown = `d-${jobId}`) => ({
@@ -84,3 +85,30 @@ test.each([null, { results: 'recorded' }, { decisions: [] }])(
     expect(matchResults(body, [1])).toBeUndefined();
   },
 );
+
+test('counters that were fought for count for the jobs asked about only', () => {
+  const contended = [
+    { counter: 'instance|jobs-now|now', jobIds: [1, 3, 9, '2'] },
+    { counter: 'runner/41|jobs-now|now', jobIds: [2] },
+  ];
+  expect(contendedIn({ decisions: [], contended }, [1, 2, 3])).toEqual([
+    { counter: 'instance|jobs-now|now', jobIds: [1, 3] },
+    { counter: 'runner/41|jobs-now|now', jobIds: [2] },
+  ]);
+});
+
+test.each([
+  undefined,
+  null,
+  'instance',
+  { counter: 'instance', jobIds: [1] },
+  [null, 'x', { counter: '', jobIds: [1] }, { counter: 7, jobIds: [1] }, { counter: 'a' }],
+  [{ counter: 'a'.repeat(2_049), jobIds: [1] }],
+])('a word about fights that is not of the contract is passed over: %o', (contended) => {
+  expect(contendedIn({ contended }, [1])).toEqual([]);
+});
+
+test('of endless fights the first are heard', () => {
+  const contended = Array.from({ length: 1_000 }, (_, index) => ({ counter: `user/${index}`, jobIds: [1] }));
+  expect(contendedIn({ contended }, [1])).toHaveLength(CONTENDED_MAX);
+});

@@ -110,8 +110,8 @@ test('streams are what they are now; the first connection is no reconnect', asyn
 
 test('batches, poisoned questions and unmetered answers add up', async () => {
   const samples = await after([
-    { type: 'batch', root: '100', jobs: 96, waiters: 100 },
-    { type: 'batch', root: '101', jobs: 3, waiters: 3 },
+    { type: 'batch', lane: 'root 100', jobs: 96, waiters: 100 },
+    { type: 'batch', lane: 'root 101', jobs: 3, waiters: 3 },
     { type: 'unreadable', problem: 'premature EOF', sizeBytes: 3 },
     { type: 'suspicious', jobId: 1, fields: ['projectId'] },
     { type: 'unmetered', queued: 12, posted: 0, dropped: 2 },

@@ -5,7 +5,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { DirectoryRequest, DirectoryResponse } from '../contract/index.ts';
 import type { LedgerClock, Log } from '../environment/index.ts';
-import type { Ledger } from '../ledger/index.ts';
+import type { HoldOptions, Ledger } from '../ledger/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 
 /** What a decision rests on beside the counters. */
@@ -35,6 +35,8 @@ export interface DecideDeps {
   readonly handOutDirectory?: HandOutDirectory;
   /** `https://budget.example.com`: rejections lead there. Absent: there is no console. */
   readonly consoleUrl?: string | undefined;
+  /** Told of counters that several roots share and that these jobs had to fight for. @default nobody is */
+  readonly onContended?: HoldOptions['onContended'];
   readonly clock: LedgerClock;
   readonly log: Log;
   /** Written at the end of each request. @default none are kept */

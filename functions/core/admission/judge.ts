@@ -73,7 +73,10 @@ async function judgeBy(
   const outcomes = await deps.ledger.hold(
     evaluated.map((one) => ({ ...toHoldAsk(one), decidedAtMs: nowMs })),
     deadlineMs,
-    limitsAreCurrent && { limitsAreCurrent },
+    {
+      ...(limitsAreCurrent && { limitsAreCurrent }),
+      ...(deps.onContended && { onContended: deps.onContended }),
+    },
   );
   return evaluated.map((one, index) => ({ ...one, outcome: outcomes[index] ?? UNANSWERED, policy, nowMs }));
 }

@@ -39,6 +39,21 @@ export interface AdmissionsResponse {
    * it; a service that keeps no count of that leaves it out.
    */
   readonly decisions: readonly JobDecision[];
+  /**
+   * Counters that several root groups share and for which these jobs had to fight others: the caller had better send the
+   * roots of such jobs together. At most {@link CONTENDED_MAX}; absent: none. A service that does not know leaves it out.
+   */
+  readonly contended?: readonly ContendedCounter[];
+}
+
+/** Counters named in one answer: a job has at most 24, and few of them are shared. */
+export const CONTENDED_MAX = 24;
+
+export interface ContendedCounter {
+  /** Its name: any text, the same whenever it is the same counter. */
+  readonly counter: string;
+  /** The jobs of the request that claim it. */
+  readonly jobIds: readonly number[];
 }
 
 /**

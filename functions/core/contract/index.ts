@@ -5,6 +5,8 @@ export {
   type AdmissionsResponse,
   BATCH_BYTES_MAX,
   BODY_BYTES_MAX,
+  CONTENDED_MAX,
+  type ContendedCounter,
   DIRECTORY_NAMES_MAX,
   DIRECTORY_PARTS_MAX,
   DIRECTORY_PATH,

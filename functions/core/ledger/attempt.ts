@@ -1,6 +1,7 @@
 /** One transaction against the weather: conflicts, throttles and lost answers are tried again while there is time. */
 import type { LedgerClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';
+import { RetryBudgets } from './retry-budgets.ts';
 import type { LedgerStore, Refusal, Write } from './store.ts';
 
 export interface AttemptDeps extends TransactDeps {
@@ -17,6 +18,12 @@ export interface TransactDeps {
   readonly newToken: () => string;
   /** Told of every conflict, throttle and silence, whether or not there is time to try again. @default nobody is */
   readonly onRetry?: (() => void) | undefined;
+  /** Told of the writes that met others, where the table says which they are. @default nobody is */
+  readonly onContended?: ((writes: readonly Write[]) => void) | undefined;
+  /** @default every transaction has tries of its own */
+  readonly budgets?: RetryBudgets | undefined;
+  /** A job waits for it: races lost are run again sooner. Ends of jobs can wait, and let them pass. */
+  readonly isUrgent?: boolean;
 }
 
 /** A transaction started with less than this may well commit unheard; its job would be charged and answered by the fallback. */
@@ -27,8 +34,9 @@ export const TRANSACTION_RESERVE_MS = 150;
  */
 const SILENCE_SHARE = 1 / 3;
 const SILENCE_MS_MIN = 300;
-/** Full jitter over 10, 20, 40 … 200 ms: twelve lost races are over a second of trying. */
-const TRIES_MAX = 12;
+/** Budgets and deadlines end most trying before; this ends it where time stands still. */
+const TRIES_MAX = 40;
+/** Full jitter over 10, 20, 40 … 200 ms: for a busy table, and for what nobody waits for. */
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 200;
 /** Three silences in one call are an outage. */
@@ -49,6 +57,7 @@ export async function attempt(
 ): Promise<AttemptResult> {
   // One token for all tries: an answer that was lost is found again instead of being applied twice.
   const token = deps.newToken();
+  const { budgets = new RetryBudgets(deps.clock) } = deps;
   let cause: GaveUpCause = 'deadline';
   let silences = 0;
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
@@ -56,15 +65,33 @@ export async function attempt(
     if (leftMs < TRANSACTION_RESERVE_MS) break;
     const answer = await transact(writes, token, silenceMs(leftMs), deps.store);
     if (answer === 'silence') silences += 1;
-    else if (answer.outcome === 'committed' || answer.outcome === 'refused') return answer;
+    else if (answer.outcome === 'committed' || answer.outcome === 'refused') {
+      budgets.committed(writes);
+      return answer;
+    }
     deps.onRetry?.();
+    const contended = contendedOf(answer, writes);
+    deps.onContended?.(contended);
     cause = answer !== 'silence' && answer.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
-    const pauseMs = deps.random() * Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
+    const patientMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
+    const { atLeastMs, jitterMs } = budgets.take(contended, tries);
+    const isRace = deps.isUrgent === true && cause === 'contended' && contended.length > 0;
+    const pauseMs = atLeastMs + deps.random() * (isRace ? jitterMs : patientMs);
     if (timeLeftMs(deadlineMs, deps.clock) - pauseMs < TRANSACTION_RESERVE_MS) break;
     await deps.clock.sleep(pauseMs);
   }
   return { outcome: 'gave_up', cause };
+}
+
+/** The writes that met others, as far as the table tells. */
+function contendedOf(
+  answer: Exclude<Awaited<ReturnType<typeof transact>>, { readonly outcome: 'committed' | 'refused' }>,
+  writes: readonly Write[],
+): readonly Write[] {
+  if (answer === 'silence') return [];
+  const { contended } = answer;
+  return contended === undefined ? [] : writes.filter((_, place) => contended.includes(place));
 }
 
 const silenceMs = (leftMs: number): number =>

@@ -11,6 +11,7 @@ import { SeenCounters } from './last-seen.ts';
 import type { EndOutcome, GoneJob, JobEnd, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
 import { type MoveDeps, type MoveWish, makeMoves } from './make-moves.ts';
 import { rebuild } from './rebuild.ts';
+import { RetryBudgets } from './retry-budgets.ts';
 import { expireMove, releaseMove, settleMove } from './settle.ts';
 import type { LedgerStore } from './store.ts';
 import { bypassMove, unmeteredMove } from './unmetered.ts';
@@ -43,7 +44,8 @@ export function createLedger({
   onRetry,
   onClampedDuration,
 }: LedgerOptions): Ledger {
-  const deps: MoveDeps = { store, clock, random, newToken, onRetry, lastSeen: new SeenCounters() };
+  const budgets = new RetryBudgets(clock);
+  const deps: MoveDeps = { store, clock, random, newToken, onRetry, budgets, lastSeen: new SeenCounters() };
 
   const endJobs = async (wishes: readonly MoveWish<EndOutcome>[]): Promise<readonly EndOutcome[]> => {
     const deadlineMs = clock.monotonicMs() + ENDS_TIMEOUT_MS;

@@ -6,7 +6,7 @@
  *        ▲                                            └─▶ refused: learn what the items showed
  *        └────────────── again, at most six times ◀───────────┘
  */
-import type { CounterKey } from '../../../policies/claim.ts';
+import { type CounterKey, counterName, spansRoots } from '../../../policies/claim.ts';
 import { LedgerError } from '../store/index.ts';
 import {
   type AttemptDeps,
@@ -46,17 +46,24 @@ export async function hold(
   asks: readonly HoldAsk[],
   deadlineMs: number,
   deps: HoldDeps,
-  { limitsAreCurrent }: HoldOptions = {},
+  { limitsAreCurrent, onContended }: HoldOptions = {},
 ): Promise<readonly HoldOutcome[]> {
   const stale = new StaleLimits(limitsAreCurrent, deadlineMs, deps.clock);
   const jobs = new Map<number, HoldJob>();
   for (const ask of asks) if (!jobs.has(ask.jobId)) jobs.set(ask.jobId, newJob(ask));
 
   const known = new Map<string, KnownCounter>();
+  const contended = new Set<string>();
+  const noting = {
+    ...deps,
+    isUrgent: true,
+    onContended: (writes: readonly Write[]) => noteShared(writes, contended),
+  };
   // One after the other: packs of one batch share counters, and the earlier job goes first.
   for (const pack of packs(open([...jobs.values()]), countersOf)) {
-    await decidePack(pack, known, stale, deadlineMs, deps);
+    await decidePack(pack, known, stale, deadlineMs, noting);
   }
+  for (const name of contended) onContended?.(name, claimantsOf(name, jobs.values()));
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
 }
 
@@ -88,6 +95,15 @@ async function decidePack(
   }
   giveUp((await stale.sifted(weigh(open(pack), known))).verdicts, 'contended');
 }
+
+function noteShared(writes: readonly Write[], contended: Set<string>): void {
+  for (const write of writes) {
+    if (write.kind === 'counter' && spansRoots(write.key)) contended.add(counterName(write.key));
+  }
+}
+
+const claimantsOf = (name: string, jobs: Iterable<HoldJob>): readonly number[] =>
+  [...jobs].flatMap(({ ask, names }) => (names.includes(name) ? [ask.jobId] : []));
 
 const open = (jobs: readonly HoldJob[]): readonly HoldJob[] =>
   jobs.filter((job) => job.outcome === undefined);

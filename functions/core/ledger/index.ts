@@ -36,6 +36,7 @@ export type {
   EndOutcome,
   GoneJob,
   HoldAsk,
+  HoldOptions,
   HoldOutcome,
   JobEnd,
   JobFacts,

@@ -101,6 +101,11 @@ export interface HoldOptions {
    * within `timeoutMs`. Absent: they are.
    */
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
+  /**
+   * Told at the end, by name, of each counter that jobs of several root groups claim and that other writers held or wrote
+   * too often meanwhile, with the jobs of this call that claim it.
+   */
+  readonly onContended?: (counter: string, jobIds: readonly number[]) => void;
 }
 
 export type UncheckedCause = 'exempt' | 'unmetered' | 'bypass';

@@ -85,8 +85,9 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 
   async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
     const fault = await this.#before('transact', options);
-    if (fault?.kind === 'conflict') return { outcome: 'conflict' };
-    if (fault?.kind === 'throttle') return { outcome: 'throttled' };
+    const contended = [...writes.keys()];
+    if (fault?.kind === 'conflict') return { outcome: 'conflict', contended };
+    if (fault?.kind === 'throttle') return { outcome: 'throttled', contended };
     this.#writing = writes;
     const answer = this.#store.transact(writes, options);
     this.#writing = undefined;

@@ -159,9 +159,9 @@ export type TransactOutcome =
   /** One per write, same order; `undefined` where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
   /** Another transaction held one of the items. Nothing was written. */
-  | { readonly outcome: 'conflict' }
-  /** Nothing was written. */
-  | { readonly outcome: 'throttled' };
+  | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
+  /** Nothing was written. `contended`: the places of the writes that met others; absent: the table did not tell. */
+  | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
 
 /** The item as it was when its condition failed; absent: there was none. */
 export type Refusal =

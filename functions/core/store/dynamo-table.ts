@@ -208,7 +208,12 @@ function itemsOutcome(error: unknown): ItemsOutcome {
     );
     return { outcome: 'refused', refused };
   }
-  return { outcome: codes.has('TransactionConflict') ? 'conflict' : 'throttled' };
+  const outcome = codes.has('TransactionConflict') ? 'conflict' : 'throttled';
+  // None of them was refused: all that have a reason are contended.
+  return {
+    outcome,
+    contended: reasons.flatMap(({ Code = 'None' }, place) => (Code === 'None' ? [] : [place])),
+  };
 }
 
 const EXPECTED: ReadonlySet<string> = new Set([

@@ -118,9 +118,9 @@ export type ItemsOutcome =
   /** One per write, same order; undefined where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refused: readonly (RefusedItem | undefined)[] }
   /** Somebody else holds an item, or an earlier attempt with this token is under way. Nothing was written. */
-  | { readonly outcome: 'conflict' }
-  /** Nothing was written. */
-  | { readonly outcome: 'throttled' };
+  | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
+  /** Nothing was written. `contended`: the places of the writes that met others; absent: the table did not tell. */
+  | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
 
 export interface RefusedItem {
   /** As it was when the condition failed, if the write shows it; absent: there was none. */

@@ -7,6 +7,7 @@ import { directoryOf } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 const BUDGET = 900_000_000;
+const JOBS_MAX = 1_000_000_000;
 
 /** A root group, a subgroup and a project each; ids of the n-th root. */
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
@@ -19,6 +20,25 @@ export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + 
  * @param rootBudget - of each root group, in the currency.
  */
 export function benchRules(roots: number, moreRules: readonly unknown[] = [], rootBudget = BUDGET): Rules {
+  return rulesOn(roots, moreRules, ({ root, group, project }) => [
+    { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
+    { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
+    { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
+  ]);
+}
+
+/** Two counters per job: the budget of its root, and the jobs at once of the whole instance, which all roots share. */
+export const sharedRules = (roots: number): Rules =>
+  rulesOn(roots, [], ({ root }) => [{ on: { group: root }, money: BUDGET, per: 'month', mode: 'enforce' }], [
+    { on: 'instance', jobs: JOBS_MAX, mode: 'enforce' },
+  ]);
+
+function rulesOn(
+  roots: number,
+  moreRules: readonly unknown[],
+  limitsOf: (place: ReturnType<typeof benchPlace>) => readonly unknown[],
+  everywhere: readonly unknown[] = [],
+): Rules {
   const policy = valid(
     parsePolicy(
       {
@@ -40,17 +60,7 @@ export function benchRules(roots: number, moreRules: readonly unknown[] = [], ro
   );
   const places = Array.from({ length: roots }, (_, index) => benchPlace(index));
   const limits = valid(
-    parseLimits(
-      {
-        limits: places.flatMap(({ root, group, project }) => [
-          { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
-          { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
-          { on: { project }, jobs: 1_000_000_000, mode: 'enforce' },
-        ]),
-      },
-      'bench',
-      policy,
-    ),
+    parseLimits({ limits: [...everywhere, ...places.flatMap(limitsOf)] }, 'bench', policy),
   );
   const directory = directoryOf(
     places.flatMap(({ root, group }) => [

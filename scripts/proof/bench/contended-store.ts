@@ -23,12 +23,11 @@ export function contendedStore(
     const items = writes.map(itemOf);
     const durationMs = logNormal(CONTENTION.transactionMs, CONTENTION.transactionSigma, random);
     await time.sleep(CONTENTION.networkMs);
-    const hit = items.some((item) => held.has(item))
-      ? 'conflict'
-      : takeAll(budgets, items, time.monotonicMs());
+    const hit =
+      met('conflict', items, (item) => held.has(item)) ?? takeAll(budgets, items, time.monotonicMs());
     if (hit !== undefined) {
       await time.sleep(CONTENTION.networkMs);
-      return { outcome: hit };
+      return hit;
     }
     for (const item of items) held.add(item);
     await time.sleep(durationMs * CONTENTION.heldShare);
@@ -59,12 +58,22 @@ interface Budget {
   atMs: number;
 }
 
+/** The outcome of a transaction some of whose items are taken; undefined: none is. */
+function met(
+  outcome: 'conflict' | 'throttled',
+  items: readonly string[],
+  isTaken: (item: string) => boolean,
+): TransactOutcome | undefined {
+  const contended = items.flatMap((item, place) => (isTaken(item) ? [place] : []));
+  return contended.length === 0 ? undefined : { outcome, contended };
+}
+
 /** Takes the write units of every item, or throttles and takes none. */
 function takeAll(
   budgets: Map<string, Budget>,
   items: readonly string[],
   nowMs: number,
-): 'throttled' | undefined {
+): TransactOutcome | undefined {
   const { itemWriteUnitsPerSecond: perSecond, transactionWriteUnitsPerItem: cost } = CONTENTION;
   const taken = items.map((item) => {
     const budget = budgets.get(item) ?? { units: perSecond, atMs: nowMs };
@@ -73,7 +82,8 @@ function takeAll(
     budgets.set(item, budget);
     return budget;
   });
-  if (taken.some(({ units }) => units < cost)) return 'throttled';
+  const throttled = met('throttled', items, (item) => (budgets.get(item)?.units ?? 0) < cost);
+  if (throttled !== undefined) return throttled;
   for (const budget of taken) budget.units -= cost;
   return undefined;
 }

@@ -48,7 +48,7 @@ export async function contentionFigures(): Promise<readonly Figure[]> {
   // The model repeats exactly: guards stand a tenth or so beside its values.
   return [
     ratio('one hot group', groupedHot, naiveHot, 40),
-    ratio('64 groups', grouped64, naive64, 6),
+    ratio('64 groups', grouped64, naive64, 5),
     ...costs('one relay', groupedHot, { conflicts: 0.02, units: 3.3 }),
     ...costs('two relays', await load(1, 2), { conflicts: 0.06, units: 5.3 }),
   ];

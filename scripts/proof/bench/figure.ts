@@ -6,7 +6,7 @@ export interface Figure {
   /** The measured value; NaN where it could not be measured, which reaches nothing. */
   readonly value: number;
   readonly must: { readonly atLeast: number } | { readonly atMost: number };
-  readonly unit: '×' | 'per job' | 'tx' | 'MB';
+  readonly unit: '×' | 'per job' | 'tx' | 'MB' | 'ms' | '%' | 's';
   /** How it was got: exact counts repeat on any machine, ratios come from interleaved rounds, models say so. */
   readonly kind: 'ratio' | 'count' | 'modelled';
   /** Smallest and largest of the rounds, for ratios. */

@@ -3,6 +3,7 @@ import { createAdmitApp } from '../../../functions/admit/app.ts';
 import {
   ADMISSIONS_PATH,
   BODY_BYTES_MAX,
+  CONTENDED_MAX,
   HEALTH_PATH,
   UNMETERED_PATH,
 } from '../../../functions/core/contract/admissions.ts';
@@ -45,6 +46,40 @@ const aRequest = (jobId: number, more: object = {}) => ({
   image: 'alpine:3.22',
   timeoutSeconds: 3600,
   ...more,
+});
+
+test('names the shared counters that its jobs had to fight for, and says nothing where there was no fight', async () => {
+  const faults: StoreFault[] = [{ kind: 'conflict' }];
+  const { post } = anApp({
+    limits: [
+      { on: 'instance', jobs: 9 },
+      { on: { group: 100 }, money: 5, per: 'month' },
+    ],
+    fault: () => faults.shift(),
+  });
+  const answered = async (jobIds: readonly number[]) =>
+    (
+      await post(ADMISSIONS_PATH, { requests: jobIds.map((jobId) => aRequest(jobId)), remainingMs: 2_000 })
+    ).json();
+  expect(await answered([1, 2])).toMatchObject({
+    decisions: [{ outcome: 'admitted' }, { outcome: 'admitted' }],
+    contended: [{ counter: 'instance|jobs-now|now', jobIds: [1, 2] }],
+  });
+  expect(await answered([3])).not.toHaveProperty('contended');
+});
+
+test('names no more fights than the contract allows', async () => {
+  const users = Array.from({ length: CONTENDED_MAX + 6 }, (_, index) => index + 1);
+  const faults: StoreFault[] = [{ kind: 'conflict' }];
+  const { post } = anApp({
+    limits: users.map((user) => ({ on: { user }, jobs: 9 })),
+    fault: () => faults.shift(),
+  });
+  const requests = users.map((userId) => aRequest(userId, { userId }));
+  const { contended } = (await (await post(ADMISSIONS_PATH, { requests, remainingMs: 2_000 })).json()) as {
+    contended: unknown[];
+  };
+  expect(contended).toHaveLength(CONTENDED_MAX);
 });
 
 test('decides each request on its own, in order: admitted, unreadable, rejected', async () => {

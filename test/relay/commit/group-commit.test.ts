@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SECOND_BATCH_MS } from '../../../relay/commit/batch-job.ts';
 import { REQUEST_BYTES_MAX } from '../../../relay/commit/group-commit.ts';
+import { createLanes } from '../../../relay/commit/lanes.ts';
 import { undecided } from '../../../relay/verdict.ts';
-import { commitBench, range, turn } from '../../support/relay/commit-bench.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { type Asked, commitBench, range, type SentBatch, turn } from '../../support/relay/commit-bench.ts';
 import { admittedOf } from '../../support/relay/verdicts.ts';
 
 test('questions of one network read share a batch', async () => {
@@ -11,7 +14,7 @@ test('questions of one network read share a batch', async () => {
   expect(batches).toHaveLength(0);
   await turn();
   expect(batches.map((batch) => batch.jobIds)).toEqual([[1, 2, 3]]);
-  expect(events).toEqual([{ type: 'batch', root: '1', jobs: 3, waiters: 3 }]);
+  expect(events).toEqual([{ type: 'batch', lane: 'quiet 4', jobs: 3, waiters: 3 }]);
 });
 
 test('one batch is in flight per root, and what queued meanwhile is the next one', async () => {
@@ -82,6 +85,131 @@ test('roots do not wait for each other', async () => {
     ['1', 1],
     ['2', 2],
   ]);
+});
+
+/** Roots that share a lane, and one of another. */
+function neighbours(): { readonly one: number; readonly other: number; readonly apart: number } {
+  const { laneOf } = createLanes(handClock());
+  const [one = 0, other = 0] = range(1, 200).filter((root) => laneOf(String(root)) === 'quiet 0');
+  const apart = range(1, 200).find((root) => laneOf(String(root)) === 'quiet 7') ?? 0;
+  return { one, other, apart };
+}
+
+test('quiet roots of one lane share a batch, and what comes meanwhile is the next one', async () => {
+  const { ask, batches } = commitBench();
+  const { one, other } = neighbours();
+  ask(1, { root: one });
+  ask(2, { root: other });
+  await turn();
+  ask(3, { root: other });
+  ask(4, { root: one });
+  await turn();
+  await batches[0]?.answer();
+  expect(batches.map(({ jobIds }) => jobIds)).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+});
+
+test('a flooding root delays a neighbour of its lane by one turn, whatever number of projects it has', async () => {
+  const { ask, batches } = commitBench();
+  const { one, other } = neighbours();
+  for (const jobId of range(1, 500)) ask(jobId, { root: one, project: jobId });
+  await turn();
+  for (const jobId of [1_001, 1_002]) ask(jobId, { root: other });
+  await batches[0]?.answer();
+  expect(batches[1]?.jobIds).toHaveLength(96);
+  expect(batches[1]?.jobIds.slice(0, 4)).toEqual([97, 1_001, 98, 1_002]);
+});
+
+test('roots that fight for a shared counter go by one lane, those that wait already included', async () => {
+  const lanes = createLanes(handClock());
+  const { ask, batches } = commitBench({ lanes });
+  const { one, apart } = neighbours();
+  ask(1, { root: one });
+  ask(2, { root: apart });
+  await turn();
+  ask(3, { root: one });
+  ask(4, { root: apart });
+  await turn();
+  lanes.noteContended('instance', [String(one), String(apart)]);
+  await batches[1]?.answer();
+  expect(batches).toHaveLength(2);
+  await batches[0]?.answer();
+  expect(batches.map(({ jobIds }) => jobIds)).toEqual([[1], [2], [3, 4]]);
+  ask(5, { root: apart });
+  await turn();
+  expect(batches).toHaveLength(3);
+});
+
+test('roots that no longer fight wait for each other no longer', async () => {
+  const clock = handClock();
+  const lanes = createLanes(clock);
+  const { ask, batches } = commitBench({ lanes });
+  const { one, apart } = neighbours();
+  lanes.noteContended('instance', [String(one), String(apart)]);
+  ask(1, { root: one });
+  await turn();
+  ask(2, { root: apart });
+  await turn();
+  expect(batches).toHaveLength(1);
+  clock.advance(10_000);
+  ask(3, { root: apart });
+  await turn();
+  expect(batches.map(({ jobIds }) => jobIds)).toEqual([[1], [2, 3]]);
+});
+
+test('whatever roots fight for while jobs come and batches end: each job is sent once and answered once', async () => {
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ do: fc.constant('ask' as const), root: fc.nat(12) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const), which: fc.nat(5) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('fight' as const),
+        counter: fc.constantFrom('a', 'b'),
+        roots: fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(10, 300, 900) }),
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const clock = handClock(1_000);
+      const lanes = createLanes(clock);
+      const { ask, batches, commit, pass } = commitBench({ lanes, clock });
+      const left: SentBatch[] = [];
+      let seen = 0;
+      let jobs = 0;
+      const asked: Asked[] = [];
+      for (const one of steps) {
+        if (one.do === 'ask') {
+          jobs += 1;
+          asked.push(ask(jobs, { root: one.root, deadlineMs: 60_000 }));
+        } else if (one.do === 'answer')
+          await left.splice(one.which % Math.max(1, left.length), 1)[0]?.answer();
+        else if (one.do === 'fight') lanes.noteContended(one.counter, one.roots.map(String));
+        else await pass(one.ms);
+        await turn();
+        left.push(...batches.slice(seen));
+        seen = batches.length;
+      }
+      for (; left.length > 0; seen = batches.length) {
+        await left.shift()?.answer();
+        left.push(...batches.slice(seen));
+      }
+      const sent = batches.flatMap(({ jobIds }) => jobIds);
+      expect(sent.toSorted((a, b) => a - b)).toEqual(range(1, jobs));
+      expect(asked.map(({ verdict }) => verdict)).toEqual(
+        range(1, jobs).map((id) => admittedOf({ jobId: id })),
+      );
+      expect(commit.open).toBe(0);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test('500 questions at once of one root are six batches of at most 96, one after the other', async () => {

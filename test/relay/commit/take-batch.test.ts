@@ -8,10 +8,15 @@ const NOW_MS = 1_000;
 
 function job(
   jobId: number,
-  parts: { project?: number; padding?: number; deadlinesMs?: readonly number[] } = {},
+  parts: { root?: number; project?: number; padding?: number; deadlinesMs?: readonly number[] } = {},
 ): BatchJob {
-  const { project = 1, padding = 0, deadlinesMs = [NOW_MS + 2_000] } = parts;
-  const made = createBatchJob({ jobId, projectId: project, rootNamespaceId: 1, image: 'é'.repeat(padding) });
+  const { root = 1, project = 1, padding = 0, deadlinesMs = [NOW_MS + 2_000] } = parts;
+  const made = createBatchJob({
+    jobId,
+    projectId: project,
+    rootNamespaceId: root,
+    image: 'é'.repeat(padding),
+  });
   for (const deadlineMs of deadlinesMs) made.waiters.add({ deadlineMs, resolve: () => {} });
   return made;
 }
@@ -22,18 +27,19 @@ function queueOf(jobs: readonly BatchJob[]): FairQueue {
   return queue;
 }
 
+const roots = (...names: readonly string[]): Set<string> => new Set(names.length === 0 ? ['1'] : names);
 const ids = (jobs: readonly BatchJob[]): number[] => jobs.map((one) => one.request.jobId);
 
 test('a batch takes 96 jobs and leaves the rest in order', () => {
   const queue = queueOf(range(1, 100).map((jobId) => job(jobId)));
-  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual(range(1, REQUESTS_MAX));
-  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual(range(97, 100));
-  expect(takeBatch(queue, '1', NOW_MS)).toEqual({ jobs: [], expired: [] });
+  expect(ids(takeBatch(queue, roots(), NOW_MS).jobs)).toEqual(range(1, REQUESTS_MAX));
+  expect(ids(takeBatch(queue, roots(), NOW_MS).jobs)).toEqual(range(97, 100));
+  expect(takeBatch(queue, roots(), NOW_MS)).toEqual({ jobs: [], expired: [] });
 });
 
 test('a batch stays within the contract’s bytes, counted as they travel and not as characters', () => {
   const queue = queueOf(range(1, 12).map((jobId) => job(jobId, { padding: 20_000 })));
-  const { jobs } = takeBatch(queue, '1', NOW_MS);
+  const { jobs } = takeBatch(queue, roots(), NOW_MS);
   const bytes = jobs.reduce((sum, one) => sum + Buffer.byteLength(one.json), 0);
   expect(bytes).toBeLessThanOrEqual(BATCH_BYTES_MAX);
   expect(bytes + Buffer.byteLength(job(8, { padding: 20_000 }).json)).toBeGreaterThan(BATCH_BYTES_MAX);
@@ -42,8 +48,8 @@ test('a batch stays within the contract’s bytes, counted as they travel and no
 
 test('a job larger than a batch goes alone instead of blocking its root', () => {
   const queue = queueOf([job(1, { padding: BATCH_BYTES_MAX }), job(2)]);
-  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual([1]);
-  expect(ids(takeBatch(queue, '1', NOW_MS).jobs)).toEqual([2]);
+  expect(ids(takeBatch(queue, roots(), NOW_MS).jobs)).toEqual([1]);
+  expect(ids(takeBatch(queue, roots(), NOW_MS).jobs)).toEqual([2]);
 });
 
 test('what cannot be decided in time leaves the queue without being sent', () => {
@@ -53,14 +59,14 @@ test('what cannot be decided in time leaves the queue without being sent', () =>
     job(3, { deadlinesMs: [] }),
     job(4, { deadlinesMs: [NOW_MS - 1, NOW_MS + 500] }),
   ]);
-  const { jobs, expired } = takeBatch(queue, '1', NOW_MS);
+  const { jobs, expired } = takeBatch(queue, roots(), NOW_MS);
   expect([ids(jobs), ids(expired), queue.size]).toEqual([[2, 4], [1, 3], 0]);
 });
 
 test('expired jobs take no place in the batch', () => {
   const late = range(1, 200).map((jobId) => job(jobId, { deadlinesMs: [NOW_MS] }));
   const queue = queueOf([...late, ...range(201, 296).map((jobId) => job(jobId))]);
-  const { jobs, expired } = takeBatch(queue, '1', NOW_MS);
+  const { jobs, expired } = takeBatch(queue, roots(), NOW_MS);
   expect([jobs.length, expired.length]).toEqual([96, 200]);
 });
 
@@ -69,8 +75,34 @@ test('projects share a batch in turns', () => {
     ...range(1, 200).map((jobId) => job(jobId, { project: 1 })),
     ...range(201, 400).map((jobId) => job(jobId, { project: 2 })),
   ]);
-  const taken = ids(takeBatch(queue, '1', NOW_MS).jobs);
+  const taken = ids(takeBatch(queue, roots(), NOW_MS).jobs);
   expect(taken.filter((jobId) => jobId > 200)).toHaveLength(48);
+});
+
+test('roots take turns, however many projects or jobs one of them has', () => {
+  const queue = queueOf([
+    ...range(1, 200).map((jobId) => job(jobId, { project: jobId })),
+    ...range(201, 210).map((jobId) => job(jobId, { root: 2 })),
+    job(300, { root: 3 }),
+  ]);
+  const waiting = roots('1', '2', '3');
+  const first = ids(takeBatch(queue, waiting, NOW_MS).jobs);
+  expect(first.slice(0, 6)).toEqual([1, 201, 300, 2, 202, 3]);
+  expect(first.filter((jobId) => jobId > 200)).toHaveLength(11);
+  expect([...waiting]).toEqual(['1']);
+});
+
+test('who was served last in one batch comes last in the next', () => {
+  const queue = queueOf([
+    ...range(1, 96).map((jobId) => job(jobId, { root: jobId })),
+    ...range(1_001, 1_096).map((jobId) => job(jobId, { root: jobId - 1_000 })),
+  ]);
+  const waiting = roots(...range(1, 96).map(String), '97', 'nobody');
+  queue.push(job(97, { root: 97 }));
+  takeBatch(queue, waiting, NOW_MS);
+  const next = ids(takeBatch(queue, waiting, NOW_MS).jobs);
+  expect(next.slice(0, 2)).toEqual([97, 1_001]);
+  expect(waiting.has('nobody')).toBe(false);
 });
 
 test.each([

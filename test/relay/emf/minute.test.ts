@@ -53,7 +53,7 @@ test('questions, answers and what they are made of are counted, and the next min
     { type: 'question' },
     { type: 'question' },
     { type: 'unreadable', problem: 'no job', sizeBytes: 3 },
-    { type: 'batch', root: '1', jobs: 2, waiters: 2 },
+    { type: 'batch', lane: 'root 1', jobs: 2, waiters: 2 },
     ADMITTED,
     REJECTED,
     FALLBACK,

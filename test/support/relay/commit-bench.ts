@@ -1,5 +1,6 @@
 import type { BatchJob } from '../../../relay/commit/batch-job.ts';
 import { createGroupCommit, type GroupCommit } from '../../../relay/commit/group-commit.ts';
+import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerVerdict } from '../../../relay/verdict.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
@@ -47,15 +48,17 @@ export interface AskedOf {
 /** Lets everything run that waits for a promise or for `setImmediate`. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export function commitBench(options: { readonly queuedMax?: number } = {}): CommitBench {
-  const clock = handClock(1_000);
+export function commitBench(
+  options: { readonly queuedMax?: number; readonly lanes?: Lanes; readonly clock?: HandClock } = {},
+): CommitBench {
+  const { clock = handClock(1_000) } = options;
   const batches: SentBatch[] = [];
   const events: RelayEvent[] = [];
   const commit = createGroupCommit({
+    ...options,
     clock,
     observe: (event) => events.push(event),
     defer: setImmediate,
-    ...options,
     send: (jobs, remainingMs) =>
       new Promise((resolve, reject) => {
         batches.push({

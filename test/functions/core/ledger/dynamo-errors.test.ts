@@ -43,24 +43,45 @@ const canceled = (...codes: string[]) =>
   new TransactionCanceledException({ ...meta, CancellationReasons: codes.map((Code) => ({ Code })) });
 
 test.each([
-  { name: 'a conflicting item', error: canceled('None', 'TransactionConflict'), outcome: 'conflict' },
+  {
+    name: 'a conflicting item',
+    error: canceled('None', 'TransactionConflict'),
+    outcome: 'conflict',
+    contended: [1],
+  },
+  {
+    name: 'a throttled item beside a conflicting one',
+    error: canceled('ThrottlingError', 'TransactionConflict'),
+    outcome: 'conflict',
+    contended: [0, 1],
+  },
   {
     name: 'our own earlier try',
     error: new TransactionInProgressException({ ...meta }),
     outcome: 'conflict',
   },
-  { name: 'a throttled item', error: canceled('ThrottlingError', 'None'), outcome: 'throttled' },
-  { name: 'a hot partition', error: canceled('None', 'ProvisionedThroughputExceeded'), outcome: 'throttled' },
+  {
+    name: 'a throttled item',
+    error: canceled('ThrottlingError', 'None'),
+    outcome: 'throttled',
+    contended: [0],
+  },
+  {
+    name: 'a hot partition',
+    error: canceled('None', 'ProvisionedThroughputExceeded'),
+    outcome: 'throttled',
+    contended: [1],
+  },
   {
     name: 'a throttled table',
     error: new ProvisionedThroughputExceededException({ ...meta }),
     outcome: 'throttled',
   },
   { name: 'a throttled account', error: new RequestLimitExceeded({ ...meta }), outcome: 'throttled' },
-])('$name is a value: $outcome', async ({ error, outcome }) => {
+])('$name is a value: $outcome', async ({ error, outcome, contended }) => {
   dynamo.reset();
   dynamo.on(TransactWriteItemsCommand).rejects(error);
-  expect(await transact()).toEqual({ outcome });
+  expect(await transact()).toEqual({ outcome, ...(contended && { contended }) });
 });
 
 test('a refusal beside a conflict is a refusal: it says something new', async () => {

@@ -88,11 +88,94 @@ test.each([
   },
 );
 
+test('names the shared counters that were fought for, with the jobs that claim them', async () => {
+  const { ledger, clock } = house([{ kind: 'conflict' }, undefined, undefined, { kind: 'throttle' }]);
+  const told: (readonly [string, readonly number[]])[] = [];
+  const holding = (asks: readonly HoldAsk[]) =>
+    ledger.hold(asks, clock.monotonicMs() + DEADLINE_MS, {
+      onContended: (name, jobIds) => void told.push([name, jobIds]),
+    });
+  const everywhere = claim('instance', 1, 100);
+  await holding([
+    anAsk(1, [claim('group/1', 10, 100), everywhere]),
+    anAsk(2, [claim('project/7', 10, 100)]),
+    anAsk(3, [claim('user/5', 10, 100), everywhere]),
+  ]);
+  expect(told.toSorted()).toEqual([
+    ['instance|money-month|2026-11', [1, 3]],
+    ['user/5|money-month|2026-11', [3]],
+  ]);
+  told.length = 0;
+  await holding([anAsk(4, [everywhere])]);
+  expect(told).toEqual([]);
+  await holding([anAsk(5, [everywhere])]);
+  expect(told).toEqual([['instance|money-month|2026-11', [5]]]);
+});
+
+test('ends wait longer after a race lost than jobs that somebody waits for', async () => {
+  const { hold, ledger, clock, faults } = house();
+  const lost = Array<StoreFault>(6).fill({ kind: 'conflict' });
+  faults.push(...lost);
+  await hold([group(1)]);
+  const heldMs = clock.monotonicMs();
+  faults.push(...lost);
+  await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+  const settledMs = clock.monotonicMs() - heldMs;
+  expect(settledMs).toBeGreaterThan(5 * heldMs);
+});
+
+test('a busy table, and a conflict of which it tells no item, are waited for longer than a race lost', async () => {
+  const pausedMs = async (
+    outcome: 'conflict' | 'throttled',
+    contended?: readonly number[],
+  ): Promise<number> => {
+    const clock = manualClock();
+    const memory = new MemoryStore({ instance: INSTANCE, clock });
+    let left = 6;
+    const store: LedgerStore = Object.assign(Object.create(memory), {
+      transact: async (...asked: Parameters<LedgerStore['transact']>) => {
+        left -= 1;
+        return left < 0 ? memory.transact(...asked) : { outcome, ...(contended && { contended }) };
+      },
+      readCounters: memory.readCounters.bind(memory),
+      readRecords: memory.readRecords.bind(memory),
+    });
+    await createLedger({ store, clock, random: () => 0.5 }).hold(
+      [group(1)],
+      clock.monotonicMs() + DEADLINE_MS,
+    );
+    return clock.monotonicMs();
+  };
+  expect(await pausedMs('conflict', [1])).toBeLessThan(50);
+  expect(await pausedMs('conflict')).toBeGreaterThan(200);
+  expect(await pausedMs('throttled', [1])).toBeGreaterThan(200);
+});
+
+test('a process remembers what it lost, and what it won pays for it', async () => {
+  const { hold, clock, faults } = house();
+  const lost = (count: number) => faults.push(...Array<StoreFault>(count).fill({ kind: 'conflict' }));
+  for (let jobId = 1; jobId <= 40; jobId += 1) {
+    lost(3);
+    await hold([group(jobId, 1)]);
+  }
+  const whileWinningMs = clock.monotonicMs();
+  expect(whileWinningMs).toBeLessThan(700);
+  lost(100);
+  await hold([group(101, 1)]);
+  faults.length = 0;
+  const beforeMs = clock.monotonicMs();
+  lost(1);
+  await hold([group(102, 1)]);
+  const pausedMs = clock.monotonicMs() - beforeMs;
+  // Half of 18 ms is what one that has lost nothing before would wait.
+  expect(pausedMs).toBeGreaterThan(9);
+});
+
 test('a job found too large is rejected even if the rejection could not be written down', async () => {
   const { hold, newLedger, faults } = house([]);
   await hold([group(1, 90)]);
   // The first try is answered by the full counter, every later one meets a conflict.
-  faults.push(undefined, ...Array<StoreFault>(20).fill({ kind: 'conflict' }));
+  faults.push(undefined, ...Array<StoreFault>(60).fill({ kind: 'conflict' }));
   const outcomes = await hold([group(2, 20), group(3, 5)], DEADLINE_MS, newLedger());
   expect(outcomes.map(wordOf)).toEqual(['rejected', 'undecided:contended']);
 });
