@@ -1,11 +1,16 @@
-import { ADMISSIONS_PATH, UNMETERED_PATH, type UnmeteredResult } from '../functions/core/contract/index.ts';
+import {
+  ADMISSIONS_PATH,
+  type LimitRoom,
+  UNMETERED_PATH,
+  type UnmeteredResult,
+} from '../functions/core/contract/index.ts';
 import { type AdmitCallDeps, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { BatchJob } from './commit/batch-job.ts';
 import { SEND_MS_MIN } from './commit/fair-queue.ts';
 import type { SendBatch } from './commit/group-commit.ts';
 import type { RelayObserver } from './events.ts';
-import { matchDecisions, matchResults, parseVerdicts } from './match-answers.ts';
+import { matchDecisions, matchResults, parseRooms, parseVerdicts } from './match-answers.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 
 /**
@@ -19,6 +24,8 @@ interface ForwarderDeps extends AdmitCallDeps {
   readonly breaker: Breaker;
   readonly random: () => number;
   readonly observe: RelayObserver;
+  /** Told what is left of limits. @default nobody is */
+  readonly roomTold?: (rooms: readonly LimitRoom[]) => void;
 }
 
 /** A fallback answer on its way to the ledger. */
@@ -96,6 +103,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     const matched = matchDecisions(body, { batch, jobIds });
     if (matched === undefined) return undefined;
     const { decisions, unmatched } = matched;
+    deps.roomTold?.(parseRooms(body));
     if (unmatched > 0) {
       observe({
         type: 'admit_failed',

@@ -33,6 +33,8 @@ export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
 export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
 /** What cost and capacity rules do when the ledger is out of reach: `admit` or `reject`. */
 export const ENV_FALLBACK = 'TOLLGATE_FALLBACK';
+/** How many relays there are: each admits its share of what is left of limits while the ledger is out of reach. */
+export const ENV_RELAYS = 'TOLLGATE_RELAYS';
 /** The compiled policy, JSON. Absent: the relay can evaluate no security rule by itself. */
 export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 /** DynamoDB table for the heartbeat that the watchdog reads. Unset: no heartbeat. */

@@ -11,6 +11,7 @@ import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
+import { RelayRoom } from './room.ts';
 import { type Router, STATUS } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
@@ -31,6 +32,8 @@ interface RelayOptions {
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
+  /** How many relays there are: each admits its share of what is left while nobody can be asked. @default 1 */
+  readonly relays?: number;
   readonly observe: RelayObserver;
   /** @default the system's */
   readonly clock?: RelayClock;
@@ -87,8 +90,15 @@ export function createRelay(options: RelayOptions): Relay {
     (state) => observe({ type: 'breaker', state }),
   );
   const way = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
-  const forwarder = createForwarder({ ...way, breaker });
   const directory = createLiveDirectory(way);
+  const room = new RelayRoom({
+    clock,
+    policy,
+    directory: directory.current,
+    relays: options.relays ?? 1,
+    isSettled: () => unmetered.queued === 0,
+  });
+  const forwarder = createForwarder({ ...way, breaker, roomTold: (rooms) => room.tell(rooms) });
   const commit = createGroupCommit({
     send: forwarder.send,
     clock,
@@ -118,6 +128,7 @@ export function createRelay(options: RelayOptions): Relay {
       stateless: statelessCheck(policy, clock, directory.current),
       groupsAbove: (request) => groupsAbove(request, directory.current()),
       costAndCapacity: options.fallback,
+      room,
       schemaProven: () => proof.standing === 'proven',
       newDecisionId: () => `f-${randomUUID()}`,
       ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),

@@ -146,6 +146,7 @@ function relayEnvironment(
     ...admitEnvironment(admit),
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
     [names.ENV_FALLBACK]: relay.failurePolicy,
+    [names.ENV_RELAYS]: String(relay.count),
     [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,
     ...(settings.metrics && { [names.ENV_RELAY_DEPLOYMENT]: settings.stage }),
     ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),

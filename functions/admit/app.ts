@@ -1,7 +1,7 @@
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { isRecord } from '../../policies/document/reading.ts';
-import { type DecideDeps, decide, recordUnmetered } from '../core/admission/index.ts';
+import { type DecideDeps, decide, LimitRooms, recordUnmetered } from '../core/admission/index.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -25,6 +25,7 @@ import { logWith } from '../core/environment/index.ts';
 export function createAdmitApp(deps: DecideDeps): Hono {
   const app = new Hono();
   const batches = new WeakMap<Request, string>();
+  const limitRooms = new LimitRooms(deps);
 
   app.onError((error, c) => {
     // The name says what kind of failure it was; the message could quote what a caller sent, so it stays here.
@@ -63,8 +64,14 @@ export function createAdmitApp(deps: DecideDeps): Hono {
     const { entries, remainingMs, batch } = envelope.value;
     if (batch !== undefined) batches.set(c.req.raw, batch);
     const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
-    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, { ...deps, log });
-    return c.json({ ...(batch !== undefined && { batch }), decisions } satisfies AdmissionsResponse);
+    const rooms = limitRooms.batch();
+    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, { ...deps, log, rooms });
+    const room = rooms.told();
+    return c.json({
+      ...(batch !== undefined && { batch }),
+      decisions,
+      ...(room.length > 0 && { room }),
+    } satisfies AdmissionsResponse);
   });
 
   app.post(UNMETERED_PATH, async (c) => {

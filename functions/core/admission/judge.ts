@@ -70,10 +70,16 @@ async function judgeBy(
     if (evaluation.unknownGroup) deps.metrics?.add(METRIC_UNKNOWN_GROUPS, 1);
     return { request, evaluation };
   });
+  deps.rooms?.look(evaluated.flatMap(({ evaluation }) => evaluation.claims));
   const outcomes = await deps.ledger.hold(
     evaluated.map((one) => ({ ...toHoldAsk(one), decidedAtMs: nowMs })),
     deadlineMs,
     limitsAreCurrent && { limitsAreCurrent },
+  );
+  deps.rooms?.held(
+    evaluated.flatMap(({ evaluation }, index) =>
+      outcomes[index]?.outcome === 'admitted' ? evaluation.claims : [],
+    ),
   );
   return evaluated.map((one, index) => ({ ...one, outcome: outcomes[index] ?? UNANSWERED, policy, nowMs }));
 }
