@@ -55,6 +55,7 @@ async function main(config: RelayConfig): Promise<void> {
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
     relays: config.relays,
+    writeJournal: aws.writeJournal,
     schemaTrust: trustIn(schema, isLoopback(config.router.host)),
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),
   });

@@ -39,7 +39,9 @@ export const ENV_RELAYS = 'TOLLGATE_RELAYS';
 export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 /** DynamoDB table for the heartbeat that the watchdog reads. Unset: no heartbeat. */
 export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
-/** Begins the heartbeat's key, as it begins every key of the table: `gitlab.example.com`. */
+/** DynamoDB table for fallback answers that the function cannot be told of. Unset: they wait in memory alone. */
+export const ENV_JOURNAL_TABLE = 'TOLLGATE_JOURNAL_TABLE';
+/** Begins the keys of heartbeat and journal, as it begins every key of the table: `gitlab.example.com`. */
 export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 /** Containers on Fargate are told. */
 export const ENV_AWS_REGION = 'AWS_REGION';

@@ -9,6 +9,7 @@ import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
+import { Journal, type WriteJournal } from './journal.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { RelayRoom } from './room.ts';
@@ -35,6 +36,8 @@ interface RelayOptions {
   /** How many relays there are: each admits its share of what is left while nobody can be asked. @default 1 */
   readonly relays?: number;
   readonly observe: RelayObserver;
+  /** Where fallback answers go that the function cannot be told of. Absent: they wait in memory alone. */
+  readonly writeJournal?: WriteJournal | undefined;
   /** @default the system's */
   readonly clock?: RelayClock;
   /** @default Math.random */
@@ -96,7 +99,7 @@ export function createRelay(options: RelayOptions): Relay {
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isSettled: () => unmetered.queued === 0,
+    isSettled: () => unmetered.queued === 0 && journal?.isBooked !== false,
   });
   const forwarder = createForwarder({ ...way, breaker, roomTold: (rooms) => room.tell(rooms) });
   const commit = createGroupCommit({
@@ -110,7 +113,10 @@ export function createRelay(options: RelayOptions): Relay {
   const tellSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
-  const unmetered = createUnmetered({ post: forwarder.postUnmetered, clock, random, observe });
+  const { writeJournal: write } = options;
+  const journal = write && new Journal({ post: forwarder.postUnmetered, write, clock });
+  const post = journal?.post ?? forwarder.postUnmetered;
+  const unmetered = createUnmetered({ post, clock, random, observe });
   const answer = createAnswering({
     read: createQuestionReader({
       read: compileReader(schema, {

@@ -148,6 +148,7 @@ function relayEnvironment(
     [names.ENV_FALLBACK]: relay.failurePolicy,
     [names.ENV_RELAYS]: String(relay.count),
     [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,
+    [names.ENV_JOURNAL_TABLE]: table.tableName,
     ...(settings.metrics && { [names.ENV_RELAY_DEPLOYMENT]: settings.stage }),
     ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),
     [names.ENV_AWS_REGION]: Stack.of(scope).region,
