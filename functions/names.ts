@@ -81,6 +81,8 @@ export const TTL_ATTRIBUTE = 'ttl';
 export const RECORD_SK = 'record';
 export const COUNTER_SK = 'counter';
 export const INBOX_SK = 'inbox';
+/** `gitlab.example.com#journal#…` begins the keys of what only relays write: fallback answers, for the readers of the inbox. */
+export const JOURNAL_PK_PREFIX = '#journal#';
 export const CLOSING_SK = 'closing';
 export const ENTRY_SK_PREFIX = 'entry#';
 export const ADJUSTMENT_SK_PREFIX = 'adjustment#';

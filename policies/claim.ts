@@ -1,4 +1,4 @@
-import type { Limit } from './limits/limit.ts';
+import type { Limit, OutagePolicy } from './limits/limit.ts';
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
@@ -55,6 +55,14 @@ export interface LimitClaim extends Claim {
   refusal(seen: CounterSnapshot): Reason;
   /** Only with mode `enforce`; what a limit that only watches would say twice. */
   readonly soft?: SoftBound;
+  /** What becomes of such jobs while the counter cannot be asked. Absent: they are admitted. */
+  readonly outage?: OutageTerms;
+}
+
+interface OutageTerms {
+  readonly policy: OutagePolicy;
+  /** How long the counter's period is, ms; absent: it never starts anew. */
+  readonly periodMs?: number;
 }
 
 /** The part of a limit from which on its owner is warned. It never refuses. */

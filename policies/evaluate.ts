@@ -142,7 +142,7 @@ function ask(
 ): void {
   const mode = leastMode(ruleMode, limit.mode);
   if (mode === 'off') return;
-  const asking = { rule: rule.id, class: rule.class, mode, exempt };
+  const asking = { rule: rule.id, class: rule.class, mode, exempt, whenUnreachable: rule.whenUnreachable };
   const finding = outcome.guard(rule, mode, () => findingOf(job, limitAt(limit, job.nowMs), label, asking));
   if (finding?.claim !== undefined) claims.push(finding.claim);
   if (finding?.violation !== undefined) outcome.violations.push(finding.violation);

@@ -2,10 +2,10 @@
 import type { Job } from './checked-job.ts';
 import { type CounterSnapshot, type Grace, graceOf, type LimitClaim, type SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
-import { type Footprint, footprintOf } from './kubernetes/footprint.ts';
+import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
 import type { Freeze } from './limits/freeze.ts';
-import type { Limit, LimitFacts } from './limits/limit.ts';
+import { type Limit, type LimitFacts, type OutagePolicy, outagePolicyOf } from './limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
 import { isValidAt } from './limits/period.ts';
 import { exemptionOf } from './match/exemption.ts';
@@ -13,7 +13,7 @@ import type { Mode, RuleClass } from './mode.ts';
 import { platformExemptions } from './platform.ts';
 import type { Policy } from './policy.ts';
 import type { Reason, Violation } from './reason.ts';
-import { ASKED_BY, kindRow } from './units/unit.ts';
+import { ASKED_BY, kindRow, type LimitKind } from './units/unit.ts';
 
 /**
  * What a rule finds about one limit: a question for its counter, a violation that needs no counter (and what the job
@@ -31,6 +31,8 @@ interface AskingRule {
   readonly mode: Exclude<Mode, 'off'>;
   /** The job is exempt: it takes its amount without asking. */
   readonly exempt: boolean;
+  /** For limits that do not say it themselves. */
+  readonly whenUnreachable?: OutagePolicy | undefined;
 }
 
 /** Past any machine (80 TiB), and a hundred of them are still counted exactly: what asks for more counts as this. */
@@ -56,8 +58,8 @@ export function findingOf(
   asking: AskingRule,
 ): Finding | undefined {
   if (limit.amount === 'unlimited') return undefined;
-  const { asked: askedOf, requested } = kindRow(limit.kind);
-  const taken = requested === undefined ? askedOf?.(job) : requestedOf(job, requested);
+  const { requested } = kindRow(limit.kind);
+  const taken = takenOf(job, limit.kind);
   const isKnown = typeof taken === 'number';
   // What cannot be read is as unknown as what did not come: the `resources` rule refuses it. A limit of 0 need not know.
   if (!isKnown && limit.amount > 0)
@@ -74,7 +76,13 @@ export function findingOf(
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, limit.amount) };
 }
 
-const requestedOf = ({ request, runnerClass }: Job, resource: 'cpu' | 'memory'): Footprint[keyof Footprint] =>
+/** What the job takes of a limit of this kind, whole units; no number: it does not say. */
+export function takenOf(job: Job, kind: LimitKind): FootprintTotal {
+  const { asked, requested } = kindRow(kind);
+  return requested === undefined ? asked?.(job) : requestedOf(job, requested);
+}
+
+const requestedOf = ({ request, runnerClass }: Job, resource: 'cpu' | 'memory'): FootprintTotal =>
   footprintOf(request, runnerClass.footprint ?? {})[resource === 'cpu' ? 'millicpu' : 'bytes'];
 
 class CounterClaim implements LimitClaim {
@@ -89,6 +97,7 @@ class CounterClaim implements LimitClaim {
   readonly rule: string;
   readonly class: RuleClass;
   readonly #ask: Ask;
+  readonly #ruleSays: OutagePolicy | undefined;
 
   /** It counts and does not ask. */
   static thatNeverFits(ask: Ask, asking: AskingRule): LimitClaim {
@@ -104,6 +113,7 @@ class CounterClaim implements LimitClaim {
     this.rule = asking.rule;
     this.class = asking.class;
     this.#ask = ask;
+    this.#ruleSays = asking.whenUnreachable;
     if (bound !== undefined) this.bound = bound;
     if (neverFits) {
       this.neverFits = true;
@@ -116,9 +126,20 @@ class CounterClaim implements LimitClaim {
     if (grace !== undefined) this.grace = grace;
   }
 
+  get outage(): NonNullable<LimitClaim['outage']> {
+    const { limit, job } = this.#ask;
+    const period = limitPeriod(limit, job.nowMs);
+    const periodMs = period === undefined ? Number.POSITIVE_INFINITY : period.endMs - period.startMs;
+    return {
+      policy: outagePolicyOf(limit, this.#ruleSays),
+      ...(Number.isFinite(periodMs) && { periodMs }),
+    };
+  }
+
   refusal({ committed, settled }: CounterSnapshot): Reason {
     const { refusal: code } = COUNTED_RULES[ASKED_BY[this.#ask.limit.kind]];
-    return { code, committed, settled, ...limitFacts(this.#ask, this.bound ?? 0) };
+    const { amount } = this.#ask.limit;
+    return { code, committed, settled, ...limitFacts(this.#ask, amount === 'unlimited' ? 0 : amount) };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import type { StatelessKind, StatelessReason } from './kinds/kinds.ts';
 import type { Check } from './kinds/rule-kind.ts';
+import type { OutagePolicy } from './limits/limit.ts';
 import type { Exemption } from './match/exemption.ts';
 import type { Match } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';
@@ -36,6 +37,8 @@ export type OnError = 'open' | 'closed';
 export interface CountedRule extends RuleBase {
   readonly stateless: false;
   readonly kind: CountedKind;
+  /** For limits that do not say it themselves. */
+  readonly whenUnreachable?: OutagePolicy;
 }
 
 export interface StatelessRule extends RuleBase {

@@ -26,6 +26,8 @@ export interface RelayConfig {
   readonly aws: AwsConfig;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
+  /** Relays that share what is left of limits while nobody can be asked. */
+  readonly relays: number;
   readonly health: { readonly host: string; readonly port: number };
   readonly logLevel: LogLevel;
   /** Absent: no metrics for CloudWatch. */
@@ -34,6 +36,7 @@ export interface RelayConfig {
 
 /** The router's own patience is not known; its users' is: a runner's poll that takes longer is felt. */
 export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
+const RELAYS = { min: 1, max: 100, fallback: 1 } as const;
 const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
 
 const NOWHERE: RouterTarget = {
@@ -62,6 +65,7 @@ export function readRelayConfig(env: Readonly<Record<string, string | undefined>
     aws: readAwsConfig(read, admitRoute),
     deadlineMs: read.integer(names.ENV_DEADLINE_MS, RELAY_DEADLINE_MS),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
+    relays: read.integer(names.ENV_RELAYS, RELAYS),
     health: {
       host: read.optional(names.ENV_HEALTH_HOST) ?? '127.0.0.1',
       port: read.integer(names.ENV_HEALTH_PORT, HEALTH_PORT),

@@ -6,6 +6,7 @@ import { plainLines } from '../policies/text/plain-text.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
 import type { RelayClock, RouterAnswer } from './exchange.ts';
 import { RecentRejections } from './recent-rejections.ts';
+import type { RelayRoom, RoomRefusal } from './room.ts';
 import type { StatelessCheck } from './stateless-check.ts';
 import type { FallbackCause, LedgerVerdict } from './verdict.ts';
 
@@ -18,6 +19,8 @@ interface FallbackDeps {
   readonly schemaProven: () => boolean;
   /** Makes the id by which people and logs find a fallback's rejection again. */
   readonly newDecisionId: () => string;
+  /** What was last known to be left of the limits. @default nothing is known, and all that limits ask is admitted */
+  readonly room?: Pick<RelayRoom, 'take'>;
   /** Ids of the groups a job is in, as far as they are known. @default those that its request names */
   readonly groupsAbove?: (request: AdmissionRequest) => readonly number[];
   /** @default 20 */
@@ -30,7 +33,10 @@ export interface FallbackAnswer {
   readonly decision?: Decision;
 }
 
-/** Answers when the ledger did not: rules that need no counter decide as always, limits fall open with two brakes. */
+/**
+ * Answers when the ledger did not: rules that need no counter decide as always, limits fall open within what was last
+ * known to be left of them, with two brakes.
+ */
 export interface Fallback {
   /** Told of every answer of the ledger: what it said last is what the brakes go by. */
   noted(request: AdmissionRequest, verdict: LedgerVerdict): void;
@@ -62,7 +68,19 @@ export function createFallback(deps: FallbackDeps): Fallback {
     }
     if (BRAKED.has(cause) && !isAllowed(request.projectId ?? request.projectPath?.toLowerCase()))
       return controllerError(cause, 'unreadable-allowance');
-    return operatorsWord(cause);
+    const refusal = deps.costAndCapacity === 'admit' ? deps.room?.take(request) : undefined;
+    return refusal === undefined ? operatorsWord(cause) : byRoom(refusal);
+  }
+
+  function byRoom({ violations, text }: RoomRefusal): FallbackAnswer {
+    const decisionId = deps.newDecisionId();
+    const [{ reason }] = violations;
+    const lines = [
+      text,
+      `[${reason.code}] Nothing is wrong with your code. Retry the job later: once the limit can be asked, it is decided anew.`,
+      `Decision ${decisionId}`,
+    ];
+    return rejected(violations, lines.join('\n'), decisionId);
   }
 
   function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {

@@ -1,4 +1,9 @@
-import { ADMISSIONS_PATH, UNMETERED_PATH, type UnmeteredResult } from '../functions/core/contract/index.ts';
+import {
+  ADMISSIONS_PATH,
+  type LimitRoom,
+  UNMETERED_PATH,
+  type UnmeteredResult,
+} from '../functions/core/contract/index.ts';
 import { type AdmitCallDeps, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { BatchJob } from './commit/batch-job.ts';
@@ -6,7 +11,7 @@ import { SEND_MS_MIN } from './commit/fair-queue.ts';
 import type { SendBatch } from './commit/group-commit.ts';
 import type { Lanes } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
-import { contendedIn, matchDecisions, matchResults, parseVerdicts } from './match-answers.ts';
+import { contendedIn, matchDecisions, matchResults, parseRooms, parseVerdicts } from './match-answers.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 
 /**
@@ -22,6 +27,8 @@ interface ForwarderDeps extends AdmitCallDeps {
   readonly lanes?: Pick<Lanes, 'noteContended'>;
   readonly random: () => number;
   readonly observe: RelayObserver;
+  /** Told what is left of limits. @default nobody is */
+  readonly roomTold?: (rooms: readonly LimitRoom[]) => void;
 }
 
 /** A fallback answer on its way to the ledger. */
@@ -104,6 +111,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       deps.lanes?.noteContended(counter, [...new Set(roots)]);
     }
     const { decisions, unmatched } = matched;
+    deps.roomTold?.(parseRooms(body));
     if (unmatched > 0) {
       observe({
         type: 'admit_failed',

@@ -54,6 +54,8 @@ async function main(config: RelayConfig): Promise<void> {
     policy: rules?.policy,
     deadlineMs: config.deadlineMs,
     fallback: config.fallback,
+    relays: config.relays,
+    writeJournal: aws.writeJournal,
     schemaTrust: trustIn(schema, isLoopback(config.router.host)),
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),
   });

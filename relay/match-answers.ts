@@ -5,11 +5,14 @@
 import {
   CONTENDED_MAX,
   type ContendedCounter,
+  type LimitRoom,
+  ROOMS_MAX,
   type UnmeteredResult,
 } from '../functions/core/contract/index.ts';
 import { isRecord } from '../policies/document/reading.ts';
 import { MODES } from '../policies/mode.ts';
 import type { Violation } from '../policies/reason.ts';
+import { ALL_UNITS } from '../policies/units/unit.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 
 /** What a call asked about. */
@@ -117,6 +120,27 @@ export function parseVerdicts(body: unknown, count: number): readonly LedgerVerd
   if (!Array.isArray(decisions) || decisions.length !== count) return undefined;
   return decisions.map((decision) => (isVerdict(decision) ? decision : undecided('malformed')));
 }
+
+/** Reads `{room: [...]}`: those that are of the contract. */
+export function parseRooms(body: unknown): readonly LimitRoom[] {
+  const rooms = isRecord(body) ? body.room : undefined;
+  return Array.isArray(rooms) ? rooms.slice(0, ROOMS_MAX).filter(isRoom) : [];
+}
+
+const isRoom = (value: unknown): value is LimitRoom =>
+  isRecord(value) &&
+  (value.policy === 'room' || value.policy === 'reject') &&
+  (value.periodMs === undefined || (typeof value.periodMs === 'number' && value.periodMs > 0)) &&
+  isViolations([value.refusal]) &&
+  isRecord(value.refusal) &&
+  isCounterReason(value.refusal.reason);
+
+const isCounterReason = (reason: unknown): boolean =>
+  isRecord(reason) &&
+  isFilled(reason.limit) &&
+  isFilled(reason.subject) &&
+  ALL_UNITS.some((unit) => unit === reason.unit) &&
+  [reason.limitAmount, reason.committed, reason.settled].every(Number.isFinite);
 
 // Whether what a service said of one job is a verdict, down to the last field that anybody here looks at.
 const UNDECIDED_CAUSES: ReadonlySet<unknown> = new Set<FallbackCause>([

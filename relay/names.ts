@@ -33,11 +33,15 @@ export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
 export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
 /** What cost and capacity rules do when the ledger is out of reach: `admit` or `reject`. */
 export const ENV_FALLBACK = 'TOLLGATE_FALLBACK';
+/** How many relays there are: each admits its share of what is left of limits while the ledger is out of reach. */
+export const ENV_RELAYS = 'TOLLGATE_RELAYS';
 /** The compiled policy, JSON. Absent: the relay can evaluate no security rule by itself. */
 export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 /** DynamoDB table for the heartbeat that the watchdog reads. Unset: no heartbeat. */
 export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
-/** Begins the heartbeat's key, as it begins every key of the table: `gitlab.example.com`. */
+/** DynamoDB table for fallback answers that the function cannot be told of. Unset: they wait in memory alone. */
+export const ENV_JOURNAL_TABLE = 'TOLLGATE_JOURNAL_TABLE';
+/** Begins the keys of heartbeat and journal, as it begins every key of the table: `gitlab.example.com`. */
 export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 /** Containers on Fargate are told. */
 export const ENV_AWS_REGION = 'AWS_REGION';

@@ -10,8 +10,10 @@ import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
+import { Journal, type WriteJournal } from './journal.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
+import { RelayRoom } from './room.ts';
 import { type Router, STATUS } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
@@ -32,7 +34,11 @@ interface RelayOptions {
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
   readonly fallback: 'admit' | 'reject';
+  /** How many relays there are: each admits its share of what is left while nobody can be asked. @default 1 */
+  readonly relays?: number;
   readonly observe: RelayObserver;
+  /** Where fallback answers go that the function cannot be told of. Absent: they wait in memory alone. */
+  readonly writeJournal?: WriteJournal | undefined;
   /** @default the system's */
   readonly clock?: RelayClock;
   /** @default Math.random */
@@ -89,8 +95,15 @@ export function createRelay(options: RelayOptions): Relay {
   );
   const way = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
   const lanes = createLanes(clock);
-  const forwarder = createForwarder({ ...way, breaker, lanes });
   const directory = createLiveDirectory(way);
+  const room = new RelayRoom({
+    clock,
+    policy,
+    directory: directory.current,
+    relays: options.relays ?? 1,
+    isSettled: () => unmetered.queued === 0 && journal?.isBooked !== false,
+  });
+  const forwarder = createForwarder({ ...way, breaker, lanes, roomTold: (rooms) => room.tell(rooms) });
   const commit = createGroupCommit({
     send: forwarder.send,
     clock,
@@ -103,7 +116,10 @@ export function createRelay(options: RelayOptions): Relay {
   const tellSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
-  const unmetered = createUnmetered({ post: forwarder.postUnmetered, clock, random, observe });
+  const { writeJournal: write } = options;
+  const journal = write && new Journal({ post: forwarder.postUnmetered, write, clock });
+  const post = journal?.post ?? forwarder.postUnmetered;
+  const unmetered = createUnmetered({ post, clock, random, observe });
   const answer = createAnswering({
     read: createQuestionReader({
       read: compileReader(schema, {
@@ -121,6 +137,7 @@ export function createRelay(options: RelayOptions): Relay {
       stateless: statelessCheck(policy, clock, directory.current),
       groupsAbove: (request) => groupsAbove(request, directory.current()),
       costAndCapacity: options.fallback,
+      room,
       schemaProven: () => proof.standing === 'proven',
       newDecisionId: () => `f-${randomUUID()}`,
       ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),

@@ -2,20 +2,20 @@ import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { HEARTBEAT_PK_SUFFIX } from '../../functions/names.ts';
+import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX } from '../../functions/names.ts';
 import type { RelayServiceProps } from './relay-service-props.ts';
 import { tableKeyStatements } from './table-key.ts';
 
-/** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat. */
+/** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal. */
 export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {
   const { parameters, relay } = settings;
   const secrets = [parameters.routerToken, ...(relay.caParameter === undefined ? [] : [relay.caParameter])];
   const statements = [
     ...(admit.route === 'url' ? callByUrl(admit.fn) : [invoke(admit.fn)]),
     ...readSecrets(Stack.of(role), secrets, parameters.keyArn),
-    ...(settings.watchdog
-      ? [putHeartbeat(table, settings.gitlab.instance), ...tableKeyStatements(role, table.encryptionKey)]
-      : []),
+    writeJournal(table, settings.gitlab.instance),
+    ...(settings.watchdog ? [putHeartbeat(table, settings.gitlab.instance)] : []),
+    ...tableKeyStatements(role, table.encryptionKey),
   ];
   for (const statement of statements) role.addToPrincipalPolicy(statement);
 }
@@ -82,5 +82,17 @@ const putHeartbeat = (table: ITable, instance: string): PolicyStatement =>
     resources: [table.tableArn],
     conditions: {
       'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${instance}${HEARTBEAT_PK_SUFFIX}`] },
+    },
+  });
+
+/** Nobody else writes there, and the relay nowhere else: it can neither read nor change what it wrote. */
+const writeJournal = (table: ITable, instance: string): PolicyStatement =>
+  new PolicyStatement({
+    sid: 'Journal',
+    effect: Effect.ALLOW,
+    actions: ['dynamodb:PutItem'],
+    resources: [table.tableArn],
+    conditions: {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${instance}${JOURNAL_PK_PREFIX}*`] },
     },
   });

@@ -1,7 +1,7 @@
 import { bodyLimit } from 'hono/body-limit';
 import { Hono } from 'hono/tiny';
 import { isRecord } from '../../policies/document/reading.ts';
-import { type DecideDeps, decide, recordUnmetered } from '../core/admission/index.ts';
+import { type DecideDeps, decide, LimitRooms, recordUnmetered } from '../core/admission/index.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -27,6 +27,7 @@ import { logWith } from '../core/environment/index.ts';
 export function createAdmitApp(deps: DecideDeps): Hono {
   const app = new Hono();
   const batches = new WeakMap<Request, string>();
+  const limitRooms = new LimitRooms(deps);
 
   app.onError((error, c) => {
     // The name says what kind of failure it was; the message could quote what a caller sent, so it stays here.
@@ -69,15 +70,17 @@ export function createAdmitApp(deps: DecideDeps): Hono {
     const onContended = (counter: string, jobIds: readonly number[]): void => {
       if (contended.length < CONTENDED_MAX) contended.push({ counter, jobIds });
     };
+    const rooms = limitRooms.batch();
     const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, {
       ...deps,
-      log,
-      onContended,
+      ...{ log, rooms, onContended },
     });
+    const room = rooms.told();
     return c.json({
       ...(batch !== undefined && { batch }),
       decisions,
       ...(contended.length > 0 && { contended }),
+      ...(room.length > 0 && { room }),
     } satisfies AdmissionsResponse);
   });
 

@@ -1,6 +1,8 @@
 /** A batch of the table's stream → what GitLab said, in the inbox items among it → the ledger. */
+import { isRecord } from '../../policies/document/reading.ts';
+import type { UnmeteredResult } from '../core/contract/index.ts';
 import type { JobTruth } from '../core/gitlab/index.ts';
-import { inboxBody } from '../core/ledger/index.ts';
+import { inboxBody, journalBody } from '../core/ledger/index.ts';
 import type { Metrics } from '../core/metrics/index.ts';
 import { type Item, isNewer, type LedgerKeys, type YetFailedStore } from '../core/store/index.ts';
 import {
@@ -35,6 +37,8 @@ export interface TableStreamResponse {
 
 export interface ConsumeDeps extends SettleDeps {
   readonly keys: LedgerKeys;
+  /** Charges answers that relays wrote into their journal; one result each. @default nobody writes one */
+  readonly recordJournal?: (answers: readonly unknown[]) => Promise<readonly UnmeteredResult[]>;
   /** Written once a batch. @default none are kept */
   readonly metrics?: Metrics;
   /** Where the watchdog looks for jobs that failed although admitted. @default none are noted */
@@ -44,9 +48,11 @@ export interface ConsumeDeps extends SettleDeps {
 /** Items that are not ours, or that nobody can read, are passed over: only what may succeed later is reported as failed. */
 export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promise<TableStreamResponse> {
   const arrived: { readonly sequence: string; readonly truth: JobTruth }[] = [];
+  const written: { readonly sequence: string; readonly body: string }[] = [];
   for (const { eventName, dynamodb } of event.Records) {
     if (eventName !== 'INSERT' || dynamodb?.NewImage === undefined) continue;
-    const body = inboxBody(dynamodb.NewImage, deps.keys);
+    const journal = journalBody(dynamodb.NewImage, deps.keys);
+    const body = journal ?? inboxBody(dynamodb.NewImage, deps.keys);
     if (body === undefined) continue;
     const sequence = dynamodb.SequenceNumber ?? '';
     if (isNewer(dynamodb.NewImage)) {
@@ -54,11 +60,17 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
       deps.log.error('inbox item of a newer program, passed over', { sequence });
       continue;
     }
+    if (journal !== undefined) {
+      written.push({ sequence, body });
+      continue;
+    }
     const truth = parseTruthText(body);
     if (truth === undefined) deps.log.error('inbox item unreadable, passed over', { sequence });
     else arrived.push({ sequence, truth });
   }
-  if (arrived.length === 0) return { batchItemFailures: [] };
+  // Before the ends, which may be those of the same jobs.
+  const unbooked = await bookJournal(written, deps);
+  if (arrived.length === 0) return { batchItemFailures: unbooked };
 
   const truths = arrived.map(({ truth }) => truth);
   const outcomes = await settleTruths(truths, deps);
@@ -68,10 +80,44 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
   if (yetFailed !== undefined) await noteAdmittedYetFailed(failed, { yetFailed, clock, log });
   if (metrics !== undefined) measure(truths, outcomes, failed.length, clock.nowMs(), metrics);
   return {
-    batchItemFailures: arrived.flatMap(({ sequence }, index) =>
-      outcomes[index] === 'undecided' ? [{ itemIdentifier: sequence }] : [],
-    ),
+    batchItemFailures: [
+      ...unbooked,
+      ...arrived.flatMap(({ sequence }, index) =>
+        outcomes[index] === 'undecided' ? [{ itemIdentifier: sequence }] : [],
+      ),
+    ],
   };
+}
+
+/** Item after item: each is a whole batch. @returns those of which something is not booked yet. */
+async function bookJournal(
+  written: readonly { readonly sequence: string; readonly body: string }[],
+  { recordJournal, log }: ConsumeDeps,
+): Promise<TableStreamResponse['batchItemFailures']> {
+  const unbooked: { readonly itemIdentifier: string }[] = [];
+  for (const { sequence, body } of written) {
+    const answers = answersIn(body);
+    if (answers === undefined || recordJournal === undefined) {
+      log.error('journal item unreadable, passed over', { sequence });
+      continue;
+    }
+    const results = await recordJournal(answers);
+    const count = (wanted: UnmeteredResult['outcome']): number =>
+      results.filter(({ outcome }) => outcome === wanted).length;
+    const undecided = count('undecided');
+    log.info('journal booked', { recorded: count('recorded'), undecided, invalid: count('invalid') });
+    if (undecided > 0) unbooked.push({ itemIdentifier: sequence });
+  }
+  return unbooked;
+}
+
+function answersIn(body: string): readonly unknown[] | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return isRecord(parsed) && Array.isArray(parsed.answers) ? parsed.answers : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function measure(

@@ -137,6 +137,7 @@ const FIELDS = [
   'carry',
   'overdraft',
   'mode',
+  'when_unreachable',
   'thresholds',
   'owner',
   'contact',

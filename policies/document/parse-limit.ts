@@ -1,5 +1,5 @@
 import type { FiscalStart } from '../limits/fiscal.ts';
-import type { Limit } from '../limits/limit.ts';
+import { type Limit, OUTAGE_POLICIES } from '../limits/limit.ts';
 import { subjectKey } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
 import { isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
@@ -23,6 +23,7 @@ export const LIMIT_KEYS: readonly string[] = [
   ...CARRY_KEYS,
   ...PERIOD_KEYS,
   'mode',
+  'when_unreachable',
   ...VALIDITY_KEYS,
   'owner',
   'contact',
@@ -48,6 +49,9 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   const period = readPeriod(reading, kind, fiscalStart);
   const carry = readCarry(reading, { kind, amount, per: period?.per, subject });
   const mode = reading.at('mode').isThere ? reading.at('mode').oneOf('a mode', MODES) : 'enforce';
+  const whenUnreachable = reading.at('when_unreachable').isThere
+    ? reading.at('when_unreachable').oneOf('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES)
+    : undefined;
   const id = reading.at('id').isThere
     ? reading.at('id').text(NAME_EXPECTED, isName)
     : `${kind}-${period?.per ?? 'now'}`;
@@ -67,6 +71,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ...carry,
     ...period,
     mode,
+    ...(whenUnreachable !== undefined && { whenUnreachable }),
     ...validity,
     ...readTexts(reading),
     ...(thresholds !== undefined && { thresholds }),

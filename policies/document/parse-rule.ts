@@ -1,6 +1,7 @@
 import { COUNTED_RULES } from '../kinds/counted-kinds.ts';
 import { isCounted, RULE_KINDS, type RuleKind, statelessRuleKind } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
+import { OUTAGE_POLICIES } from '../limits/limit.ts';
 import type { Exemption } from '../match/exemption.ts';
 import { MODES, type RuleClass } from '../mode.ts';
 import { type Platform, platformExemptions } from '../platform.ts';
@@ -48,6 +49,11 @@ export function readRule(
   const exempt = readExempt(reading.at('exempt'), names);
   const binds = reading.at('binds_platform');
   const bindsPlatform = binds.isThere && binds.boolean() === true;
+  const whenUnreachable = optional(
+    reading.at('when_unreachable'),
+    'what becomes of jobs while no limit can be asked',
+    OUTAGE_POLICIES,
+  );
   const check = isCounted(kind) ? undefined : statelessRuleKind(kind).read(reading, names);
   if (id === undefined || mode === undefined) return undefined;
   const base = {
@@ -61,13 +67,14 @@ export function readRule(
     order,
     ...(message !== undefined && { message }),
   };
-  if (isCounted(kind)) return { ...base, stateless: false, kind };
+  if (isCounted(kind))
+    return { ...base, stateless: false, kind, ...(whenUnreachable !== undefined && { whenUnreachable }) };
   const readsPlace = statelessRuleKind(kind).readsPlace === true;
   return check && { ...base, stateless: true, kind, check, readsPlace };
 }
 
 const keysOf = (kind: RuleKind): readonly string[] =>
-  isCounted(kind) ? BASE_KEYS : [...BASE_KEYS, ...statelessRuleKind(kind).keys];
+  isCounted(kind) ? [...BASE_KEYS, 'when_unreachable'] : [...BASE_KEYS, ...statelessRuleKind(kind).keys];
 
 function readClass(reading: Reading, kind: RuleKind): RuleClass {
   const fallback = isCounted(kind) ? COUNTED_RULES[kind].class : statelessRuleKind(kind).class;

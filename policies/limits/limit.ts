@@ -1,8 +1,16 @@
 import type { Mode } from '../mode.ts';
-import type { LimitKind, Unit } from '../units/unit.ts';
+import { isSpent, type LimitKind, type Unit } from '../units/unit.ts';
 import type { FiscalStart } from './fiscal.ts';
 import type { Grant } from './grant.ts';
 import type { PeriodKind } from './period.ts';
+
+/**
+ * What becomes of a job while the counter of a limit cannot be asked. `room`: it is admitted within what was last known
+ * to be left.
+ */
+export type OutagePolicy = 'admit' | 'room' | 'reject';
+
+export const OUTAGE_POLICIES: readonly OutagePolicy[] = ['admit', 'room', 'reject'];
 
 /** A number finance owns, on one subject. */
 export interface Limit {
@@ -44,6 +52,8 @@ export interface Limit {
   /** Only where it makes periods differ from the calendar's. */
   readonly fiscalStart?: FiscalStart;
   readonly mode: Mode;
+  /** Absent: the rule that asks the limit says, else its kind: `room` for money and minutes, `admit` for the others. */
+  readonly whenUnreachable?: OutagePolicy;
   /** It asks nothing before this instant, Unix ms. */
   readonly fromMs?: number;
   /** Nor from this instant on. */
@@ -89,3 +99,9 @@ export interface LimitFacts {
   /** Where to reach the owner. */
   readonly contact?: string;
 }
+
+/** What becomes of a job while the limit cannot be asked. @param ofRule - what the rule that asks it says. */
+export const outagePolicyOf = (
+  { whenUnreachable, kind }: Pick<Limit, 'whenUnreachable' | 'kind'>,
+  ofRule?: OutagePolicy,
+): OutagePolicy => whenUnreachable ?? ofRule ?? (isSpent(kind) ? 'room' : 'admit');

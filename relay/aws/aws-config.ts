@@ -9,6 +9,12 @@ export type AdmitRoute =
   /** Name or ARN. */
   | { readonly kind: 'invoke'; readonly functionName: string };
 
+interface TablePlace {
+  readonly table: string;
+  /** The GitLab host. */
+  readonly instance: string;
+}
+
 /** What a relay in an AWS account is told besides; all of it absent on a laptop. */
 export interface AwsConfig {
   /** Present when any of the following needs it. */
@@ -16,7 +22,8 @@ export interface AwsConfig {
   readonly endpoints: Readonly<Record<AwsService, string>>;
   readonly tokenParameter: string | undefined;
   readonly caParameter: string | undefined;
-  readonly heartbeat: { readonly table: string; readonly instance: string } | undefined;
+  readonly heartbeat: TablePlace | undefined;
+  readonly journal: TablePlace | undefined;
 }
 
 const REGION = /^[a-z]{2,}(-[a-z]+)+-\d+$/;
@@ -39,9 +46,11 @@ export function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
   const tokenParameter = read.optional(names.ENV_ROUTER_TOKEN_PARAMETER);
   const caParameter = read.optional(names.ENV_CA_PARAMETER);
   const table = read.optional(names.ENV_HEARTBEAT_TABLE);
+  const journal = read.optional(names.ENV_JOURNAL_TABLE);
   const needed =
-    route.kind !== 'plain' || [tokenParameter, caParameter, table].some((set) => set !== undefined);
+    route.kind !== 'plain' || [tokenParameter, caParameter, table, journal].some((set) => set !== undefined);
   const region = needed ? readRegion(read) : undefined;
+  const instance = table === undefined && journal === undefined ? undefined : readInstance(read);
   const endpoint = (service: AwsService, name: string): string =>
     readEndpoint(read, name) ?? (region === undefined ? '' : awsEndpoint(service, region));
   return {
@@ -53,7 +62,8 @@ export function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
     },
     tokenParameter,
     caParameter,
-    heartbeat: table === undefined ? undefined : { table, instance: readInstance(read) },
+    heartbeat: table === undefined ? undefined : { table, instance: instance ?? '' },
+    journal: journal === undefined ? undefined : { table: journal, instance: instance ?? '' },
   };
 }
 

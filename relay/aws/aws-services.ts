@@ -4,6 +4,7 @@ import { isRecord } from '../../policies/document/reading.ts';
 import type { Fetch } from '../admit-call.ts';
 import type { RelayConfig } from '../config.ts';
 import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';
+import { journalWriter, type WriteJournal } from '../journal.ts';
 import { invokeRoute } from '../route/invoke-route.ts';
 import { urlRoute } from '../route/url-route.ts';
 import type { CredentialsProvider } from '../signing/credentials.ts';
@@ -24,6 +25,8 @@ export interface AwsServices {
   readonly parameter: (name: string) => Promise<string>;
   /** Absent unless there is a table for it. */
   readonly putBeat: ((beat: Beat) => Promise<void>) | undefined;
+  /** Likewise. */
+  readonly writeJournal: WriteJournal | undefined;
 }
 
 /** Asks for no credentials before the first call. */
@@ -31,13 +34,14 @@ export function awsServices(
   { admitRoute, aws }: Pick<RelayConfig, 'admitRoute' | 'aws'>,
   { fetch, credentials, nowMs }: AwsServicesDeps,
 ): AwsServices {
-  const { region = '', endpoints, heartbeat } = aws;
+  const { region = '', endpoints, heartbeat, journal } = aws;
   const signed = (service: AwsService): Fetch => signedFetch({ fetch, credentials, region, service, nowMs });
   const ssm = { fetch: signed('ssm'), endpoint: endpoints.ssm };
   const dynamodb = { fetch: signed('dynamodb'), endpoint: endpoints.dynamodb };
   return {
     admitFetch: admitFetch(),
     parameter: (name) => readParameter(ssm, name),
+    writeJournal: journal && journalWriter({ ...dynamodb, ...journal, nowMs }),
     putBeat: heartbeat && putHeartbeat({ ...dynamodb, ...heartbeat, relayId: randomUUID() }),
   };
 

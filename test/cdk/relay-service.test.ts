@@ -114,7 +114,7 @@ describe('a deployment by default', () => {
     expect(made.environment).not.toHaveProperty('https_proxy');
   });
 
-  test('the task may call one function by its URL and read one parameter, and nothing else', () => {
+  test('the task may call one function by its URL, read one parameter and write its journal, and nothing else', () => {
     const statements = statementsOf(made.template, TASK_ROLE);
     expect(statements).toMatchObject([
       {
@@ -128,8 +128,15 @@ describe('a deployment by default', () => {
         Condition: { Bool: { 'lambda:InvokedViaFunctionUrl': 'true' } },
       },
       { Action: 'ssm:GetParameter', Effect: 'Allow' },
+      {
+        Action: 'dynamodb:PutItem',
+        Resource: TABLE_ARN,
+        Condition: {
+          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['gitlab.example.com#journal#*'] },
+        },
+      },
     ]);
-    expect(statements).toHaveLength(3);
+    expect(statements).toHaveLength(4);
     expect(text(statements[2]?.Resource)).toContain(':parameter/tollgate/prod/router-token');
     expect(text(statements)).not.toContain('"*"');
   });

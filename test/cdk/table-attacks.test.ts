@@ -20,6 +20,7 @@ const PARTITIONS = {
   'counter of another instance': ledgerKeys('gitlab.other.test').counter(counter).pk,
   'announced mark': keys.announcement('x').pk,
   'inbox item': keys.inbox('x').pk,
+  'journal item': `${INSTANCE}${names.JOURNAL_PK_PREFIX}x`,
   'limits pointer': keys.limitPointer.pk,
   'limits chunk': keys.limitChunk('20261121', 'root/100', 0).pk,
   'opening of a period': keys.limitOpening(counter).pk,
@@ -77,7 +78,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   ],
   DoctorProgram: ['hourly look'],
   WatchdogProgram: ['watchdog mark'],
-  Relay: ['heartbeat'],
+  Relay: ['heartbeat', 'journal item'],
 };
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLUpdate'] as const;
 

@@ -1,5 +1,5 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
@@ -7,6 +7,7 @@ import { dynamoCanaryOutcomes } from '../../functions/core/ledger/canary-outcome
 import { dynamoControllerScope } from '../../functions/core/ledger/controller-scope.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
+import { journalBody } from '../../functions/core/ledger/inbox-item.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/instance-register.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../../functions/core/ledger/recount-outcome.ts';
@@ -16,6 +17,7 @@ import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
+import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
 import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
@@ -27,6 +29,7 @@ import { dynamoParameterMarks as dynamoSsmMarks } from '../../functions/ssm-limi
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
+import { journalWriter } from '../../relay/journal.ts';
 import { signedFetch } from '../../relay/signing/signed-fetch.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
@@ -123,8 +126,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       ),
   },
   inbox: {
-    is: (pk, sk) => books(pk) && sk === 'inbox',
+    is: under('#inbox#', is('inbox')),
     read: (place) => new DynamoStore(options(place)).receive(AN_EVENT, WAIT),
+  },
+  journal: {
+    is: under('#journal#', is('inbox')),
+    read: async ({ client, tableName }) => {
+      const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
+      return Items.flatMap((item) => journalBody(item, ledgerKeys(INSTANCE)) ?? []);
+    },
   },
   contribution: {
     is: under('#job#', is('rollup')),
@@ -340,7 +350,7 @@ async function writeOthers(place: Place): Promise<void> {
   const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, told: ['m'] };
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });
-  const beat = putHeartbeat({
+  const byRelay = {
     fetch: signedFetch({
       fetch,
       credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
@@ -351,8 +361,9 @@ async function writeOthers(place: Place): Promise<void> {
     endpoint: place.endpoint,
     table: place.tableName,
     instance: INSTANCE,
-    relayId: 'relay-1',
-  });
+  };
+  const beat = putHeartbeat({ ...byRelay, relayId: 'relay-1' });
   const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
   await beat({ atMs: FAR_MS, openStreams: 8, schema });
+  await journalWriter({ ...byRelay, nowMs: () => FAR_MS })('{"answers":[]}');
 }

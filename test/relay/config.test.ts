@@ -176,6 +176,8 @@ const DEPLOYED: Env = {
   TOLLGATE_ROUTER_TOKEN_PARAMETER: '/tollgate/prod/router-token',
   TOLLGATE_CA_PARAMETER: '/tollgate/prod/ca',
   TOLLGATE_HEARTBEAT_TABLE: 'tollgate-prod',
+  TOLLGATE_JOURNAL_TABLE: 'tollgate-prod',
+  TOLLGATE_RELAYS: '2',
   TOLLGATE_GITLAB_INSTANCE: 'gitlab.example.com',
   AWS_REGION: 'eu-central-1',
 };
@@ -192,7 +194,9 @@ test('a deployed relay is told names of secrets, its table and how to reach the 
   expect(config).toMatchObject({
     admitUrl: 'https://admit.example.com',
     admitRoute: { kind: 'url' },
+    relays: 2,
     aws: {
+      journal: { table: 'tollgate-prod', instance: 'gitlab.example.com' },
       region: 'eu-central-1',
       endpoints: {
         dynamodb: 'https://dynamodb.eu-central-1.amazonaws.com',

@@ -1,5 +1,6 @@
 /** Edits as they come over the wire. Their meaning is checked by the desk; here their shape. */
 import { z } from '@hono/zod-openapi';
+import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
@@ -26,6 +27,10 @@ const fields = {
   carry: amount.nullable(),
   overdraft: z.enum(['absorb', 'carry', 'alert']).nullable(),
   mode: mode.nullable(),
+  when_unreachable: z
+    .enum(OUTAGE_POLICIES as ['admit', 'room', 'reject'])
+    .nullable()
+    .openapi({ description: 'What becomes of jobs while the limit cannot be asked.' }),
   thresholds: z.array(z.number()).max(20).nullable(),
   owner: text().nullable(),
   contact: text().nullable(),

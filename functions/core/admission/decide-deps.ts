@@ -7,6 +7,7 @@ import type { DirectoryRequest, DirectoryResponse } from '../contract/index.ts';
 import type { LedgerClock, Log } from '../environment/index.ts';
 import type { HoldOptions, Ledger } from '../ledger/index.ts';
 import type { Metrics } from '../metrics/index.ts';
+import type { BatchRooms } from './limit-rooms.ts';
 
 /** What a decision rests on beside the counters. */
 export interface Rules {
@@ -33,6 +34,8 @@ export interface DecideDeps {
   ) => Promise<Estimator>;
   /** Which groups there are, for callers that judge by themselves while nobody else answers. Absent: none are handed out. */
   readonly handOutDirectory?: HandOutDirectory;
+  /** What is left of the limits of this batch, for the caller to know. Absent: nobody wants to. */
+  readonly rooms?: BatchRooms;
   /** `https://budget.example.com`: rejections lead there. Absent: there is no console. */
   readonly consoleUrl?: string | undefined;
   /** Told of counters that several roots share and that these jobs had to fight for. @default nobody is */

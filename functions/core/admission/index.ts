@@ -3,4 +3,5 @@
 export { decide } from './decide.ts';
 export type { DecideDeps, HandOutDirectory, Rules } from './decide-deps.ts';
 export { judgeRequests, toHoldAsk } from './judge.ts';
+export { LimitRooms } from './limit-rooms.ts';
 export { recordUnmetered } from './record-unmetered.ts';

@@ -70,6 +70,7 @@ async function judgeBy(
     if (evaluation.unknownGroup) deps.metrics?.add(METRIC_UNKNOWN_GROUPS, 1);
     return { request, evaluation };
   });
+  deps.rooms?.look(evaluated.flatMap(({ evaluation }) => evaluation.claims));
   const outcomes = await deps.ledger.hold(
     evaluated.map((one) => ({ ...toHoldAsk(one), decidedAtMs: nowMs })),
     deadlineMs,
@@ -77,6 +78,11 @@ async function judgeBy(
       ...(limitsAreCurrent && { limitsAreCurrent }),
       ...(deps.onContended && { onContended: deps.onContended }),
     },
+  );
+  deps.rooms?.held(
+    evaluated.flatMap(({ evaluation }, index) =>
+      outcomes[index]?.outcome === 'admitted' ? evaluation.claims : [],
+    ),
   );
   return evaluated.map((one, index) => ({ ...one, outcome: outcomes[index] ?? UNANSWERED, policy, nowMs }));
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { UnmeteredAnswer as Answer, UnmeteredResult } from '../contract/index.ts';
-import type { UnmeteredAsk } from '../ledger/index.ts';
+import type { Ledger, UnmeteredAsk } from '../ledger/index.ts';
 import { jobIdIn } from './decide.ts';
 import type { DecideDeps } from './decide-deps.ts';
 import { toHoldAsk } from './judge.ts';
@@ -16,7 +16,9 @@ const CAUSE_LENGTH_MAX = 40;
 /** Charges answers that were given without the ledger, unchecked and flagged. One result per entry, same order. */
 export async function recordUnmetered(
   entries: readonly unknown[],
-  deps: DecideDeps,
+  deps: Pick<DecideDeps, 'currentRules' | 'estimatorFor' | 'clock'> & {
+    readonly ledger: Pick<Ledger, 'recordUnmetered'>;
+  },
 ): Promise<readonly UnmeteredResult[]> {
   const results = entries.map(
     (entry): UnmeteredResult => ({

@@ -9,6 +9,8 @@
  * `GET /healthz` → 200 `{"status":"ok"}`.
  */
 import type { Decision } from '../../../policies/decision.ts';
+import type { OutagePolicy } from '../../../policies/limits/limit.ts';
+import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
 export const ADMISSIONS_PATH = '/v1/admissions';
@@ -44,6 +46,12 @@ export interface AdmissionsResponse {
    * roots of such jobs together. At most {@link CONTENDED_MAX}; absent: none. A service that does not know leaves it out.
    */
   readonly contended?: readonly ContendedCounter[];
+  /**
+   * What is left of limits that bind jobs of this batch, for the time in which nobody can be asked: at most
+   * {@link ROOMS_MAX}, and each limit about once a second. A service that does not tell leaves it out: then all jobs are
+   * admitted in that time.
+   */
+  readonly room?: readonly LimitRoom[];
 }
 
 /** Counters named in one answer: a job has at most 24, and few of them are shared. */
@@ -54,6 +62,19 @@ export interface ContendedCounter {
   readonly counter: string;
   /** The jobs of the request that claim it. */
   readonly jobIds: readonly number[];
+}
+
+/** Rooms in one answer at the most. */
+export const ROOMS_MAX = 64;
+
+/** What was left of one limit. */
+export interface LimitRoom {
+  /** What its counter would say if it refused a job now: whose limit it is, its amount, and how much of it is taken. */
+  readonly refusal: Violation;
+  /** What becomes of jobs that it binds. */
+  readonly policy: Exclude<OutagePolicy, 'admit'>;
+  /** How long its period is, ms; absent: it never starts anew. */
+  readonly periodMs?: number;
 }
 
 /**

@@ -20,3 +20,8 @@ const isInbox = (item: Item): boolean => item[SK]?.S === INBOX_SK;
 export function inboxBody(item: Item, keys: LedgerKeys): string | undefined {
   return isInbox(item) && keys.isInboxPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
 }
+
+/** The body of an item that a relay wrote: answers given without the ledger. */
+export function journalBody(item: Item, keys: LedgerKeys): string | undefined {
+  return isInbox(item) && keys.isJournalPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
+}

@@ -19,7 +19,7 @@ export { deployedTable, onOwnBooks } from './deployed-table.ts';
 export { DynamoStore } from './dynamo-store.ts';
 export { recordItem } from './dynamo-write.ts';
 export type { CorrectionEntry, EntryCause } from './entry.ts';
-export { inboxBody, inboxItem } from './inbox-item.ts';
+export { inboxBody, inboxItem, journalBody } from './inbox-item.ts';
 export {
   dynamoInstanceRegister,
   type InstanceRegister,

@@ -10,6 +10,7 @@ import {
   HEALTH_PK_SUFFIX,
   HEARTBEAT_PK_SUFFIX,
   INBOX_SK,
+  JOURNAL_PK_PREFIX,
   LIMITS_PK_SUFFIX,
   NOTICES_PK_SUFFIX,
   PSEUDONYMS_PK_SUFFIX,
@@ -59,6 +60,8 @@ export interface LedgerKeys {
   /** `gitlab.example.com#inbox#<SHA-256 of the delivery's id>`, `inbox`: what has arrived and is not yet worked off. */
   inbox(id: string): Key;
   isInboxPk(pk: string): boolean;
+  /** `gitlab.example.com#journal#<id>`, `inbox`: fallback answers that a relay wrote down. */
+  isJournalPk(pk: string): boolean;
   /** `gitlab.example.com@sweep`, `marks`: no part of the books, so it lies outside the prefix and no scan yields it. */
   readonly sweepMarks: Key;
   /** `gitlab.example.com@sweep`, `marks#0007`: the marks of a block of runners, beside it. */
@@ -141,6 +144,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     announcement: (text) => ({ pk: `${instance}#announced#${digest(text)}`, sk: ANNOUNCED_SK }),
     inbox: (id) => ({ pk: `${inboxPrefix}${digest(id)}`, sk: INBOX_SK }),
     isInboxPk: (pk) => pk.startsWith(inboxPrefix),
+    isJournalPk: (pk) => pk.startsWith(`${instance}${JOURNAL_PK_PREFIX}`),
     sweepMarks: { pk: `${instance}@sweep`, sk: 'marks' },
     sweepMarksBlock: (block) => ({
       pk: `${instance}@sweep`,

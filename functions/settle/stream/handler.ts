@@ -1,3 +1,4 @@
+import { recordUnmetered } from '../../core/admission/index.ts';
 import { consoleLog, systemClock } from '../../core/environment/index.ts';
 import {
   createLedger,
@@ -34,6 +35,8 @@ export const handler = onOwnBooks(
       ledger,
       keys: ledgerKeys(config.gitlabInstance),
       currentRules: rules.rulesFor,
+      recordJournal: (answers) =>
+        recordUnmetered(answers, { ledger, currentRules: rules.rulesFor, clock: systemClock }),
       scope,
       clock: systemClock,
       log: consoleLog,

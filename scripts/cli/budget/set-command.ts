@@ -1,5 +1,6 @@
 import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
 import { readWrittenAmount } from '../../../policies/document/written/written-amount.ts';
+import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { isAtOnce } from '../../../policies/units/unit.ts';
 import { readUnits, writtenUnits } from '../../../policies/units/written.ts';
@@ -37,6 +38,7 @@ ${SUBJECT_HELP}
   --carry <amount>     20% or an amount: the most of the rest that the next period has on top
   --overdraft <what>   absorb, carry or alert
   --mode <mode>        ${MODES.join(', ')}
+  --when-unreachable <what>   while the limit cannot be asked: ${OUTAGE_POLICIES.join(', ')}; room: what was last known to be left
   --thresholds <list>  50,75,90,100: percent at which the owner is told
   --owner, --contact, --cost-center, --note <text>   about the limit; --note stands on it, --reason in the change log
   --from, --until <day>                              it asks nothing before and after; days are meant whole, in the
@@ -56,6 +58,7 @@ const FIELD_FLAGS = {
   carry: 'text',
   overdraft: 'text',
   mode: 'text',
+  'when-unreachable': 'text',
   thresholds: 'text',
   owner: 'text',
   contact: 'text',
@@ -144,6 +147,7 @@ function fieldsOf(values: FlagValues<typeof FIELD_FLAGS>): Fields {
     carry: text(values.carry),
     overdraft: chosen('overdraft', values.overdraft, ['absorb', 'carry', 'alert']),
     mode: chosen('mode', values.mode, MODES),
+    when_unreachable: chosen('when-unreachable', values['when-unreachable'], OUTAGE_POLICIES),
     thresholds: thresholdsOf(values.thresholds),
     owner: text(values.owner),
     contact: text(values.contact),

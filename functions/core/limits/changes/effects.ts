@@ -1,5 +1,5 @@
 /** What a changed field does to jobs. Whatever could do either is taken for loosening, which needs the stronger right. */
-import type { Limit } from '../../../../policies/limits/limit.ts';
+import { type Limit, OUTAGE_POLICIES, outagePolicyOf } from '../../../../policies/limits/limit.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { compareModes } from '../../../../policies/rollout.ts';
 import type { Effect, Fields, FieldValue } from './change-row.ts';
@@ -40,6 +40,8 @@ export function limitEffect(field: string, from: Limit, to: Limit): Effect {
     case 'overdraft':
       // What one period overdraws, the next one lacks.
       return moreLoosens(Number(to.overdraft === 'carry'), Number(from.overdraft === 'carry'));
+    case 'when_unreachable':
+      return oppositeOf(moreLoosens(outageRankOf(from), outageRankOf(to)));
     case 'from':
       return moreLoosens(from.fromMs ?? Number.NEGATIVE_INFINITY, to.fromMs ?? Number.NEGATIVE_INFINITY);
     case 'until':
@@ -55,6 +57,9 @@ export function limitEffect(field: string, from: Limit, to: Limit): Effect {
       return 'neutral';
   }
 }
+
+/** A field that is not there is taken for the kind's default, though the rule that asks the limit may say otherwise. */
+const outageRankOf = (limit: Limit): number => OUTAGE_POLICIES.indexOf(outagePolicyOf(limit));
 
 const graceOf = ({ graceAmount, amount }: Limit): number =>
   graceAmount === undefined || amount === 'unlimited' ? 0 : graceAmount - amount;

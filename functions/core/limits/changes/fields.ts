@@ -19,6 +19,7 @@ export const limitFields = (limit: Limit): Fields =>
     carry: writtenCarry(limit),
     overdraft: limit.overdraft,
     mode: limit.mode,
+    when_unreachable: limit.whenUnreachable,
     per: limit.per,
     zone: limit.zone === 'UTC' ? undefined : limit.zone,
     fiscal_start: limit.fiscalStart,

@@ -22,6 +22,7 @@ export const CSV_COLUMNS = [
   'thresholds',
   'fiscal_start',
   'contact',
+  'when_unreachable',
   'version',
 ] as const;
 

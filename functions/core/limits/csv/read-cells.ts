@@ -79,6 +79,7 @@ export const KEY_OF = {
   overdraft: 'overdraft',
   fiscal_start: 'fiscal_start',
   contact: 'contact',
+  when_unreachable: 'when_unreachable',
 } as const satisfies Partial<Record<CsvColumn, string>>;
 
 /** What a list without entries says: at no share of the limit is the owner told. */

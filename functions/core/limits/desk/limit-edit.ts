@@ -1,3 +1,4 @@
+import type { OutagePolicy } from '../../../../policies/limits/limit.ts';
 import type { PeriodKind } from '../../../../policies/limits/period.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import type { LimitKind } from '../../../../policies/units/unit.ts';
@@ -49,6 +50,7 @@ export interface LimitFields {
   readonly carry?: string | number | null;
   readonly overdraft?: 'absorb' | 'carry' | 'alert' | null;
   readonly mode?: Mode | null;
+  readonly when_unreachable?: OutagePolicy | null;
   readonly thresholds?: readonly number[] | null;
   readonly owner?: string | null;
   readonly contact?: string | null;

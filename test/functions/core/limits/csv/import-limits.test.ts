@@ -63,9 +63,9 @@ const HEAD = 'group_id,unit,limit,period';
 
 test('the export is what FEATURES promise, and keeps spreadsheets from spoiling it', () => {
   expect(exported().split('\r\n').slice(0, 3)).toEqual([
-    'group_path,group_id,unit,limit,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,grace,carry,overdraft,thresholds,fiscal_start,contact,version',
-    ',,jobs,2,,,,,,,,,,runner-class/large,jobs-now,,,,,,,,set-1',
-    "acme/payments,101,money,7.50,month,,80,,payments,'0042,,,,,money-month,,,,,,,,set-1",
+    'group_path,group_id,unit,limit,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,grace,carry,overdraft,thresholds,fiscal_start,contact,when_unreachable,version',
+    ',,jobs,2,,,,,,,,,,runner-class/large,jobs-now,,,,,,,,,set-1',
+    "acme/payments,101,money,7.50,month,,80,,payments,'0042,,,,,money-month,,,,,,,,,set-1",
   ]);
 });
 
