@@ -17,7 +17,7 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   sweep: async () => (await import('./sweep-bench.ts')).sweepFigures(),
   cost: async () => (await import('./cost/cost-bench.ts')).costFigures(),
   console: async () => (await import('./console-bench.ts')).consoleFigures(),
-  cold: async () => [await (await import('./cold-start.ts')).coldStartFigure()],
+  cold: async () => (await import('./cold-start.ts')).coldStartFigures(),
   exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),
   memory: async () => [await (await import('./memory.ts')).memoryFigure()],
 };
