@@ -17,8 +17,14 @@ export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + 
  *
  * @param moreRules - of the policy document, beside the two that switch on these limits.
  * @param rootBudget - of each root group, in the currency.
+ * @param isShared - whether all roots count on one limit of the instance besides.
  */
-export function benchRules(roots: number, moreRules: readonly unknown[] = [], rootBudget = BUDGET): Rules {
+export function benchRules(
+  roots: number,
+  moreRules: readonly unknown[] = [],
+  rootBudget = BUDGET,
+  isShared = false,
+): Rules {
   const policy = valid(
     parsePolicy(
       {
@@ -42,11 +48,14 @@ export function benchRules(roots: number, moreRules: readonly unknown[] = [], ro
   const limits = valid(
     parseLimits(
       {
-        limits: places.flatMap(({ root, group, project }) => [
-          { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
-          { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
-          { on: { project }, jobs: 1_000_000_000, mode: 'enforce' },
-        ]),
+        limits: [
+          ...(isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : []),
+          ...places.flatMap(({ root, group, project }) => [
+            { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
+            { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
+            { on: { project }, jobs: 1_000_000_000, mode: 'enforce' },
+          ]),
+        ],
       },
       'bench',
       policy,

@@ -6,6 +6,7 @@ import type { Figure } from './figure.ts';
  */
 export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   contention: async () => (await import('./contention.ts')).contentionFigures(),
+  open: async () => (await import('./open-loop-bench.ts')).openLoopFigures(),
   settlement: async () => (await import('./settlement.ts')).settlementFigures(),
   reading: async () => (await import('./reading.ts')).readingFigures(),
   burst: async () => [await (await import('./burst.ts')).burstFigure()],
