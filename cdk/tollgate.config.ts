@@ -26,6 +26,9 @@ export const deployments: readonly Deployment[] = [
     // GitLab 18.9 to 18.11 cannot sign its webhooks; their secret token is taken from here: "Add the webhooks" in RUNBOOK.md.
     // parameters: { webhookTokens: '/tollgate/prod/webhook-tokens' },
 
+    // Jobs that end a second at the busiest; a burst of ten times as many loses no webhook: "Webhooks a second" in RUNBOOK.md.
+    // webhooks: { jobsPerSecond: 1 },
+
     // Who is told when something is wrong. An address gets a mail that it must confirm.
     // alarms: { emails: ['ci-on-call@example.com'] },
 

@@ -7,6 +7,7 @@ import {
   WEBHOOK_PATH,
 } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
+import { webhooksAtOnce } from '../settings/webhooks-at-once.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { grantSecret } from './secret-parameter.ts';
@@ -20,8 +21,6 @@ interface SettleEndpointProps {
 /** One small write; the memory is for the cold start, since GitLab waits 10 s and never asks again. */
 const MEMORY_MIB = 256;
 const TIMEOUT = Duration.seconds(10);
-/** At 20 ms each this takes 1000 webhooks a second; more can only be a flood, which must not cost more than this. */
-const AT_ONCE_MAX = 20;
 
 /**
  * Where GitLab's job webhooks arrive. Public, because GitLab cannot sign for AWS: the program checks GitLab's own signature
@@ -41,7 +40,8 @@ export class SettleEndpoint extends Construct {
       description: 'Takes the job webhooks of GitLab',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
-      reservedConcurrency: AT_ONCE_MAX,
+      // Kept for them, so that nothing else takes it; and no more, so that a flood costs no more.
+      reservedConcurrency: webhooksAtOnce(settings.webhooks.jobsPerSecond),
     });
     ledger.grant(this.program, 'receive');
     const { webhookSecrets, webhookTokens } = settings.parameters;

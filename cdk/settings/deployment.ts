@@ -65,6 +65,13 @@ export interface Deployment {
     /** @default public certificate authorities only */
     readonly caParameter?: string;
   };
+  readonly webhooks?: {
+    /**
+     * Jobs that end a second, on an ordinary day at its busiest. Bursts of ten times as many lose no webhook; Lambda keeps 20 runs at
+     * once for each. @default 1
+     */
+    readonly jobsPerSecond?: number;
+  };
   /** Names, never values. */
   readonly parameters?: {
     /** @default `/tollgate/<stage>/router-token` */

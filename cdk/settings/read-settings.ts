@@ -10,6 +10,7 @@ import type {
   VpcSettings,
 } from './settings.ts';
 import * as shapes from './shapes.ts';
+import { JOBS_PER_SECOND } from './webhooks-at-once.ts';
 
 /** What Fargate offers for so many CPU units, MiB of memory: from, to, in steps of 1024 (512 for the smallest). */
 const FARGATE_MEMORY_MIB: Readonly<Record<number, readonly number[]>> = {
@@ -50,6 +51,7 @@ export function readSettings(deployment: unknown, reading: SettingsReading): Set
     admitRoute: read.choice('admitRoute', ['url', 'invoke'], 'url'),
     vpc,
     relay: readRelay(read.section('relay')),
+    webhooks: readWebhooks(read.section('webhooks')),
     parameters: readParameters(read.section('parameters'), stage),
     state: readState(read.section('state')),
     alarms: readAlarms(read.section('alarms')),
@@ -165,6 +167,12 @@ function readParameters(read: Section, stage: string): ParameterNames {
   };
   read.refuseUnknown();
   return parameters;
+}
+
+function readWebhooks(read: Section): Settings['webhooks'] {
+  const webhooks = { jobsPerSecond: read.integer('jobsPerSecond', JOBS_PER_SECOND) };
+  read.refuseUnknown();
+  return webhooks;
 }
 
 function readConsole(read: Section): ConsoleSettings {

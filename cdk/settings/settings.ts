@@ -11,6 +11,7 @@ export interface Settings {
   readonly admitRoute: AdmitRoute;
   readonly vpc: VpcSettings;
   readonly relay: RelaySettings;
+  readonly webhooks: WebhooksSettings;
   readonly parameters: ParameterNames;
   readonly state: StateSettings;
   readonly alarms: AlarmSettings;
@@ -96,6 +97,12 @@ export interface RelaySettings {
   readonly proxyUrl: string | undefined;
   /** SSM parameter with the PEM text of a private certificate authority to trust besides the public ones. */
   readonly caParameter: string | undefined;
+}
+
+/** What GitLab's job webhooks are made for. */
+interface WebhooksSettings {
+  /** Jobs that end a second, on an ordinary day at its busiest; bursts of ten times as many lose no webhook. */
+  readonly jobsPerSecond: number;
 }
 
 /** SSM parameters, all SecureStrings that an administrator puts there; Tollgate never creates or prints one. */

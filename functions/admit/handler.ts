@@ -1,4 +1,3 @@
-import { handle } from 'hono/aws-lambda';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
@@ -10,7 +9,8 @@ import {
   METRIC_LEDGER_RETRIES,
   METRIC_LIMITS_UNREADABLE,
 } from '../names.ts';
-import { createAdmitApp } from './app.ts';
+import { onFunctionUrl } from './function-url.ts';
+import { admitRoutes } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
 const table = deployedTable(config);
@@ -35,13 +35,18 @@ const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) =>
 });
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
-/** Lambda's entry point; takes function URL, API Gateway v2 and invoke events of that shape. */
+/** Lambda's entry point; takes events of a function URL, of API Gateway v2 and invocations of that shape. */
 export const handler = onOwnBooks(
   table,
-  handle(
-    createAdmitApp({
+  onFunctionUrl(
+    admitRoutes({
       ledger,
-      currentRules: async (requests) => (await rules).rulesFor(requests),
+      currentRules: async (requests) => {
+        const { packed, rulesFor } = await rules;
+        // Whoever asks for estimates next waits for this read: histories are read while limits and directory are.
+        void estimates.estimatorFor(requests, packed.policy.estimate, systemClock.monotonicMs());
+        return rulesFor(requests);
+      },
       estimatorFor: estimates.estimatorFor,
       handOutDirectory: async (have) => (await rules).handOutDirectory(have),
       consoleUrl: process.env[ENV_CONSOLE_URL] || undefined,

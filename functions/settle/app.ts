@@ -5,8 +5,8 @@ import { Hono } from 'hono/tiny';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LedgerClock, Log } from '../core/environment/index.ts';
 import { isTerminal, JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/index.ts';
-import type { InboxStore } from '../core/ledger/index.ts';
-import { LedgerError } from '../core/store/index.ts';
+import type { InboxItem, InboxStore } from '../core/ledger/index.ts';
+import { doubling, LedgerError, retried } from '../core/store/index.ts';
 import { truthText } from '../core/truth/index.ts';
 import {
   type DeliveryProof,
@@ -26,12 +26,17 @@ export interface SettleAppDeps {
    * reads one delivery can make up others. @default none
    */
   readonly legacyTokens?: () => Promise<readonly string[]>;
-  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  readonly clock: LedgerClock;
+  /** [0, 1): spreads repeated writes. */
+  readonly random: () => number;
   readonly log: Log;
 }
 
-/** GitLab waits 10 s by default and never asks again. */
-const RECEIVE_TIMEOUT_MS = 5_000;
+/** GitLab waits 10 s by default and never asks again; a start of the function and the way back are in them, too. */
+const RECEIVE_MS_MAX = 7_000;
+/** A write takes milliseconds. One that is lost leaves time for the next. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
+const ATTEMPTS_MAX = 6;
 /** Longer than people can resend a delivery from GitLab's list of recent events, which keeps two days. */
 const REMEMBERED_MS = 3 * DAY_MS;
 
@@ -74,19 +79,49 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
     if (!isTerminal(truth.status)) return respond(c, 'dropped', 200);
 
     const receivedAtMs = deps.clock.nowMs();
-    const first = await deps.inbox.receive(
+    const first = await receivedOnce(
       {
         id: deliveryId(c, body),
         body: truthText(truth),
         receivedAtMs,
         untilMs: receivedAtMs + REMEMBERED_MS,
       },
-      { timeoutMs: RECEIVE_TIMEOUT_MS },
+      deps,
     );
     return respond(c, first ? 'received' : 'repeated', 200);
   });
 
   return app;
+}
+
+/**
+ * Writes it down, again while the table is throttled or silent: nobody else repeats a delivery. A write that did happen though
+ * its answer was lost is found by its id.
+ *
+ * @returns whether it is the first of its id. @throws {LedgerError} the last one
+ */
+async function receivedOnce(
+  item: InboxItem,
+  { inbox, clock, random }: Pick<SettleAppDeps, 'inbox' | 'clock' | 'random'>,
+): Promise<boolean> {
+  const untilMs = clock.monotonicMs() + RECEIVE_MS_MAX;
+  const attempt = async (): Promise<boolean | LedgerError> => {
+    try {
+      return await inbox.receive(item, { timeoutMs: ATTEMPT_TIMEOUT_MS });
+    } catch (error) {
+      if (error instanceof LedgerError && error.retryable) return error;
+      throw error;
+    }
+  };
+  const answer = await retried(attempt, (each) => each instanceof LedgerError, {
+    clock,
+    random,
+    triesMax: ATTEMPTS_MAX,
+    pauseMsMax: doubling(50, 1_000),
+    isTimeFor: (pauseMs) => clock.monotonicMs() + pauseMs + ATTEMPT_TIMEOUT_MS <= untilMs,
+  });
+  if (answer instanceof LedgerError) throw answer;
+  return answer;
 }
 
 const respond = (

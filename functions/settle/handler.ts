@@ -9,6 +9,11 @@ const config = readSettleConfig(process.env);
 const linesOf = (parameter: string) =>
   secretLines({ load: () => ssmText(parameter), clock: systemClock, log: consoleLog });
 
+const secrets = linesOf(config.secretsParameter);
+// Read while the function starts, when it has a whole processor: a burst waits for each start. A failure is the delivery's, which
+// asks again.
+void secrets().catch(() => {});
+
 /** Lambda's entry point for GitLab's webhook; takes function URL events and those of that shape. */
 export const handler = handle(
   createSettleApp({
@@ -18,9 +23,10 @@ export const handler = handle(
       clock: systemClock,
       random: Math.random,
     }),
-    secrets: linesOf(config.secretsParameter),
+    secrets,
     ...(config.tokensParameter !== undefined && { legacyTokens: linesOf(config.tokensParameter) }),
     clock: systemClock,
+    random: Math.random,
     log: consoleLog,
   }),
 );

@@ -50,7 +50,7 @@ const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-s
  * `ssm-limits` a parser of YAML.
  */
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
-  admit: 740,
+  admit: 730,
   settle: 440,
   'settle/stream': 690,
   sweep: 720,

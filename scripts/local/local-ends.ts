@@ -80,7 +80,13 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
     },
   };
   const settleServer = await serveOnLoopback(
-    createSettleApp({ inbox, secrets: async () => [signingToken], clock, log: silentLog }),
+    createSettleApp({
+      inbox,
+      secrets: async () => [signingToken],
+      clock,
+      random: Math.random,
+      log: silentLog,
+    }),
   );
   const played = playGitLabSignIn({
     clock,

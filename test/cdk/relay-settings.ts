@@ -27,6 +27,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
     proxyUrl: undefined,
     caParameter: undefined,
   },
+  webhooks: { jobsPerSecond: 1 },
   parameters: {
     routerToken: '/tollgate/prod/router-token',
     gitlabToken: '/tollgate/prod/gitlab-token',

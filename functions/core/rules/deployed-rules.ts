@@ -43,5 +43,7 @@ export function deployedRules({
     directoryFor: (jobs) => directory.directoryFor(jobs),
     onUnreadable,
   });
+  // Looked for at once, so that the first question finds both; a failure is that question's, which looks again.
+  void Promise.all([inForce.directoryFor([]), inForce.limitsFor([])]).catch(() => {});
   return { ...inForce, handOutDirectory: directoryHandOut({ table: directoryTable, clock: table.clock }) };
 }

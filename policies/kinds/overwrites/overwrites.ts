@@ -68,10 +68,11 @@ function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean)
   if (reading.value === '') return false;
   const pattern = reading.text('a pattern such as "^ci-", or true or false');
   if (pattern === undefined) return undefined;
-  const compiled = compileRegex(pattern);
-  // The pattern itself first: in the one put around it a position would be off.
-  if (!compiled.ok) return reading.refuse(`'${pattern}' ${compiled.problem}`);
-  const whole = isAnchored ? compileRegex(`^(?:${pattern})$`) : compiled;
+  const whole = compileRegex(isAnchored ? `^(?:${pattern})$` : pattern);
+  // The pattern itself where anything is wrong, because in the one put around it a position would be off; and where a bracket
+  // could close the one around it. Any other pattern is compiled once: every cold start waits for it.
+  const alone = isAnchored && (!whole.ok || pattern.includes(')')) ? compileRegex(pattern) : whole;
+  if (!alone.ok) return reading.refuse(`'${pattern}' ${alone.problem}`);
   if (!whole.ok) return reading.refuse(`'${pattern}' ${whole.problem}`);
   return { ...whole.regex, matches: remembering(whole.regex.matches) };
 }

@@ -1,5 +1,6 @@
 /** What is looked at before a deployment begins: what would make it fail, or has made the last one fail. */
 import type { Settings } from '../../../cdk/settings/settings.ts';
+import { webhooksAtOnce } from '../../../cdk/settings/webhooks-at-once.ts';
 import type { StackProtection } from '../destroy/stack-protection.ts';
 import type { StackStatus } from './stack-state.ts';
 
@@ -93,8 +94,7 @@ function secretsOf({ parameters, watchdog, console }: Settings): readonly string
 
 /** What Lambda leaves to functions that reserve nothing. */
 const UNRESERVED_MIN = 100;
-/** As cdk/constructs reserve it: webhooks, the console's pages, and one run at a time of each program by the clock. */
-const SETTLE = 20;
+/** As cdk/constructs reserve it, besides the webhooks: the console's pages, and one run at a time of each program by the clock. */
 const CONSOLE = 10;
 /** sweep, directory, drift, doctor, ssm-limits */
 const BY_THE_CLOCK = 5;
@@ -103,8 +103,9 @@ export const reservedConcurrency = ({
   console,
   watchdog,
   notices,
-}: Pick<Settings, 'console' | 'watchdog' | 'notices'>): number =>
-  SETTLE +
+  webhooks,
+}: Pick<Settings, 'console' | 'watchdog' | 'notices' | 'webhooks'>): number =>
+  webhooksAtOnce(webhooks.jobsPerSecond) +
   BY_THE_CLOCK +
   (notices.everyMinutes > 0 ? 1 : 0) +
   (console === undefined ? 0 : CONSOLE) +

@@ -1,3 +1,4 @@
+import { JOBS_PER_SECOND, webhooksAtOnce } from '../../../cdk/settings/webhooks-at-once.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import type { Costing, CostQuestion } from './costing.ts';
@@ -72,7 +73,7 @@ function rowOf(line: CostLine, prices: Prices): readonly string[] {
 
 const notesOf = (
   { prices, recountSeconds }: Costing,
-  { region, shape, batch, settleBatch, rollupBatch }: CostQuestion,
+  { jobsPerMonth, region, shape, batch, settleBatch, rollupBatch }: CostQuestion,
 ): readonly string[] => [
   `Prices of ${region}, on demand, compared on ${newest(prices)}, without taxes.`,
   ...(region === 'us-east-1'
@@ -88,6 +89,7 @@ const notesOf = (
     ? "Lambda's own API has no price; interface endpoints do: --endpoints."
     : 'A Function URL has no price of its own.',
   'Durations and line lengths are assumed: scripts/cli/cost/assumptions.ts.',
+  ...webhooksNote(jobsPerMonth),
   ...(recountSeconds > RECOUNT_SECONDS_MAX
     ? [
         `The nightly recount takes about ${whole(Math.round(recountSeconds))} s, and a function may run`,
@@ -95,6 +97,19 @@ const notesOf = (
       ]
     : []),
 ];
+
+/** Runs that are kept have no price, so the default is not spoken of. */
+function webhooksNote(jobsPerMonth: number): readonly string[] {
+  const wanted = Math.ceil(jobsPerMonth / BUSY_SECONDS_PER_MONTH);
+  if (wanted <= JOBS_PER_SECOND.fallback) return [];
+  const jobsPerSecond = Math.min(wanted, JOBS_PER_SECOND.max);
+  return [
+    `webhooks: { jobsPerSecond: ${jobsPerSecond} } keeps ${whole(webhooksAtOnce(jobsPerSecond))} runs at once for them,`,
+    'which Lambda does not charge, if all jobs end in 22 days of 10 hours.',
+  ];
+}
+
+const BUSY_SECONDS_PER_MONTH = 22 * 10 * 3_600;
 
 /** Lambda's longest. */
 const RECOUNT_SECONDS_MAX = 900;

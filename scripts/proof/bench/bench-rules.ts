@@ -18,13 +18,24 @@ export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + 
  *
  * @param moreRules - of the policy document, beside the two that switch on these limits.
  * @param rootBudget - of each root group, in the currency.
+ * @param isShared - whether all roots count on one limit of the instance besides.
  */
-export function benchRules(roots: number, moreRules: readonly unknown[] = [], rootBudget = BUDGET): Rules {
-  return rulesOn(roots, moreRules, ({ root, group, project }) => [
-    { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
-    { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
-    { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
-  ]);
+export function benchRules(
+  roots: number,
+  moreRules: readonly unknown[] = [],
+  rootBudget = BUDGET,
+  isShared = false,
+): Rules {
+  return rulesOn(
+    roots,
+    moreRules,
+    ({ root, group, project }) => [
+      { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
+      { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
+      { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
+    ],
+    isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : [],
+  );
 }
 
 /** Two counters per job: the budget of its root, and the jobs at once of the whole instance, which all roots share. */

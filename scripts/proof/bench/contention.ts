@@ -14,7 +14,10 @@ const IN_FLIGHT_EACH = 8;
 const MODELLED_MS = 2_000;
 
 /** A modelled deployment: a table with the service's contention rules, and the two ways to it. */
-export function deployment(roots: number) {
+export function deployment(
+  roots: number,
+  options: Pick<Parameters<typeof sides>[0], 'isShared' | 'deadlineMs'> = {},
+) {
   const clock = new VirtualTime(Date.UTC(2026, 10, 21));
   const random = seededRandom(1);
   const memory = new MemoryStore({ instance: INSTANCE });
@@ -25,7 +28,7 @@ export function deployment(roots: number) {
     random,
     store,
     counts: store.counts,
-    ...sides({ store, clock, random, defer, roots }),
+    ...sides({ store, clock, random, defer, roots, ...options }),
   };
 }
 

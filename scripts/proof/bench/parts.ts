@@ -7,6 +7,7 @@ import type { Figure } from './figure.ts';
 export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   contention: async () => (await import('./contention.ts')).contentionFigures(),
   shared: async () => (await import('./shared-limits.ts')).sharedFigures(),
+  open: async () => (await import('./open-loop-bench.ts')).openLoopFigures(),
   settlement: async () => (await import('./settlement.ts')).settlementFigures(),
   reading: async () => (await import('./reading.ts')).readingFigures(),
   burst: async () => [await (await import('./burst.ts')).burstFigure()],
@@ -18,7 +19,7 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   sweep: async () => (await import('./sweep-bench.ts')).sweepFigures(),
   cost: async () => (await import('./cost/cost-bench.ts')).costFigures(),
   console: async () => (await import('./console-bench.ts')).consoleFigures(),
-  cold: async () => [await (await import('./cold-start.ts')).coldStartFigure()],
+  cold: async () => (await import('./cold-start.ts')).coldStartFigures(),
   exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),
   memory: async () => [await (await import('./memory.ts')).memoryFigure()],
 };

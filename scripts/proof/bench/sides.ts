@@ -10,7 +10,7 @@ import { benchRequest, benchRules } from './bench-rules.ts';
 type Ask = (request: AdmissionRequest) => Promise<boolean>;
 
 /** Longer than the product's: a job that gives up is not an admission, and naive needs its retries to look its best. */
-const DEADLINE_MS = 5_000;
+const PATIENT_MS = 5_000;
 
 /** The two ways to the ledger that the bench compares, over any store and in any kind of time. */
 export function sides(options: {
@@ -19,9 +19,13 @@ export function sides(options: {
   readonly random: () => number;
   readonly defer: (run: () => void) => void;
   readonly roots: number;
+  /** All roots count on one limit of the instance besides. @default false */
+  readonly isShared?: boolean;
+  /** From question to answer. @default PATIENT_MS */
+  readonly deadlineMs?: number;
 }) {
-  const { store, clock, random } = options;
-  const rules = benchRules(options.roots);
+  const { store, clock, random, isShared = false, deadlineMs = PATIENT_MS } = options;
+  const rules = benchRules(options.roots, [], undefined, isShared);
   const newFunction = () => {
     const deps = {
       ledger: createLedger({ store, clock, random }),
@@ -36,7 +40,7 @@ export function sides(options: {
   const naive = (): Ask => {
     const decideAll = newFunction();
     return async (request) => {
-      const [decision] = await decideAll([request], clock.monotonicMs() + DEADLINE_MS);
+      const [decision] = await decideAll([request], clock.monotonicMs() + deadlineMs);
       return decision?.outcome === 'admitted';
     };
   };
@@ -58,7 +62,7 @@ export function sides(options: {
     });
     return async (request) => {
       const commit = commits[Math.floor(random() * relays)];
-      const verdict = await commit?.decide(request, clock.monotonicMs() + DEADLINE_MS);
+      const verdict = await commit?.decide(request, clock.monotonicMs() + deadlineMs);
       return verdict?.outcome === 'admitted';
     };
   };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from '../../../functions/admit/app.ts';
+import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from '../../../functions/admit/routes.ts';
 import { REQUESTS_MAX } from '../../../functions/core/contract/admissions.ts';
 
 const requests = (count: number): unknown[] =>

@@ -48,8 +48,22 @@ function anApp(over: Partial<SettleAppDeps> = {}, fault?: () => StoreFault | und
     onReceived: (item) => items.push(item),
     ...(fault !== undefined && { fault }),
   });
-  const clock = { nowMs: () => NOVEMBER_21_MS };
-  const app = createSettleApp({ inbox: store, secrets: async () => [TOKEN], clock, log, ...over });
+  let pausedMs = 0;
+  const clock = {
+    nowMs: () => NOVEMBER_21_MS,
+    monotonicMs: () => pausedMs,
+    sleep: async (delayMs: number) => {
+      pausedMs += delayMs;
+    },
+  };
+  const app = createSettleApp({
+    inbox: store,
+    secrets: async () => [TOKEN],
+    clock,
+    random: () => 0,
+    log,
+    ...over,
+  });
   const post = async (body: string, headers: Record<string, string>) => {
     const response = await app.request(JOBS_PATH, {
       method: 'POST',
@@ -293,6 +307,14 @@ test('what could not be written down is answered 503, and so is a sender nobody 
   const blind = anApp({ secrets: () => Promise.reject(new Error('AccessDenied for /tollgate/secret')) });
   expect(await blind.post(body, signed(body))).toEqual(FAILED);
   expect([...silent.lines, ...blind.lines].join()).not.toContain('/tollgate/secret');
+});
+
+test('a write that fails or whose answer is lost is made again, because nobody repeats the delivery', async () => {
+  const faults: StoreFault[] = [{ kind: 'lost-before' }, { kind: 'lost-after' }];
+  const { post, items } = anApp({}, () => faults.shift());
+  expect(await post(body, signed(body))).toMatchObject({ status: 200 });
+  expect(items).toHaveLength(1);
+  expect(faults).toEqual([]);
 });
 
 test('the inbox is no part of the books', async () => {

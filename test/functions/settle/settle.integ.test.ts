@@ -53,6 +53,7 @@ test('from webhook through the real stream to the ledger: settled, released, byp
     inbox: table,
     secrets: async () => [TOKEN],
     clock: systemClock,
+    random: Math.random,
     log: silentLog,
   });
   await ledger.hold(

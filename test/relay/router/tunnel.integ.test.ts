@@ -10,7 +10,7 @@ import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
-import { cert, key } from '../../support/certificate.ts';
+import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 import { startConnectProxy } from './connect-proxy.ts';

@@ -110,7 +110,7 @@ test('the admit function: a group it does not know, a lost race, limits it could
     const request = { jobId, jobName: MARKER, projectId: 1, namespaceId, rootNamespaceId: 100 };
     const body = JSON.stringify({ requests: [request], remainingMs: 5_000 });
     const event = post(ADMISSIONS_PATH, body) as unknown as Parameters<typeof handler>[0];
-    return (await handler(event, undefined)).statusCode;
+    return (await handler(event)).statusCode;
   };
   failOnce.push({ operation: 'GetItem', about: `${INSTANCE}@limits`, type: 'InternalServerError' });
   expect(await admit(1, 100)).toBe(500);

@@ -10,7 +10,7 @@ import { type DoctorFinding, formatFinding } from '../../../../scripts/cli/docto
 import { type DoctorOptions, readDoctorOptions } from '../../../../scripts/cli/doctor/options.ts';
 import type { LocalRouterOptions } from '../../../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
-import { cert, key } from '../../../support/certificate.ts';
+import { cert, key } from '../../../../scripts/proof/bench/self-signed.ts';
 import { patientRouter } from '../../../support/flow/patient-router.ts';
 import { extended } from '../../../support/relay/schema-variants.ts';
 

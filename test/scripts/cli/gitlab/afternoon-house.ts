@@ -113,6 +113,7 @@ export async function afternoonHouse(version: GitLabVersion) {
   const settling = createSettleApp({
     inbox: store,
     secrets: async () => kept('webhook-secrets')?.split('\n') ?? [],
+    random: () => 0.5,
     legacyTokens: async () => kept('webhook-tokens')?.split('\n') ?? [],
     clock,
     log: silentLog,

@@ -287,7 +287,7 @@ describe('several controllers', () => {
 });
 
 test('a router over TLS serves both listeners', async () => {
-  const { key, cert } = await import('../../../support/certificate.ts');
+  const { key, cert } = await import('../../../../scripts/proof/bench/self-signed.ts');
   const router = await aRouter({ tls: { key, cert }, wsPort: 0 });
   for (const url of [router.grpcUrl ?? '', router.wsUrl ?? '']) {
     const client = bareClient(url, { schema, token: 'glrct-one', ca: cert });

@@ -1,0 +1,214 @@
+import { isRecord } from '../../policies/document/reading.ts';
+import { type DecideDeps, decide, LimitRooms, recordUnmetered } from '../core/admission/index.ts';
+import {
+  ADMISSIONS_PATH,
+  type AdmissionsResponse,
+  BODY_BYTES_MAX,
+  CONTENDED_MAX,
+  type ContendedCounter,
+  DIRECTORY_NAMES_MAX,
+  DIRECTORY_PATH,
+  type DirectoryRequest,
+  type DirectoryResponse,
+  HEALTH_PATH,
+  type ProblemsResponse,
+  REQUESTS_MAX,
+  UNMETERED_PATH,
+  type UnmeteredResponse,
+} from '../core/contract/index.ts';
+import { logWith } from '../core/environment/index.ts';
+
+/** What is left of an HTTP request that the routes look at. */
+export interface RouteCall {
+  readonly method: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface AdmitResponse {
+  readonly status: 200 | 400 | 404 | 413 | 500;
+  /** Becomes JSON. */
+  readonly body:
+    | AdmissionsResponse
+    | UnmeteredResponse
+    | DirectoryResponse
+    | ProblemsResponse
+    | HealthResponse;
+}
+
+interface HealthResponse {
+  readonly status: 'ok';
+}
+
+const refused = <Status extends AdmitResponse['status']>(status: Status, problems: readonly string[]) =>
+  ({ status, body: { problems } }) as const;
+
+/** Of one UTF-16 unit. */
+const UTF8_BYTES_MAX = 3;
+
+export const TOO_LARGE = refused(413, [`body is larger than ${BODY_BYTES_MAX} bytes`]);
+
+/**
+ * The admit function's routes without a web framework: making the first `Request` loads all of `fetch`, a fifth of a cold
+ * start, and an event of Lambda has the method, the path and the text as they are.
+ */
+export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<AdmitResponse> {
+  const limitRooms = new LimitRooms(deps);
+  async function admissions({ entries, remainingMs, batch }: Envelope): Promise<AdmissionsResponse> {
+    const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
+    const contended: ContendedCounter[] = [];
+    const onContended = (counter: string, jobIds: readonly number[]): void => {
+      if (contended.length < CONTENDED_MAX) contended.push({ counter, jobIds });
+    };
+    const rooms = limitRooms.batch();
+    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, {
+      ...deps,
+      ...{ log, rooms, onContended },
+    });
+    const room = rooms.told();
+    return {
+      ...(batch !== undefined && { batch }),
+      decisions,
+      ...(contended.length > 0 && { contended }),
+      ...(room.length > 0 && { room }),
+    };
+  }
+
+  async function answered({ method, path, text }: RouteCall, named: BatchName): Promise<AdmitResponse> {
+    if (text.length * UTF8_BYTES_MAX > BODY_BYTES_MAX && Buffer.byteLength(text) > BODY_BYTES_MAX)
+      return TOO_LARGE;
+    switch (`${method} ${path}`) {
+      case `GET ${HEALTH_PATH}`:
+        return { status: 200, body: { status: 'ok' } };
+      case `POST ${ADMISSIONS_PATH}`: {
+        const envelope = parseAdmissionsEnvelope(parseJson(text));
+        if (!envelope.ok) return refused(400, envelope.problems);
+        named.batch = envelope.value.batch;
+        return { status: 200, body: await admissions(envelope.value) };
+      }
+      case `POST ${UNMETERED_PATH}`: {
+        const envelope = parseUnmeteredEnvelope(parseJson(text));
+        if (!envelope.ok) return refused(400, envelope.problems);
+        return { status: 200, body: { results: await recordUnmetered(envelope.value, deps) } };
+      }
+      case `POST ${DIRECTORY_PATH}`: {
+        if (deps.handOutDirectory === undefined) return refused(404, ['no directory is kept here']);
+        const have = parseHave(parseJson(text));
+        if (have === undefined) return refused(400, [HAVE_EXPECTED]);
+        return { status: 200, body: await deps.handOutDirectory(have) };
+      }
+      default:
+        return refused(404, ['no such route']);
+    }
+  }
+
+  return async (call) => {
+    const named: BatchName = {};
+    try {
+      return await answered(call, named);
+    } catch (error) {
+      // The name says what kind of failure it was; the message could quote what a caller sent, so it stays here.
+      deps.log.error('request failed', {
+        path: call.path,
+        error: error instanceof Error ? error.name : typeof error,
+        ...(named.batch !== undefined && { batch: named.batch }),
+      });
+      return refused(500, ['internal error']);
+    } finally {
+      deps.metrics?.flush();
+    }
+  };
+}
+
+/** Filled in once it is read, so that a failure can name it. */
+interface BatchName {
+  batch?: string | undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const HAVE_EXPECTED = `expected {"have": {"<part>": "<hash>"}} with at most ${DIRECTORY_NAMES_MAX} parts`;
+
+/** Reads `{have: {name: hash}}`; undefined if it is not that. */
+function parseHave(body: unknown): DirectoryRequest['have'] | undefined {
+  const have = isRecord(body) ? body.have : undefined;
+  if (!isRecord(have)) return undefined;
+  const entries = Object.entries(have);
+  if (entries.length > DIRECTORY_NAMES_MAX) return undefined;
+  const hashes = entries.flatMap(([name, hash]) => (typeof hash === 'string' ? [[name, hash] as const] : []));
+  return hashes.length === entries.length ? Object.fromEntries(hashes) : undefined;
+}
+
+/** A batch before its entries are looked at: each entry is judged on its own later. */
+interface Envelope {
+  readonly entries: readonly unknown[];
+  readonly remainingMs: number;
+  /** Absent also where it is no name: a batch is not refused for that. */
+  readonly batch?: string;
+}
+
+type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** A local run on a crowded machine waits long. A deployed relay waits 10 s at most, and Lambda ends its function earlier. */
+const REMAINING_MS_MAX = 300_000;
+
+const BATCH = /^[\w-]{1,40}$/;
+
+/** Reads `{requests: [1..96], remainingMs, batch?}`; only a broken envelope is refused here. */
+export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
+  if (!isRecord(body))
+    return refuse(['body is not a JSON object; expected {"requests": [...], "remainingMs": …}']);
+  const problems: string[] = entryProblems('requests', body.requests);
+  const remainingMs = body.remainingMs;
+  if (typeof remainingMs !== 'number' || !(remainingMs >= 0 && remainingMs <= REMAINING_MS_MAX)) {
+    problems.push(`remainingMs is ${show(remainingMs)}; expected a number from 0 to ${REMAINING_MS_MAX}`);
+  }
+  if (problems.length > 0) return refuse(problems);
+  return {
+    ok: true,
+    value: {
+      entries: body.requests as unknown[],
+      remainingMs: remainingMs as number,
+      ...(typeof body.batch === 'string' && BATCH.test(body.batch) && { batch: body.batch }),
+    },
+  };
+}
+
+/** Reads `{answers: [1..96]}`. */
+export function parseUnmeteredEnvelope(body: unknown): Parsed<readonly unknown[]> {
+  if (!isRecord(body)) return refuse(['body is not a JSON object; expected {"answers": [...]}']);
+  const problems = entryProblems('answers', body.answers);
+  return problems.length > 0 ? refuse(problems) : { ok: true, value: body.answers as unknown[] };
+}
+
+function entryProblems(name: string, value: unknown): string[] {
+  if (!Array.isArray(value)) return [`${name} is ${show(value)}; expected an array of 1 to ${REQUESTS_MAX}`];
+  if (value.length === 0) return [`${name} is empty; expected 1 to ${REQUESTS_MAX}`];
+  if (value.length > REQUESTS_MAX)
+    return [`${name} has ${value.length} entries; expected at most ${REQUESTS_MAX}`];
+  return [];
+}
+
+const refuse = (problems: readonly string[]): { ok: false; problems: readonly string[] } => ({
+  ok: false,
+  problems,
+});
+
+/** A value as it may appear in a problem: its kind, and itself only where it is a number. Never its text. */
+const show = (value: unknown): string =>
+  value === undefined
+    ? 'missing'
+    : typeof value === 'number'
+      ? String(value)
+      : `a value of type ${kindOf(value)}`;
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;

@@ -1,0 +1,37 @@
+import { MODELLED_TRANSACTION_MS } from './contention-constants.ts';
+import type { Figure } from './figure.ts';
+import { type LoadPoint, measureLoad } from './open-loop.ts';
+
+/** The model repeats exactly: guards stand a tenth or so beside its values. `npm run capacity` has the whole curves. */
+const GUARDED: readonly (LoadPoint & { readonly p99Max: number })[] = [
+  { roots: 1, relays: 1, isShared: false, perSecond: 1_000, p99Max: 18 },
+  { roots: 50, relays: 2, isShared: false, perSecond: 1_000, p99Max: 4 },
+  { roots: 1_000, relays: 2, isShared: false, perSecond: 1_000, p99Max: 3 },
+];
+
+/** Open loop, settlement running: the slowest hundredth in undisturbed transactions, and who was not decided in time. */
+export async function openLoopFigures(): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const { p99Max, ...point } of GUARDED) {
+    const { asked, undecidedShare, p99Ms, unitsPerJob } = await measureLoad(point);
+    const load = `${point.perSecond} jobs/s by schedule, own limits, roots: ${point.roots}, relays: ${point.relays}`;
+    figures.push(
+      {
+        name: `p99 at ${load}`,
+        value: p99Ms / MODELLED_TRANSACTION_MS,
+        must: { atMost: p99Max },
+        unit: 'tx',
+        kind: 'modelled',
+        note: `${p99Ms.toFixed(0)} ms of ${asked} questions, ${unitsPerJob.toFixed(1)} write units a job, settlement included`,
+      },
+      {
+        name: `undecided at ${load}`,
+        value: undecidedShare,
+        must: { atMost: 0.001 },
+        unit: 'per job',
+        kind: 'modelled',
+      },
+    );
+  }
+  return figures;
+}

@@ -1,0 +1,111 @@
+/** Load as a site makes it: questions come when they come, whether or not the ones before them are answered. */
+import type { LedgerClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, type JobEnd } from '../../../functions/core/ledger/index.ts';
+import { quantile } from '../../local/quantile.ts';
+import { benchRequest } from './bench-rules.ts';
+import { deployment } from './contention.ts';
+
+/** One point of a curve. */
+export interface LoadPoint {
+  readonly roots: number;
+  readonly relays: number | 'naive';
+  readonly isShared: boolean;
+  readonly perSecond: number;
+}
+
+export interface LoadOutcome extends LoadPoint {
+  readonly asked: number;
+  /** Share of the questions that got no answer of the ledger in time. */
+  readonly undecidedShare: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Of admissions and of the settlements beside them, for each admitted job. */
+  readonly unitsPerJob: number;
+  readonly conflictsPerJob: number;
+  readonly throttlesPerJob: number;
+  /** Within the time of the load, of the admitted jobs. */
+  readonly settledShare: number;
+}
+
+/** The relay's own default, after which the fallback answers. */
+const DEADLINE_MS = 2_000;
+const FOR_MS = 3_000;
+/** A job here ends soon, so that admissions and ends are on the counters together. */
+const JOB_MS = 200;
+/** How often the table's stream is looked at while it is empty, and how many ends it hands over. */
+const STREAM_PAUSE_MS = 50;
+const STREAM_BATCH = 100;
+
+/**
+ * Asks at random instants of a schedule made beforehand. A latency counts from the scheduled instant: a side that stalls is not
+ * asked less meanwhile.
+ *
+ * @returns latencies in ms, ascending.
+ */
+export async function openLoop(
+  ask: (index: number) => Promise<void>,
+  options: {
+    readonly clock: LedgerClock;
+    readonly perSecond: number;
+    readonly forMs: number;
+    readonly random: () => number;
+  },
+): Promise<readonly number[]> {
+  const { clock, random } = options;
+  const startedMs = clock.monotonicMs();
+  const asked: Promise<number>[] = [];
+  // Exponential gaps: arrivals that know nothing of each other.
+  const gapMs = (): number => (-Math.log(1 - random()) * 1_000) / options.perSecond;
+  for (let dueMs = gapMs(); dueMs < options.forMs; dueMs += gapMs()) {
+    const aheadMs = startedMs + dueMs - clock.monotonicMs();
+    if (aheadMs > 0) await clock.sleep(aheadMs);
+    asked.push(ask(asked.length).then(() => clock.monotonicMs() - startedMs - dueMs));
+  }
+  return (await Promise.all(asked)).toSorted((a, b) => a - b);
+}
+
+/** One point, in virtual time, with the settlement of what was admitted running beside it. */
+export async function measureLoad(point: LoadPoint): Promise<LoadOutcome> {
+  const { roots, relays, isShared, perSecond } = point;
+  const { clock, random, store, counts, naive, grouped } = deployment(roots, {
+    isShared,
+    deadlineMs: DEADLINE_MS,
+  });
+  const ask = relays === 'naive' ? naive() : grouped(relays);
+  const ledger = createLedger({ store, clock, random });
+  const ended: JobEnd[] = [];
+  let admitted = 0;
+  let settled = 0;
+  let asking = true;
+  const settle = async (): Promise<void> => {
+    while (asking) {
+      const ends = ended.splice(0, STREAM_BATCH);
+      if (ends.length === 0) await clock.sleep(STREAM_PAUSE_MS);
+      else settled += (await ledger.settle(ends)).filter((outcome) => outcome === 'applied').length;
+    }
+  };
+  const one = async (index: number): Promise<void> => {
+    const jobId = index + 1;
+    if (!(await ask(benchRequest(jobId, Math.floor(random() * roots))))) return;
+    admitted += 1;
+    clock.after(JOB_MS, () => ended.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
+  };
+  const load = async (): Promise<readonly number[]> => {
+    const latencies = await openLoop(one, { clock, perSecond, forMs: FOR_MS, random });
+    asking = false;
+    return latencies;
+  };
+  const latenciesMs = await clock.run(Promise.all([load(), settle()]).then(([latencies]) => latencies));
+  const asked = latenciesMs.length;
+  return {
+    ...point,
+    asked,
+    undecidedShare: (asked - admitted) / asked,
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
+    unitsPerJob: (counts.tableUnits + counts.indexUnits) / admitted,
+    conflictsPerJob: counts.conflicts / admitted,
+    throttlesPerJob: counts.throttles / admitted,
+    settledShare: settled / admitted,
+  };
+}
