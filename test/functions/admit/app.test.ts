@@ -9,13 +9,13 @@ import {
 } from '../../../functions/core/contract/admissions.ts';
 import { type Log, silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../functions/core/ledger/memory-store.ts';
+import { MemoryStore, type StoreFault, type StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 
 const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };
 
-function anApp(options: { limits?: readonly unknown[]; fault?: () => StoreFault | undefined } = {}) {
+function anApp(options: { limits?: readonly unknown[]; fault?: (operation: StoreOperation) => StoreFault | undefined } = {}) {
   const rules = flowRules(options.limits ?? [{ on: { group: 100 }, money: 5, per: 'month' }], [IMAGES]);
   const store = new MemoryStore({
     instance: 'app.example.com',
@@ -55,7 +55,7 @@ test('names the shared counters that its jobs had to fight for, and says nothing
       { on: 'instance', jobs: 9 },
       { on: { group: 100 }, money: 5, per: 'month' },
     ],
-    fault: () => faults.shift(),
+    fault: (operation) => (operation === 'transact' ? faults.shift() : undefined),
   });
   const answered = async (jobIds: readonly number[]) =>
     (
@@ -73,7 +73,7 @@ test('names no more fights than the contract allows', async () => {
   const faults: StoreFault[] = [{ kind: 'conflict' }];
   const { post } = anApp({
     limits: users.map((user) => ({ on: { user }, jobs: 9 })),
-    fault: () => faults.shift(),
+    fault: (operation) => (operation === 'transact' ? faults.shift() : undefined),
   });
   const requests = users.map((userId) => aRequest(userId, { userId }));
   const { contended } = (await (await post(ADMISSIONS_PATH, { requests, remainingMs: 2_000 })).json()) as {
