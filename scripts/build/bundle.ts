@@ -55,7 +55,7 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   'settle/stream': 690,
   sweep: 720,
   rollup: 740,
-  drift: 440,
+  drift: 445,
   doctor: 590,
   watchdog: 430,
   directory: 410,
