@@ -187,7 +187,7 @@ function writtenText(
   const [policy, limits, directory] = files;
   const flags = `--policy ${policy} --limits ${limits} --directory ${directory}`;
   return [
-    `${files.join(', ')}: drafted from ${runners} runners, ${groups} groups and ${jobs} jobs since ${since.slice(0, 10)}.`,
+    `${files.join(', ')}: drafted. Runners: ${runners}, groups: ${groups}, jobs since ${since.slice(0, 10)}: ${jobs}.`,
     ...(left > 0
       ? [`${left} entries of GitLab's answers could not be read or placed and are left out.`]
       : []),

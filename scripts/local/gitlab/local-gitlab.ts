@@ -131,6 +131,7 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   const controllerTokens = new ControllerTokenBook();
   const administration = new Administration(options.administration ?? {}, version);
   const places = new PlaceBook(administration.setting.groups);
+  for (const project of options.projects ?? []) places.putProject(project);
   const groupHooks = new GroupHookBook({
     administration,
     places,

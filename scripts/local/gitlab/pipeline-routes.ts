@@ -47,18 +47,6 @@ export function pipelineRoutes(app: Hono, { pipelines, book, clock, instanceUrl 
     ...{ started_at: null, finished_at: null, duration: null, queued_duration: 0 },
   });
 
-  app.get('/projects/:projectId', (c, next) => {
-    const project = projectOf(c);
-    if (project === undefined) return next();
-    const { id, path, defaultBranch = 'main' } = project;
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    return Promise.resolve(
-      c.json({
-        ...{ id, name, path: name, path_with_namespace: path, default_branch: defaultBranch },
-        ...{ archived: false, shared_runners_enabled: true, web_url: `${instanceUrl}/${path}` },
-      }),
-    );
-  });
   app.post('/projects/:projectId/pipeline', async (c) => {
     const project = projectOf(c);
     if (project === undefined) return missing(c);

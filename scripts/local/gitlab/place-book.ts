@@ -17,6 +17,8 @@ export interface LocalProject {
   readonly path: string;
   /** @default 'private' */
   readonly visibility?: string;
+  /** @default 'main' */
+  readonly defaultBranch?: string;
   /** Unix ms. @default the beginning of 1970 */
   readonly updatedAtMs?: number;
 }
@@ -30,6 +32,25 @@ export class PlaceBook {
 
   constructor(groups: readonly LocalGroup[] = []) {
     this.groups = new Map(groups.map((group) => [group.id, group]));
+  }
+
+  /** A project at this full path; groups on the way that are missing are made. */
+  putProject({ id, path, defaultBranch }: { id: number; path: string; defaultBranch?: string }): void {
+    const slugs = path.split('/');
+    const own = slugs.pop() ?? '';
+    let parentId: number | undefined;
+    for (const slug of slugs) parentId = this.#groupIn(parentId, slug).id;
+    const branch = defaultBranch === undefined ? {} : { defaultBranch };
+    this.projects.set(id, { id, namespaceId: parentId ?? 0, path: own, ...branch });
+  }
+
+  #groupIn(parentId: number | undefined, path: string): LocalGroup {
+    const there = [...this.groups.values()].find((each) => each.parentId === parentId && each.path === path);
+    if (there !== undefined) return there;
+    const id = Math.max(0, ...this.groups.keys(), ...this.users.keys()) + 1;
+    const made = { id, path, ...(parentId !== undefined && { parentId }) };
+    this.groups.set(id, made);
+    return made;
   }
 
   /** Full path of a group or of a personal namespace. */

@@ -115,7 +115,7 @@ const placeBodies = (book: PlaceBook, instanceUrl: string) => {
       path,
       path_with_namespace: `${at}/${path}`,
       created_at: isoText(MADE_AT_MS),
-      default_branch: 'main',
+      default_branch: project.defaultBranch ?? 'main',
       tag_list: [],
       topics: [],
       ssh_url_to_repo: `git@${new URL(instanceUrl).hostname}:${at}/${path}.git`,

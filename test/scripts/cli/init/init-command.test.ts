@@ -46,7 +46,7 @@ test('the drafted documents are valid as they are, the pilot reads them, and val
   const { root, run } = company();
   const drafted = await run('init', ...URL_FLAGS);
   expect(drafted).toMatchObject({ code: EXIT.ok, err: '' });
-  expect(drafted.out).toContain('drafted from 5 runners, 4 groups and 28 jobs');
+  expect(drafted.out).toMatch(/drafted\. Runners: 5, groups: 4, jobs since [\d-]+: 28\./);
 
   const validated = await run('policy', 'validate', ...DRAFT);
   expect(validated.code).toBe(EXIT.ok);

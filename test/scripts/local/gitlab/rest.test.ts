@@ -77,3 +77,20 @@ test('faults of the REST API are used up one by one', async () => {
   expect((await get('/runners/all')).status).toBe(502);
   expect((await get('/runners/all')).status).toBe(200);
 });
+
+test('a project with a pipeline is a project like any other, in a group that is there as well', async () => {
+  const { local } = hookBench({
+    projects: [{ id: 900, path: 'platform/tools/canary', defaultBranch: 'trunk', jobs: [] }],
+  });
+  const read = async (path: string) =>
+    (
+      await local.fetch(`https://gitlab/api/v4${path}`, { headers: { 'private-token': 'glpat-local' } })
+    ).json();
+  const groups = (await read('/groups')) as { id: number; full_path: string }[];
+  expect(groups.map(({ full_path }) => full_path)).toEqual(['platform', 'platform/tools']);
+  expect(await read('/projects/platform%2Ftools%2Fcanary')).toMatchObject({
+    ...{ id: 900, path_with_namespace: 'platform/tools/canary', default_branch: 'trunk' },
+    namespace: { id: groups[1]?.id },
+  });
+  expect(await read('/projects')).toMatchObject([{ id: 900 }]);
+});
