@@ -4,17 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as names from '../../../functions/names.ts';
 import { JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
-import {
-  type DynamoDbLocal,
-  ensureTable,
-  startDynamoDbLocal,
-} from '../../../scripts/local/dynamodb-local.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
 import { createLocalGitLab, type LocalGitLabOptions } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../../scripts/local/seeded-random.ts';
 import { newJob } from '../../support/hook-bench.ts';
 import { importFor } from '../../support/import-for.ts';
-import { patientClient } from '../../support/ledger/patient-client.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 
 const SECRETS = '/tollgate/test/webhook-secrets';
 const TOKENS = '/tollgate/test/webhook-tokens';
@@ -24,7 +19,7 @@ const SIGNING_TOKEN = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').t
 const parameters = new Map([[TOKENS, `${SECRET_TOKEN}\n`]]);
 
 const saved = { ...process.env };
-let database: DynamoDbLocal;
+const table = localTable('old-gitlab');
 let ssm: Server;
 
 async function startParameters(): Promise<string> {
@@ -44,14 +39,10 @@ async function startParameters(): Promise<string> {
 }
 
 beforeAll(async () => {
-  database = await startDynamoDbLocal();
-  const client = patientClient(database.endpoint);
-  await ensureTable(client, 'old-gitlab');
-  client.destroy();
   Object.assign(process.env, {
     [names.ENV_LEDGER_TABLE]: 'old-gitlab',
     [names.ENV_GITLAB_INSTANCE]: 'old.example.com',
-    [names.ENV_DYNAMODB_ENDPOINT]: database.endpoint,
+    [names.ENV_DYNAMODB_ENDPOINT]: table.endpoint,
     [names.ENV_WEBHOOK_SECRETS_PARAMETER]: SECRETS,
     [names.ENV_WEBHOOK_TOKENS_PARAMETER]: TOKENS,
     AWS_ENDPOINT_URL_SSM: await startParameters(),
@@ -64,7 +55,6 @@ beforeAll(async () => {
 afterAll(async () => {
   process.env = saved;
   ssm?.close();
-  await database?.stop();
 });
 
 /** What Lambda hands over for a request to the function's URL. */
