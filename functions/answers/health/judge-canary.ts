@@ -50,7 +50,13 @@ export function judgeCanary(now: CanaryCircumstances): CanaryFinding {
     };
   if (found.some((arm) => arm !== 'proven'))
     return warning(`only ${admitted === 'proven' ? '"admitted"' : '"rejected"'} is proven ${on}`);
-  return { severity: 'ok', text: `both answers proven ${on}` };
+  return { severity: 'ok', text: `both answers proven ${on}${patienceText(outcome)}` };
+}
+
+function patienceText({ patience }: CanaryOutcome): string {
+  if (patience === undefined) return '';
+  const waited = `${patience.waitedMs / 1_000} s`;
+  return patience.gaveUp ? `; the router gives up after ${waited}` : `; the router waits ${waited} or longer`;
 }
 
 function agoText(ms: number): string {

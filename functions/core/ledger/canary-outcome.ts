@@ -17,6 +17,15 @@ export interface CanaryOutcome {
   /** E.g. `19.4.0-ee`. */
   readonly gitlabVersion: string;
   readonly runnerId: number;
+  /** Absent: this GitLab was never made to wait. */
+  readonly patience?: RouterPatience;
+}
+
+/** How long the job router let a question be open. */
+export interface RouterPatience {
+  readonly waitedMs: number;
+  /** It let go then; else it took the answer, and may have waited longer. */
+  readonly gaveUp: boolean;
 }
 
 interface CanaryOutcomes {
@@ -40,6 +49,8 @@ const REJECTED = 're';
 const DESCRIPTORS = 'dh';
 const GITLAB_VERSION = 'gv';
 const RUNNER = 'ru';
+const WAITED_MS = 'wm';
+const GAVE_UP = 'gu';
 
 /** One item, which each canary replaces. Whoever runs it writes it; no program of a deployment may. */
 export function dynamoCanaryOutcomes({ table, instance }: InstanceTable): CanaryOutcomes {
@@ -61,6 +72,10 @@ const encode = (outcome: CanaryOutcome): Item => ({
   [DESCRIPTORS]: { S: outcome.descriptors },
   [GITLAB_VERSION]: { S: outcome.gitlabVersion },
   [RUNNER]: { N: String(outcome.runnerId) },
+  ...(outcome.patience !== undefined && {
+    [WAITED_MS]: { N: String(outcome.patience.waitedMs) },
+    [GAVE_UP]: { BOOL: outcome.patience.gaveUp },
+  }),
 });
 
 /** Undefined for a form nobody here knows: then nothing is proven. */
@@ -74,5 +89,8 @@ function decode(item: Item): CanaryOutcome | undefined {
     descriptors: item[DESCRIPTORS]?.S ?? '',
     gitlabVersion: item[GITLAB_VERSION]?.S ?? '',
     runnerId: Number(item[RUNNER]?.N ?? 0),
+    ...(item[WAITED_MS]?.N !== undefined && {
+      patience: { waitedMs: Number(item[WAITED_MS].N), gaveUp: item[GAVE_UP]?.BOOL === true },
+    }),
   };
 }

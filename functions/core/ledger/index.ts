@@ -3,6 +3,7 @@ export {
   type ArmOutcome,
   type CanaryOutcome,
   dynamoCanaryOutcomes,
+  type RouterPatience,
 } from './canary-outcome.ts';
 export { adjustedIn, type ClosedPeriods, closingIn, counterIn, createClosing } from './close-periods.ts';
 export {

@@ -18,7 +18,8 @@ export interface SetupLine {
     | 'project'
     | 'pipeline'
     | 'admitted'
-    | 'rejected';
+    | 'rejected'
+    | 'patience';
   /** `planned`: a run that may change would do it. */
   readonly standing: 'right' | 'done' | 'planned' | 'wrong' | 'unknown';
   readonly says: string;

@@ -20,6 +20,8 @@ interface RoutedOptions extends Pick<LocalGitLabOptions, 'deliver'> {
   readonly schema?: WireSchema;
   /** How long a job waits for a controller. @default GitLab's */
   readonly findTimeoutMs?: number;
+  /** How long it waits for a controller's answer. @default GitLab's */
+  readonly decisionTimeoutMs?: number;
   /** @default the machine's */
   readonly clock?: Clock;
   readonly seed?: number;
@@ -35,7 +37,7 @@ interface RoutedGitLab {
 }
 
 export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedGitLab> {
-  const { clock = machineClock, schema, findTimeoutMs } = options;
+  const { clock = machineClock, schema, findTimeoutMs, decisionTimeoutMs } = options;
   let routerUrl: string | null = null;
   const gitlab = createLocalGitLab({
     clock,
@@ -60,6 +62,7 @@ export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedG
     wsPort: 'off',
     ...(schema !== undefined && { schema }),
     ...(findTimeoutMs !== undefined && { findTimeoutMs }),
+    ...(decisionTimeoutMs !== undefined && { decisionTimeoutMs }),
   });
   routerUrl = router.grpcUrl ?? null;
   return {

@@ -122,7 +122,11 @@ async function openBooks(
   }
   const keep = async (outcome: CanaryOutcome): Promise<string | undefined> => {
     try {
-      await dynamoCanaryOutcomes(opened).write(outcome);
+      const outcomes = dynamoCanaryOutcomes(opened);
+      const before = outcome.patience === undefined ? await outcomes.read() : undefined;
+      // A run that measured no patience keeps what an earlier one found at this version.
+      const patience = before?.gitlabVersion === outcome.gitlabVersion ? before?.patience : outcome.patience;
+      await outcomes.write({ ...outcome, ...(patience !== undefined && { patience }) });
       return undefined;
     } catch (error) {
       if (error instanceof LedgerError) return error.message;

@@ -3,7 +3,7 @@ import type {
   GitLabAdministration,
   GitLabPipelines,
 } from '../../../../functions/core/gitlab/index.ts';
-import type { CanaryOutcome } from '../../../../functions/core/ledger/index.ts';
+import type { CanaryOutcome, RouterPatience } from '../../../../functions/core/ledger/index.ts';
 import { RelayError } from '../../../../relay/relay-error.ts';
 import type { Router } from '../../../../relay/router/router.ts';
 import type { WireSchema } from '../../../../relay/wire/schema.ts';
@@ -12,7 +12,7 @@ import { refused, type SetupLine } from '../setup-line.ts';
 import { armCanary, makeCanaryController, removeCanary } from './canary-controller.ts';
 import { endedJobs, startCanaryJobs } from './canary-jobs.ts';
 import { type CanaryPlace, canaryPlace } from './canary-place.ts';
-import { type CanaryStreams, openCanaryStreams } from './canary-streams.ts';
+import { type AskedAnswer, type CanaryStreams, openCanaryStreams } from './canary-streams.ts';
 import { canaryVerdict, isToRun } from './canary-verdict.ts';
 
 /** What a canary is about. */
@@ -31,6 +31,8 @@ export interface CanaryCourse {
   readonly routerAt: (url: string, token: string) => Router;
   /** From the start of the pipeline to the end of both jobs. */
   readonly waitMs: number;
+  /** How long the question about the job that is to run is kept open, to see whether the router waits. 0: not at all. */
+  readonly patienceMs: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly stop: AbortSignal;
@@ -90,7 +92,13 @@ async function prove(course: CanaryCourse, place: CanaryPlace): Promise<CanaryRe
       return failed(wrong('router', `no stream to ${url}: ${trouble}`, 'npm run doctor shows the way there'));
     const armed = await armCanary(gitlab, made.value.controllerId, place.runner.id);
     if (!armed.ok) return failed(refused('scope', armed.refusal));
-    return await sing(course, place, streams, version);
+    const first = await sing(course, place, streams, version);
+    if (course.patienceMs === 0 || first.patience?.gaveUp !== true) return first;
+    // The job that the router gave up has failed: that says nothing of "admitted".
+    tell('the router gave up; once more, answered at once');
+    const second = await sing({ ...course, patienceMs: 0 }, place, streams, version);
+    const outcome = second.outcome && { ...second.outcome, patience: first.patience };
+    return { lines: [patienceLine(first.patience), ...second.lines], outcome };
   } finally {
     // Whoever asks until the controller is disabled is answered.
     await gitlab.setState(made.value.controllerId, 'disabled');
@@ -103,7 +111,8 @@ async function sing(
   place: CanaryPlace,
   streams: CanaryStreams,
   gitlabVersion: string,
-): Promise<CanaryReport> {
+): Promise<CanaryReport & { readonly patience?: RouterPatience }> {
+  streams.expect();
   const started = await startCanaryJobs(course.pipelines, place);
   if ('line' in started) return { lines: [started.line], outcome: undefined };
   const text = `tollgate canary ${Math.floor(course.random() * 2 ** 32).toString(16)}: this job was to be rejected`;
@@ -111,7 +120,9 @@ async function sing(
     new Map(
       started.jobs.map((job) => [
         job.id,
-        isToRun(job) ? { outcome: 'admitted' } : { outcome: 'rejected', reason: text },
+        isToRun(job)
+          ? { answer: { outcome: 'admitted' }, afterMs: course.patienceMs }
+          : { answer: { outcome: 'rejected', reason: text }, afterMs: 0 },
       ]),
     ),
   );
@@ -128,15 +139,36 @@ async function sing(
   const fails = ended.jobs.find((job) => !isToRun(job));
   if (runs === undefined || fails === undefined) throw new Error('the pipeline has lost one of its jobs');
   const { admitted, rejected, lines } = canaryVerdict(await evidence(runs), await evidence(fails), text);
-  const found = [...lines, ...otherLines(streams)];
+  const patience = routerPatience(course.patienceMs, streams.asked.get(runs.id));
+  const found = [
+    ...(patience === undefined ? [] : [patienceLine(patience)]),
+    ...lines,
+    ...otherLines(streams),
+  ];
   // A canary that nobody heard says nothing against one that sang.
   if (admitted === 'unreached' && rejected === 'unreached') return { lines: found, outcome: undefined };
   const outcome: CanaryOutcome = {
     ...{ checkedAtMs: course.clock.nowMs(), admitted, rejected, gitlabVersion },
     ...{ descriptors: course.schema.hash, runnerId: place.runner.id },
+    ...(patience !== undefined && { patience }),
   };
-  return { lines: found, outcome };
+  return { lines: found, outcome, ...(patience !== undefined && { patience }) };
 }
+
+/** Undefined: nothing was kept open, or nobody asked, or it is not known whether the answer arrived. */
+function routerPatience(keptMs: number, asked: AskedAnswer | undefined): RouterPatience | undefined {
+  if (keptMs === 0 || asked === undefined) return undefined;
+  if (asked.gaveUpAfterMs !== undefined) return { waitedMs: Math.floor(asked.gaveUpAfterMs), gaveUp: true };
+  return asked.heard ? { waitedMs: keptMs, gaveUp: false } : undefined;
+}
+
+const patienceLine = ({ waitedMs, gaveUp }: RouterPatience): SetupLine => ({
+  part: 'patience',
+  standing: 'right',
+  says: gaveUp
+    ? `the router gave up after ${waitedMs / 1_000} s: whatever waits for a slot must be answered before`
+    : `the router waited ${waitedMs / 1_000} s for its answer`,
+});
 
 function otherLines({ others }: CanaryStreams): readonly SetupLine[] {
   const { strangers, unreadable } = others;

@@ -31,6 +31,7 @@ export const CANARY_FLAGS = {
   'ca-file': 'text',
   proto: 'text',
   wait: 'text',
+  patience: 'text',
   cleanup: 'switch',
   'allow-plaintext': 'switch',
   ...LEDGER_FLAGS,
@@ -39,6 +40,8 @@ export const CANARY_FLAGS = {
 const PROTO = 'relay/wire/gitlab.binpb';
 const WAIT_SECONDS = '300';
 const DEADLINE_MS = 60_000;
+/** Our own streams end a question that is open for 30 s. */
+const PATIENCE_SECONDS_MAX = 25;
 
 export const CANARY_FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
   --token-file <file>  holds an administrator's token of scope api (admin_mode where Admin Mode is on)
@@ -50,6 +53,7 @@ export const CANARY_FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gi
   --allow-plaintext    lets the canary's token travel unencrypted (grpc://, ws://) to another host
   --proto <file>       the descriptors that the relays use (default: ${PROTO}, else the placeholder)
   --wait <seconds>     how long the jobs may take (default: ${WAIT_SECONDS})
+  --patience <seconds> keeps one question open so long, to see whether the router waits: 1 to 25 (default: not at all)
   --cleanup            takes away what a killed run left, and proves nothing
 ${LEDGER_FLAGS_HELP}`;
 
@@ -109,6 +113,10 @@ export function readCanary(
       });
     },
     waitMs: readWhole('wait', values.wait ?? WAIT_SECONDS, 1, 3_600) * 1_000,
+    patienceMs:
+      values.patience === undefined
+        ? 0
+        : readWhole('patience', values.patience, 1, PATIENCE_SECONDS_MAX) * 1_000,
     clock: { ...deps.clock, nowMs: io.nowMs },
     random: Math.random,
     stop: deps.stop(),

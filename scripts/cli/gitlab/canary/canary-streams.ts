@@ -7,15 +7,25 @@ import { encodeAdmitted, encodeRejected, type WireSchema } from '../../../../rel
 /** What was answered for a job, and whether the router surely has it. */
 export interface AskedAnswer {
   readonly outcome: RouterAnswer['outcome'];
+  /** The router let go of the question before it was answered: after so long. */
+  gaveUpAfterMs?: number;
   heard: boolean;
+}
+
+/** What a job of the canary is answered, and how long its question is kept open before. */
+interface CanaryAnswer {
+  readonly answer: RouterAnswer;
+  readonly afterMs: number;
 }
 
 /** The canary's own streams: opened, read and answered by what the relays use. */
 export interface CanaryStreams {
   /** Undefined: the router has taken a stream. Else why none within `timeoutMs`. */
   opened(timeoutMs: number): Promise<string | undefined>;
-  /** From now on these jobs are known; until then questions wait a moment. */
-  know(answers: ReadonlyMap<number, RouterAnswer>): void;
+  /** Jobs are about to start: questions wait a moment until it is known which. */
+  expect(): void;
+  /** From now on these jobs are known. */
+  know(answers: ReadonlyMap<number, CanaryAnswer>): void;
   /** By job. */
   readonly asked: ReadonlyMap<number, AskedAnswer>;
   /** Questions about jobs that are not the canary's, and those that could not be read: all admitted. */
@@ -38,9 +48,13 @@ const ADMITTED: RouterAnswer = { outcome: 'admitted' };
 
 export function openCanaryStreams({ router, schema, clock, random }: StreamDeps): CanaryStreams {
   const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
-  const known = Promise.withResolvers<ReadonlyMap<number, RouterAnswer>>();
+  let known = Promise.withResolvers<ReadonlyMap<number, CanaryAnswer>>();
   const taken = Promise.withResolvers<undefined>();
   const asked = new Map<number, AskedAnswer>();
+  /** Keeps the router waiting; one job at most does. */
+  let kept:
+    | { readonly given: AskedAnswer; readonly sinceMs: number; readonly release: () => void }
+    | undefined;
   const others = { strangers: 0, unreadable: 0 };
   let trouble = 'the router does not answer';
   const admitted = encodeAdmitted(schema);
@@ -59,10 +73,11 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
         others.strangers += 1;
         return { answer: ADMITTED, delivered: () => {} };
       }
-      const given: AskedAnswer = { outcome: answer.outcome, heard: false };
+      const given: AskedAnswer = { outcome: answer.answer.outcome, heard: false };
       asked.set(question.request.jobId, given);
+      if (answer.afterMs > 0) await keepOpen(given, answer.afterMs);
       return {
-        answer,
+        answer: answer.answer,
         delivered: (heard) => {
           given.heard = heard;
         },
@@ -72,11 +87,30 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
       if (event.type === 'connected') taken.resolve(undefined);
       if (event.type === 'stream_ended' && event.code !== 0)
         trouble = `status ${event.code}: ${event.details}`;
+      if (
+        event.type === 'stream_ended' &&
+        event.asked &&
+        event.answered === undefined &&
+        kept !== undefined
+      ) {
+        kept.given.gaveUpAfterMs = clock.monotonicMs() - kept.sinceMs;
+        kept.release();
+      }
     },
   });
   pool.start();
 
-  async function answerFor(jobId: number): Promise<RouterAnswer | undefined> {
+  /** Until it is time, or the router has let go. */
+  async function keepOpen(given: AskedAnswer, afterMs: number): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    kept = { given, sinceMs: clock.monotonicMs(), release: over.resolve };
+    const cancel = clock.after(afterMs, over.resolve);
+    await over.promise;
+    cancel();
+    kept = undefined;
+  }
+
+  async function answerFor(jobId: number): Promise<CanaryAnswer | undefined> {
     const late = Promise.withResolvers<undefined>();
     const cancel = clock.after(KNOW_MS_MAX, () => late.resolve(undefined));
     const answers = await Promise.race([known.promise, late.promise]);
@@ -87,6 +121,9 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
   return {
     asked,
     others,
+    expect() {
+      known = Promise.withResolvers();
+    },
     know: (answers) => known.resolve(answers),
     async opened(timeoutMs) {
       const late = Promise.withResolvers<string>();

@@ -27,6 +27,27 @@ test('both answers are proven: the one job ran, the other failed with our text, 
   });
 });
 
+test('the router that waits is seen to wait, and a later run that asks for no patience keeps it', async () => {
+  const bench = await canaryBench();
+  const { code, out } = await bench.run('--patience', '1');
+  expect(code).toBe(0);
+  expect(out).toContain('the router waited 1 s for its answer');
+  expect(await bench.outcomes.read()).toMatchObject({ patience: { waitedMs: 1_000, gaveUp: false } });
+  expect((await bench.run()).code).toBe(0);
+  expect(await bench.outcomes.read()).toMatchObject({ patience: { waitedMs: 1_000, gaveUp: false } });
+});
+
+test('a router that gives up is seen to, and both answers are proven all the same', async () => {
+  const bench = await canaryBench({ decisionTimeoutMs: 2_000 });
+  const { code, out } = await bench.run('--patience', '25');
+  expect(out).toMatch(/the router gave up after [\d.]+ s/);
+  expect([code, bench.left()]).toEqual([0, NOTHING]);
+  expect(bench.gitlab.job(1)).toMatchObject({ status: 'failed' });
+  expect(await bench.outcomes.read()).toMatchObject({ admitted: 'proven', patience: { gaveUp: true } });
+  const { patience } = (await bench.outcomes.read()) ?? {};
+  expect(patience?.waitedMs).toBeLessThan(25_000);
+});
+
 test('as JSON, and on a runner that is named by number', async () => {
   const bench = await canaryBench();
   const { code, out } = await bench.run('--runner', '7', '--json');
@@ -87,7 +108,7 @@ test('GitLab 18.9 has no scopes of single runners: nothing is armed, and all is 
 });
 
 test('a router that takes no stream of the new token: nothing is armed', async () => {
-  const bench = await canaryBench();
+  const bench = await canaryBench({ hasty: true });
   const { UNAUTHENTICATED } = STATUS;
   bench.router.faults.refuseCalls(UNAUTHENTICATED, { method: 'admit', calls: Number.POSITIVE_INFINITY });
   const { code, out } = await bench.run();
@@ -182,4 +203,5 @@ test('without a project it is wrong usage', async () => {
   const bench = await canaryBench();
   const { code, err } = await bench.run('--wait', 'long');
   expect([code, err.includes('--wait "long"')]).toEqual([3, true]);
+  expect((await bench.run('--patience', '26')).err).toContain('--patience');
 });
