@@ -23,6 +23,8 @@ const TWIN = /^functions\/core\/store\/(memory-table|table-evaluation|meets)\.ts
 const isOurs = (file: string): boolean => /^(relay|functions|policies)\//.test(file) && !TWIN.test(file);
 /** What loads, compiles and remembers at the first time is no part of the way. */
 const WARM_UP = 3;
+/** Questions of which the way is taken. */
+const MEASURED = 3;
 
 type Way = 'admission' | 'rejection' | 'csv-edit';
 
@@ -37,10 +39,18 @@ async function wayOf(way: Way): Promise<readonly ExecutedFile[]> {
   const asking = await startAsking(way === 'admission' ? 900_000 : 0);
   try {
     for (let time = 0; time < WARM_UP; time += 1) await asking.ask(answer);
-    return await executedBy(() => asking.ask(answer), root, isOurs);
+    const [first = [], ...others] = await inTurn(() => executedBy(() => asking.ask(answer), root, isOurs));
+    // A timer may fire meanwhile, and on a busy machine one does: what one of the questions did without is no part of the way.
+    return first.filter(({ file }) => others.every((ran) => ran.some((each) => each.file === file)));
   } finally {
     await asking.close();
   }
+}
+
+async function inTurn<T>(ask: () => Promise<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (let time = 0; time < MEASURED; time += 1) all.push(await ask());
+  return all;
 }
 
 const WAYS: readonly string[] = ['admission', 'rejection', 'csv-edit'] satisfies readonly Way[];

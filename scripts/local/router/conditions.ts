@@ -1,11 +1,11 @@
 export interface AwaitedCondition {
   /** Names what was waited for, in the error. */
   readonly what?: string;
-  /** Real time, so that a test that hangs says why. @default 10_000 */
+  /** Real time, so that a test that hangs says why. @default 120_000 */
   readonly timeoutMs?: number;
 }
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 120_000;
 
 /** Waiting for something to become true, without sleeping: whoever changes something calls `look`. */
 export class ConditionWaiters {

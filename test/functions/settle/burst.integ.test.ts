@@ -3,8 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { JOBS_PER_SECOND, webhooksAtOnce } from '../../../cdk/settings/webhooks-at-once.ts';
 import { INBOX_SK } from '../../../functions/core/store/keys.ts';
 import { SK } from '../../../functions/core/store/table.ts';
-import { ENV_DYNAMODB_ENDPOINT, ENV_WEBHOOK_SECRETS_PARAMETER } from '../../../functions/names.ts';
-import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
+import {
+  ENV_DYNAMODB_ENDPOINT,
+  ENV_LEDGER_TABLE,
+  ENV_WEBHOOK_SECRETS_PARAMETER,
+} from '../../../functions/names.ts';
 import type { HostedBundle } from '../../../scripts/proof/rehearse/hosted-bundle.ts';
 import {
   aFake,
@@ -13,13 +16,11 @@ import {
   type Fake,
   fakeParameters,
   type Rig,
-  TABLE,
   type UrlAnswer,
   WEBHOOK_SECRET,
 } from '../../support/bundle-rig.ts';
 import { aJobHook } from '../../support/job-hook-bodies.ts';
-import { patientClient } from '../../support/ledger/patient-client.ts';
-import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
+import { localTable } from '../../support/ledger/local-table.ts';
 
 const PARAMETER = '/tollgate/test/webhook-secrets';
 /** What the table throttles of the writes, each of them once. */
@@ -28,7 +29,8 @@ const EVERY = 7;
 const BURST = webhooksAtOnce(JOBS_PER_SECOND.fallback);
 const ROUNDS = 5;
 
-const endpoint = sharedDynamoDb();
+const TABLE = 'webhook-burst';
+const table = localTable(TABLE);
 let parameters: Fake;
 let throttling: Fake;
 let rig: Rig;
@@ -36,9 +38,7 @@ let settle: HostedBundle;
 let throttled = 0;
 
 beforeAll(async () => {
-  const client = patientClient(endpoint);
-  await ensureTable(client, TABLE);
-  client.destroy();
+  const { endpoint } = table;
   parameters = await fakeParameters({ [PARAMETER]: `${WEBHOOK_SECRET}\n` });
   let writes = 0;
   throttling = await aFake(async ({ headers }, body, response) => {
@@ -66,6 +66,7 @@ beforeAll(async () => {
   rig = aRig(endpoint);
   settle = await rig.start('settle', {
     [ENV_WEBHOOK_SECRETS_PARAMETER]: PARAMETER,
+    [ENV_LEDGER_TABLE]: TABLE,
     [ENV_DYNAMODB_ENDPOINT]: throttling.url,
     AWS_ENDPOINT_URL_SSM: parameters.url,
   });
@@ -90,8 +91,7 @@ test('a burst loses no webhook, though the table throttles some of its writes', 
   }
   expect(answers).toEqual(Array.from({ length: ROUNDS * BURST }, () => 200));
   expect(throttled).toBeGreaterThan(0);
-  const client = patientClient(endpoint);
-  const { Items = [] } = await client.send(new ScanCommand({ TableName: TABLE, ConsistentRead: true }));
-  client.destroy();
+  const everything = new ScanCommand({ TableName: TABLE, ConsistentRead: true });
+  const { Items = [] } = await table.client.send(everything);
   expect(Items.filter((item) => item[SK]?.S === INBOX_SK)).toHaveLength((ROUNDS * BURST) / 4);
 });
