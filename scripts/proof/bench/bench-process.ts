@@ -14,12 +14,18 @@ interface BenchProcess {
   stop(): void;
 }
 
-export function startBenchProcess(file: string, args: readonly string[] = []): BenchProcess {
+/** @param env - besides that of this process. With it, what the process prints is its log, which nobody reads. */
+export function startBenchProcess(
+  file: string,
+  args: readonly string[] = [],
+  env?: Readonly<Record<string, string>>,
+): BenchProcess {
   const child = fork(file, args, {
     execArgv: FLAGS,
+    ...(env !== undefined && { env: { ...process.env, ...env } }),
     // As JSON, a figure that could not be measured (NaN) would arrive as null.
     serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', env === undefined ? 'inherit' : 'ignore', 'inherit', 'ipc'],
   });
   const next = <T>(): Promise<T> =>
     new Promise((resolve, reject) => {

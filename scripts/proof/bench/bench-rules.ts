@@ -1,4 +1,5 @@
 import type { Rules } from '../../../functions/core/admission/index.ts';
+import type { RulesFile } from '../../../functions/core/rules/index.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
@@ -11,6 +12,7 @@ const JOBS_MAX = 1_000_000_000;
 
 /** A root group, a subgroup and a project each; ids of the n-th root. */
 export const benchPlace = (root: number) => ({ root: 1000 + root, group: 2000 + root, project: 3000 + root });
+type BenchPlace = ReturnType<typeof benchPlace>;
 
 /**
  * Three counters per job (root budget, group budget, jobs at once in the project), wide enough that nothing is
@@ -29,14 +31,16 @@ export function benchRules(
   return rulesOn(
     roots,
     moreRules,
-    ({ root, group, project }) => [
-      { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
-      { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
-      { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
-    ],
+    (place) => ownLimits(place, rootBudget),
     isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : [],
   );
 }
+
+const ownLimits = ({ root, group, project }: BenchPlace, rootBudget = BUDGET): readonly unknown[] => [
+  { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
+  { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
+  { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
+];
 
 /** Two counters per job: the budget of its root, and the jobs at once of the whole instance, which all roots share. */
 export const sharedRules = (roots: number): Rules =>
@@ -47,29 +51,11 @@ export const sharedRules = (roots: number): Rules =>
 function rulesOn(
   roots: number,
   moreRules: readonly unknown[],
-  limitsOf: (place: ReturnType<typeof benchPlace>) => readonly unknown[],
+  limitsOf: (place: BenchPlace) => readonly unknown[],
   everywhere: readonly unknown[] = [],
 ): Rules {
-  const policy = valid(
-    parsePolicy(
-      {
-        currency: 'USD',
-        prices: {
-          version: 'bench',
-          classes: [{ name: 'medium', tags: ['medium'], rate_per_minute: '0.02' }],
-          default_class: 'medium',
-        },
-        estimate: { default: '10m' },
-        rules: [
-          { id: 'budgets', kind: 'budget', mode: 'enforce' },
-          { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
-          ...moreRules,
-        ],
-      },
-      'bench',
-    ),
-  );
-  const places = Array.from({ length: roots }, (_, index) => benchPlace(index));
+  const policy = valid(parsePolicy(policyDocument(moreRules), 'bench'));
+  const places = placesOf(roots);
   const limits = valid(
     parseLimits({ limits: [...everywhere, ...places.flatMap(limitsOf)] }, 'bench', policy),
   );
@@ -81,6 +67,36 @@ function rulesOn(
   );
   return { policy, limits, directory, estimator: timeoutEstimator };
 }
+
+const policyDocument = (moreRules: readonly unknown[]) => ({
+  currency: 'USD',
+  prices: {
+    version: 'bench',
+    classes: [{ name: 'medium', tags: ['medium'], rate_per_minute: '0.02' }],
+    default_class: 'medium',
+  },
+  estimate: { default: '10m' },
+  rules: [
+    { id: 'budgets', kind: 'budget', mode: 'enforce' },
+    { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+    ...moreRules,
+  ],
+});
+
+/** The rules of {@link benchRules} as the build packs them for the functions and the relay. */
+export const packedBenchRules = (roots: number): RulesFile => ({
+  policy: { version: 'bench', document: policyDocument([]) },
+  limits: { version: 'bench', document: { limits: placesOf(roots).flatMap((place) => ownLimits(place)) } },
+  directory: {
+    groups: placesOf(roots).flatMap(({ root, group }) => [
+      { id: root, path: `root-${root}` },
+      { id: group, parent: root, path: `root-${root}/team-${group}` },
+    ]),
+  },
+});
+
+const placesOf = (roots: number): readonly BenchPlace[] =>
+  Array.from({ length: roots }, (_, index) => benchPlace(index));
 
 /** A question as the relay translates it, for a job of the n-th root. */
 export function benchRequest(jobId: number, root: number): AdmissionRequest {

@@ -6,15 +6,18 @@ export interface Figure {
   /** The measured value; NaN where it could not be measured, which reaches nothing. */
   readonly value: number;
   readonly must: { readonly atLeast: number } | { readonly atMost: number };
-  readonly unit: '×' | 'per job' | 'tx' | 'MB' | 'ms' | '%' | 's';
-  /** How it was got: exact counts repeat on any machine, ratios come from interleaved rounds, models say so. */
-  readonly kind: 'ratio' | 'count' | 'modelled';
-  /** Smallest and largest of the rounds, for ratios. */
+  readonly unit: '×' | 'per job' | 'tx' | 'MB' | 'ms' | 'µs' | '%' | 's';
+  /** How it was got: exact counts repeat on any machine, ratios and CPU time come from interleaved rounds, models say so. */
+  readonly kind: 'ratio' | 'cpu' | 'count' | 'modelled';
+  /** Smallest and largest of the rounds, for ratios and CPU time. */
   readonly range?: readonly [number, number];
   /** Rounds that differ by more than 2× were disturbed by the machine. It is printed, and excuses nothing. */
   readonly noisy?: boolean;
   readonly note?: string;
 }
+
+/** Whether another try may come to something else. */
+export const isMeasured = ({ kind }: Figure): boolean => kind === 'ratio' || kind === 'cpu';
 
 export const reached = ({ value, must }: Figure): boolean =>
   'atLeast' in must ? value >= must.atLeast : value <= must.atMost;

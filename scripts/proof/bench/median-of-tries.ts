@@ -1,10 +1,10 @@
-import { type Figure, isFailedFigure, median } from './figure.ts';
+import { type Figure, isFailedFigure, isMeasured, median } from './figure.ts';
 
 /** Odd, so that the middle one is one that was measured. */
 const TRIES = 3;
 
 /**
- * Measures a part; when one of its ratios is missed, twice more, and the median of all three counts for each ratio: a
+ * Measures a part; when a ratio or a CPU time of it is missed, twice more, and the median of all three counts for each: a
  * neighbour on the machine spoils one measurement, code that became slower most of them. Counts are the same every time.
  */
 export async function medianOfTries(
@@ -12,14 +12,14 @@ export async function medianOfTries(
   onAgain: (time: number, of: number) => void,
 ): Promise<readonly Figure[]> {
   const tries = [await measure()];
-  if (!tries.flat().some((figure) => figure.kind === 'ratio' && isFailedFigure(figure))) return tries.flat();
+  if (!tries.flat().some((figure) => isMeasured(figure) && isFailedFigure(figure))) return tries.flat();
   while (tries.length < TRIES) {
     onAgain(tries.length + 1, TRIES);
     tries.push(await measure());
   }
   const [first = []] = tries;
   return first.map((figure, index) =>
-    figure.kind === 'ratio' ? middle(tries.flatMap((each) => each[index] ?? [])) : figure,
+    isMeasured(figure) ? middle(tries.flatMap((each) => each[index] ?? [])) : figure,
   );
 }
 

@@ -6,9 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { startLocalRouter } from '../../local/router/local-router.ts';
 import { obeyParent, startBenchProcess, tellParent } from './bench-process.ts';
 import { benchPlace } from './bench-rules.ts';
+import { median } from './figure.ts';
 
-/** The controllers of the bench's router, by id: two, so that both sides of a comparison can stay connected. */
-export const BENCH_TOKENS = { 1: 'glrct-bench-1', 2: 'glrct-bench-2' } as const;
+/** The controllers of the bench's router, by id: so many that all sides of a comparison can stay connected. */
+export const BENCH_TOKENS = {
+  1: 'glrct-bench-1',
+  2: 'glrct-bench-2',
+  3: 'glrct-bench-3',
+  4: 'glrct-bench-4',
+} as const;
 
 export type BenchController = keyof typeof BENCH_TOKENS;
 
@@ -18,8 +24,10 @@ interface Ask {
   /** Streams that must wait before the first question. */
   readonly streams: number;
   readonly firstJobId: number;
-  /** The one that is asked; the other one waits. @default 1 */
+  /** The one that is asked; the others wait. @default 1 */
   readonly controller?: BenchController;
+  /** The jobs are of so many roots in turn. @default 1 */
+  readonly roots?: number;
 }
 
 interface Asked {
@@ -27,6 +35,8 @@ interface Asked {
   readonly admitted: number;
   readonly rejected: number;
   readonly failed: number;
+  /** From question to answer at the router, ms; half of them took no longer. */
+  readonly p50Ms: number;
 }
 
 export interface RouterProcess {
@@ -51,18 +61,18 @@ export async function startRouterProcess(): Promise<RouterProcess> {
   };
 }
 
-/** A question of a real job's size, about 1.8 KB with 30 variables, under the three limits of the bench's first root. */
-export const benchQuestion = (jobId: number) => ({
+/** A question of a real job's size, about 1.8 KB with 30 variables, under the three limits of the bench's n-th root. */
+export const benchQuestion = (jobId: number, { root, group, project } = benchPlace(0)) => ({
   id: jobId,
   job_info: {
     id: jobId,
     name: `integration test: [postgres, ${jobId % 8}]`,
     stage: 'test',
     pipeline_id: 8_000_000 + Math.floor(jobId / 50),
-    project_id: benchPlace(0).project,
-    project_full_path: 'acme/payments/ledger',
-    namespace_id: benchPlace(0).group,
-    root_namespace_id: benchPlace(0).root,
+    project_id: project,
+    project_full_path: `root-${root}/team-${group}/service`,
+    namespace_id: group,
+    root_namespace_id: root,
     user_id: 7,
     tags: ['linux', 'docker', 'medium'],
   },
@@ -91,15 +101,23 @@ async function serve(): Promise<void> {
     controllers: CONTROLLERS.map((id) => ({ id, tokens: [BENCH_TOKENS[id]], state: 'disabled' })),
   });
 
-  async function ask({ ask: count, inFlight, streams, firstJobId, controller = 1 }: Ask): Promise<Asked> {
+  async function ask({
+    ask: count,
+    inFlight,
+    streams,
+    firstJobId,
+    controller = 1,
+    roots = 1,
+  }: Ask): Promise<Asked> {
     for (const id of CONTROLLERS) {
       router.changeController(id, { state: id === controller ? 'enabled' : 'disabled' });
     }
     const questions = Array.from({ length: count }, (_, index) =>
-      router.encode(benchQuestion(firstJobId + index)),
+      router.encode(benchQuestion(firstJobId + index, benchPlace(index % roots))),
     );
     await router.until(() => router.waitingStreams(controller) >= streams);
     const results = { admitted: 0, rejected: 0, failed: 0, disabled: 0 };
+    const latenciesMs: number[] = [];
     let next = 0;
     const startedMs = performance.now();
     const asker = async (): Promise<void> => {
@@ -107,18 +125,22 @@ async function serve(): Promise<void> {
         const bytes = questions[next];
         next += 1;
         if (bytes === undefined) return;
+        const askedMs = performance.now();
         results[(await router.admit({}, { bytes })).result] += 1;
+        latenciesMs.push(performance.now() - askedMs);
       }
     };
     await Promise.all(Array.from({ length: inFlight }, asker));
     const { admitted, rejected, failed } = results;
-    return { seconds: (performance.now() - startedMs) / 1000, admitted, rejected, failed };
+    const seconds = (performance.now() - startedMs) / 1000;
+    const p50Ms = median(latenciesMs.toSorted((a, b) => a - b));
+    return { seconds, admitted, rejected, failed, p50Ms };
   }
 
   obeyParent((command: Command) => (command.kind === 'ask' ? ask(command.ask) : router.resetConnections()));
   tellParent({ grpcUrl: router.grpcUrl, wsUrl: router.wsUrl });
 }
 
-const CONTROLLERS: readonly BenchController[] = [1, 2];
+const CONTROLLERS: readonly BenchController[] = [1, 2, 3, 4];
 
 if (import.meta.main) await serve();

@@ -1,12 +1,12 @@
 /** One side of a comparison in a process of its own, so that its CPU time is its own and so is its garbage. */
 import { fileURLToPath } from 'node:url';
-import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { systemRelayClock } from '../../../relay/relay.ts';
 import { createStreamPool } from '../../../relay/streams/pool.ts';
-import { encodeAdmitted, loadSchema, type WireSchema } from '../../../relay/wire/schema.ts';
+import { encodeAdmitted, loadSchema } from '../../../relay/wire/schema.ts';
 import { obeyParent, startBenchProcess, tellParent } from './bench-process.ts';
 import { benchRelay } from './bench-relay.ts';
 import { benchRouter } from './bench-router.ts';
+import { startBareClient } from './floor-clients.ts';
 import { handicapMicros } from './handicap.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function startSideProcess(kind: SideKind, url: string, token: strin
 
 const START: Readonly<Record<SideKind, (url: string, token: string) => void>> = {
   relay: (url, token) => benchRelay(url, token, STREAMS, handicapMicros(process.env)),
-  bare: (url, token) => startBareClient(url, token, loadSchema(), STREAMS),
+  bare: (url, token) => startBareClient({ url, token, schema: loadSchema(), streams: STREAMS }),
   streams: (url, token) => {
     const schema = loadSchema();
     const admitted = encodeAdmitted(schema);
@@ -48,32 +48,6 @@ const START: Readonly<Record<SideKind, (url: string, token: string) => void>> = 
     }).start();
   },
 };
-
-/**
- * The floor of what a relay can cost: raw grpc-js that keeps `streams` calls open and answers every question
- * "admitted" without looking at it. No decoding, no pool, no ledger.
- */
-function startBareClient(url: string, token: string, schema: WireSchema, streams: number): void {
-  const client = new Client(url.replace('grpc://', ''), credentials.createInsecure(), {
-    'grpc.max_receive_message_length': 10 * 1024 * 1024,
-  });
-  const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${token}`);
-  metadata.set('gitlab-agent-type', 'runnerc');
-  const admitted = Buffer.from(encodeAdmitted(schema));
-  const bytes = (buffer: Buffer): Buffer => buffer;
-
-  const open = (): void => {
-    const call = client.makeBidiStreamRequest<Buffer, Buffer>(schema.admitJobPath, bytes, bytes, metadata);
-    call.on('data', () => {
-      open();
-      call.write(admitted);
-      call.end();
-    });
-    call.on('error', () => {});
-  };
-  for (let index = 0; index < streams; index += 1) open();
-}
 
 if (import.meta.main) {
   const [kind, url = '', token = ''] = process.argv.slice(2);
