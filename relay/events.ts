@@ -125,11 +125,16 @@ export type RelayEvent =
       readonly type: 'unmetered';
       /** Not told yet, those on their way included. */
       readonly queued: number;
+      /** Told to the function. */
       readonly posted: number;
+      /** Written into the journal, which the function is not needed for. @default 0 */
+      readonly journaled?: number;
       /** Lost, for whatever reason: the ledger never hears of these from this relay. */
       readonly dropped: number;
       /** Why some are lost, and at most `LOST_NAMED_MAX` of their job ids. */
       readonly lost?: { readonly why: UnmeteredLoss; readonly jobIds: readonly number[] };
+      /** Left by an earlier relay and taken over at the start. */
+      readonly restored?: number;
     };
 
 /** `queue_full`: others came. `refused`: the service takes others and never this one. `stopping`: there was no time left. */

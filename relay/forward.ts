@@ -41,7 +41,12 @@ export interface UnmeteredPost {
 /** What came of telling some of them. */
 export type UnmeteredOutcome =
   /** Keyed by job id. A job that is missing is to be told again. */
-  | { readonly kind: 'told'; readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']> }
+  | {
+      readonly kind: 'told';
+      readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']>;
+      /** They are in the journal; the function does not know them. @default false */
+      readonly journaled?: boolean;
+    }
   /** The service will not take this batch; `content`: for what is in it, so that another batch may pass. */
   | { readonly kind: 'refused'; readonly content: boolean }
   | { readonly kind: 'unreachable' };

@@ -92,6 +92,7 @@ export class Journal {
       return undefined;
     }
     this.#writtenMs = this.#deps.clock.monotonicMs();
-    return { kind: 'told', outcomes: new Map(answers.map(({ jobId }) => [jobId, 'recorded'])) };
+    const outcomes = new Map(answers.map(({ jobId }) => [jobId, 'recorded'] as const));
+    return { kind: 'told', outcomes, journaled: true };
   }
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { QuestionAccounts } from './accounts.ts';
 import { noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import * as names from './names.ts';
 
@@ -17,7 +18,7 @@ export interface RelayMetrics {
 }
 
 /** Counts what the relay says. One registry per relay, so that two in a process do not share numbers. */
-export function createMetrics(): RelayMetrics {
+export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>): RelayMetrics {
   const registry = new Registry();
   const registers = [registry];
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
@@ -83,6 +84,14 @@ export function createMetrics(): RelayMetrics {
     'Fallback answers the ledger does not know yet.',
   );
   const unmeteredPosted = counter(names.METRIC_UNMETERED_POSTED, 'Fallback answers told to the ledger.');
+  const unmeteredJournaled = counter(
+    names.METRIC_UNMETERED_JOURNALED,
+    'Fallback answers written into the journal.',
+  );
+  const unaccounted = gauge(
+    names.METRIC_QUESTIONS_UNACCOUNTED,
+    'Questions that are nowhere, or in two places: a fault of the relay.',
+  );
   const unmeteredDropped = counter(
     names.METRIC_UNMETERED_DROPPED,
     'Fallback answers lost, for whatever reason.',
@@ -156,6 +165,7 @@ export function createMetrics(): RelayMetrics {
       case 'unmetered':
         unmeteredQueued.set(event.queued);
         unmeteredPosted.inc(event.posted);
+        unmeteredJournaled.inc(event.journaled ?? 0);
         unmeteredDropped.inc(event.dropped);
         return;
       case 'answer_refused':
@@ -169,5 +179,9 @@ export function createMetrics(): RelayMetrics {
     }
   }
 
-  return { observe, render: () => registry.metrics() };
+  const render = (): Promise<string> => {
+    unaccounted.set(accounts?.unaccounted ?? 0);
+    return registry.metrics();
+  };
+  return { observe, render };
 }

@@ -79,7 +79,9 @@ export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
 export const METRIC_DIRECTORY_AGE = 'tollgate_relay_directory_age_seconds';
 export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
 export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
+export const METRIC_UNMETERED_JOURNALED = 'tollgate_relay_unmetered_journaled_total';
 export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
+export const METRIC_QUESTIONS_UNACCOUNTED = 'tollgate_relay_questions_unaccounted';
 
 /**
  * For CloudWatch, beside the functions' in one namespace and under one dimension. Written by every relay every minute, zeros
@@ -169,6 +171,12 @@ export const RELAY_UNMETERED_DROPPED = {
   statistic: 'Sum',
   says: 'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
 } as const;
+export const RELAY_QUESTIONS_UNACCOUNTED = {
+  name: 'QuestionsUnaccounted',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Questions of a relay’s life that are neither open, decided by the ledger, told to it afterwards, journaled, waiting nor declared lost.',
+} as const;
 
 export const RELAY_DIRECTORY_AGE_SECONDS = {
   name: 'RelayDirectoryAgeSeconds',
@@ -193,5 +201,6 @@ export const RELAY_METRICS = [
   RELAY_BATCH_JOBS,
   RELAY_UNMETERED_QUEUED,
   RELAY_UNMETERED_DROPPED,
+  RELAY_QUESTIONS_UNACCOUNTED,
   RELAY_DIRECTORY_AGE_SECONDS,
 ] as const;

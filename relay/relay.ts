@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Policy } from '../policies/policy.ts';
+import { QuestionAccounts } from './accounts.ts';
 import type { Fetch } from './admit-call.ts';
 import { createAnswering, createQuestionReader } from './answer.ts';
 import { createBreaker } from './breaker.ts';
@@ -39,6 +40,8 @@ interface RelayOptions {
   readonly observe: RelayObserver;
   /** Where fallback answers go that the function cannot be told of. Absent: they wait in memory alone. */
   readonly writeJournal?: WriteJournal | undefined;
+  /** Where every question is. @default kept for nobody */
+  readonly accounts?: QuestionAccounts;
   /** @default the system's */
   readonly clock?: RelayClock;
   /** @default Math.random */
@@ -79,11 +82,13 @@ export function createRelay(options: RelayOptions): Relay {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
+  const accounts = options.accounts ?? new QuestionAccounts(clock);
   let lastAnswerAtMs: number | undefined;
   let everConnected = false;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     if (event.type === 'connected') everConnected = true;
+    accounts.note(event);
     options.observe(event);
     // A rejection may be refused for its text; only how admissions end tells which arm is which.
     if (event.type === 'stream_ended' && event.answered === 'admitted') noteAnswerEnd(event.code);
@@ -162,7 +167,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
   const pool = createStreamPool({
     router,
-    answer,
+    answer: accounts.watched(answer),
     encode: {
       admitted: () => (arms.swapped ? admittedByOtherArm : admitted),
       rejected: (reason) => encodeRejected(schema, reason),

@@ -21,7 +21,7 @@ interface UnmeteredPostsDeps {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly state: () => 'open' | 'leaving' | 'closed';
-  readonly told: (answers: number) => void;
+  readonly told: (answers: number, journaled: boolean) => void;
   readonly lost: (answers: readonly UntoldAnswer[], why: UnmeteredLoss) => void;
 }
 
@@ -59,7 +59,7 @@ export class UnmeteredPosts {
     const told = await this.#deps.post(batch, { timeoutMs, now: leaving });
     if (this.#deps.state() === 'closed') return false;
     for (const answer of batch) this.onTheWay.delete(answer);
-    if (told.kind === 'told') return this.#taken(batch, told.outcomes);
+    if (told.kind === 'told') return this.#taken(batch, told);
     if (told.kind === 'unreachable' || !told.content) return this.#pause(batch);
     const [only, ...others] = batch;
     if (only !== undefined && others.length === 0) return this.#refusedAlone(only);
@@ -87,7 +87,7 @@ export class UnmeteredPosts {
 
   #taken(
     batch: readonly UntoldAnswer[],
-    outcomes: Extract<UnmeteredOutcome, { kind: 'told' }>['outcomes'],
+    { outcomes, journaled = false }: Extract<UnmeteredOutcome, { kind: 'told' }>,
   ): true {
     const { queue, clock } = this.#deps;
     this.#failures = 0;
@@ -103,9 +103,10 @@ export class UnmeteredPosts {
       this.#undecided.set(root, times);
       queue.hold(root, clock.monotonicMs() + this.#backoffMs(times));
     }
-    this.#deps.told(recorded.length);
     this.lose(shed, 'queue_full');
     for (const answer of byOutcome.get('invalid') ?? []) this.#refused(answer);
+    // Last: how many wait is true again.
+    this.#deps.told(recorded.length, journaled);
     return true;
   }
 

@@ -63,7 +63,7 @@ export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
       return;
     }
     const shed = queue.push(untold);
-    if (shed.length === 0) tell(0);
+    if (shed.length === 0) tell(0, false);
     posts.lose(shed, 'queue_full');
     plan(state === 'leaving' ? 0 : GATHER_MS);
   }
@@ -142,8 +142,15 @@ export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
     });
   }
 
-  function tell(posted: number): void {
-    observe({ type: 'unmetered', queued: queued(), posted, dropped: 0 });
+  function tell(answers: number, journaled: boolean): void {
+    const posted = journaled ? 0 : answers;
+    observe({
+      type: 'unmetered',
+      queued: queued(),
+      posted,
+      dropped: 0,
+      ...(journaled && { journaled: answers }),
+    });
   }
 
   const queued = (): number => queue.size + posts.onTheWay.size;

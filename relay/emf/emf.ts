@@ -1,4 +1,5 @@
 import { emfLine } from '../../functions/core/contract/index.ts';
+import type { QuestionAccounts } from '../accounts.ts';
 import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { Minute } from './minute.ts';
@@ -13,6 +14,7 @@ interface EmfDeps {
   readonly clock: RelayClock;
   /** [0, 1) */
   readonly random: () => number;
+  readonly accounts?: Pick<QuestionAccounts, 'unaccounted'>;
   /** Writes a line with its end. */
   readonly write: (line: string) => void;
 }
@@ -26,14 +28,15 @@ export interface EmfWriter {
 }
 
 /** Adds up what the relay says and writes it every minute as metrics for CloudWatch. */
-export function startEmf({ deployment, clock, random, write }: EmfDeps): EmfWriter {
+export function startEmf({ deployment, clock, random, accounts, write }: EmfDeps): EmfWriter {
   const minute = new Minute(random);
   let leaving = false;
   let stopped = false;
   let cancel = (): void => {};
 
   function writeMinute(): void {
-    const line = emfLine(deployment, clock.nowMs(), minute.take({ leaving }));
+    const measured = minute.take({ leaving, unaccounted: accounts?.unaccounted });
+    const line = emfLine(deployment, clock.nowMs(), measured);
     if (line !== undefined) write(`${line}\n`);
   }
 

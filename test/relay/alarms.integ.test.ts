@@ -15,7 +15,10 @@ import { type RelayProcess, spawnRelay } from '../support/relay/relay-process.ts
 
 /** Far more than an answer takes on a machine with other things to do. */
 const DEADLINE_MS = 6_000;
-const WITH_MINUTES = `--import=${new URL('../support/relay/minutes-on-demand.ts', import.meta.url).href}`;
+const preloaded = (file: string): string =>
+  `--import=${new URL(`../support/relay/${file}`, import.meta.url).href}`;
+const WITH_MINUTES = preloaded('minutes-on-demand.ts');
+const FORGETFUL = `${WITH_MINUTES} ${preloaded('forgetful-queue.ts')}`;
 /** As many as the alarm with the longest view looks at: three times five. */
 const LONG = 15;
 /** Two relays may each have their last questions of a minute uncounted: a third of the answers is still far above the alarm. */
@@ -50,9 +53,9 @@ interface Member {
   wroteLines(count: number): Promise<void>;
 }
 
-async function startRelay(router: LocalRouter, admitUrl: string): Promise<Member> {
+async function startRelay(router: LocalRouter, admitUrl: string, options = WITH_MINUTES): Promise<Member> {
   const relay = spawnRelay({
-    NODE_OPTIONS: WITH_MINUTES,
+    NODE_OPTIONS: options,
     TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
     TOLLGATE_ROUTER_TOKEN: TOKEN,
     TOLLGATE_ADMIT_URL: admitUrl,
@@ -115,7 +118,7 @@ async function firstWithoutStreams(members: readonly Member[]) {
 }
 
 /** Two relays at one router, and an admit function that can be throttled. */
-async function aFleet() {
+async function aFleet(options = WITH_MINUTES) {
   const rules = flowRules([]);
   const { app } = admitApp(new MemoryStore({ instance: 'alarms.example.com' }), rules);
   const fleet = { throttled: false };
@@ -129,7 +132,7 @@ async function aFleet() {
   ends.push(() => server.close());
   const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
   ends.push(() => router.close());
-  const start = () => startRelay(router, server.url);
+  const start = () => startRelay(router, server.url, options);
   const members = [await start(), await start()];
   await router.until(() => router.waitingStreams() > 8, { timeoutMs: 30_000 });
   let jobId = 0;
@@ -154,7 +157,13 @@ async function aFleet() {
 
 test('every alarm that looks at relays alone is looked at here', () => {
   expect(RELAY_ALARMS.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['RelayDisconnected', 'FallbackShare', 'RelayMissing', 'LatencyNearDeadline']),
+    expect.arrayContaining([
+      'RelayDisconnected',
+      'FallbackShare',
+      'RelayMissing',
+      'LatencyNearDeadline',
+      'QuestionsUnaccounted',
+    ]),
   );
 });
 
@@ -183,6 +192,15 @@ test('an admit function that is throttled is told by the share of answers withou
   const throttled = await pass(3, members, ask);
   expect(onAfter([...worked, ...throttled.slice(0, 2)])).toEqual([]);
   expect(onAfter([...worked, ...throttled])).toEqual(['FallbackShare']);
+});
+
+test('a relay that forgets answers is told of after five minutes; one that keeps them is not', async () => {
+  const { fleet, members, ask } = await aFleet(FORGETFUL);
+  const worked = await pass(5, members, ask);
+  fleet.throttled = true;
+  const forgotten = await pass(5, members, ask);
+  expect(onAfter(worked)).toEqual([]);
+  expect(onAfter([...worked, ...forgotten])).toEqual(['FallbackShare', 'QuestionsUnaccounted']);
 });
 
 test('relays that are replaced, as in a deployment, are no alarm', async () => {

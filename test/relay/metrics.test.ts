@@ -116,6 +116,7 @@ test('batches, poisoned questions and unmetered answers add up', async () => {
     { type: 'suspicious', jobId: 1, fields: ['projectId'] },
     { type: 'unmetered', queued: 12, posted: 0, dropped: 2 },
     { type: 'unmetered', queued: 4, posted: 8, dropped: 0 },
+    { type: 'unmetered', queued: 1, posted: 0, journaled: 3, dropped: 0 },
   ]);
   expect(Object.fromEntries(samples)).toMatchObject({
     [`${names.METRIC_BATCH_JOBS}_bucket{le="4"}`]: 1,
@@ -123,8 +124,9 @@ test('batches, poisoned questions and unmetered answers add up', async () => {
     [`${names.METRIC_BATCH_JOBS}_sum`]: 99,
     [names.METRIC_UNREADABLE]: 1,
     [names.METRIC_SUSPICIOUS]: 1,
-    [names.METRIC_UNMETERED_QUEUED]: 4,
+    [names.METRIC_UNMETERED_QUEUED]: 1,
     [names.METRIC_UNMETERED_POSTED]: 8,
+    [names.METRIC_UNMETERED_JOURNALED]: 3,
     [names.METRIC_UNMETERED_DROPPED]: 2,
   });
 });

@@ -39,6 +39,7 @@ const QUIET = {
   BatchJobs: [],
   UnmeteredQueued: [0],
   UnmeteredDropped: [0],
+  QuestionsUnaccounted: [0],
   RelayDirectoryAgeSeconds: [0],
 };
 

@@ -26,9 +26,9 @@ const question: CostQuestion = {
   },
 };
 
-test('idle, the default shape costs at most $39.50 a month', () => {
-  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(39.5);
-  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(33);
+test('idle, the default shape costs at most $39.90 a month', () => {
+  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(39.9);
+  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(34);
 });
 
 test('a million admissions and settlements in batches of five cost at most $8', () => {
