@@ -30,7 +30,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     severity: 'ticket',
     says: 'Ended jobs are charged, or usage is summed up, more than five minutes late.',
     formula: [
-      // Each settlement writes what the rollup reads within seconds: with the one and without the other, nobody reads.
+      // Each settlement writes what the rollup reads within a minute or so: with the one and without the other, nobody reads.
       `IF(FILL(settlementLag, -1) > -1 && FILL(rollupCalls, 0) < 1, ${UNREAD_SECONDS},`,
       // Each is written only while there is something to read. Ages come in milliseconds.
       'MAX([FILL(settlementLag, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000]))',

@@ -17,7 +17,7 @@ costs per job. Writes are those that the real program was counted to make of sam
   --jobs-per-month <number>  jobs that ask to be admitted
   --batch <jobs>             that are admitted together, on average            (default: by the number of jobs)
   --settle-batch <jobs>      whose ends come together                          (default: by the number, or as --batch)
-  --rollup-batch <records>   that the rollup gets together                     (default: by the number, or as --batch)
+  --rollup-batch <records>   that the rollup gets together                     (default: by the number, or as --batch if more)
   --counters <number>        limits that a job counts on, 0 to ${COUNTERS_MAX}              (default: 3)
   --rejected <per cent>      of the jobs                                       (default: 2%)
   --relays <number>          1 to 4                                            (default: 2)
@@ -118,7 +118,8 @@ function readQuestion(values: CostFlags): CostQuestion {
     ),
     rollupBatch: readWhole(
       'rollup-batch',
-      values['rollup-batch'] ?? likewise(expected.rollupBatch),
+      // It gathers for a minute whatever comes, together or not.
+      values['rollup-batch'] ?? String(Math.max(batch, expected.rollupBatch)),
       1,
       ROLLUP_BATCH_MAX,
     ),

@@ -1,6 +1,9 @@
 /** What the README promises of money. Everything here is computed: a failure is a change of code or prices. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { ROLLUP_WINDOW_SECONDS, SETTLE_WINDOW_SECONDS } from '../../../../scripts/cli/cost/assumptions.ts';
 import { type CostQuestion, costing } from '../../../../scripts/cli/cost/costing.ts';
+import { expectedBatches } from '../../../../scripts/cli/cost/expected-batches.ts';
 import { monitoringOf, SYSTEM_LINES } from '../../../../scripts/cli/cost/shape.ts';
 
 const question: CostQuestion = {
@@ -35,6 +38,23 @@ test('a million admissions and settlements in batches of five cost at most $8', 
   expect(costing(question).admissionsPerMillion).toBeLessThanOrEqual(8);
 });
 
+test('a million jobs a month that come one by one cost at most $32 with everything that follows', () => {
+  const alone = { ...question, ...expectedBatches(1_000_000, question.shape.relays) };
+  expect([alone.batch, alone.settleBatch]).toEqual([1, 1]);
+  expect(costing(alone).allPerMillion).toBeLessThanOrEqual(32);
+});
+
 test('nothing that follows from a job grows unseen', () => {
   expect(costing(question).allPerMillion).toBeLessThanOrEqual(25);
+});
+
+test('the windows that batches are reckoned from are those that are deployed', () => {
+  const resources = readFileSync(new URL('../../../cdk/resources.txt', import.meta.url), 'utf8');
+  for (const [source, seconds] of [
+    ['SettleStreamConsumerSource', SETTLE_WINDOW_SECONDS],
+    ['RollupConsumerSource', ROLLUP_WINDOW_SECONDS],
+  ] as const) {
+    const line = resources.split('\n').find((each) => each.startsWith(source));
+    expect(line).toContain(`MaximumBatchingWindowInSeconds=${seconds} `);
+  }
 });
