@@ -60,10 +60,9 @@ export function useRunFolder(): () => void {
   // Tests that start a program as nobody let it into a folder of their own in there.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
-  // Also when the run is broken off.
+  // Also when the run is broken off, and again when all workers are gone: one that is still ending may write once more.
   process.once('exit', end);
   return () => {
-    process.off('exit', end);
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
     end();
