@@ -1,8 +1,16 @@
 import type { RelayClock } from './exchange.ts';
 import { RelayError } from './relay-error.ts';
 
-/** `fetch`, one of the ways of admit-route.ts, or the admit app in this process. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** `fetch` or `keptFetch`, one of the ways of `route/`, or the admit app in this process. */
+export type Fetch = (url: string, init: RequestInit) => Promise<FetchAnswer>;
+
+/** As much of a `Response` as anybody looks at here. */
+export interface FetchAnswer {
+  readonly status: number;
+  readonly headers: Pick<Headers, 'get' | 'has'>;
+  readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
+  text(): Promise<string>;
+}
 
 export interface AdmitCallDeps {
   /** Base URL of the service that decides, e.g. `http://127.0.0.1:8787`. */
@@ -86,7 +94,7 @@ async function post(
   }
 }
 
-async function readJson(response: Response, path: string): Promise<AdmitAnswer> {
+async function readJson(response: FetchAnswer, path: string): Promise<AdmitAnswer> {
   const text = await readResponseText(response, RESPONSE_BYTES_MAX);
   if (text !== undefined) {
     try {
@@ -108,15 +116,18 @@ export const malformed = (problem: string): CallFailure => ({
 const unreachable = (problem: string, options?: ErrorOptions): RelayError =>
   new RelayError('admit_unreachable', problem, options);
 
-/** `fetch` hides the reason in its cause, e.g. ECONNREFUSED; codes only, messages may carry addresses with secrets. */
+/** `fetch` hides the code in its cause, e.g. ECONNREFUSED; codes only, messages may carry addresses with secrets. */
 function networkProblem(error: unknown): string {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } };
-  if (typeof cause?.code === 'string') return cause.code;
+  const { cause, code = cause?.code } = error as {
+    readonly code?: unknown;
+    readonly cause?: { readonly code?: unknown };
+  };
+  if (typeof code === 'string') return code;
   return error instanceof Error ? error.name : 'unknown failure';
 }
 
 /** The answer's text; undefined if it is too long, and then the rest of it is refused. */
-export async function readResponseText(response: Response, bytesMax: number): Promise<string | undefined> {
+export async function readResponseText(response: FetchAnswer, bytesMax: number): Promise<string | undefined> {
   // The length says nothing of a packed answer: `fetch` unpacks it on the way.
   const { headers } = response;
   const length = headers.has('content-encoding')

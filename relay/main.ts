@@ -15,6 +15,7 @@ import { framesOf } from './own-fault.ts';
 import { readPolicyFile } from './policy-file.ts';
 import { createRelay, systemRelayClock } from './relay.ts';
 import { RelayError } from './relay-error.ts';
+import { keptFetch } from './route/kept-fetch.ts';
 import { createRouter } from './router/router-client.ts';
 import { awsCredentials } from './signing/credentials.ts';
 import { VERSION } from './version.ts';
@@ -33,7 +34,7 @@ async function main(config: RelayConfig): Promise<void> {
   const rules = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile);
   if (rules === undefined) log.warn('no policy file: the fallback knows no security rules');
   const { nowMs } = systemRelayClock;
-  const aws = awsServices(config, { fetch, credentials: awsCredentials(), nowMs });
+  const aws = awsServices(config, { fetch: keptFetch, credentials: awsCredentials(), nowMs });
   const secrets = {
     parameter: aws.parameter,
     clock: systemRelayClock,

@@ -13,7 +13,7 @@ import { onFunctionUrl } from './function-url.ts';
 import { admitRoutes } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),

@@ -40,7 +40,7 @@ const { signIn: signInConfig, zone } = config;
 const visitorOf = visitorAddress(config.trustedProxies);
 const packed = readPackedRules(config.rulesFile);
 const { policy } = packed;
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const newId = (): string => randomBytes(8).toString('hex');
 const secretIn = (parameter: string): (() => Promise<string>) => {
   const lines = secretLines({ load: () => ssmText(parameter), clock, log });

@@ -4,7 +4,7 @@ import { consoleLog, secretLines, ssmText, systemClock } from '../core/environme
 import { createGitLabDirectory, type RestCallDeps } from '../core/gitlab/index.ts';
 import { onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
-import { dynamoClient, dynamoTable } from '../core/store/index.ts';
+import { signedTable } from '../core/store/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readDirectoryConfig } from './config.ts';
 import { keepHooks } from './keep-hooks.ts';
@@ -13,7 +13,7 @@ import { logDirectoryReport, measureDirectoryReport } from './report.ts';
 const config = readDirectoryConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const place = {
-  table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
+  table: signedTable(config.ledgerTable, process.env, config.dynamodbEndpoint),
   instance: config.gitlabInstance,
 };
 const table = new DynamoDirectoryTable(place);

@@ -13,7 +13,7 @@ import { look } from './look.ts';
 
 const config = readDoctorConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock });
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const packed = z
   .object({ policy: z.object({ version: z.string() }) })
   .parse(JSON.parse(readFileSync(config.rulesFile, 'utf8')));

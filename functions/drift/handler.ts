@@ -24,7 +24,7 @@ const NAMES_UNTIL_MS = 13 * 60_000;
 
 const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 
 /** Lambda's entry point for the schedule of every night. Give it 15 minutes: it reads the table twice. */

@@ -15,7 +15,7 @@ const DIRECTORY_TIMEOUT_MS = 20_000;
 
 const config = readNoticesConfig(process.env);
 const packed = readPackedRules(config.rulesFile);
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const directoryTable = new DynamoDirectoryTable(table);
 
 const deps: NoticesDeps = {

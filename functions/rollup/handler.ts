@@ -27,7 +27,7 @@ import { ENV_DEPLOYMENT } from '../names.ts';
 import { readRollupConfig } from './config.ts';
 
 const config = readRollupConfig(process.env);
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 
 const ledger = createLedger({ store: new DynamoStore(table) });
 const { packed, limitsFor, directoryFor } = deployedRules({

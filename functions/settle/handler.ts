@@ -1,7 +1,7 @@
 import { handle } from 'hono/aws-lambda';
 import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
 import { DynamoStore } from '../core/ledger/index.ts';
-import { dynamoClient, dynamoTable } from '../core/store/index.ts';
+import { signedTable } from '../core/store/index.ts';
 import { createSettleApp } from './app.ts';
 import { readSettleConfig } from './config.ts';
 
@@ -18,7 +18,7 @@ void secrets().catch(() => {});
 export const handler = handle(
   createSettleApp({
     inbox: new DynamoStore({
-      table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
+      table: signedTable(config.ledgerTable, process.env, config.dynamodbEndpoint),
       instance: config.gitlabInstance,
       clock: systemClock,
       random: Math.random,

@@ -16,7 +16,7 @@ const DIRECTORY_TIMEOUT_MS = 10_000;
 
 const config = readSsmLimitsConfig(process.env);
 const packed = readPackedRules(config.rulesFile);
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const directoryTable = new DynamoDirectoryTable(table);
 const directory = async () =>
   (await readWholeDirectory(directoryTable, { timeoutMs: DIRECTORY_TIMEOUT_MS }))?.directory ??

@@ -27,7 +27,7 @@ const CALL_DEADLINE_MS = 8_000;
 const SCOPE_DEADLINE_MS = 4_000;
 
 const config = readSweepConfig(process.env);
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const store = new DynamoStore(table);
 const ledger = createLedger({

@@ -1,7 +1,7 @@
 import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
 import { createController } from '../core/gitlab/index.ts';
 import { snsNotify } from '../core/sns/index.ts';
-import { dynamoClient, dynamoTable } from '../core/store/index.ts';
+import { signedTable } from '../core/store/index.ts';
 import { readWatchdogConfig } from './config.ts';
 import { dynamoWatchTable } from './dynamo-watch-table.ts';
 import { tokenProof } from './token-proof.ts';
@@ -26,7 +26,7 @@ const controller = createController({
 });
 const deps = {
   table: dynamoWatchTable({
-    table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
+    table: signedTable(config.ledgerTable, process.env, config.dynamodbEndpoint),
     instance: config.gitlabInstance,
     disarmsAfterFailedJob: config.disarmsAfterFailedJob,
   }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../policies/document/reading.ts';
-import { type Fetch, readResponseText } from '../admit-call.ts';
+import { type Fetch, type FetchAnswer, readResponseText } from '../admit-call.ts';
 import { errorName } from '../aws/aws-error.ts';
 import { RelayError } from '../relay-error.ts';
 import { functionUrlEvent } from './function-url-event.ts';
@@ -58,13 +58,13 @@ export function invokeRoute({ fetch, endpoint, functionName, nowMs }: InvokeRout
 }
 
 /** As a Function URL says it: the function is there, and too many of it run. */
-async function throttledByLambda({ headers, body }: Response): Promise<Response> {
+async function throttledByLambda({ headers, body }: FetchAnswer): Promise<Response> {
   await body?.cancel();
   const after = headers.get('retry-after');
   return new Response(null, { status: 429, ...(after !== null && { headers: { 'retry-after': after } }) });
 }
 
-async function refusedByLambda({ status, headers, body }: Response): Promise<RelayError> {
+async function refusedByLambda({ status, headers, body }: FetchAnswer): Promise<RelayError> {
   await body?.cancel();
   const name = errorName(headers.get('x-amzn-errortype'));
   return unreachable(

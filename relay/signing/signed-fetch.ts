@@ -1,12 +1,11 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { NodeSha256 } from '../../functions/core/contract/index.ts';
-import type { Fetch } from '../admit-call.ts';
 import { RelayError } from '../relay-error.ts';
 import type { CredentialsProvider } from './credentials.ts';
 
-interface SignedFetchDeps {
+interface SignedFetchDeps<Answer> {
   /** Sends; connections are kept and the environment's proxy is honoured as it does. */
-  readonly fetch: Fetch;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Answer>;
   readonly credentials: CredentialsProvider;
   /** `eu-central-1` */
   readonly region: string;
@@ -22,7 +21,13 @@ interface SignedFetchDeps {
  * sent then.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
-export function signedFetch({ fetch, credentials, region, service, nowMs }: SignedFetchDeps): Fetch {
+export function signedFetch<Answer>({
+  fetch,
+  credentials,
+  region,
+  service,
+  nowMs,
+}: SignedFetchDeps<Answer>): (url: string, init: RequestInit) => Promise<Answer> {
   const signer = new SignatureV4({ credentials, region, service, sha256: NodeSha256 });
   return async (url, init) => {
     const { protocol, host, hostname, port, pathname, searchParams } = new URL(url);

@@ -1,12 +1,6 @@
 /** The table of a deployed program, and the check that its books are of the GitLab that the program serves. */
-import { type LedgerClock, systemClock } from '../environment/index.ts';
-import {
-  dynamoClient,
-  dynamoTable,
-  type InstanceTable,
-  type ItemTable,
-  LedgerError,
-} from '../store/index.ts';
+import { type Environment, type LedgerClock, systemClock } from '../environment/index.ts';
+import { type InstanceTable, type ItemTable, LedgerError, signedTable } from '../store/index.ts';
 import { type KnownInstance, knownInstances } from './instance-register.ts';
 
 interface DeployedTable {
@@ -17,14 +11,16 @@ interface DeployedTable {
   readonly random: () => number;
 }
 
-/** The table as a deployed function's configuration names it: what every store over it is made of. */
-export const deployedTable = (config: {
+interface TableConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
-}): DeployedTable => ({
-  table: dynamoTable(dynamoClient(config.dynamodbEndpoint), config.ledgerTable),
+}
+
+/** The table as a deployed function's configuration names it: what every store over it is made of. */
+export const deployedTable = (config: TableConfig, env: Environment): DeployedTable => ({
+  table: signedTable(config.ledgerTable, env, config.dynamodbEndpoint),
   instance: config.gitlabInstance,
   clock: systemClock,
   random: Math.random,

@@ -15,6 +15,7 @@ export {
   singleItem,
   transactItems,
 } from './calls.ts';
+export { tableOn } from './dynamo-calls.ts';
 export { dynamoClient } from './dynamo-client.ts';
 export { dynamoTable } from './dynamo-table.ts';
 export { isNewer, versioned } from './item-version.ts';
@@ -64,6 +65,7 @@ export {
   type UpdateWrite,
 } from './operation.ts';
 export { type RelayBeat, readRelayBeats, SILENT_MS } from './relay-beats.ts';
+export { signedTable } from './signed-table.ts';
 export { DUE_AT, DUE_PK, ledgerTable, PK, SK, TTL_ATTRIBUTE } from './table.ts';
 export {
   type ItemChange,

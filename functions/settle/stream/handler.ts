@@ -16,7 +16,7 @@ import { consume, type TableStreamEvent, type TableStreamResponse } from '../con
 
 /** The same settings as the admit function's: a job nobody asked about is evaluated here. */
 const config = readAdmitConfig(process.env);
-const table = deployedTable(config);
+const table = deployedTable(config, process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),

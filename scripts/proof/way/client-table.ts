@@ -1,11 +1,10 @@
-/** The table as deployed programs ask it, through DynamoDB's client; what the client answers comes from the twin in memory. */
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+/** The table as deployed programs ask it, in DynamoDB's calls; what is answered comes from the twin in memory. */
 import {
   type Answers,
-  dynamoTable,
   type ItemTable,
   MemoryTable,
   type Operations,
+  tableOn,
 } from '../../../functions/core/store/index.ts';
 
 const TABLE_NAME = 'way';
@@ -15,8 +14,8 @@ export function clientTable(): ItemTable {
   return {
     tableName: TABLE_NAME,
     send: (name, operation, limit) => {
-      const send = async () => CLIENT_ANSWERS[name](await twin.send(name, operation));
-      return dynamoTable({ send } as unknown as DynamoDBClient, TABLE_NAME).send(name, operation, limit);
+      const call = async () => CLIENT_ANSWERS[name](await twin.send(name, operation));
+      return tableOn(call, TABLE_NAME).send(name, operation, limit);
     },
   };
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { itemAt, queryAll, scanPages } from '../../../../functions/core/store/calls.ts';
-import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { versioned } from '../../../../functions/core/store/item-version.ts';
 import type { Key } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -26,6 +25,7 @@ import {
   type QueryAsk,
   TimeLimit,
 } from '../../../../functions/core/store/operation.ts';
+import { signedTable } from '../../../../functions/core/store/signed-table.ts';
 import { DUE_AT, DUE_PK, PK, SK } from '../../../../functions/core/store/table.ts';
 import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
 import { SqliteTable } from '../../../../scripts/local/sqlite/sqlite-table.ts';
@@ -191,7 +191,7 @@ async function emptied(table: ItemTable): Promise<ItemTable> {
 test('whatever is written and read, both answer like DynamoDB, and their streams tell all of it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
-      const real = await emptied(dynamoTable(local.client, TABLE));
+      const real = await emptied(signedTable(TABLE, {}, local.endpoint));
       filed.empty();
       const journal: ItemChange[] = [];
       const twin = new MemoryTable({ onWritten: (changes) => journal.push(...changes) });
@@ -237,7 +237,7 @@ function replayed(journal: readonly ItemChange[]): readonly Item[] {
 test('the same transaction with the same token is written once, on all', async () => {
   filed.empty();
   const tables: readonly ItemTable[] = [
-    await emptied(dynamoTable(local.client, TABLE)),
+    await emptied(signedTable(TABLE, {}, local.endpoint)),
     new MemoryTable(),
     filed,
   ];

@@ -1,0 +1,218 @@
+/** Operations of the table as DynamoDB's calls; what DynamoDB raises for a lost race becomes an outcome. */
+import type { AttributeValue, CancellationReason, Put, Update } from '@aws-sdk/client-dynamodb';
+import type { Key } from './keys.ts';
+import type {
+  Answers,
+  Item,
+  ItemCondition,
+  ItemPage,
+  ItemsOutcome,
+  ItemTable,
+  Operations,
+  PutOutcome,
+  PutWrite,
+  QueryAsk,
+  ScanAsk,
+  TimeLimit,
+  UpdateWrite,
+} from './operation.ts';
+import { itemConditionText, Placeholders, updateText } from './rendered.ts';
+import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
+import { isConflict, isThrottle } from './table-failure.ts';
+
+/** What is looked at of DynamoDB's answers. */
+export interface DynamoAnswer {
+  readonly Item?: Item | undefined;
+  readonly Items?: readonly Item[] | undefined;
+  readonly LastEvaluatedKey?: Item | undefined;
+  readonly Responses?: Readonly<Record<string, readonly Item[]>> | undefined;
+  readonly UnprocessedKeys?:
+    | Readonly<Record<string, { readonly Keys?: readonly Item[] | undefined }>>
+    | undefined;
+}
+
+/** Sends one call, once. Rejects with an error that is named as DynamoDB names it and has its fields. */
+export type DynamoCall = (
+  operation: keyof Operations,
+  input: object,
+  signal: TimeLimit['signal'],
+) => Promise<DynamoAnswer>;
+
+export function tableOn(call: DynamoCall, tableName: string): ItemTable {
+  const TableName = tableName;
+  const asked: { readonly [Name in keyof Operations]: Asking<Name> } = {
+    GetItem: async ({ key, consistent }, signal) => {
+      const input = { TableName, Key: keyItem(key), ConsistentRead: consistent };
+      return (await call('GetItem', input, signal)).Item;
+    },
+    BatchGetItem: async ({ keys }, signal) => {
+      const input = { RequestItems: { [TableName]: { Keys: keys.map(keyItem), ConsistentRead: true } } };
+      const answer = await call('BatchGetItem', input, signal);
+      const left = answer.UnprocessedKeys?.[TableName]?.Keys ?? [];
+      return {
+        items: answer.Responses?.[TableName] ?? [],
+        left: left.map((key) => ({ pk: key[PK]?.S ?? '', sk: key[SK]?.S ?? '' })),
+      };
+    },
+    Query: async (ask, signal) => pageOf(await call('Query', { TableName, ...queryInput(ask) }, signal)),
+    Scan: async (ask, signal) => pageOf(await call('Scan', { TableName, ...scanInput(ask) }, signal)),
+    PutItem: (write, signal) => unlessRefused(call('PutItem', putInput(TableName, write), signal)),
+    UpdateItem: (write, signal) => unlessRefused(call('UpdateItem', updateInput(TableName, write), signal)),
+    DeleteItem: async ({ key }, signal) => {
+      await call('DeleteItem', { TableName, Key: keyItem(key) }, signal);
+      return undefined;
+    },
+    TransactWriteItems: async ({ writes, token }, signal) => {
+      const TransactItems = writes.map((write) =>
+        write.kind === 'put'
+          ? { Put: putInput(TableName, write) }
+          : { Update: updateInput(TableName, write) },
+      );
+      try {
+        const input = { TransactItems, ...(token && { ClientRequestToken: token }) };
+        await call('TransactWriteItems', input, signal);
+        return { outcome: 'written' };
+      } catch (error) {
+        return itemsOutcome(error);
+      }
+    },
+  };
+  return {
+    tableName,
+    send: (name, operation, limit) => asked[name](operation, limit.signal),
+  };
+}
+
+type Asking<Name extends keyof Operations> = (
+  operation: Operations[Name],
+  signal: TimeLimit['signal'],
+) => Promise<Answers[Name]>;
+
+const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { S: pk }, [SK]: { S: sk } });
+
+function queryInput(ask: QueryAsk) {
+  const to = new Placeholders();
+  const { pk, sk, dueBeforeMs } = ask;
+  const partition: ItemCondition = {
+    kind: 'compare',
+    attribute: dueBeforeMs === undefined ? PK : DUE_PK,
+    by: '=',
+    value: { S: pk },
+  };
+  const parts: ItemCondition[] = [partition];
+  if (dueBeforeMs !== undefined)
+    parts.push({ kind: 'compare', attribute: DUE_AT, by: '<', value: { N: String(dueBeforeMs) } });
+  if (sk !== undefined)
+    parts.push(
+      'begins' in sk
+        ? { kind: 'begins', attribute: SK, text: sk.begins }
+        : { kind: 'compare', attribute: SK, by: '<', value: { S: sk.before } },
+    );
+  // Key conditions take no brackets.
+  const KeyConditionExpression = parts.map((part) => itemConditionText(part, to)).join(' AND ');
+  return {
+    KeyConditionExpression,
+    ...(dueBeforeMs !== undefined && { IndexName: DUE_INDEX }),
+    ...(ask.backwards && { ScanIndexForward: false }),
+    ...reading(ask, to),
+  };
+}
+
+const scanInput = (ask: ScanAsk) => reading(ask, new Placeholders());
+
+function reading(
+  { filter, attributes, consistent, pageItems, from }: Omit<QueryAsk, 'pk'>,
+  to: Placeholders,
+) {
+  const texts = {
+    ...(filter !== undefined && { FilterExpression: itemConditionText(filter, to) }),
+    ...(attributes !== undefined && {
+      ProjectionExpression: attributes.map((name) => to.name(name)).join(', '),
+    }),
+  };
+  return {
+    ...texts,
+    ConsistentRead: consistent,
+    ...(pageItems !== undefined && { Limit: pageItems }),
+    ...(from !== undefined && { ExclusiveStartKey: from }),
+    ...to.attributes,
+  };
+}
+
+const pageOf = (answer: DynamoAnswer): ItemPage => ({
+  items: answer.Items ?? [],
+  ...(answer.LastEvaluatedKey !== undefined && { next: answer.LastEvaluatedKey }),
+});
+
+function putInput(TableName: string, { item, condition, showsOld }: PutWrite): Put {
+  const to = new Placeholders();
+  return { TableName, Item: item, ...conditionInput(condition, showsOld, to), ...to.attributes };
+}
+
+function updateInput(
+  TableName: string,
+  write: UpdateWrite,
+): Update & { readonly UpdateExpression: string; readonly Key: Item } {
+  const to = new Placeholders();
+  const UpdateExpression = updateText(write, to);
+  const condition = conditionInput(write.condition, write.showsOld, to);
+  return { TableName, Key: keyItem(write.key), UpdateExpression, ...condition, ...to.attributes };
+}
+
+const conditionInput = (
+  condition: ItemCondition | undefined,
+  showsOld: boolean | undefined,
+  to: Placeholders,
+) =>
+  condition && {
+    ConditionExpression: itemConditionText(condition, to),
+    ...(showsOld && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
+  };
+
+async function unlessRefused(call: Promise<unknown>): Promise<PutOutcome> {
+  try {
+    await call;
+    return { outcome: 'written' };
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'ConditionalCheckFailedException') throw error;
+    return { outcome: 'refused', ...itemOf(error as { readonly Item?: Item }) };
+  }
+}
+
+const itemOf = ({ Item: item }: { readonly Item?: Item | undefined }) => ({ ...(item && { item }) });
+
+function itemsOutcome(error: unknown): ItemsOutcome {
+  if (!(error instanceof Error)) throw error;
+  if (error.name !== 'TransactionCanceledException') {
+    if (isConflict(error)) return { outcome: 'conflict' };
+    if (isThrottle(error)) return { outcome: 'throttled' };
+    throw error;
+  }
+  const { CancellationReasons: reasons = [] } = error as {
+    readonly CancellationReasons?: CancellationReason[];
+  };
+  const codes = new Set(reasons.map(({ Code = 'None' }) => Code));
+  codes.delete('None');
+  // What no repetition will make right is a failure, whatever stands beside it.
+  if (codes.size === 0 || [...codes].some((code) => !EXPECTED.has(code))) throw error;
+  // A refusal says something new about an item, a conflict beside it does not: learn first, race later.
+  if (codes.has('ConditionalCheckFailed')) {
+    const refused = reasons.map((reason) =>
+      reason.Code === 'ConditionalCheckFailed' ? itemOf(reason) : undefined,
+    );
+    return { outcome: 'refused', refused };
+  }
+  const outcome = codes.has('TransactionConflict') ? 'conflict' : 'throttled';
+  // None of them was refused: all that have a reason are contended.
+  return {
+    outcome,
+    contended: reasons.flatMap(({ Code = 'None' }, place) => (Code === 'None' ? [] : [place])),
+  };
+}
+
+const EXPECTED: ReadonlySet<string> = new Set([
+  'ConditionalCheckFailed',
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);

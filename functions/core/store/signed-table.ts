@@ -1,0 +1,179 @@
+/**
+ * The table by DynamoDB's JSON protocol, as deployed functions ask it. The SDK's client takes 600 to 800 µs of CPU for a
+ * transaction, this 210: a batch of admissions has one transaction and one read, and a cold start loads no client.
+ */
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { NodeSha256 } from '../contract/index.ts';
+import { type Environment, refuseInvalid, unset } from '../environment/index.ts';
+import { type DynamoAnswer, type DynamoCall, tableOn } from './dynamo-calls.ts';
+import type { Item, ItemTable } from './operation.ts';
+
+/** A connection that is not there by then will not come: dial anew. */
+const CONNECTION_TIMEOUT_MS = 500;
+/** The same for DynamoDB Local, which shares the processors with whoever asks it: slow there is not dead. */
+const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
+/** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
+const SOCKETS_MAX = 256;
+
+/**
+ * Never tries again by itself: only the ledger knows what is left of the deadline and which token to repeat.
+ *
+ * @param env - has the variables of AWS that the SDK reads, too: region, endpoint, credentials.
+ * @param localEndpoint - of DynamoDB Local, e.g. `http://127.0.0.1:8000`; absent: the service.
+ * @throws {Error} `[config_invalid]` without a region or credentials.
+ */
+export function signedTable(tableName: string, env: Environment, localEndpoint?: string): ItemTable {
+  return tableOn(localEndpoint === undefined ? serviceCall(env) : localCall(localEndpoint), tableName);
+}
+
+const localCall = (endpoint: string): DynamoCall =>
+  signedCall(new URL(endpoint), LOCAL_CONNECTION_TIMEOUT_MS, {
+    region: 'local',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+
+function serviceCall(env: Environment): DynamoCall {
+  refuseInvalid(unset(env, ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']));
+  const {
+    AWS_REGION: region = '',
+    AWS_ACCESS_KEY_ID = '',
+    AWS_SECRET_ACCESS_KEY = '',
+    AWS_SESSION_TOKEN,
+  } = env;
+  const given = env.AWS_ENDPOINT_URL_DYNAMODB || env.AWS_ENDPOINT_URL;
+  const endpoint =
+    given || `https://dynamodb.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  return signedCall(new URL(endpoint), CONNECTION_TIMEOUT_MS, {
+    region,
+    // Those of the function's role: Lambda gives them by variables, for as long as the process lives.
+    credentials: {
+      accessKeyId: AWS_ACCESS_KEY_ID,
+      secretAccessKey: AWS_SECRET_ACCESS_KEY,
+      ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
+    },
+  });
+}
+
+interface Signing {
+  readonly region: string;
+  readonly credentials: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
+}
+
+function signedCall(endpoint: URL, connectionTimeoutMs: number, signing: Signing): DynamoCall {
+  const signer = new SignatureV4({ ...signing, service: 'dynamodb', sha256: NodeSha256 });
+  const { protocol, host, hostname, port } = endpoint;
+  const isSecure = protocol === 'https:';
+  const agent = new (isSecure ? HttpsAgent : HttpAgent)({ keepAlive: true, maxSockets: SOCKETS_MAX });
+  const send = isSecure ? httpsRequest : httpRequest;
+  const to = { protocol, hostname, ...(port !== '' && { port: Number(port) }), method: 'POST', path: '/' };
+
+  return async (operation, input, signal) => {
+    const body = JSON.stringify(input, hasBytes(input) ? bytesAsText : undefined);
+    const { headers } = await signer.sign({
+      ...to,
+      query: {},
+      headers: {
+        host,
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': `DynamoDB_20120810.${operation}`,
+      },
+      body,
+    });
+    const request = send({ ...to, agent, headers, signal });
+    const { status, answer } = await answerOf(request, body, connectionTimeoutMs);
+    if (status !== 200) throw failureOf(status, answer);
+    return answer;
+  };
+}
+
+interface WireAnswer {
+  readonly status: number;
+  readonly answer: RaisedAnswer;
+}
+
+/** An answer, or an error with what it shows of items. */
+interface RaisedAnswer extends DynamoAnswer {
+  readonly __type?: string;
+  readonly message?: string;
+  readonly Message?: string;
+  readonly CancellationReasons?: readonly { readonly Item?: Item }[];
+}
+
+function answerOf(request: ClientRequest, body: string, connectionTimeoutMs: number): Promise<WireAnswer> {
+  return new Promise((resolve, reject) => {
+    request.on('socket', (socket) => {
+      if (!socket.connecting) return;
+      const timer = setTimeout(() => {
+        request.destroy(new Error(`no connection in ${connectionTimeoutMs} ms`));
+      }, connectionTimeoutMs);
+      const cancel = (): void => clearTimeout(timer);
+      socket.once('connect', cancel).once('close', cancel);
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        try {
+          const answer = JSON.parse(Buffer.concat(chunks).toString()) as RaisedAnswer;
+          bytesFromText(answer);
+          resolve({ status: response.statusCode ?? 0, answer });
+        } catch {
+          reject(new Error(`status ${response.statusCode}, and what is not JSON`));
+        }
+      });
+    });
+    request.end(body);
+  });
+}
+
+/** `com.amazonaws.dynamodb.v20120810#TransactionCanceledException` is `TransactionCanceledException`. */
+function failureOf(status: number, answer: RaisedAnswer): Error {
+  const { __type = '', message, Message, CancellationReasons, Item } = answer;
+  const error = new Error(message ?? Message ?? `status ${status}`);
+  error.name = __type.replace(/^.*#/, '') || 'Error';
+  return Object.assign(error, { ...(CancellationReasons && { CancellationReasons }), ...(Item && { Item }) });
+}
+
+// Bytes travel as base64. Few items have any, so that most writes are spared a look at each of their values.
+
+function hasBytes(input: object): boolean {
+  const { TransactItems } = input as {
+    readonly TransactItems?: readonly { readonly Put?: { readonly Item: Item } }[];
+  };
+  return (
+    TransactItems === undefined || TransactItems.some(({ Put }) => Put !== undefined && holdsBytes(Put.Item))
+  );
+}
+
+function holdsBytes(item: Item): boolean {
+  for (const name in item) if (item[name]?.B !== undefined) return true;
+  return false;
+}
+
+/** Buffers have a form of their own in JSON, which is made before a replacer is asked. */
+function bytesAsText(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+  const own = this[name];
+  return own instanceof Uint8Array ? Buffer.from(own).toString('base64') : value;
+}
+
+function bytesFromText({
+  Item: one,
+  Items = [],
+  Responses = {},
+  CancellationReasons = [],
+}: RaisedAnswer): void {
+  const shown = CancellationReasons.map((reason) => reason.Item);
+  for (const item of [one, ...Items, ...Object.values(Responses).flat(), ...shown])
+    for (const name in item) {
+      const value = item[name] as { B?: unknown };
+      if (typeof value.B === 'string') value.B = Buffer.from(value.B, 'base64');
+    }
+}
