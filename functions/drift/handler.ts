@@ -1,25 +1,29 @@
+import { randomUUID } from 'node:crypto';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import {
-  createLedger,
   DynamoStore,
   deployedTable,
   dynamoPseudonymKeys,
   dynamoRecountOutcomes,
+  dynamoRecountPasses,
   onOwnBooks,
+  recountOn,
   replaceUserIds,
 } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { DynamoRollupStore, placeBy } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
-import { checkDrift, type DriftReport } from './check-drift.ts';
 import { readDriftConfig } from './config.ts';
 import { measureDriftReport } from './measure-report.ts';
-import { MENDED_MS, mendUsage } from './mend-usage.ts';
-import { agedRecords, collectRecentRecords } from './records-to-check.ts';
+import { mendUsage } from './mend-usage.ts';
+import { isNightDue } from './night.ts';
+import { recordVisit } from './records-to-check.ts';
+import { tellDrift } from './tell-drift.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
-/** Leaves two of the run's 15 minutes: the next night goes on. */
+/** Leaves three of the run's 15 minutes for what a round ends with; the next run goes on. */
+const READS_UNTIL_MS = 12 * 60_000;
 const NAMES_UNTIL_MS = 13 * 60_000;
 
 const config = readDriftConfig(process.env);
@@ -27,35 +31,45 @@ const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemCloc
 const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 
-/** Lambda's entry point for the schedule of every night. Give it 15 minutes: it reads the table twice. */
-export const handler = onOwnBooks(table, async (): Promise<DriftReport> => {
+/** Lambda's entry point for the schedule: begins the night's recount, goes on with it, or has nothing to do. Give it 15 minutes. */
+export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
-  const aged = agedRecords(store, systemClock.nowMs());
-  const recent = collectRecentRecords(store, systemClock.nowMs() - MENDED_MS, aged.store);
-  const report = await checkDrift({
-    ledger: createLedger({ store: recent.store }),
-    outcomes: dynamoRecountOutcomes(table),
-    clock: systemClock,
-    log: consoleLog,
+  const nowMs = systemClock.nowMs();
+  const visit = recordVisit(nowMs, {
+    mend: async (records) => {
+      await mendUsage(records, await mendDeps());
+    },
+    replaceUserIds: async (jobIds) => {
+      const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
+        ...{ store, clock: systemClock },
+        keys: dynamoPseudonymKeys(table),
+      });
+      consoleLog.info('user ids replaced', { ...names });
+    },
   });
-  measureDriftReport(report, metrics);
+  return recountOn(startMs + READS_UNTIL_MS, {
+    ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
+    passes: dynamoRecountPasses({ ...table, nowMs: systemClock.nowMs }),
+    isDue: (lastMs) => isNightDue(lastMs, nowMs),
+    onOver: async (found, { startedAtMs }) => {
+      const report = await tellDrift(found, startedAtMs, {
+        outcomes: dynamoRecountOutcomes(table),
+        log: consoleLog,
+      });
+      measureDriftReport(report, metrics);
+    },
+  });
+});
+
+async function mendDeps() {
   const known = await readWholeDirectory(new DynamoDirectoryTable(table), {
     timeoutMs: DIRECTORY_TIMEOUT_MS,
   });
-  await mendUsage(
-    { records: recent.records(), leftOut: recent.leftOut() },
-    {
-      store: new DynamoRollupStore(table),
-      clock: systemClock,
-      random: Math.random,
-      placeOf: placeBy(known?.directory, config.zone),
-      log: consoleLog,
-    },
-  );
-  const names = await replaceUserIds(aged.jobIds(), startMs + NAMES_UNTIL_MS, {
-    ...{ store, clock: systemClock },
-    keys: dynamoPseudonymKeys(table),
-  });
-  consoleLog.info('user ids replaced', { ...names, leftOut: aged.leftOut() });
-  return report;
-});
+  return {
+    store: new DynamoRollupStore(table),
+    clock: systemClock,
+    random: Math.random,
+    placeOf: placeBy(known?.directory, config.zone),
+    log: consoleLog,
+  };
+}

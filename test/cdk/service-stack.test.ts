@@ -259,8 +259,8 @@ describe('what runs by the clock', () => {
     });
   });
 
-  test('the recount runs every night and has the longest time there is', () => {
-    expect(rule('DriftCheck').ScheduleExpression).toBe('cron(23 2 * * ? *)');
+  test('a recount goes on every quarter of an hour and has the longest time there is', () => {
+    expect(rule('DriftCheck').ScheduleExpression).toBe('cron(8/15 * * * ? *)');
     expect(fn(standard, 'DriftCheck').Properties.Timeout).toBe(900);
   });
 

@@ -9,6 +9,7 @@ import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { journalBody } from '../../functions/core/ledger/inbox-item.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/instance-register.ts';
+import { dynamoRecountPasses } from '../../functions/core/ledger/kept-pass.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../../functions/core/ledger/recount-outcome.ts';
 import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
@@ -87,6 +88,9 @@ const options = ({ client, tableName, clock }: Place) => ({
   clock,
   random: () => 0.5,
 });
+
+const recountPasses = (place: Place) =>
+  dynamoRecountPasses({ ...options(place), nowMs: () => NOVEMBER_21_MS, partBytes: 200 });
 
 const books = (pk: string): boolean => pk.startsWith(`${INSTANCE}#`);
 const at = (suffix: string, sk: (sk: string) => boolean) => (pk: string, key: string) =>
@@ -192,6 +196,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'recount-outcome': {
     is: at('@recount', is('outcome')),
     read: (place) => dynamoRecountOutcomes(options(place)).read(),
+  },
+  'recount-pass': {
+    // The head with its parts.
+    is: at('@recount', begins('pass')),
+    read: (place) => recountPasses(place).read(),
   },
   'canary-outcome': {
     is: at('@canary', is('outcome')),
@@ -326,6 +335,27 @@ async function writeOthers(place: Place): Promise<void> {
     recountedAtMs: NOVEMBER_21_MS,
     drifting: [{ key: OPENED, committed: 7, recounted: 5 }],
     unlisted: 0,
+  });
+  const amounts = { committed: 7, fitted: 7, settled: 5, unchecked: { exempt: 0, unmetered: 1, bypass: 0 } };
+  await recountPasses(place).write({
+    ...{
+      startedAtMs: NOVEMBER_21_MS,
+      phase: 'first',
+      share: { index: 0, of: 2 },
+      waiting: [{ index: 1, of: 2 }],
+    },
+    segments: [{ done: true }, { done: false, from: { pk: { S: 'pk' }, sk: { S: 'sk' } } }],
+    sums: {
+      ...{ records: 3, passedOver: 0 },
+      lines: [
+        {
+          ...{ key: OPENED, counter: { key: OPENED, ...amounts, rev: 4 }, closing: undefined },
+          ...{ held: amounts, early: amounts, late: [{ atMs: NOVEMBER_21_MS, amounts }], adjusted: -2 },
+        },
+      ],
+    },
+    suspects: [{ key: OPENED, rev: 4, expected: amounts }],
+    found: { records: 3, counters: 1, drift: [], unproven: [], passedOver: 0, unclosed: 0 },
   });
   await dynamoCanaryOutcomes(options(place)).write({
     ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },

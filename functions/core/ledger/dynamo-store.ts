@@ -29,6 +29,7 @@ import {
   type RefusedItem,
   ROLLUP_SK,
   SK,
+  scanPage,
   scanPages,
   TimeLimit,
   TTL_ATTRIBUTE,
@@ -50,6 +51,9 @@ import type {
   ReadOptions,
   Refusal,
   RewriteStore,
+  SegmentAsk,
+  SegmentPage,
+  SegmentStore,
   StoredItem,
   TransactOptions,
   TransactOutcome,
@@ -61,7 +65,7 @@ type DynamoStoreOptions = InstanceTable & BatchGetDeps;
 /** Scans serve repairs, which nobody waits for. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
-export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
+export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore, SegmentStore {
   readonly #options: DynamoStoreOptions;
   readonly #table: ItemTable;
   readonly #keys: LedgerKeys;
@@ -119,18 +123,29 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
   }
 
   async *scan(consistency: Consistency = 'consistent'): AsyncGenerator<StoredItem> {
-    const filter = all([
-      begins(PK, this.#keys.prefix),
-      ...[ANNOUNCED_SK, INBOX_SK, ROLLUP_SK].map((sk) => compare(SK, '<>', { S: sk })),
-    ]);
-    const ask = { filter, consistent: consistency === 'consistent', pageItems: 1000 };
     try {
-      for await (const items of scanPages(this.#table, ask, SCAN_PAGE_TIMEOUT_MS)) {
+      for await (const items of scanPages(this.#table, this.#scanAsk(consistency), SCAN_PAGE_TIMEOUT_MS)) {
         for (const item of items) yield decodeItem(item, this.#keys);
       }
     } catch (error) {
       throw this.#unavailable('scan', failureText(error));
     }
+  }
+
+  async scanSegment({ segment, consistency, from }: SegmentAsk): Promise<SegmentPage> {
+    const ask = { ...this.#scanAsk(consistency), segment, ...(from && { from }) };
+    const { items, next } = await this.#answered('scan a segment of', () =>
+      scanPage(this.#table, ask, new TimeLimit(SCAN_PAGE_TIMEOUT_MS)),
+    );
+    return { items: items.map((item) => decodeItem(item, this.#keys)), ...(next && { next }) };
+  }
+
+  #scanAsk(consistency: Consistency) {
+    const filter = all([
+      begins(PK, this.#keys.prefix),
+      ...[ANNOUNCED_SK, INBOX_SK, ROLLUP_SK].map((sk) => compare(SK, '<>', { S: sk })),
+    ]);
+    return { filter, consistent: consistency === 'consistent', pageItems: 1000 };
   }
 
   async due(

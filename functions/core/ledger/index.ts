@@ -28,6 +28,7 @@ export {
   REGISTER_TIMEOUT_MS,
 } from './instance-register.ts';
 export { draftRecord, GRACE_SECONDS, newJob } from './job.ts';
+export { dynamoRecountPasses } from './kept-pass.ts';
 export type {
   BypassAsk,
   Counter,
@@ -64,6 +65,7 @@ export {
   type RecountOutcomes,
   recountOutcome,
 } from './recount-outcome.ts';
+export { type RecordVisit, type RecountPassStore, recountOn } from './recount-pass.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { expiring, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';

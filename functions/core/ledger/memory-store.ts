@@ -25,6 +25,9 @@ import type {
   LedgerStore,
   ReadOptions,
   RewriteStore,
+  SegmentAsk,
+  SegmentPage,
+  SegmentStore,
   StoredItem,
   TransactOptions,
   TransactOutcome,
@@ -61,7 +64,7 @@ export interface StoreFault {
   readonly latencyMs?: number;
 }
 
-export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore {
+export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore, SegmentStore {
   readonly keys: LedgerKeys;
   readonly #options: MemoryStoreOptions;
   readonly #table: MemoryTable;
@@ -114,6 +117,10 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 
   scan(...asked: Parameters<LedgerStore['scan']>): AsyncGenerator<StoredItem> {
     return this.#store.scan(...asked);
+  }
+
+  scanSegment(ask: SegmentAsk): Promise<SegmentPage> {
+    return this.#store.scanSegment(ask);
   }
 
   async announce(...asked: Parameters<LedgerStore['announce']>): Promise<boolean> {

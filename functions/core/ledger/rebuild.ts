@@ -15,21 +15,18 @@ import type { CounterReset } from './store.ts';
 
 /** Nobody waits for a repair; this only bounds a table that does not answer. */
 const REPAIR_TIMEOUT_MS = 10_000;
-const READ_TIMEOUT_MS = 5_000;
+export const READ_TIMEOUT_MS = 5_000;
 
 export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promise<RebuildReport> {
   // It only names suspects, at half the price: what it has not seen yet makes one too many, or one that the next night
   // finds. A counter it shows with the rev of the second pass was not written in between, however late it was read.
   const first = await recount(deps.store.scan('eventual'));
-  const nowMs = deps.clock.nowMs();
-  const differing = first.names().filter((name) => !agrees(first, name));
-  const suspects = differing.filter((name) => isProvable(name, first, nowMs));
   const isWhole = first.passedOver === 0;
-  const unclosed = isWhole ? first.names().filter((name) => isUnclosed(name, first, nowMs)) : [];
+  const { suspects, unproven, unclosed } = findSuspects(first, deps.clock.nowMs());
   const report = {
     records: first.records,
     counters: first.counters.size,
-    unproven: differing.filter((name) => isUnproven(name, first, nowMs)).map((name) => driftOf(name, first)),
+    unproven,
     passedOver: first.passedOver,
     unclosed: unclosed.length,
   };
@@ -55,6 +52,25 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
 }
 
+/** What a first pass makes of counters, by name; that they differ may still be a write between its reads. */
+export function findSuspects(
+  first: Recount,
+  nowMs: number,
+): {
+  /** They differ, and what they were made of must still be there. */
+  readonly suspects: readonly string[];
+  readonly unproven: readonly Drift[];
+  /** They ought to be closed by now. */
+  readonly unclosed: readonly string[];
+} {
+  const differing = first.names().filter((name) => !agrees(first, name));
+  return {
+    suspects: differing.filter((name) => isProvable(name, first, nowMs)),
+    unproven: differing.filter((name) => isUnproven(name, first, nowMs)).map((name) => driftOf(name, first)),
+    unclosed: first.passedOver > 0 ? [] : first.names().filter((name) => isUnclosed(name, first, nowMs)),
+  };
+}
+
 /** Whether all the counter was made of must still be there, and was read. Pipelines' counters go before their records do. */
 function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   if (pass.passedOver > 0) return false;
@@ -78,14 +94,14 @@ function isUnclosed(name: string, pass: Recount, nowMs: number): boolean {
   return pass.closing(name) === undefined || pass.correctedBefore(name, nowMs - DAY_MS);
 }
 
-const revOf = (counter: Counter | undefined): number => counter?.rev ?? 0;
+export const revOf = (counter: Counter | undefined): number => counter?.rev ?? 0;
 
 const sameDifference = (name: string, first: Recount, second: Recount): boolean =>
   revOf(first.counters.get(name)) === revOf(second.counters.get(name)) &&
   // The counter stands still, so the same difference is the same recount.
   sameAmounts(first.expected(name), second.expected(name));
 
-const driftOf = (name: string, pass: Recount): Drift => ({
+export const driftOf = (name: string, pass: Recount): Drift => ({
   key: pass.key(name),
   counter: amountsOf(shown(pass, name)),
   recount: pass.expected(name),
@@ -117,7 +133,7 @@ const AT_ONCE = 8;
  * @param drifted - counters that drift, by name: they get the mark. Others that have it and agree lose it.
  * @param unclosed - names of counters that ought to be closed by now: they are put in line again.
  */
-async function markDrift(
+export async function markDrift(
   pass: Recount,
   { drifted, unclosed }: { readonly drifted: readonly string[]; readonly unclosed: readonly string[] },
   deps: AttemptDeps,

@@ -1,8 +1,9 @@
 /** What every counter must show, counted from closing entries, records, correction entries and adjustments. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { type AmountsSum, NO_AMOUNTS, sameAmounts, startSum } from './amounts.ts';
-import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
+import { type AmountsSum, NO_AMOUNTS, plus, sameAmounts, startSum } from './amounts.ts';
+import type { ClosingEntry, CorrectionEntry } from './entry.ts';
 import type { Counter, CounterAmounts, JobRecord, RecordClaim, UncheckedCause } from './ledger.ts';
+import { isClosable } from './retention.ts';
 import type { StoredItem } from './store.ts';
 
 export interface Recount {
@@ -21,83 +22,154 @@ export interface Recount {
   correctedBefore(name: string, beforeMs: number): boolean;
 }
 
+/** What one counter is made of, as far as it was read. */
 interface Line {
   readonly key: CounterKey;
+  counter: Counter | undefined;
   /** Sum over records; ignored once the period is closed. */
   readonly held: AmountsSum;
-  readonly entries: { readonly atMs: number; readonly amounts: CounterAmounts }[];
+  /** Sum over corrections from before any closing can have been written; ignored like the records. */
+  readonly early: AmountsSum;
+  /** Corrections that a closing may have come before: few, since all jobs of the period have ended by then. */
+  readonly late: LateAmounts[];
   closing: ClosingEntry | undefined;
   adjusted: number;
 }
 
-export async function recount(items: AsyncIterable<StoredItem> | Iterable<StoredItem>): Promise<Recount> {
-  const lines = new Map<string, Line>();
-  const counters = new Map<string, Counter>();
-  let records = 0;
-  let passedOver = 0;
-  for await (const item of items) {
+interface LateAmounts {
+  readonly atMs: number;
+  readonly amounts: CounterAmounts;
+}
+
+interface RecountSumsOptions {
+  /** Whether a counter is of interest, by its name. @default all are */
+  readonly counts?: (name: string) => boolean;
+}
+
+/** Adds items up, in any order: so much for each counter, however many records there are. */
+export class RecountSums {
+  records = 0;
+  passedOver = 0;
+  readonly #lines = new Map<string, Line>();
+  #counts: (name: string) => boolean;
+
+  constructor({ counts = () => true }: RecountSumsOptions = {}) {
+    this.#counts = counts;
+  }
+
+  /** Counters that it keeps a sum of. */
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  add(item: StoredItem): void {
     switch (item.kind) {
       case 'record':
-        records += 1;
-        countRecord(item.record, lines);
+        this.records += 1;
+        this.#addRecord(item.record);
         break;
       case 'entry':
-        countEntry(item.entry, lines);
+        this.#addEntry(item.entry);
         break;
       case 'closing':
-        lineOf(lines, item.closing.key).closing = item.closing;
+        this.#withLine(item.closing.key, (line) => {
+          line.closing = item.closing;
+        });
         break;
       case 'adjustment':
-        countAdjustment(item.adjustment, lines);
+        this.#withLine(item.adjustment.key, (line) => {
+          line.adjusted += item.adjustment.amount;
+        });
         break;
       case 'counter':
-        lineOf(lines, item.counter.key);
-        counters.set(counterName(item.counter.key), item.counter);
+        this.#withLine(item.counter.key, (line) => {
+          line.counter = item.counter;
+        });
         break;
       case 'unknown':
-        passedOver += 1;
+        this.passedOver += 1;
         break;
     }
   }
-  return {
-    records,
-    counters,
-    passedOver,
-    names: () => [...lines.keys()],
-    key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
-    expected: (name) => total(lines.get(name)),
-    closing: (name) => lines.get(name)?.closing,
-    correctedBefore: (name, beforeMs) => correctedBefore(lines.get(name), beforeMs),
-  };
-}
 
-function lineOf(lines: Map<string, Line>, key: CounterKey): Line {
-  const name = counterName(key);
-  let line = lines.get(name);
-  if (line === undefined) {
-    line = { key, held: startSum(), entries: [], closing: undefined, adjusted: 0 };
-    lines.set(name, line);
+  /** Forgets every counter that is not of interest any more. */
+  narrow(counts: (name: string) => boolean): void {
+    this.#counts = counts;
+    for (const name of this.#lines.keys()) if (!counts(name)) this.#lines.delete(name);
   }
-  return line;
-}
 
-function countRecord(record: JobRecord, lines: Map<string, Line>): void {
-  for (const claim of record.claims) {
-    const line = lineOf(lines, claim.counter);
-    add(line.held, claim, claim.counted, record.state === 'SETTLED' ? claim.counted : 0, record.unchecked);
+  result(): Recount {
+    const lines = this.#lines;
+    const counters = new Map<string, Counter>();
+    for (const [name, { counter }] of lines) if (counter !== undefined) counters.set(name, counter);
+    return {
+      records: this.records,
+      counters,
+      passedOver: this.passedOver,
+      names: () => [...lines.keys()],
+      key: (name) => lines.get(name)?.key ?? { subject: '', limit: '', period: '' },
+      expected: (name) => total(lines.get(name)),
+      closing: (name) => lines.get(name)?.closing,
+      correctedBefore: (name, beforeMs) => correctedBefore(lines.get(name), beforeMs),
+    };
+  }
+
+  /** Everything, as JSON takes it; {@link RecountSums.restored} goes on with it. */
+  kept(): KeptSums {
+    return { records: this.records, passedOver: this.passedOver, lines: [...this.#lines.values()] };
+  }
+
+  static restored({ records, passedOver, lines }: KeptSums, options: RecountSumsOptions): RecountSums {
+    const sums = new RecountSums(options);
+    sums.records = records;
+    sums.passedOver = passedOver;
+    for (const line of lines) sums.#lines.set(counterName(line.key), line);
+    return sums;
+  }
+
+  #withLine(key: CounterKey, change: (line: Line) => void): void {
+    const name = counterName(key);
+    if (!this.#counts(name)) return;
+    let line = this.#lines.get(name);
+    if (line === undefined) {
+      line = {
+        ...{ key, held: startSum(), early: startSum(), late: [], adjusted: 0 },
+        ...{ counter: undefined, closing: undefined },
+      };
+      this.#lines.set(name, line);
+    }
+    change(line);
+  }
+
+  #addRecord(record: JobRecord): void {
+    for (const claim of record.claims) {
+      this.#withLine(claim.counter, ({ held }) => {
+        add(held, claim, claim.counted, record.state === 'SETTLED' ? claim.counted : 0, record.unchecked);
+      });
+    }
+  }
+
+  #addEntry({ atMs, deltas, unchecked }: CorrectionEntry): void {
+    for (const delta of deltas) {
+      this.#withLine(delta.counter, ({ key, early, late }) => {
+        const sum = isClosable(key, atMs) ? startSum() : early;
+        add(sum, delta, delta.delta, delta.delta, unchecked);
+        if (sum !== early) late.push({ atMs, amounts: sum });
+      });
+    }
   }
 }
 
-function countEntry(entry: CorrectionEntry, lines: Map<string, Line>): void {
-  for (const delta of entry.deltas) {
-    const amounts = startSum();
-    add(amounts, delta, delta.delta, delta.delta, entry.unchecked);
-    lineOf(lines, delta.counter).entries.push({ atMs: entry.atMs, amounts });
-  }
+export interface KeptSums {
+  readonly records: number;
+  readonly passedOver: number;
+  readonly lines: readonly Line[];
 }
 
-function countAdjustment({ key, amount }: AdjustmentEntry, lines: Map<string, Line>): void {
-  lineOf(lines, key).adjusted += amount;
+export async function recount(items: AsyncIterable<StoredItem> | Iterable<StoredItem>): Promise<Recount> {
+  const sums = new RecountSums();
+  for await (const item of items) sums.add(item);
+  return sums.result();
 }
 
 function add(
@@ -113,31 +185,23 @@ function add(
   if (!claim.checked && unchecked !== undefined) sum.unchecked[unchecked] += committed;
 }
 
-const entriesAfter = ({ entries, closing }: Line): Line['entries'] =>
-  closing === undefined ? entries : entries.filter(({ atMs }) => atMs > closing.closedAtMs);
+const afterClosing = ({ late, closing }: Line): readonly LateAmounts[] =>
+  closing === undefined ? late : late.filter(({ atMs }) => atMs > closing.closedAtMs);
 
 const correctedBefore = (line: Line | undefined, beforeMs: number): boolean =>
-  line?.closing !== undefined && entriesAfter(line).some(({ atMs }) => atMs < beforeMs);
+  line?.closing !== undefined && afterClosing(line).some(({ atMs }) => atMs < beforeMs);
 
 /** A closed period counts its closing entry and what was corrected since; an open one its records and all corrections. */
 function total(line: Line | undefined): CounterAmounts {
   if (line === undefined) return NO_AMOUNTS;
   const { closing } = line;
-  const sum = startSum(closing ?? line.held);
-  for (const { amounts } of entriesAfter(line)) {
-    sum.committed += amounts.committed;
-    sum.fitted += amounts.fitted;
-    sum.settled += amounts.settled;
-    sum.unchecked.exempt += amounts.unchecked.exempt;
-    sum.unchecked.unmetered += amounts.unchecked.unmetered;
-    sum.unchecked.bypass += amounts.unchecked.bypass;
-  }
+  const sum = startSum(closing ?? plus(line.held, line.early));
   // Compared by sum, not by time: clocks of two programs may differ, and adjustments are kept for good.
   const adjusted = line.adjusted - (closing?.adjusted ?? 0);
   sum.committed += adjusted;
   sum.fitted += adjusted;
   sum.settled += adjusted;
-  return sum;
+  return afterClosing(line).reduce<CounterAmounts>((all, { amounts }) => plus(all, amounts), sum);
 }
 
 export const shown = (pass: Recount, name: string): CounterAmounts => pass.counters.get(name) ?? NO_AMOUNTS;

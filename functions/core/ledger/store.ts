@@ -3,6 +3,7 @@
  * The decision loop knows only this; DynamoDB and the in-memory table implement it.
  */
 import type { CounterKey } from '../../../policies/claim.ts';
+import type { PageEnd, ScanSegment } from '../store/index.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
 import type { Counter, CounterAmounts, DueJob, JobRecord, UncheckedCause } from './ledger.ts';
 
@@ -35,6 +36,25 @@ export interface LedgerStore {
 }
 
 export type Consistency = 'consistent' | 'eventual';
+
+/** The same scan in parts, so that several programs or runs share it. */
+export interface SegmentStore {
+  /** A page of a segment. @throws {LedgerError} `ledger_unavailable` */
+  scanSegment(ask: SegmentAsk): Promise<SegmentPage>;
+}
+
+export interface SegmentAsk {
+  readonly segment: ScanSegment;
+  readonly consistency: Consistency;
+  /** Where the page before ended, in this process or another; absent: the segment's first. */
+  readonly from?: PageEnd;
+}
+
+export interface SegmentPage {
+  readonly items: readonly StoredItem[];
+  /** Absent: this was the segment's last. */
+  readonly next?: PageEnd;
+}
 
 /** Where deliveries from outside are written down before anybody is told that they arrived. */
 export interface InboxStore {

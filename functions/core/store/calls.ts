@@ -55,6 +55,10 @@ export async function queryAll(table: ItemTable, ask: QueryAsk, limit: TimeLimit
   return found;
 }
 
+/** The first page of the table or a segment of it, or the one after `ask.from`; not a snapshot. */
+export const scanPage = (table: ItemTable, ask: ScanAsk, limit: TimeLimit): Promise<ItemPage> =>
+  table.send('Scan', ask, limit);
+
 /** The whole table, page after page; not a snapshot. @param pageTimeoutMs - for each page anew. */
 export async function* scanPages(
   table: ItemTable,
@@ -63,8 +67,8 @@ export async function* scanPages(
 ): AsyncGenerator<readonly Item[]> {
   let from: PageEnd | undefined;
   do {
-    const page: ItemPage = await table.send(
-      'Scan',
+    const page: ItemPage = await scanPage(
+      table,
       { ...ask, ...(from && { from }) },
       new TimeLimit(pageTimeoutMs),
     );

@@ -118,7 +118,10 @@ function queryInput(ask: QueryAsk) {
   };
 }
 
-const scanInput = (ask: ScanAsk) => reading(ask, new Placeholders());
+const scanInput = (ask: ScanAsk) => ({
+  ...reading(ask, new Placeholders()),
+  ...(ask.segment !== undefined && { Segment: ask.segment.index, TotalSegments: ask.segment.of }),
+});
 
 function reading(
   { filter, attributes, consistent, pageItems, from }: Omit<QueryAsk, 'pk'>,

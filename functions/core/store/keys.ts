@@ -70,6 +70,10 @@ export interface LedgerKeys {
   readonly controllerScope: Key;
   /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
   readonly recountOutcome: Key;
+  /** `gitlab.example.com@recount`, `pass`: where the recount under way stands. */
+  readonly recountPass: Key;
+  /** `gitlab.example.com@recount`, `pass#0000000012#0003`: a part of what it has added up, by number. */
+  recountPart(rev: number, part: number): Key;
   /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
   readonly canaryOutcome: Key;
   /** `gitlab.example.com@health`, `look`: what the hourly look found. No part of the books, either. */
@@ -152,6 +156,11 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
+    recountPass: { pk: `${instance}@recount`, sk: 'pass' },
+    recountPart: (rev, part) => ({
+      pk: `${instance}@recount`,
+      sk: `pass#${String(rev).padStart(LIMIT_EDIT_DIGITS, '0')}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    }),
     canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
     healthLook: { pk: `${instance}${HEALTH_PK_SUFFIX}`, sk: 'look' },
     limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },

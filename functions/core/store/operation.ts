@@ -73,10 +73,18 @@ export interface QueryAsk {
 
 export interface ScanAsk {
   readonly filter: ItemCondition;
+  /** One of so many parts of the table; absent: the whole. An item is in one part, always the same. */
+  readonly segment?: ScanSegment;
   readonly attributes?: readonly string[];
   readonly consistent: boolean;
   readonly pageItems?: number;
   readonly from?: PageEnd;
+}
+
+export interface ScanSegment {
+  /** 0 to `of` - 1. */
+  readonly index: number;
+  readonly of: number;
 }
 
 export interface ItemPage {

@@ -19,6 +19,7 @@ import {
   type QueryAsk,
   type RefusedItem,
   type ScanAsk,
+  type ScanSegment,
   TRANSACTION_ITEMS_MAX,
 } from './operation.ts';
 import { DUE_AT, DUE_PK, PK, SK } from './table.ts';
@@ -101,7 +102,9 @@ export class TableEvaluation {
   #scan(ask: ScanAsk): ItemPage {
     const max = Math.min(ask.pageItems ?? PAGE_ITEMS, this.#options.scanPageItems ?? PAGE_ITEMS);
     const { items, next } = this.#items.page(Number(ask.from?.at?.N ?? 0), max);
-    return { items: shown(items, ask), ...(next !== undefined && { next: { at: { N: String(next) } } }) };
+    const { segment } = ask;
+    const inSegment = segment === undefined ? items : items.filter((item) => isIn(segment, item));
+    return { items: shown(inSegment, ask), ...(next !== undefined && { next: { at: { N: String(next) } } }) };
   }
 
   #writeOne(write: ItemWrite): PutOutcome {
@@ -140,6 +143,13 @@ export class TableEvaluation {
     for (const { after } of changes) this.#items.put(after);
     this.#options.onWritten?.(changes);
   }
+}
+
+/** By the partition, as DynamoDB does it. */
+function isIn({ index, of }: ScanSegment, item: Item): boolean {
+  let hash = 0;
+  for (const character of keyOf(item).pk) hash = (Math.imul(hash, 31) + character.charCodeAt(0)) | 0;
+  return (Math.imul(hash, 0x9e37_79b1) >>> 8) % of === index;
 }
 
 function refusal(write: ItemWrite, item: Item | undefined): RefusedItem | undefined {

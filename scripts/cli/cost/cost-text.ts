@@ -92,8 +92,8 @@ const notesOf = (
   ...webhooksNote(jobsPerMonth),
   ...(recountSeconds > RECOUNT_SECONDS_MAX
     ? [
-        `The nightly recount takes about ${whole(Math.round(recountSeconds))} s, and a function may run`,
-        `${RECOUNT_SECONDS_MAX} s: run tollgate rebuild elsewhere.`,
+        `The nightly recount takes about ${whole(Math.round(recountSeconds))} s of reading: it goes on in`,
+        'runs of a quarter of an hour until it is through.',
       ]
     : []),
 ];

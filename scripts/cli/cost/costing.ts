@@ -1,5 +1,4 @@
 import { alwaysLines, driftMs } from './always-lines.ts';
-import { BILLED_MS } from './assumptions.ts';
 import { deskLines } from './desk-lines.ts';
 import { deskUnits } from './desk-units.ts';
 import { jobLines } from './job-lines.ts';
@@ -76,7 +75,7 @@ export function costing(question: CostQuestion): Costing {
       ) * MILLION,
     allPerMillion: each * MILLION,
     perMonth: idlePerMonth + deskPerMonth + each * jobsPerMonth,
-    recountSeconds: (driftMs(keptGbOf(perJob) * jobsPerMonth) + BILLED_MS.drift) / 1000,
+    recountSeconds: driftMs(keptGbOf(perJob) * jobsPerMonth) / 1000,
   };
 }
 

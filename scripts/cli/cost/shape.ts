@@ -72,7 +72,7 @@ export type PricedFunctionName = keyof typeof FUNCTION_MIB;
 export const STARTS_PER_MONTH = {
   sweep: MINUTES_PER_MONTH,
   directory: MINUTES_PER_MONTH / 5,
-  drift: DAYS_PER_MONTH,
+  drift: MINUTES_PER_MONTH / 15,
   doctor: HOURS_PER_MONTH,
   'ssm-limits': MINUTES_PER_MONTH / 5,
   notices: MINUTES_PER_MONTH / 15,

@@ -5,7 +5,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
-import { agedRecords } from '../../../../functions/drift/records-to-check.ts';
+import { recordVisit } from '../../../../functions/drift/records-to-check.ts';
 import { anAsk, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
@@ -39,13 +39,15 @@ function books() {
   /** What a night does. */
   async function night() {
     store.collectGarbage();
-    const aged = agedRecords(store, clock.nowMs());
-    for await (const _ of aged.store.scan()) void _;
-    const names = await replaceUserIds(aged.jobIds(), Number.POSITIVE_INFINITY, {
-      store,
-      keys: fixedKeys,
-      clock,
+    let names = { replaced: 0, left: 0 };
+    const visit = recordVisit(clock.nowMs(), {
+      mend: async () => {},
+      replaceUserIds: async (jobIds) => {
+        names = await replaceUserIds(jobIds, Number.POSITIVE_INFINITY, { store, keys: fixedKeys, clock });
+      },
     });
+    for await (const item of store.scan()) if (item.kind === 'record') visit.see(item.record);
+    await visit.work();
     const { drift, unproven } = await ledger.rebuild({ repair: true });
     return { ...names, drifting: drift.length + unproven.length };
   }

@@ -252,3 +252,29 @@ test('the same transaction with the same token is written once, on all', async (
     });
   }
 });
+
+test('segments have every item once, and the items of a partition together, on all', async () => {
+  filed.empty();
+  const tables: readonly ItemTable[] = [
+    await emptied(signedTable(TABLE, {}, local.endpoint)),
+    new MemoryTable(),
+    filed,
+  ];
+  const keys = Array.from({ length: 30 }, (_, at) => ({ pk: `p${at >> 1}`, sk: String(at % 2) }));
+  for (const table of tables) {
+    const limit = new TimeLimit(WAIT_MS);
+    for (const each of keys) await table.send('PutItem', { kind: 'put', item: itemAt(each, {}) }, limit);
+    const segments: Item[][] = [];
+    for (let index = 0; index < 4; index += 1) {
+      const found: Item[] = [];
+      const ask = { filter: present(), consistent: true, pageItems: 2, segment: { index, of: 4 } };
+      for await (const items of scanPages(table, ask, WAIT_MS)) found.push(...items);
+      segments.push(found);
+    }
+    expect(ordered(segments.flat()).map(keyOf)).toEqual(
+      ordered(keys.map((key) => itemAt(key, {}))).map(keyOf),
+    );
+    const partitions = segments.flatMap((items) => [...new Set(items.map((item) => keyOf(item).pk))]);
+    expect(partitions.length).toBe(15);
+  }
+});

@@ -2,20 +2,18 @@ import { counterName } from '../../policies/claim.ts';
 import type { Log } from '../core/environment/index.ts';
 import {
   type Drift,
-  type Ledger,
+  type RebuildReport,
   type RecountOutcome,
   type RecountOutcomes,
   recountOutcome,
 } from '../core/ledger/index.ts';
 
-interface CheckDriftDeps {
-  readonly ledger: Pick<Ledger, 'rebuild'>;
+interface TellDriftDeps {
   readonly outcomes: Pick<RecountOutcomes, 'write'>;
-  readonly clock: { nowMs(): number };
   readonly log: Log;
 }
 
-/** What a run found and did. Nothing drifting: the books are right. */
+/** What a recount found. Nothing drifting: the books are right. */
 export interface DriftReport {
   readonly records: number;
   readonly counters: number;
@@ -33,15 +31,17 @@ export interface DriftReport {
 const LINES_MAX = 20;
 
 /**
- * Recounts everything, marks the counters that drift, whose periods stay open, and notes what it found. It repairs
- * nothing: why a counter drifted is for somebody to find out before it is repaired.
+ * Says what a recount found, and notes it. It repairs nothing: why a counter drifted is for somebody to find out before it is
+ * repaired.
+ *
+ * @param recountedAtMs - Unix ms, when the recount began
  */
-export async function checkDrift({ ledger, outcomes, clock, log }: CheckDriftDeps): Promise<DriftReport> {
-  const recountedAtMs = clock.nowMs();
-  const { records, counters, drift, unproven, passedOver, unclosed } = await ledger.rebuild({
-    repair: false,
-    mark: true,
-  });
+export async function tellDrift(
+  found: Omit<RebuildReport, 'repaired'>,
+  recountedAtMs: number,
+  { outcomes, log }: TellDriftDeps,
+): Promise<DriftReport> {
+  const { records, counters, drift, unproven, passedOver, unclosed } = found;
   for (const each of drift.slice(0, LINES_MAX)) log.error('counter drifts', fieldsOf(each));
   const report = {
     records,
@@ -61,7 +61,7 @@ export async function checkDrift({ ledger, outcomes, clock, log }: CheckDriftDep
 }
 
 /** Whoever looks at a page misses the note; whoever must hear of drift does not. */
-async function note(outcome: RecountOutcome, outcomes: CheckDriftDeps['outcomes'], log: Log): Promise<void> {
+async function note(outcome: RecountOutcome, outcomes: TellDriftDeps['outcomes'], log: Log): Promise<void> {
   try {
     await outcomes.write(outcome);
   } catch (error) {

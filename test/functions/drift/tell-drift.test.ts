@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Log, LogFields } from '../../../functions/core/environment/machine.ts';
-import type { CounterAmounts, RebuildOptions, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
+import type { CounterAmounts, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
 import type { RecountOutcome } from '../../../functions/core/ledger/recount-outcome.ts';
-import { checkDrift } from '../../../functions/drift/check-drift.ts';
 import { readDriftConfig } from '../../../functions/drift/config.ts';
+import { isNightDue } from '../../../functions/drift/night.ts';
+import { tellDrift } from '../../../functions/drift/tell-drift.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3, 10);
 
@@ -20,19 +21,14 @@ const drift = (limit: string) => ({
   recount: amounts(5),
 });
 
-function checked(found: Pick<RebuildReport, 'drift'> & Partial<RebuildReport>) {
+function told(found: Pick<RebuildReport, 'drift'> & Partial<RebuildReport>) {
   const lines: { level: string; message: string; fields: LogFields }[] = [];
-  const asked: RebuildOptions[] = [];
   const line =
     (level: string) =>
     (message: string, fields: LogFields = {}) => {
       lines.push({ level, message, fields });
     };
   const log: Log = { info: line('info'), warn: line('warn'), error: line('error') };
-  const rebuild = async (options: RebuildOptions) => {
-    asked.push(options);
-    return { records: 40, counters: 3, repaired: 0, unproven: [], passedOver: 0, unclosed: 0, ...found };
-  };
   const noted: RecountOutcome[] = [];
   const outcomes = {
     async write(outcome: RecountOutcome) {
@@ -40,12 +36,12 @@ function checked(found: Pick<RebuildReport, 'drift'> & Partial<RebuildReport>) {
       noted.push(outcome);
     },
   };
-  const clock = { nowMs: () => NOW_MS };
-  return { lines, asked, noted, report: checkDrift({ ledger: { rebuild }, outcomes, clock, log }) };
+  const all = { records: 40, counters: 3, unproven: [], passedOver: 0, unclosed: 0, ...found };
+  return { lines, noted, report: tellDrift(all, NOW_MS, { outcomes, log }) };
 }
 
 test('books without drift are reported without an error', async () => {
-  const { lines, report } = checked({ drift: [] });
+  const { lines, report } = told({ drift: [] });
   expect(await report).toEqual({
     records: 40,
     counters: 3,
@@ -58,7 +54,7 @@ test('books without drift are reported without an error', async () => {
 });
 
 test('a check that passed items over says so, and never that there is no drift', async () => {
-  const { lines, report } = checked({ drift: [], passedOver: 2 });
+  const { lines, report } = told({ drift: [], passedOver: 2 });
   expect(await report).toMatchObject({ drifting: 0, passedOver: 2 });
   expect(lines).toEqual([
     { level: 'error', message: 'items of a newer program passed over, nothing proven', fields: { items: 2 } },
@@ -66,7 +62,7 @@ test('a check that passed items over says so, and never that there is no drift',
 });
 
 test('a drifting counter is an error that names it and both figures', async () => {
-  const { lines, report } = checked({ drift: [drift('money-month')] });
+  const { lines, report } = told({ drift: [drift('money-month')] });
   expect(await report).toMatchObject({ drifting: 1 });
   expect(lines[0]).toMatchObject({
     level: 'error',
@@ -75,25 +71,29 @@ test('a drifting counter is an error that names it and both figures', async () =
 });
 
 test('what a check found is noted for whoever looks at a figure, and a failed note hides no drift', async () => {
-  const { noted, report } = checked({ drift: [drift('money-month')] });
+  const { noted, report } = told({ drift: [drift('money-month')] });
   await report;
   const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
   expect(noted).toEqual([
     { recountedAtMs: NOW_MS, drifting: [{ key, committed: 7, recounted: 5 }], unlisted: 0 },
   ]);
-  const failing = checked({ drift: [drift('unwritable')] });
+  const failing = told({ drift: [drift('unwritable')] });
   expect(await failing.report).toMatchObject({ drifting: 1 });
   expect(failing.lines.map(({ level }) => level)).toEqual(['error', 'error', 'error']);
 });
 
-test('a check marks what drifts and repairs nothing', async () => {
-  const { asked, report } = checked({ drift: [drift('money-month')] });
-  await report;
-  expect(asked).toEqual([{ repair: false, mark: true }]);
+test('a recount is due once a night, from 02:20 UTC on, and at once where there never was one', () => {
+  const at = (day: number, hour: number, minute: number): number => Date.UTC(2026, 10, day, hour, minute);
+  expect(isNightDue(undefined, at(20, 12, 0))).toBe(true);
+  expect(isNightDue(at(20, 2, 23), at(21, 2, 8))).toBe(false);
+  expect(isNightDue(at(20, 2, 23), at(21, 2, 23))).toBe(true);
+  expect(isNightDue(at(21, 2, 23), at(21, 23, 53))).toBe(false);
+  // One that took until noon does not move the next.
+  expect(isNightDue(at(21, 2, 23), at(22, 2, 23))).toBe(true);
 });
 
 test('thousands of drifting counters are counted and do not fill the log', async () => {
-  const { lines, report } = checked({
+  const { lines, report } = told({
     drift: Array.from({ length: 5000 }, (_, index) => drift(`l${index}`)),
   });
   expect(await report).toMatchObject({ drifting: 5000 });
