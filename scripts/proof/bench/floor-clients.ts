@@ -15,7 +15,7 @@ interface FloorClient {
 }
 
 /** Raw grpc-js: no decoding, no pool, no ledger. */
-export function startBareClient({ url, token, schema, streams, decide = answerAtOnce }: FloorClient): void {
+export function startBareClient({ url, token, schema, streams, decide }: FloorClient): void {
   const client = new Client(url.replace('grpc://', ''), credentials.createInsecure(), {
     'grpc.max_receive_message_length': 10 * 1024 * 1024,
   });
@@ -29,7 +29,7 @@ export function startBareClient({ url, token, schema, streams, decide = answerAt
     const call = client.makeBidiStreamRequest<Buffer, Buffer>(schema.admitJobPath, bytes, bytes, metadata);
     call.on('data', () => {
       open();
-      void decide().then(() => {
+      after(decide, () => {
         call.write(admitted);
         call.end();
       });
@@ -40,7 +40,7 @@ export function startBareClient({ url, token, schema, streams, decide = answerAt
 }
 
 /** Raw HTTP/2: the frames of gRPC and nothing of its library. */
-export function startHttp2Client({ url, token, schema, streams, decide = answerAtOnce }: FloorClient): void {
+export function startHttp2Client({ url, token, schema, streams, decide }: FloorClient): void {
   const session = connect(url.replace('grpc://', 'http://'));
   const admitted = framed(encodeAdmitted(schema));
   const headers = {
@@ -61,7 +61,7 @@ export function startHttp2Client({ url, token, schema, streams, decide = answerA
       if (bytes < wanted) return;
       wanted = Number.POSITIVE_INFINITY;
       open();
-      void decide().then(() => stream.end(admitted));
+      after(decide, () => stream.end(admitted));
     });
     stream.on('error', () => {});
   };
@@ -80,4 +80,7 @@ function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-const answerAtOnce = async (): Promise<void> => {};
+function after(decide: FloorClient['decide'], answer: () => void): void {
+  if (decide === undefined) answer();
+  else void decide().then(answer);
+}

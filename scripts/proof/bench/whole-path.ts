@@ -178,34 +178,41 @@ function figuresOf(of: Readonly<Record<Courses, readonly Lap[]>>): readonly Figu
   });
   const p50 = (own: readonly Lap[], floor: readonly Lap[]): readonly number[] =>
     own.map(({ p50Ms }, round) => p50Ms / (floor[round]?.p50Ms ?? Number.NaN));
-  const floors = `${told(of.floor)} of bare grpc-js and a bare function, ${told(of.http2)} with raw HTTP/2`;
   return [
     cpu('relay + admit CPU per job, 64 in flight, one root', of.ownOneRoot, 445),
     cpu('relay + admit CPU per job, 64 in flight, 50 roots', of.own, 900),
     cpu('relay + admit CPU per job, 64 in flight, 1000 roots', of.ownManyRoots, 900),
+    ratio(
+      'the same, 50 roots ÷ bare grpc-js with a POST and a transaction per job',
+      of.own.map((lap, round) => sum(lap) / sum(of.floor[round] ?? NOTHING)),
+      0.95,
+      `${told(of.own)} against ${told(of.floor)}, ${told(of.http2)} with raw HTTP/2`,
+    ),
     ratio(
       'relay CPU per job, 50 roots ÷ bare grpc-js doing the same exchange',
       of.own.map(
         ({ cpuMicros: [relay = Number.NaN] }, round) =>
           relay / (of.exchange[round]?.cpuMicros[0] ?? Number.NaN),
       ),
-      3.2,
+      2.5,
       `${told(of.own)} against ${told(of.exchange)}, which asks nobody`,
     ),
     ratio(
       'whole path p50, 64 in flight, 50 roots ÷ floor: a POST and a transaction per job',
       p50(of.own, of.floor),
-      1.2,
-      `${p50Text(of.own)} against ${p50Text(of.floor)}, ${p50Text(of.http2)} with raw HTTP/2; ${floors}`,
+      1.1,
+      `${p50Text(of.own)} against ${p50Text(of.floor)}, ${p50Text(of.http2)} with raw HTTP/2`,
     ),
     ratio(
       'single job, 1 in flight, p50 ÷ floor: a POST and a transaction',
       p50(of.ownSingle, of.floorSingle),
-      1.5,
+      1.3,
       `${p50Text(of.ownSingle)} against ${p50Text(of.floorSingle)}; the table answers after ${TABLE_ANSWERS_AFTER_MS} ms`,
     ),
   ];
 }
+
+const NOTHING: Lap = { p50Ms: Number.NaN, cpuMicros: [Number.NaN] };
 
 const sum = ({ cpuMicros }: Lap): number => cpuMicros.reduce((total, micros) => total + micros, 0);
 
