@@ -18,6 +18,8 @@ import { type BuildOptions, build, type StdinOptions } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
 import type { DeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { bundledDescriptors } from './bundled-descriptors.ts';
+import { lambdaEnvironment } from './lambda-environment.ts';
+import { lateRe2 } from './late-re2.ts';
 import { leanZod } from './lean-zod.ts';
 import { packRules } from './pack-rules.ts';
 
@@ -46,22 +48,22 @@ const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-s
 
 /**
  * KB, some per cent above what each takes: beyond it, a cold start pays for code it does not use. Every bundle has some
- * 350 KB of the DynamoDB client, a third of that only loaded outside of Lambda; the console has Zod and OpenAPI besides,
- * `ssm-limits` a parser of YAML.
+ * 200 KB of the DynamoDB client, those that read rules 150 KB of RE2 in a file of its own; the console has Zod and OpenAPI
+ * besides, `ssm-limits` a parser of YAML.
  */
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
-  admit: 730,
-  settle: 440,
-  'settle/stream': 690,
-  sweep: 720,
-  rollup: 740,
-  drift: 445,
-  doctor: 590,
-  watchdog: 430,
-  directory: 410,
-  'ssm-limits': 845,
-  notices: 740,
-  console: 1_460,
+  admit: 620,
+  settle: 305,
+  'settle/stream': 590,
+  sweep: 615,
+  rollup: 655,
+  drift: 328,
+  doctor: 458,
+  watchdog: 325,
+  directory: 278,
+  'ssm-limits': 745,
+  notices: 655,
+  console: 1_400,
 };
 export const ADMIT_BUNDLE_BYTES_MAX = BUNDLE_KB_MAX.admit * 1024;
 
@@ -95,6 +97,7 @@ export const bundleAdmit = (outfile: string): Promise<Bundle> => bundleFunction(
 export async function bundleFunction(name: FunctionName, outfile: string): Promise<Bundle> {
   const { metafile } = await build({
     ...OPTIONS,
+    plugins: [leanZod, lambdaEnvironment, lateRe2(outfile)],
     entryPoints: { handler: `${root}functions/${FOLDERS[name] ?? name}/handler.ts` },
     outdir: dirname(outfile),
     entryNames: basename(outfile, '.mjs'),

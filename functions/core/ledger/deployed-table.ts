@@ -7,7 +7,7 @@ import {
   type ItemTable,
   LedgerError,
 } from '../store/index.ts';
-import { type KnownInstance, knownInstances } from './instance-register.ts';
+import { isKnownInstance, type KnownInstance, knownInstances } from './instance-register.ts';
 
 interface DeployedTable {
   readonly table: ItemTable;
@@ -32,7 +32,7 @@ export const deployedTable = (config: {
 
 interface OwnBooksDeps {
   /** Lists the instances whose books the table has. @throws {LedgerError} */
-  readonly list: () => Promise<readonly KnownInstance[]>;
+  readonly list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>;
   /** As this program is told it, e.g. `gitlab.example.com`. */
   readonly instance: string;
 }
@@ -77,7 +77,13 @@ export function onOwnBooks<Args extends readonly unknown[], Answer>(
   { table, instance }: InstanceTable,
   handler: (...args: Args) => Promise<Answer>,
 ): (...args: Args) => Promise<Answer> {
-  const check = ownBooks({ list: () => knownInstances(table, TIMEOUT_MS), instance });
+  const check = ownBooks({
+    list: async () => {
+      if (await isKnownInstance(table, instance, TIMEOUT_MS)) return [{ instance }];
+      return knownInstances(table, TIMEOUT_MS);
+    },
+    instance,
+  });
   // Lambda's wait for the first invocation hides it; a failure is the invocation's, which asks again.
   void check().catch(() => {});
   return async (...args) => {

@@ -25,6 +25,7 @@ export {
   type InstanceRegister,
   type KnownInstance,
   REGISTER_TIMEOUT_MS,
+  registerKey,
 } from './instance-register.ts';
 export { draftRecord, GRACE_SECONDS, newJob } from './job.ts';
 export type {
