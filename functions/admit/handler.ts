@@ -1,8 +1,9 @@
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/index.ts';
-import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
+import { createLedger, DynamoStore, deployedTable, onOwnBooks, registerKey } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { type deployedRules, readAdmitConfig } from '../core/rules/index.ts';
+import { askedAhead, ledgerKeys } from '../core/store/index.ts';
 import {
   ENV_CONSOLE_URL,
   ENV_DEPLOYMENT,
@@ -13,7 +14,13 @@ import { onFunctionUrl } from './function-url.ts';
 import { admitRoutes } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
-const table = deployedTable(config, process.env);
+const opened = deployedTable(config, process.env);
+const keys = ledgerKeys(config.gitlabInstance);
+/** Whose books these are, and where limits and directory stand: asked for before the rules are read. */
+const table = {
+  ...opened,
+  table: askedAhead(opened, [registerKey(opened.instance), keys.limitPointer, keys.directoryPointer]),
+};
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),

@@ -41,8 +41,12 @@ const GROUPS_MAX = 100_000;
  *
  * @param version - a short hash of the document's content, made by whoever read it.
  */
-export function parsePolicy(document: unknown, version: string): ParseResult<Policy, DocumentProblem> {
-  const reading = Reading.of(document);
+export function parsePolicy(
+  document: unknown,
+  version: string,
+  options?: { readonly wasAccepted: boolean },
+): ParseResult<Policy, DocumentProblem> {
+  const reading = Reading.of(document, options);
   if (!reading.object(KEYS)) return { ok: false, problems: reading.problems };
   const currency = reading
     .at('currency')

@@ -12,16 +12,19 @@ const QUOTE_CHARACTERS_MAX = 60;
 export class Reading {
   readonly value: unknown;
   readonly path: DocumentPath;
+  /** What it says was accepted before: checks that take long need not be made again. */
+  readonly wasAccepted: boolean;
   readonly #problems: DocumentProblem[];
 
-  private constructor(value: unknown, path: DocumentPath, problems: DocumentProblem[]) {
+  private constructor(value: unknown, path: DocumentPath, problems: DocumentProblem[], wasAccepted: boolean) {
     this.value = value;
     this.path = path;
     this.#problems = problems;
+    this.wasAccepted = wasAccepted;
   }
 
-  static of(document: unknown): Reading {
-    return new Reading(document, [], []);
+  static of(document: unknown, { wasAccepted = false } = {}): Reading {
+    return new Reading(document, [], [], wasAccepted);
   }
 
   get problems(): readonly DocumentProblem[] {
@@ -46,7 +49,7 @@ export class Reading {
   /** The value under a key; a missing one is read as absent. Only own keys count: `__proto__` is a key like any other. */
   at(key: string): Reading {
     const value = isRecord(this.value) && Object.hasOwn(this.value, key) ? this.value[key] : undefined;
-    return new Reading(value, [...this.path, key], this.#problems);
+    return new Reading(value, [...this.path, key], this.#problems, this.wasAccepted);
   }
 
   /** An object with no keys but these. `false` if it is no object at all. */
@@ -78,7 +81,7 @@ export class Reading {
     // `from` visits holes, too, which no document has but a caller's value may.
     return Array.from(
       this.value,
-      (entry: unknown, index) => new Reading(entry, [...this.path, index], this.#problems),
+      (entry: unknown, index) => new Reading(entry, [...this.path, index], this.#problems, this.wasAccepted),
     );
   }
 

@@ -4,12 +4,56 @@ import { type CalendarDay, DAY_MS, dayNumber } from './calendar.ts';
 /** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
 const SEARCH_MS = 38 * 3_600_000;
 
+/**
+ * How far a zone's clocks are ahead of UTC in these years. Whoever packs documents looks it up once, so that no cold start waits
+ * for the calendars of the runtime: the first of them takes ten milliseconds.
+ */
+export interface ZoneTable {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** From when on, and by how many minutes; the first at `fromMs`. */
+  readonly ahead: readonly (readonly [fromMs: number, minutes: number])[];
+}
+
+const tables = new Map<string, ZoneTable>();
+const MINUTE_MS = 60_000;
+const TABLE_FROM_MS = Date.UTC(2020, 0, 1);
+const TABLE_UNTIL_MS = Date.UTC(2040, 0, 1);
+
+/** What {@link knowZones} takes. The same for everybody who has the same time zone data. */
+export function zoneTable(zone: string): ZoneTable {
+  const ahead: [number, number][] = [[TABLE_FROM_MS, lookedUpAhead(zone, TABLE_FROM_MS)]];
+  for (let atMs = TABLE_FROM_MS + DAY_MS; atMs < TABLE_UNTIL_MS; atMs += DAY_MS) {
+    const minutes = lookedUpAhead(zone, atMs);
+    if (minutes === ahead.at(-1)?.[1]) continue;
+    let [before, after] = [atMs - DAY_MS, atMs];
+    while (after - before > MINUTE_MS) {
+      const middle = before + Math.floor((after - before) / MINUTE_MS / 2) * MINUTE_MS;
+      if (lookedUpAhead(zone, middle) === minutes) after = middle;
+      else before = middle;
+    }
+    ahead.push([after, minutes]);
+  }
+  return { fromMs: TABLE_FROM_MS, untilMs: TABLE_UNTIL_MS, ahead };
+}
+
+/** From now on these zones are read from their tables; in other years, and other zones, from the runtime. */
+export function knowZones(known: Readonly<Record<string, ZoneTable>>): void {
+  for (const [zone, table] of Object.entries(known)) tables.set(zone, table);
+}
+
+function lookedUpAhead(zone: string, atMs: number): number {
+  const { year, month, day, hour, minute } = lookedUpClock(zone, atMs);
+  return (Date.UTC(year, month - 1, day, hour, minute) - atMs) / MINUTE_MS;
+}
+
 /** One per zone in use. Making a formatter takes thousands of times longer than using it. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** Whether this is a zone of the IANA data base (`Europe/Berlin`, `UTC`), not an offset, which knows no summer time. */
 export function isZone(zone: string): boolean {
   if (!/^[A-Za-z]/.test(zone)) return false;
+  if (tables.has(zone)) return true;
   try {
     formatterOf(zone);
     return true;
@@ -25,6 +69,21 @@ interface ZonedClock extends CalendarDay {
 }
 
 export function clockIn(zone: string, atMs: number): ZonedClock {
+  const table = tables.get(zone);
+  if (table === undefined || !(table.fromMs <= atMs && atMs < table.untilMs))
+    return lookedUpClock(zone, atMs);
+  const minutes = table.ahead.findLast(([fromMs]) => fromMs <= atMs)?.[1] ?? 0;
+  const shown = new Date(atMs + minutes * MINUTE_MS);
+  return {
+    year: shown.getUTCFullYear(),
+    month: shown.getUTCMonth() + 1,
+    day: shown.getUTCDate(),
+    hour: shown.getUTCHours(),
+    minute: shown.getUTCMinutes(),
+  };
+}
+
+function lookedUpClock(zone: string, atMs: number): ZonedClock {
   const clock = { year: 0, month: 0, day: 0, hour: 0, minute: 0 };
   for (const { type, value } of formatterOf(zone).formatToParts(atMs)) {
     if (type in clock) clock[type as keyof typeof clock] = Number(value);

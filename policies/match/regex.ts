@@ -44,6 +44,22 @@ export function compileRegex(pattern: string): CompiledRegex {
   return { ok: true, regex: { pattern, matches } };
 }
 
+/**
+ * A pattern that {@link compileRegex} accepted before, compiled when a text first asks: a cold start does not wait for it.
+ * From that text on it throws if it is none.
+ */
+export function acceptedRegex(pattern: string): Regex {
+  let compiled: CompiledRegex | undefined;
+  return {
+    pattern,
+    matches: (text) => {
+      compiled ??= compileRegex(pattern);
+      if (!compiled.ok) throw new TypeError(`'${pattern}' ${compiled.problem}`);
+      return compiled.regex.matches(text);
+    },
+  };
+}
+
 /** Keyed by the parser's own description of what is wrong. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['missing closing )', String.raw`close the group, or write '\(' for the character itself`],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { RulesFile } from '../../functions/core/rules/index.ts';
+import { isZone, zoneTable } from '../../policies/limits/zone.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 
@@ -33,11 +34,26 @@ export function packRules({ root, force, nowMs }: PackOptions): RulesFile {
       lockout.map((each) => `${files.policy}: ${each}; mend it, or say --force if that is meant`),
     );
   }
-  return {
-    policy: { version: policy.version, document: documentOf(files.policy) },
-    limits: { version: limits.version, document: documentOf(files.limits) },
+  const documents = {
+    policy: documentOf(files.policy),
+    limits: documentOf(files.limits),
     directory: documentOf(files.directory),
   };
+  const zones = [...new Set(['UTC', ...zonesIn(documents)])].sort();
+  return {
+    policy: { version: policy.version, document: documents.policy },
+    limits: { version: limits.version, document: documents.limits },
+    directory: documents.directory,
+    zones: Object.fromEntries(zones.map((zone) => [zone, zoneTable(zone)])),
+  };
+}
+
+/** What stands under a key `zone`, at any depth. */
+function zonesIn(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) =>
+    key === 'zone' && typeof each === 'string' && isZone(each) ? [each] : zonesIn(each),
+  );
 }
 
 const documentOf = (file: string): unknown => parse(readFileSync(file, 'utf8'));

@@ -1,7 +1,7 @@
 /** The table of a deployed program, and the check that its books are of the GitLab that the program serves. */
 import { type Environment, type LedgerClock, systemClock } from '../environment/index.ts';
 import { type InstanceTable, type ItemTable, LedgerError, signedTable } from '../store/index.ts';
-import { type KnownInstance, knownInstances } from './instance-register.ts';
+import { isKnownInstance, type KnownInstance, knownInstances } from './instance-register.ts';
 
 interface DeployedTable {
   readonly table: ItemTable;
@@ -28,7 +28,7 @@ export const deployedTable = (config: TableConfig, env: Environment): DeployedTa
 
 interface OwnBooksDeps {
   /** Lists the instances whose books the table has. @throws {LedgerError} */
-  readonly list: () => Promise<readonly KnownInstance[]>;
+  readonly list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>;
   /** As this program is told it, e.g. `gitlab.example.com`. */
   readonly instance: string;
 }
@@ -73,7 +73,13 @@ export function onOwnBooks<Args extends readonly unknown[], Answer>(
   { table, instance }: InstanceTable,
   handler: (...args: Args) => Promise<Answer>,
 ): (...args: Args) => Promise<Answer> {
-  const check = ownBooks({ list: () => knownInstances(table, TIMEOUT_MS), instance });
+  const check = ownBooks({
+    list: async () => {
+      if (await isKnownInstance(table, instance, TIMEOUT_MS)) return [{ instance }];
+      return knownInstances(table, TIMEOUT_MS);
+    },
+    instance,
+  });
   // Lambda's wait for the first invocation hides it; a failure is the invocation's, which asks again.
   void check().catch(() => {});
   return async (...args) => {

@@ -26,6 +26,7 @@ export {
   type InstanceRegister,
   type KnownInstance,
   REGISTER_TIMEOUT_MS,
+  registerKey,
 } from './instance-register.ts';
 export { draftRecord, GRACE_SECONDS, newJob } from './job.ts';
 export { dynamoRecountPasses } from './kept-pass.ts';

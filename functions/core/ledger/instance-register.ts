@@ -1,11 +1,13 @@
 import {
   answered,
+  getItem,
   INSTANCES_PK,
   type InstanceTable,
   type Item,
   type ItemPage,
   type ItemTable,
   itemAt,
+  type Key,
   putItem,
   queryPage,
   SK,
@@ -53,6 +55,24 @@ export async function knownInstances(
   return items.map(decode);
 }
 
+/** Where the table remembers an instance. */
+export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
+
+/** One item instead of a page. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
+export async function isKnownInstance(
+  table: ItemTable,
+  instance: string,
+  timeoutMs: number,
+): Promise<boolean> {
+  const known = await answered('read whether these books are ours', unavailable(table), () =>
+    getItem(table, registerKey(instance), new TimeLimit(timeoutMs)).catch((error: unknown) => {
+      noneWithoutTable(error);
+      return undefined;
+    }),
+  );
+  return known !== undefined;
+}
+
 /** Whoever reads the books is told that the table is missing, in words of its own. */
 function noneWithoutTable(error: unknown): ItemPage {
   if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
@@ -81,11 +101,8 @@ export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>):
 });
 
 const encode = ({ instance, gitlabUrl, routerHost, openedAtMs }: KnownInstance) =>
-  itemAt(
-    { pk: INSTANCES_PK, sk: instance },
-    {
-      [OPENED_AT]: { N: String(openedAtMs) },
-      ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
-      ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
-    },
-  );
+  itemAt(registerKey(instance), {
+    [OPENED_AT]: { N: String(openedAtMs) },
+    ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
+    ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
+  });

@@ -5,6 +5,7 @@ import { parsePolicy } from '../../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { knowZones, type ZoneTable } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rules } from '../admission/index.ts';
@@ -21,16 +22,21 @@ export interface RulesFile {
   readonly policy: Versioned;
   readonly limits: Versioned;
   readonly directory?: unknown;
+  /** The clocks of every zone that the documents name. @default they are looked up when they are needed */
+  readonly zones?: Readonly<Record<string, ZoneTable>>;
 }
 
 /**
- * Reads and compiles the packed rules, once per cold start.
+ * Reads and compiles the packed rules, once per cold start. The build has compiled each pattern to accept it; here they wait for
+ * the first job that needs one.
  *
  * @throws {Error} naming the file and every problem; the function then refuses to start rather than to guess.
  */
 export function readRulesFile(file: string): Rules {
   const packed = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
-  const policy = compiled(parsePolicy(packed.policy.document, packed.policy.version), file, 'policy');
+  if (packed.zones !== undefined) knowZones(packed.zones);
+  const { document, version } = packed.policy;
+  const policy = compiled(parsePolicy(document, version, { wasAccepted: true }), file, 'policy');
   const limits = compiled(parseLimits(packed.limits.document, packed.limits.version, policy), file, 'limits');
   const directory =
     packed.directory === undefined

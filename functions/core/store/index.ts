@@ -1,4 +1,5 @@
 /** What others may use of this folder; its README says what it promises. */
+export { askedAhead } from './asked-ahead.ts';
 export {
   type BatchGetDeps,
   batchGet,

@@ -6,7 +6,7 @@ import {
   type OverwriteVariable,
   overwriteVariable,
 } from '../../kubernetes/overwrite-variables.ts';
-import { compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } from '../../match/regex.ts';
+import { acceptedRegex, compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } from '../../match/regex.ts';
 import { remembering } from '../../match/remember.ts';
 import type { Check, FieldMissingReason, StatelessRuleKind } from '../rule-kind.ts';
 import type { OverwriteReason } from './overwrites-text.ts';
@@ -68,9 +68,14 @@ function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean)
   if (reading.value === '') return false;
   const pattern = reading.text('a pattern such as "^ci-", or true or false');
   if (pattern === undefined) return undefined;
-  const whole = compileRegex(isAnchored ? `^(?:${pattern})$` : pattern);
+  const wanted = isAnchored ? `^(?:${pattern})$` : pattern;
+  if (reading.wasAccepted) {
+    const accepted = acceptedRegex(wanted);
+    return { ...accepted, matches: remembering(accepted.matches) };
+  }
+  const whole = compileRegex(wanted);
   // The pattern itself where anything is wrong, because in the one put around it a position would be off; and where a bracket
-  // could close the one around it. Any other pattern is compiled once: every cold start waits for it.
+  // could close the one around it. Any other pattern is compiled once.
   const alone = isAnchored && (!whole.ok || pattern.includes(')')) ? compileRegex(pattern) : whole;
   if (!alone.ok) return reading.refuse(`'${pattern}' ${alone.problem}`);
   if (!whole.ok) return reading.refuse(`'${pattern}' ${whole.problem}`);

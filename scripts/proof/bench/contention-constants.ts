@@ -15,6 +15,9 @@ export const CONTENTION = {
   transactionSigma: 0.35,
   /** The share of that time for which a transaction holds its items against others. */
   heldShare: 0.7,
+  /** Median of a write of one item without a transaction. */
+  updateMs: 4,
+  updateSigma: 0.35,
   /** Median of a consistent read. */
   readMs: 2,
   readSigma: 0.35,

@@ -4,6 +4,7 @@ import { seededRandom } from '../../local/seeded-random.ts';
 import { contendedStore } from './contended-store.ts';
 import { countingStore, type StoreCounts } from './counting-store.ts';
 import type { Figure } from './figure.ts';
+import { rateLimiterRival } from './rate-limiter-rival.ts';
 import { closedLoop, type Load, sides } from './sides.ts';
 
 const INSTANCE = 'bench.example.com';
@@ -52,9 +53,38 @@ export async function contentionFigures(): Promise<readonly Figure[]> {
   return [
     ratio('one hot group', groupedHot, naiveHot, 40),
     ratio('64 groups', grouped64, naive64, 5),
+    ...(await rivalFigures({ hot: groupedHot, many: grouped64 })),
     ...costs('one relay', groupedHot, { conflicts: 0.02, units: 3.3 }),
     ...costs('two relays', await load(1, 2), { conflicts: 0.06, units: 5.3 }),
   ];
+}
+
+/** The same questions in the same model, put to what many would take off the shelf. */
+async function rivalFigures(ours: Readonly<Record<'hot' | 'many', Modelled>>): Promise<readonly Figure[]> {
+  const against = async (
+    groups: string,
+    grouped: Modelled,
+    roots: number,
+    atLeast: number,
+  ): Promise<Figure> => {
+    const clock = new VirtualTime(Date.UTC(2026, 10, 21));
+    const { ask, counts } = rateLimiterRival(clock, seededRandom(1));
+    const { inFlight } = grouped;
+    const done = closedLoop(ask, { clock, forMs: MODELLED_MS, inFlight, roots, firstJobId: 1 });
+    const rival = await clock.run(done);
+    const speeds = [grouped, rival].map((run) => `${perSecond(run).toFixed(0)}/s`).join(' against ');
+    const asked = rival.latenciesMs.length;
+    const undecided = ((asked - rival.admitted) / asked) * 100;
+    return {
+      name: `group commit ÷ rate-limiter-flexible on DynamoDB, ${groups}`,
+      value: perSecond(grouped) / perSecond(rival),
+      must: { atLeast },
+      unit: '×',
+      kind: 'modelled',
+      note: `${speeds}, ${inFlight} in flight; write units per job ${units(grouped).toFixed(1)} against ${(counts.units / rival.admitted).toFixed(1)}; theirs keep no record of a job, and ${undecided.toFixed(1)} % of them were throttled`,
+    };
+  };
+  return [await against('one hot group', ours.hot, 1, 9), await against('64 groups', ours.many, 64, 1.35)];
 }
 
 const perSecond = ({ admitted, seconds }: Load): number => admitted / seconds;

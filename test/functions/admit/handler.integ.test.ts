@@ -87,6 +87,16 @@ test('the deployed bundle decides a Lambda event on a real table', async () => {
       timeoutSeconds: 600,
     },
     { jobId: 2, projectId: 1003, namespaceId: 102, rootNamespaceId: 100, image: 'evil.example/x:1' },
+    ...['ci-1', 'kube-system'].map((namespace, index) => ({
+      jobId: 3 + index,
+      projectId: 1003,
+      namespaceId: 102,
+      rootNamespaceId: 100,
+      image: 'golang:1.26',
+      timeoutSeconds: 600,
+      // What judges it is read with the first pattern that is asked.
+      variables: { KUBERNETES_NAMESPACE_OVERWRITE: namespace },
+    })),
   ];
   const response = await handler(event('/v1/admissions', { requests, remainingMs: 5_000 }), {});
   expect(response.statusCode).toBe(200);
@@ -94,6 +104,8 @@ test('the deployed bundle decides a Lambda event on a real table', async () => {
   expect(decisions).toMatchObject([
     { outcome: 'admitted', decisionId: 'd-1-1' },
     { outcome: 'rejected', violations: [{ reason: { code: 'IMAGE_NOT_ALLOWED' } }] },
+    { outcome: 'admitted' },
+    { outcome: 'rejected', violations: [{ reason: { code: 'OVERWRITE_NOT_ALLOWED' } }] },
   ]);
 });
 
