@@ -47,6 +47,7 @@ export type {
   RecordClaim,
   UncheckedCause,
   UnmeteredAsk,
+  WaitAsk,
 } from './ledger.ts';
 export {
   MemoryStore,

@@ -9,13 +9,22 @@ import {
 } from '../../../functions/core/contract/admissions.ts';
 import { type Log, silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { MemoryStore, type StoreFault, type StoreOperation } from '../../../functions/core/ledger/memory-store.ts';
+import {
+  MemoryStore,
+  type StoreFault,
+  type StoreOperation,
+} from '../../../functions/core/ledger/memory-store.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 
 const IMAGES = { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] };
 
-function anApp(options: { limits?: readonly unknown[]; fault?: (operation: StoreOperation) => StoreFault | undefined } = {}) {
+function anApp(
+  options: {
+    limits?: readonly unknown[];
+    fault?: (operation: StoreOperation) => StoreFault | undefined;
+  } = {},
+) {
   const rules = flowRules(options.limits ?? [{ on: { group: 100 }, money: 5, per: 'month' }], [IMAGES]);
   const store = new MemoryStore({
     instance: 'app.example.com',
