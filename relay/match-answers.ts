@@ -194,8 +194,8 @@ function isVerdict(value: unknown): value is LedgerVerdict {
         isFilled(value.text) &&
         isViolations(value.violations) &&
         value.violations.length > 0 &&
-        typeof value.leftMs === 'number' &&
-        value.leftMs > 0 &&
+        Number.isFinite(value.leftMs) &&
+        Number(value.leftMs) > 0 &&
         areCounters(value.counters)
       );
     case 'undecided':
