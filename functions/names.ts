@@ -46,6 +46,8 @@ export const HEARTBEAT_DIRECTORY_AGE = 'da';
 export const HEARTBEAT_BREAKER = 'br';
 /** The version of the policy it was started with. */
 export const HEARTBEAT_POLICY = 'po';
+/** JSON: lines of jobs that wait for room. */
+export const HEARTBEAT_WAITING = 'wl';
 /** `gitlab.example.com@health`, `look`: what the hourly look found last. */
 export const HEALTH_PK_SUFFIX = '@health';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */

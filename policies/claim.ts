@@ -55,6 +55,8 @@ export interface LimitClaim extends Claim {
   refusal(seen: CounterSnapshot): Reason;
   /** Only with mode `enforce`; what a limit that only watches would say twice. */
   readonly soft?: SoftBound;
+  /** How long a job is kept waiting that only such claims refuse. Only with mode `enforce`. Absent: it is rejected at once. */
+  readonly waitMs?: number;
   /** What becomes of such jobs while the counter cannot be asked. Absent: they are admitted. */
   readonly outage?: OutageTerms;
 }

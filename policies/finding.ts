@@ -93,6 +93,7 @@ class CounterClaim implements LimitClaim {
   readonly neverFits?: true;
   readonly grace?: Grace;
   readonly soft?: SoftBound;
+  readonly waitMs?: number;
   readonly mode: LimitClaim['mode'];
   readonly rule: string;
   readonly class: RuleClass;
@@ -122,6 +123,7 @@ class CounterClaim implements LimitClaim {
     // A limit that only watches refuses nobody, and tells all there is to tell by its own bound.
     if (asking.mode !== 'enforce') return;
     if (bound !== undefined && limit.softAmount !== undefined) this.soft = softBound(ask, limit.softAmount);
+    if (bound !== undefined && limit.waitMs !== undefined) this.waitMs = limit.waitMs;
     const grace = graceOf(limit, ask.job.request);
     if (grace !== undefined) this.grace = grace;
   }

@@ -27,6 +27,11 @@ export interface Policy {
   readonly disclose: DiscloseSettings;
   /** What a group needs before its rules go further. */
   readonly rollout: RolloutSettings;
+  /**
+   * Whose jobs go first where several root groups wait for room: one of weight 2 gets two turns for one of weight 1, which
+   * all have that are not named here. By group id.
+   */
+  readonly waitWeights?: ReadonlyMap<number, number>;
 }
 
 /** Variables that survive translation beside those every deployment keeps. */

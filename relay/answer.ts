@@ -1,6 +1,5 @@
 import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
-import type { GroupCommit } from './commit/group-commit.ts';
 import type { RelayObserver } from './events.ts';
 import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
 import { type Fallback, type FallbackAnswer, plainReasonText } from './fallback.ts';
@@ -8,6 +7,7 @@ import { type FaultPlace, ownFault } from './own-fault.ts';
 import type { JudgePlausibility, ReadQuestion } from './translate/question-reader.ts';
 import type { UnmeteredAnswers } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
+import type { WaitingQueue } from './waiting/waiting-queue.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
 type QuestionOutcome =
@@ -64,14 +64,12 @@ export function createQuestionReader(deps: ReadQuestionDeps): (bytes: Uint8Array
 
 interface AnsweringDeps {
   readonly read: (bytes: Uint8Array) => QuestionOutcome;
-  readonly commit: GroupCommit;
+  readonly waiting: Pick<WaitingQueue, 'decide'>;
   readonly fallback: Fallback;
   readonly proof: Pick<SchemaProof, 'standing'>;
   readonly unmetered: UnmeteredAnswers;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
-  /** From question to answer. */
-  readonly deadlineMs: number;
 }
 
 /** An answer with everything that is told about it. */
@@ -81,6 +79,8 @@ interface Settled {
   readonly decision?: Decision;
   /** Present if the job went to the ledger. */
   readonly batch?: string | undefined;
+  /** Present if it waited for room. */
+  readonly waitedMs?: number | undefined;
   /** Present when the ledger did not decide. */
   readonly cause?: FallbackCause;
 }
@@ -117,28 +117,40 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
 
   async function decide(request: AdmissionRequest, question: Question): Promise<Settled> {
     let batch: string | undefined;
-    const verdict = await deps.commit.decide(request, question.arrivedAtMs + deps.deadlineMs, (id) => {
-      batch = id;
+    const { verdict, waitedMs } = await deps.waiting.decide(request, {
+      arrivedAtMs: question.arrivedAtMs,
+      sent: (id) => {
+        batch = id;
+      },
+      listenForEnd: (gone) => {
+        question.onGone = gone;
+      },
     });
     fallback.noted(request, verdict);
     switch (verdict.outcome) {
       case 'admitted':
-        return { answer: { outcome: 'admitted' }, request, decision: verdict, batch };
+        return { answer: { outcome: 'admitted' }, request, decision: verdict, batch, waitedMs };
       case 'rejected':
         return {
           answer: { outcome: 'rejected', reason: plainReasonText(verdict.text) },
           request,
           decision: verdict,
           batch,
+          waitedMs,
         };
       case 'undecided':
-        return { ...instead(request, verdict.cause), batch };
+        return { ...instead(request, verdict.cause), batch, waitedMs };
     }
   }
 
   function instead(request: AdmissionRequest, cause: FallbackCause): Settled {
-    const given = byFallback(() => fallback.answer(request, cause), cause);
-    return fromFallback(given, cause, request);
+    // Nobody hears it, so nothing is spent on it.
+    const ask = cause === 'abandoned' ? fallback.operatorsWord : () => fallback.answer(request, cause);
+    return fromFallback(
+      byFallback(() => ask(cause), cause),
+      cause,
+      request,
+    );
   }
 
   /** A fallback that fails is our fault, too: then the operator's word alone decides. */
@@ -161,7 +173,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     given: { readonly atMs: number; readonly latencyMs: number },
     heard: boolean,
   ): void {
-    const { answer, request, decision, cause, batch } = settled;
+    const { answer, request, decision, cause, batch, waitedMs } = settled;
     // Not known to be heard: the job is asked again, or fails without us; should it run all the same, settling finds it.
     if (cause !== undefined && request !== undefined && heard) {
       deps.unmetered.add({ request, answered: answer.outcome, cause, answeredAtMs: given.atMs });
@@ -173,6 +185,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
       ...(cause !== undefined && { cause }),
       ...(batch !== undefined && { batch }),
       latencyMs: given.latencyMs,
+      ...(waitedMs !== undefined && { waitedMs }),
       heard,
       ...(request !== undefined && { request }),
       ...(decision !== undefined && { decision }),

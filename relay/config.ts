@@ -25,6 +25,8 @@ export interface RelayConfig {
   readonly admitRoute: AdmitRoute;
   readonly aws: AwsConfig;
   readonly deadlineMs: number;
+  /** For a job that waits for room; at least {@link deadlineMs}. */
+  readonly answerWithinMs: number;
   readonly fallback: 'admit' | 'reject';
   /** Relays that share what is left of limits while nobody can be asked. */
   readonly relays: number;
@@ -36,6 +38,8 @@ export interface RelayConfig {
 
 /** The router's own patience is not known; its users' is: a runner's poll that takes longer is felt. */
 export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
+/** The router's own patience seems to be some 20 s; a stream that is deciding for 30 s is given up by us. */
+export const ANSWER_WITHIN_MS = { min: 200, max: 25_000 } as const;
 const RELAYS = { min: 1, max: 100, fallback: 1 } as const;
 const HEALTH_PORT = { min: 1, max: 65_535, fallback: 8_081 } as const;
 
@@ -54,6 +58,7 @@ const NOWHERE: RouterTarget = {
 export function readRelayConfig(env: Readonly<Record<string, string | undefined>>): RelayConfig {
   const read = new EnvReader(env);
   const admitRoute = readAdmitRoute(read);
+  const deadlineMs = read.integer(names.ENV_DEADLINE_MS, RELAY_DEADLINE_MS);
   const config: RelayConfig = {
     router: readTarget(read),
     token: readToken(read),
@@ -63,7 +68,8 @@ export function readRelayConfig(env: Readonly<Record<string, string | undefined>
     admitUrl: admitRoute.kind === 'invoke' ? INVOKE_URL : readAdmitUrl(read),
     admitRoute,
     aws: readAwsConfig(read, admitRoute),
-    deadlineMs: read.integer(names.ENV_DEADLINE_MS, RELAY_DEADLINE_MS),
+    deadlineMs,
+    answerWithinMs: readAnswerWithin(read, deadlineMs),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
     relays: read.integer(names.ENV_RELAYS, RELAYS),
     health: {
@@ -75,6 +81,16 @@ export function readRelayConfig(env: Readonly<Record<string, string | undefined>
   };
   read.throwIfAnyProblem();
   return config;
+}
+
+function readAnswerWithin(read: EnvReader, deadlineMs: number): number {
+  const withinMs = read.integer(names.ENV_ANSWER_WITHIN_MS, { ...ANSWER_WITHIN_MS, fallback: deadlineMs });
+  if (withinMs < deadlineMs) {
+    read.problem(
+      `${names.ENV_ANSWER_WITHIN_MS} is ${withinMs}; expected at least ${names.ENV_DEADLINE_MS} (${deadlineMs}), within which questions are answered whose jobs do not wait`,
+    );
+  }
+  return withinMs;
 }
 
 function readTarget(read: EnvReader): RouterTarget {

@@ -70,6 +70,8 @@ export type RelayEvent =
       readonly jobs: number;
       readonly waiters: number;
     }
+  /** So many jobs wait for room now. */
+  | { readonly type: 'waiting'; readonly jobs: number }
   | {
       readonly type: 'answered';
       readonly answer: RouterAnswer;
@@ -80,6 +82,8 @@ export type RelayEvent =
       readonly batch?: string;
       /** From question to answer; the event itself comes once the stream has ended. */
       readonly latencyMs: number;
+      /** Part of that: how long the job was kept waiting for room. Absent: not at all. */
+      readonly waitedMs?: number;
       /** False when the router had gone before it was told, or went in a way that leaves it open. */
       readonly heard: boolean;
       readonly request?: AdmissionRequest;
@@ -172,3 +176,9 @@ export function noticeOf({
   if (answer.outcome !== 'rejected') return undefined;
   return decision?.outcome === 'rejected' && decision.notice === 'repeat' ? 'repeat' : 'first';
 }
+
+/** How long it took to decide: waiting for room is no slowness. */
+export const decisionMs = ({
+  latencyMs,
+  waitedMs = 0,
+}: Extract<RelayEvent, { readonly type: 'answered' }>): number => Math.max(0, latencyMs - waitedMs);

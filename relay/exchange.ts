@@ -13,6 +13,8 @@ export interface Question {
   readonly bytes: Uint8Array;
   /** When it arrived, on {@link RelayClock.monotonicMs}. */
   readonly arrivedAtMs: number;
+  /** Set by whoever keeps it open for long; called once if the router goes before it has an answer. */
+  onGone?: () => void;
 }
 
 /**

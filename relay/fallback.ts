@@ -173,6 +173,7 @@ const EXPLAINED: Readonly<Record<FallbackCause, string>> = {
   unreadable: 'its admission request could not be read',
   oversized: 'its admission request is too large',
   stopping: 'it is being restarted',
+  abandoned: 'nobody waits for the answer any more',
   schema_unproven: 'the schema of the router is not certain',
 };
 

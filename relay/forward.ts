@@ -13,6 +13,7 @@ import type { Lanes } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
 import { contendedIn, matchDecisions, matchResults, parseRooms, parseVerdicts } from './match-answers.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
+import type { WaitingQueue } from './waiting/waiting-queue.ts';
 
 /**
  * The pauses between so many tries fill a deadline of two seconds. Each lane has one call under way, so that all tries
@@ -25,6 +26,8 @@ interface ForwarderDeps extends AdmitCallDeps {
   readonly breaker: Breaker;
   /** Told of what the jobs of a batch fought for. @default nobody is */
   readonly lanes?: Pick<Lanes, 'noteContended'>;
+  /** Who waits for room: those come first, and the function hears of them. @default it keeps no job waiting */
+  readonly waiting?: Pick<WaitingQueue, 'inTurn' | 'terms'>;
   readonly random: () => number;
   readonly observe: RelayObserver;
   /** Told what is left of limits. @default nobody is */
@@ -78,14 +81,16 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   ): Promise<readonly LedgerVerdict[]> {
     const all = (cause: FallbackCause): readonly LedgerVerdict[] => jobs.map(() => undecided(cause));
     const deadlineMs = clock.monotonicMs() + remainingMs;
-    const requests = jobs.map((job) => job.json).join(',');
+    const { waiting } = deps;
+    const requests = (waiting?.inTurn(jobs) ?? jobs).map((job) => job.json).join(',');
     const named = batch === undefined ? '' : `"batch":${JSON.stringify(batch)},`;
     const jobIds = jobs.map(({ request }) => request.jobId);
     for (let attempt = 1; ; attempt += 1) {
       const leftMs = Math.floor(deadlineMs - clock.monotonicMs());
       const permit = breaker.allow();
       if (permit === undefined) return all('circuit_open');
-      const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}}`;
+      const terms = waiting && `,"waiting":${JSON.stringify(waiting.terms(jobIds))}`;
+      const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}${terms ?? ''}}`;
       const answer = await call(permit, ADMISSIONS_PATH, body, leftMs, (parsed) =>
         verdictsIn(parsed, batch, jobs, jobIds),
       );

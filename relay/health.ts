@@ -1,5 +1,6 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
+import type { WaitingLine } from '../functions/core/contract/index.ts';
 import type { BreakerState } from './breaker.ts';
 import { RelayError } from './relay-error.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
@@ -30,6 +31,9 @@ export interface RelayStatus {
   readonly breaker: BreakerState['name'];
   /** Jobs waiting for the ledger. */
   readonly openJobs: number;
+  /** Jobs that wait for room, and the longest of their lines. */
+  readonly waitingJobs: number;
+  readonly waitingLines: readonly WaitingLine[];
   readonly unmeteredQueued: number;
   /** Since all groups of GitLab were listed; before there is a directory, since the start. */
   readonly directoryAgeMs: number;

@@ -151,6 +151,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         return;
       case 'streams':
       case 'question':
+      case 'waiting':
         // Metrics: a line for each would bury the decisions.
         return;
     }
@@ -180,7 +181,7 @@ function logSchema(log: Logger, event: Extract<RelayEvent, { type: 'schema' }>):
  * rejections by rule or money by group. `batch` is also in what the admit function says about the same jobs.
  */
 function logAnswer(log: Logger, event: Extract<RelayEvent, { type: 'answered' }>): void {
-  const { request, decision, answer, via, cause, latencyMs, heard, batch } = event;
+  const { request, decision, answer, via, cause, latencyMs, waitedMs, heard, batch } = event;
   const decided = decision === undefined || decision.outcome === 'undecided' ? undefined : decision;
   const terms = decided?.terms;
   const violations = decided?.outcome === 'rejected' ? decided.violations.slice(0, NAMED_MAX) : undefined;
@@ -203,6 +204,7 @@ function logAnswer(log: Logger, event: Extract<RelayEvent, { type: 'answered' }>
     cause,
     batch,
     latencyMs: Math.round(latencyMs),
+    waitedMs: waitedMs === undefined ? undefined : Math.round(waitedMs),
     heard: heard ? undefined : false,
   };
   if (via === 'fallback' || !heard) log.warn(line, 'decision');

@@ -56,6 +56,7 @@ async function main(config: RelayConfig): Promise<void> {
     fetch: aws.admitFetch,
     policy: rules?.policy,
     deadlineMs: config.deadlineMs,
+    answerWithinMs: config.answerWithinMs,
     fallback: config.fallback,
     relays: config.relays,
     writeJournal: aws.writeJournal,

@@ -5,6 +5,7 @@
 import {
   CONTENDED_MAX,
   type ContendedCounter,
+  LINES_MAX,
   type LimitRoom,
   ROOMS_MAX,
   type UnmeteredResult,
@@ -188,12 +189,27 @@ function isVerdict(value: unknown): value is LedgerVerdict {
         isViolations(value.violations) &&
         value.violations.length > 0
       );
+    case 'waiting':
+      return (
+        isFilled(value.text) &&
+        isViolations(value.violations) &&
+        value.violations.length > 0 &&
+        Number.isFinite(value.leftMs) &&
+        Number(value.leftMs) > 0 &&
+        areCounters(value.counters)
+      );
     case 'undecided':
       return UNDECIDED_CAUSES.has(value.cause);
     default:
       return false;
   }
 }
+
+const areCounters = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.length <= LINES_MAX &&
+  value.every((each) => isFilled(each) && each.length <= COUNTER_CHARACTERS_MAX);
 
 const isDecided = ({ decisionId, shadow, terms }: Readonly<Record<string, unknown>>): boolean =>
   isFilled(decisionId) && isViolations(shadow) && (terms === undefined || isFacts(terms));

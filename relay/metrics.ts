@@ -1,12 +1,13 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { QuestionAccounts } from './accounts.ts';
-import { noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
+import { decisionMs, noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import * as names from './names.ts';
 
 /** Fields of a newer router are few; an attacker's are not. */
 const UNKNOWN_FIELD_LABELS_MAX = 50;
 /** Around the 16 ms we aim for and the 2 s after which the fallback answers. */
 const LATENCY_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 3];
+const WAIT_SECONDS = [0.25, 0.5, 1, 2, 5, 10, 15, 20, 25];
 const BATCH_JOBS = [1, 2, 4, 8, 16, 32, 64, 96];
 /** As numbers, so that an alarm can compare: 0 is well. */
 const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
@@ -45,8 +46,15 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
   const unheard = counter(names.METRIC_UNHEARD, 'Answers nobody was there to hear.');
   const latency = new Histogram({
     name: names.METRIC_LATENCY,
-    help: 'From question to answer.',
+    help: 'From question to answer, without what a job was kept waiting for room.',
     buckets: LATENCY_SECONDS,
+    registers,
+  });
+  const waitingJobs = gauge(names.METRIC_WAITING, 'Jobs kept waiting for room.');
+  const wait = new Histogram({
+    name: names.METRIC_WAIT,
+    help: 'How long jobs were kept waiting for room.',
+    buckets: WAIT_SECONDS,
     registers,
   });
   const batchJobs = new Histogram({
@@ -126,7 +134,11 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
         countRejection(event);
         if (event.cause !== undefined) fallback.inc({ cause: event.cause });
         if (!event.heard) unheard.inc();
-        latency.observe(event.latencyMs / 1_000);
+        latency.observe(decisionMs(event) / 1_000);
+        if (event.waitedMs !== undefined) wait.observe(event.waitedMs / 1_000);
+        return;
+      case 'waiting':
+        waitingJobs.set(event.jobs);
         return;
       case 'batch':
         batchJobs.observe(event.jobs);

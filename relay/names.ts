@@ -31,6 +31,8 @@ export const ENV_ADMIT_URL = 'TOLLGATE_ADMIT_URL';
 export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
 /** From question to answer, milliseconds. */
 export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
+/** From question to answer for a job that waits for room, milliseconds. Unset: the deadline of all questions. */
+export const ENV_ANSWER_WITHIN_MS = 'TOLLGATE_ANSWER_WITHIN_MS';
 /** What cost and capacity rules do when the ledger is out of reach: `admit` or `reject`. */
 export const ENV_FALLBACK = 'TOLLGATE_FALLBACK';
 /** How many relays there are: each admits its share of what is left of limits while the ledger is out of reach. */
@@ -66,6 +68,8 @@ export const METRIC_REJECTIONS = 'tollgate_relay_rejections_total';
 export const METRIC_FALLBACK = 'tollgate_relay_fallback_total';
 export const METRIC_UNHEARD = 'tollgate_relay_unheard_total';
 export const METRIC_LATENCY = 'tollgate_relay_answer_latency_seconds';
+export const METRIC_WAITING = 'tollgate_relay_waiting_jobs';
+export const METRIC_WAIT = 'tollgate_relay_wait_seconds';
 export const METRIC_BATCH_JOBS = 'tollgate_relay_batch_jobs';
 export const METRIC_UNKNOWN_FIELDS = 'tollgate_relay_unknown_fields_total';
 export const METRIC_UNREADABLE = 'tollgate_relay_unreadable_total';
@@ -151,7 +155,19 @@ export const RELAY_ANSWER_LATENCY_MS = {
   name: 'AnswerLatencyMs',
   unit: 'Milliseconds',
   statistic: 'p99',
-  says: 'From question to answer.',
+  says: 'From question to answer, without what a job was kept waiting for room.',
+} as const;
+export const RELAY_WAITING = {
+  name: 'Waiting',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Most jobs that one relay kept waiting for room; left out where none waited.',
+} as const;
+export const RELAY_WAIT_MS = {
+  name: 'WaitMs',
+  unit: 'Milliseconds',
+  statistic: 'p99',
+  says: 'How long jobs were kept waiting for room; left out where none waited.',
 } as const;
 export const RELAY_BATCH_JOBS = {
   name: 'BatchJobs',
@@ -185,6 +201,9 @@ export const RELAY_DIRECTORY_AGE_SECONDS = {
   says: 'How old the list of groups is that a relay would judge by alone; before it has one, since its start.',
 } as const;
 
+/** Written in the minutes in which jobs wait for room, and so no part of what a deployment costs that lets none wait. */
+export const RELAY_WAITING_METRICS = [RELAY_WAITING, RELAY_WAIT_MS] as const;
+
 /** All of them, for whoever shows or checks them. */
 export const RELAY_METRICS = [
   RELAY_QUESTIONS,
@@ -198,6 +217,7 @@ export const RELAY_METRICS = [
   RELAY_STREAMS_OPEN,
   RELAY_RECONNECTS,
   RELAY_ANSWER_LATENCY_MS,
+  ...RELAY_WAITING_METRICS,
   RELAY_BATCH_JOBS,
   RELAY_UNMETERED_QUEUED,
   RELAY_UNMETERED_DROPPED,

@@ -63,7 +63,7 @@ export class RecentRejections {
   note(request: AdmissionRequest, verdict: LedgerVerdict): void {
     if (verdict.outcome === 'admitted') {
       if (this.#brakes.size > 0) this.#admitted(request, verdict);
-    } else if (verdict.outcome === 'rejected') {
+    } else if (verdict.outcome !== 'undecided') {
       const rejection = { text: verdict.text, violations: verdict.violations, atMs: this.#monotonicMs() };
       for (const violation of verdict.violations) {
         const brake = brakeOf(violation, request, this.#subjectsOf(request));

@@ -21,6 +21,7 @@ import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
+import { WaitingQueue } from './waiting/waiting-queue.ts';
 import { AS_DESCRIBED, answerEnded } from './wire/answer-arms.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
@@ -34,6 +35,8 @@ interface RelayOptions {
   /** Absent: no variables but the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
+  /** From question to answer for a job that waits for room. @default `deadlineMs` */
+  readonly answerWithinMs?: number;
   readonly fallback: 'admit' | 'reject';
   /** How many relays there are: each admits its share of what is left while nobody can be asked. @default 1 */
   readonly relays?: number;
@@ -108,7 +111,12 @@ export function createRelay(options: RelayOptions): Relay {
     relays: options.relays ?? 1,
     isSettled: () => unmetered.queued === 0 && journal?.isBooked !== false,
   });
-  const forwarder = createForwarder({ ...way, breaker, lanes, roomTold: (rooms) => room.tell(rooms) });
+  const forwarder = createForwarder({
+    ...way,
+    ...{ breaker, lanes },
+    roomTold: (rooms) => room.tell(rooms),
+    waiting: { inTurn: (jobs) => waiting.inTurn(jobs), terms: (jobIds) => waiting.terms(jobIds) },
+  });
   const commit = createGroupCommit({
     send: forwarder.send,
     clock,
@@ -125,6 +133,23 @@ export function createRelay(options: RelayOptions): Relay {
   const journal = write && new Journal({ post: forwarder.postUnmetered, write, clock });
   const post = journal?.post ?? forwarder.postUnmetered;
   const unmetered = createUnmetered({ post, clock, random, observe });
+  const fallback = createFallback({
+    clock,
+    stateless: statelessCheck(policy, clock, directory.current),
+    groupsAbove: (request) => groupsAbove(request, directory.current()),
+    costAndCapacity: options.fallback,
+    room,
+    schemaProven: () => proof.standing === 'proven',
+    newDecisionId: () => `f-${randomUUID()}`,
+    ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
+  });
+  const { deadlineMs, answerWithinMs = deadlineMs } = options;
+  const waiting = new WaitingQueue({
+    ...{ commit, lanes, clock, observe, deadlineMs, answerWithinMs },
+    weightOf: (root) => policy?.waitWeights?.get(Number(root)) ?? 1,
+    isRejecting: () => proof.standing === 'proven',
+    noted: fallback.noted,
+  });
   const answer = createAnswering({
     read: createQuestionReader({
       read: compileReader(schema, {
@@ -136,21 +161,11 @@ export function createRelay(options: RelayOptions): Relay {
       observe,
     }),
     proof,
-    commit,
-    fallback: createFallback({
-      clock,
-      stateless: statelessCheck(policy, clock, directory.current),
-      groupsAbove: (request) => groupsAbove(request, directory.current()),
-      costAndCapacity: options.fallback,
-      room,
-      schemaProven: () => proof.standing === 'proven',
-      newDecisionId: () => `f-${randomUUID()}`,
-      ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
-    }),
+    waiting,
+    fallback,
     unmetered,
     clock,
     observe,
-    deadlineMs: options.deadlineMs,
   });
   const admitted = encodeAdmitted(schema);
   const admittedByOtherArm = encodeRejected(schema, '');
@@ -175,6 +190,7 @@ export function createRelay(options: RelayOptions): Relay {
     clock,
     random,
     observe,
+    parked: () => waiting.size,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
     ...(options.attritionMs !== undefined && { attritionMs: options.attritionMs }),
   });
@@ -183,6 +199,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   async function stop(): Promise<void> {
     const cancelDecide = clock.after(DECIDE_MS_MAX, commit.close);
+    waiting.leave();
     unmetered.leave();
     directory.stop();
     await Promise.all([pool.drain(), registration?.stop()]);
@@ -217,6 +234,8 @@ export function createRelay(options: RelayOptions): Relay {
         schema: { source, hash, placeholder, standing: proof.standing },
         breaker: breaker.state.name,
         openJobs: commit.open,
+        waitingJobs: waiting.size,
+        waitingLines: waiting.longestLines(),
         unmeteredQueued: unmetered.queued,
         directoryAgeMs: Math.round(directory.ageMs()),
         directoryKnown: directory.current() !== undefined,

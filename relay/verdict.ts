@@ -1,3 +1,4 @@
+import type { WaitingAnswer } from '../functions/core/contract/index.ts';
 import type { Decision, UndecidedCause } from '../policies/decision.ts';
 
 /** Why a question got the fallback's answer. Labels of a metric: a fixed set. */
@@ -19,12 +20,17 @@ export type FallbackCause =
   | 'oversized'
   /** The relay is stopping and did not wait for the answer. */
   | 'stopping'
+  /** The router gave the question up while its job waited for room: nobody hears the answer. */
+  | 'abandoned'
   /** It would have been rejected, and the schema is not proven: nobody can say that the right thing was read. */
   | 'schema_unproven';
 
-/** What the ledger's side said of one job, or why it said nothing. */
-export type LedgerVerdict =
+/** What the ledger's side said of one job in the end, or why it said nothing. */
+export type FinalVerdict =
   | Exclude<Decision, { readonly outcome: 'undecided' }>
   | { readonly outcome: 'undecided'; readonly cause: FallbackCause };
 
-export const undecided = (cause: FallbackCause): LedgerVerdict => ({ outcome: 'undecided', cause });
+/** The same of one call, after which the job may have to wait. */
+export type LedgerVerdict = FinalVerdict | WaitingAnswer;
+
+export const undecided = (cause: FallbackCause): FinalVerdict => ({ outcome: 'undecided', cause });

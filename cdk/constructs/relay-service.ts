@@ -145,6 +145,7 @@ function relayEnvironment(
     ...(relay.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: relay.caParameter }),
     ...admitEnvironment(admit),
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
+    ...(relay.answerWithinMs !== undefined && { [names.ENV_ANSWER_WITHIN_MS]: String(relay.answerWithinMs) }),
     [names.ENV_FALLBACK]: relay.failurePolicy,
     [names.ENV_RELAYS]: String(relay.count),
     [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,

@@ -58,6 +58,8 @@ export interface Deployment {
     readonly image?: string;
     /** @default 2000 */
     readonly deadlineMs?: number;
+    /** For jobs that wait for room, at most 25000: what the router bears, as far as you have measured it. @default deadlineMs */
+    readonly answerWithinMs?: number;
     /** @default 'admit' */
     readonly failurePolicy?: 'admit' | 'reject';
     /** @default none */

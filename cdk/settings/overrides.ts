@@ -16,6 +16,7 @@ export const OVERRIDES: Readonly<Record<string, { readonly path: readonly string
     relayCount: { path: ['relay', 'count'], kind: 'number' },
     relayCpu: { path: ['relay', 'cpu'], kind: 'number' },
     relayMemoryMiB: { path: ['relay', 'memoryMiB'], kind: 'number' },
+    answerWithinMs: { path: ['relay', 'answerWithinMs'], kind: 'number' },
     deadlineMs: { path: ['relay', 'deadlineMs'], kind: 'number' },
     failurePolicy: { path: ['relay', 'failurePolicy'], kind: 'text' },
     vpcId: { path: ['vpc', 'id'], kind: 'text' },

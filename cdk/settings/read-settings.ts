@@ -28,6 +28,7 @@ const RELAYS = 2;
 const DEFAULT_CIDR = '10.83.0.0/24';
 /** A relay's own bounds for its deadline. */
 export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
+export const WAITING_MS = { min: 200, max: 25_000 } as const;
 
 /** From no notices to one a day. */
 const NOTICES_MINUTES = { min: 0, max: 1_440, fallback: 15 } as const;
@@ -137,12 +138,17 @@ const EXISTING = ['id', 'subnetIds', 'availabilityZones', 'assignPublicIp'];
 function readRelay(read: Section): RelaySettings {
   const cpu = read.choice('cpu', Object.keys(FARGATE_MEMORY_MIB).map(Number), 256);
   const sizes = FARGATE_MEMORY_MIB[cpu] ?? [];
+  const deadlineMs = read.integer('deadlineMs', DEADLINE_MS);
+  const answerWithinMs = read.integer('answerWithinMs', { ...WAITING_MS, fallback: deadlineMs });
+  if (answerWithinMs < deadlineMs)
+    read.mistake('answerWithinMs', `${answerWithinMs}; expected at least deadlineMs, which is ${deadlineMs}`);
   const relay: RelaySettings = {
     count: read.integer('count', { min: 1, max: RELAYS_MAX, fallback: RELAYS }),
     cpu,
     memoryMiB: read.choice('memoryMiB', sizes, sizes[0] ?? 0),
     image: read.optional('image', shapes.IMAGE),
-    deadlineMs: read.integer('deadlineMs', DEADLINE_MS),
+    deadlineMs,
+    ...(answerWithinMs > deadlineMs && { answerWithinMs }),
     failurePolicy: read.choice('failurePolicy', ['admit', 'reject'], 'admit'),
     proxyUrl: read.optional('proxyUrl', shapes.PROXY_URL),
     caParameter: read.optional('caParameter', shapes.PARAMETER),

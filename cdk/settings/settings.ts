@@ -91,6 +91,8 @@ export interface RelaySettings {
   readonly image: string | undefined;
   /** From question to answer. */
   readonly deadlineMs: number;
+  /** The same for a job that waits for room. Absent: no longer. */
+  readonly answerWithinMs?: number;
   /** What cost and capacity rules do while the ledger is out of reach. */
   readonly failurePolicy: 'admit' | 'reject';
   /** Proxy for the way to the router, `http://proxy.example.com:3128`. */

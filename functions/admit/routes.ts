@@ -1,5 +1,11 @@
 import { isRecord } from '../../policies/document/reading.ts';
-import { type DecideDeps, decide, LimitRooms, recordUnmetered } from '../core/admission/index.ts';
+import {
+  type DecideDeps,
+  decide,
+  LimitRooms,
+  recordUnmetered,
+  type WaitLookup,
+} from '../core/admission/index.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -11,12 +17,15 @@ import {
   type DirectoryRequest,
   type DirectoryResponse,
   HEALTH_PATH,
+  LINES_MAX,
   type ProblemsResponse,
   REQUESTS_MAX,
   UNMETERED_PATH,
   type UnmeteredResponse,
+  type WaitingTerms,
 } from '../core/contract/index.ts';
 import { logWith } from '../core/environment/index.ts';
+import type { WaitAsk } from '../core/ledger/index.ts';
 
 /** What is left of an HTTP request that the routes look at. */
 export interface RouteCall {
@@ -54,17 +63,19 @@ export const TOO_LARGE = refused(413, [`body is larger than ${BODY_BYTES_MAX} by
  */
 export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<AdmitResponse> {
   const limitRooms = new LimitRooms(deps);
-  async function admissions({ entries, remainingMs, batch }: Envelope): Promise<AdmissionsResponse> {
+  async function admissions({ entries, remainingMs, batch, waiting }: Envelope): Promise<AdmissionsResponse> {
     const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
     const contended: ContendedCounter[] = [];
     const onContended = (counter: string, jobIds: readonly number[]): void => {
       if (contended.length < CONTENDED_MAX) contended.push({ counter, jobIds });
     };
     const rooms = limitRooms.batch();
-    const decisions = await decide(entries, deps.clock.monotonicMs() + remainingMs, {
-      ...deps,
-      ...{ log, rooms, onContended },
-    });
+    const decisions = await decide(
+      entries,
+      deps.clock.monotonicMs() + remainingMs,
+      { ...deps, ...{ log, rooms, onContended } },
+      waiting && waitsOf(waiting),
+    );
     const room = rooms.told();
     return {
       ...(batch !== undefined && { batch }),
@@ -120,6 +131,17 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
   };
 }
 
+const NEVER_WAITED: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
+
+/** By job; those that are not named wait for the first time, behind everybody. */
+function waitsOf({ lines = [], jobs = [] }: WaitingTerms): WaitLookup {
+  const others = lines.length === 0 ? NEVER_WAITED : { ...NEVER_WAITED, behind: new Set(lines) };
+  const byJob = new Map<number, WaitAsk>();
+  for (const { jobId, waitedMs, turn = [], last = false } of jobs)
+    byJob.set(jobId, { waitedMs, last, behind: new Set(lines.filter((name) => !turn.includes(name))) });
+  return (jobId) => byJob.get(jobId) ?? others;
+}
+
 /** Filled in once it is read, so that a failure can name it. */
 interface BatchName {
   batch?: string | undefined;
@@ -151,6 +173,8 @@ interface Envelope {
   readonly remainingMs: number;
   /** Absent also where it is no name: a batch is not refused for that. */
   readonly batch?: string;
+  /** Only what is of the contract: a batch is not refused for the rest. */
+  readonly waiting?: WaitingTerms;
 }
 
 type Parsed<T> =
@@ -178,7 +202,25 @@ export function parseAdmissionsEnvelope(body: unknown): Parsed<Envelope> {
       entries: body.requests as unknown[],
       remainingMs: remainingMs as number,
       ...(typeof body.batch === 'string' && BATCH.test(body.batch) && { batch: body.batch }),
+      ...(isRecord(body.waiting) && { waiting: waitingIn(body.waiting) }),
     },
+  };
+}
+
+const textsIn = (value: unknown, max: number): readonly string[] =>
+  Array.isArray(value)
+    ? value.slice(0, max).filter((each): each is string => typeof each === 'string' && each !== '')
+    : [];
+
+function waitingIn({ lines, jobs }: Readonly<Record<string, unknown>>): WaitingTerms {
+  const turns = Array.isArray(jobs) ? jobs.slice(0, REQUESTS_MAX).filter(isRecord) : [];
+  return {
+    lines: textsIn(lines, LINES_MAX),
+    jobs: turns.flatMap(({ jobId, waitedMs, turn, last }) =>
+      typeof jobId === 'number' && typeof waitedMs === 'number' && waitedMs >= 0
+        ? [{ jobId, waitedMs, turn: textsIn(turn, LINES_MAX), ...(last === true && { last }) }]
+        : [],
+    ),
   };
 }
 

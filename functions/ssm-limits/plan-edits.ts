@@ -138,6 +138,7 @@ const FIELDS = [
   'overdraft',
   'mode',
   'when_unreachable',
+  'wait',
   'thresholds',
   'owner',
   'contact',

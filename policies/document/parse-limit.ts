@@ -2,7 +2,8 @@ import type { FiscalStart } from '../limits/fiscal.ts';
 import { type Limit, OUTAGE_POLICIES } from '../limits/limit.ts';
 import { subjectKey } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
-import { isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
+import { isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
+import { readDurationSeconds } from './duration.ts';
 import { isName, NAME_EXPECTED, readTexts, readValidity, VALIDITY_KEYS } from './parse-entry.ts';
 import {
   CARRY_KEYS,
@@ -24,6 +25,7 @@ export const LIMIT_KEYS: readonly string[] = [
   ...PERIOD_KEYS,
   'mode',
   'when_unreachable',
+  'wait',
   ...VALIDITY_KEYS,
   'owner',
   'contact',
@@ -52,6 +54,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   const whenUnreachable = reading.at('when_unreachable').isThere
     ? reading.at('when_unreachable').oneOf('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES)
     : undefined;
+  const waitMs = readWait(reading.at('wait'), kind);
   const id = reading.at('id').isThere
     ? reading.at('id').text(NAME_EXPECTED, isName)
     : `${kind}-${period?.per ?? 'now'}`;
@@ -72,10 +75,29 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ...period,
     mode,
     ...(whenUnreachable !== undefined && { whenUnreachable }),
+    ...(waitMs !== undefined && { waitMs }),
     ...validity,
     ...readTexts(reading),
     ...(thresholds !== undefined && { thresholds }),
   };
+}
+
+/** The router waits no longer for an answer, as far as anybody knows. */
+const WAIT_SECONDS_MAX = 60;
+const WAIT_EXPECTED = `how long a job waits for room, such as 20s, at most ${WAIT_SECONDS_MAX}s`;
+
+/** Reads `20s` or `up to 20s`. */
+function readWait(reading: Reading, kind: LimitKind): number | undefined {
+  if (!reading.isThere) return undefined;
+  if (!isAwaitable(kind)) {
+    const kinds = LIMIT_KINDS.filter(isAwaitable);
+    return reading.refuse(
+      `is on a limit of ${kind}, of which no room comes back within seconds; only ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)} can be waited for`,
+    );
+  }
+  const secondsOf = (text: string): number | undefined => readDurationSeconds(text.replace(/^up to /, ''));
+  const text = reading.text(WAIT_EXPECTED, (each) => (secondsOf(each) ?? Infinity) <= WAIT_SECONDS_MAX);
+  return text === undefined ? undefined : (secondsOf(text) ?? 0) * 1_000;
 }
 
 function readKind(reading: Reading): LimitKind | undefined {

@@ -30,6 +30,7 @@ const KEYS = [
   'trust_variables',
   'disclose',
   'rollout',
+  'waiting',
 ];
 /** Far above any policy that people review. A job whose place is not known looks at all of them. */
 const RULES_MAX = 20_000;
@@ -71,6 +72,7 @@ export function parsePolicy(
     trustVariables: trust.isThere ? trust.boolean() === true : false,
     disclose: readDisclose(reading.at('disclose')),
     rollout: readRolloutSettings(reading.at('rollout')),
+    ...readWaiting(reading.at('waiting')),
   };
   return reading.problems.length > 0
     ? { ok: false, problems: reading.problems }
@@ -157,6 +159,22 @@ function readDisclose(reading: Reading): DiscloseSettings {
   }
   const word = fallback.isThere ? fallback.oneOf('what to disclose', DISCLOSURES) : undefined;
   return { default: word ?? 'binding', byGroup };
+}
+
+const WAIT_WEIGHT_MAX = 100;
+
+function readWaiting(reading: Reading): Pick<Policy, 'waitWeights'> {
+  if (!reading.isThere || !reading.object(['weights'])) return {};
+  const waitWeights = new Map<number, number>();
+  for (const each of reading.at('weights').list('{group, weight}', GROUPS_MAX)) {
+    if (!each.object(['group', 'weight'])) continue;
+    const group = each.at('group').integer("GitLab's id of a top-level group", 1);
+    const weight = each.at('weight').integer('turns for one of others', 1, WAIT_WEIGHT_MAX);
+    if (group === undefined || weight === undefined) continue;
+    if (waitWeights.has(group)) each.at('group').expected('a group that is named once');
+    waitWeights.set(group, weight);
+  }
+  return { waitWeights };
 }
 
 /** The names of all variables that rules compare, each once. What is wrong with a name is noted where its rule is read. */

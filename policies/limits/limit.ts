@@ -54,6 +54,8 @@ export interface Limit {
   readonly mode: Mode;
   /** Absent: the rule that asks the limit says, else its kind: `room` for money and minutes, `admit` for the others. */
   readonly whenUnreachable?: OutagePolicy;
+  /** How long a job that only such limits refuse is kept waiting for room. Absent: it is rejected at once. */
+  readonly waitMs?: number;
   /** It asks nothing before this instant, Unix ms. */
   readonly fromMs?: number;
   /** Nor from this instant on. */

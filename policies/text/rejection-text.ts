@@ -46,6 +46,8 @@ export interface RejectionTextInput {
   readonly disclosure: Disclosure;
   /** Where the console explains this job; not told where nothing of limits is. Longer than 300 characters it is left out. */
   readonly detailsUrl?: string | undefined;
+  /** How long the job was kept waiting for room before. */
+  readonly waitedMs?: number;
   /** Messages of the rules that rejected; see `footerOf`. */
   readonly footer?: string | undefined;
 }
@@ -68,6 +70,7 @@ export function rejectionText(input: RejectionTextInput): string {
       ? [`  This job: ${jobTerms(terms)}`]
       : []),
     ...(disclosure === 'none' ? [] : [`  ${reasonLine(reason, currency)}`]),
+    ...waitedLines(input.waitedMs),
     ...retryAdvice(reason, disclosure, nowMs),
     ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
     ...footerLines(input.footer),
@@ -80,6 +83,10 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
   detailsUrl === undefined || disclosure === 'none' || detailsUrl.length > URL_CHARACTERS_MAX
     ? ''
     : `Details: ${oneLine(detailsUrl)}\n`;
+
+/** Less than a second is no wait worth telling. */
+const waitedLines = (waitedMs = 0): readonly string[] =>
+  waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`];
 
 /** The messages of the rules behind these violations, for the end of the text. */
 export function footerOf(

@@ -12,6 +12,8 @@ interface UnitRow {
   readonly askedBy: CountedKind;
   /** A job takes it while it runs and gives it back at its end; the other units add up over a period. */
   readonly atOnce?: true;
+  /** Some of it is free again within seconds, so a job may be kept waiting for it. */
+  readonly waits?: true;
   /** Amounts stand with the deployment's currency. */
   readonly inCurrency?: true;
   /** What a job asks for is guessed before it runs. */
@@ -80,6 +82,7 @@ export const UNITS = {
     letter: 'j',
     askedBy: 'concurrency',
     atOnce: true,
+    waits: true,
     asked: () => 1,
   },
   millicpu: {
@@ -87,6 +90,7 @@ export const UNITS = {
     letter: 'c',
     askedBy: 'capacity',
     atOnce: true,
+    waits: true,
     requested: 'cpu',
   },
   /** Bytes of memory. */
@@ -95,6 +99,7 @@ export const UNITS = {
     letter: 'b',
     askedBy: 'capacity',
     atOnce: true,
+    waits: true,
     requested: 'memory',
   },
   /** Jobs that were started: a job that ran was started, whether or not it held one. */
@@ -102,6 +107,7 @@ export const UNITS = {
     kind: 'starts',
     letter: 'n',
     askedBy: 'window',
+    waits: true,
     asked: () => 1,
     settled: () => 1,
     usedOn: ({ admitted, ranRejected, released }) => admitted + ranRejected - released,
@@ -142,6 +148,9 @@ export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce === true;
 
 /** Counted while the job runs, not per period. */
 export const isAtOnce = (kind: LimitKind): boolean => isInFlight(UNIT_OF[kind]);
+
+/** Jobs may be kept waiting for it: for a slot, CPU, memory, or the next start. */
+export const isAwaitable = (kind: LimitKind): boolean => kindRow(kind).waits === true;
 
 /** Money and minutes: what a budget counts can be overdrawn and carried over, and its owner is warned. */
 export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget';

@@ -1,6 +1,6 @@
 /** What a relay says to CloudWatch of one minute, counted up from its events. */
 import type { Metric } from '../../functions/core/contract/index.ts';
-import type { RelayEvent } from '../events.ts';
+import { decisionMs, type RelayEvent } from '../events.ts';
 import * as names from '../names.ts';
 
 /** Zeros from the beginning: a minute without questions is told, too. */
@@ -21,6 +21,7 @@ type Counted = (typeof COUNTED)[number];
 export class Minute {
   readonly #counts = new Map<Counted, number>(COUNTED.map((metric) => [metric, 0]));
   readonly #latenciesMs: Sample;
+  readonly #waitsMs: Sample;
   readonly #batchJobs: Sample;
   /** Covers the relay's whole life. */
   #everConnected = false;
@@ -29,6 +30,8 @@ export class Minute {
   /** Now, and at any time of this minute. */
   #suspect = 0;
   #mostSuspect = 0;
+  #waiting = 0;
+  #mostWaiting = 0;
   #queued = 0;
   #mostQueued = 0;
   #directoryAgeMs = 0;
@@ -37,6 +40,7 @@ export class Minute {
   /** @param random - [0, 1) */
   constructor(random: () => number) {
     this.#latenciesMs = new Sample(random);
+    this.#waitsMs = new Sample(random);
     this.#batchJobs = new Sample(random);
   }
 
@@ -58,7 +62,12 @@ export class Minute {
       case 'answered':
         this.#count(event.answer.outcome === 'admitted' ? names.RELAY_ADMITTED : names.RELAY_REJECTED);
         if (event.via === 'fallback') this.#count(names.RELAY_FALLBACK_ANSWERS);
-        this.#latenciesMs.add(Math.round(event.latencyMs * 10) / 10);
+        this.#latenciesMs.add(Math.round(decisionMs(event) * 10) / 10);
+        if (event.waitedMs !== undefined) this.#waitsMs.add(Math.round(event.waitedMs));
+        return;
+      case 'waiting':
+        this.#waiting = event.jobs;
+        this.#mostWaiting = Math.max(this.#mostWaiting, event.jobs);
         return;
       case 'unreadable':
         this.#count(names.RELAY_UNREADABLE_QUESTIONS);
@@ -111,10 +120,13 @@ export class Minute {
     measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
     measured.set(names.RELAY_QUESTIONS_UNACCOUNTED, [unaccounted]);
     measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
+    measured.set(names.RELAY_WAITING, this.#mostWaiting > 0 ? [this.#mostWaiting] : []);
+    measured.set(names.RELAY_WAIT_MS, this.#waitsMs.take());
     measured.set(names.RELAY_BATCH_JOBS, this.#batchJobs.take());
     measured.set(names.RELAY_DIRECTORY_AGE_SECONDS, [Math.round(this.#oldestDirectoryMs / 1_000)]);
     this.#oldestDirectoryMs = this.#directoryAgeMs;
     this.#fewestOpen = this.#open;
+    this.#mostWaiting = this.#waiting;
     this.#mostQueued = this.#queued;
     this.#mostSuspect = this.#suspect;
     return measured;

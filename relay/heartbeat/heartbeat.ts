@@ -9,7 +9,9 @@ export const BEAT_EVERY_MS = 30_000;
 interface HeartbeatDeps {
   readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> &
     /** Absent: a relay that does not know. */
-    Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker'>> & { readonly schema?: BeatSchema };
+    Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker' | 'waitingLines'>> & {
+      readonly schema?: BeatSchema;
+    };
   /** Absent: it has none. */
   readonly policyVersion: string | undefined;
   /** Has a timeout of its own. */
@@ -28,10 +30,11 @@ export function startHeartbeat({ status, policyVersion, put, clock, failed }: He
   let cancel = (): void => {};
   const beat = (): void => {
     cancel = clock.after(BEAT_EVERY_MS, beat);
-    const { downMs, everConnected, openStreams, schema, directoryAgeMs, breaker } = status();
+    const { downMs, everConnected, openStreams, schema, directoryAgeMs, breaker, waitingLines } = status();
     if (!everConnected || downMs !== undefined) return;
     const known = withoutAbsent({ schema, directoryAgeMs, breaker, policyVersion });
-    put({ atMs: clock.nowMs(), openStreams, ...known }).catch(failed);
+    const waiting = waitingLines?.length ? { waiting: waitingLines } : {};
+    put({ atMs: clock.nowMs(), openStreams, ...known, ...waiting }).catch(failed);
   };
   cancel = clock.after(BEAT_EVERY_MS, beat);
   return () => cancel();

@@ -10,6 +10,7 @@ import {
   HEARTBEAT_SCHEMA_PLACEHOLDER,
   HEARTBEAT_SCHEMA_STANDING,
   HEARTBEAT_STREAMS,
+  HEARTBEAT_WAITING,
   ITEM_VERSION,
   PK,
   SK,
@@ -34,7 +35,7 @@ interface PutHeartbeatOptions extends AwsJsonDeps {
 /** Writes the one item of this relay, over and over. @returns a `put` that rejects when the table did not take it. */
 export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Promise<void> {
   const { table, instance, relayId } = options;
-  return async ({ atMs, openStreams, schema, directoryAgeMs, breaker, policyVersion }) => {
+  return async ({ atMs, openStreams, schema, directoryAgeMs, breaker, policyVersion, waiting }) => {
     await awsJson(options, {
       target: 'DynamoDB_20120810.PutItem',
       version: '1.0',
@@ -50,6 +51,7 @@ export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Prom
           ...(directoryAgeMs !== undefined && { [HEARTBEAT_DIRECTORY_AGE]: { N: String(directoryAgeMs) } }),
           ...(breaker !== undefined && { [HEARTBEAT_BREAKER]: { S: breaker } }),
           ...(policyVersion !== undefined && { [HEARTBEAT_POLICY]: { S: policyVersion } }),
+          ...(waiting !== undefined && { [HEARTBEAT_WAITING]: { S: JSON.stringify(waiting) } }),
           [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + KEPT_SECONDS) },
         },
       },

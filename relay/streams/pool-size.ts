@@ -26,7 +26,7 @@ interface Occupancy {
   readonly wanted: number;
   /** How many do. */
   readonly waiting: number;
-  /** How many carry a question that has no answer yet. */
+  /** How many carry a question that has no answer yet, those whose jobs wait for room left out. */
   readonly busy: number;
 }
 
@@ -57,12 +57,15 @@ type Living = Exclude<StreamState['name'], 'ended'>;
 export class StreamCounts {
   readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, sent: 0 };
   readonly #sizes: PoolSizes;
+  readonly #parked: () => number;
   #wanted: number;
   /** Questions since streams were last opened: what a packet took at once. */
   #taken = 0;
 
-  constructor(sizes: PoolSizes = POOL_SIZES) {
+  /** @param parked - how many questions are kept open while their jobs wait for room: they come on top of all bounds. */
+  constructor(sizes: PoolSizes = POOL_SIZES, parked: () => number = () => 0) {
     this.#sizes = sizes;
+    this.#parked = parked;
     this.#wanted = sizes.start;
   }
 
@@ -127,7 +130,8 @@ export class StreamCounts {
   }
 
   #occupancy(): Occupancy {
-    return { wanted: this.#wanted, waiting: this.free, busy: this.busy };
+    const busy = Math.max(0, this.busy - this.#parked());
+    return { wanted: this.#wanted, waiting: this.free, busy };
   }
 }
 

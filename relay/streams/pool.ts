@@ -31,6 +31,8 @@ export interface StreamPoolOptions {
   readonly observe: RelayObserver;
   /** @default {@link POOL_SIZES} */
   readonly sizes?: PoolSizes;
+  /** Questions kept open while their jobs wait for room: they take nobody's place. @default none */
+  readonly parked?: () => number;
   /** @default 3 s, see departure.ts */
   readonly attritionMs?: number;
   /** Runs once the questions of one packet are all in. @default setImmediate */
@@ -79,7 +81,7 @@ class Pool implements StreamPool, StreamOwner {
   constructor(options: StreamPoolOptions) {
     const { clock, random, observe, router } = options;
     this.#options = options;
-    this.#counts = new StreamCounts(options.sizes);
+    this.#counts = new StreamCounts(options.sizes, options.parked);
     this.#timers = new Timers(clock);
     this.answer = options.answer;
     this.encode = options.encode;

@@ -1,4 +1,4 @@
-import type { AnswerQuestion, RouterAnswer } from '../exchange.ts';
+import type { AnswerQuestion, Question, RouterAnswer } from '../exchange.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, STATUS } from '../router/router.ts';
 
 /** Both answers as the schema in use writes them. */
@@ -29,6 +29,7 @@ export class Stream implements AdmitCallListener {
   #state: StreamState;
   #call: AdmitCall | undefined;
   #cancelled = false;
+  #question: Question | undefined;
   #delivered: ((heard: boolean) => void) | undefined;
   /** Its question was beyond the message limit. */
   tooLarge = false;
@@ -68,8 +69,10 @@ export class Stream implements AdmitCallListener {
   onQuestion(bytes: Uint8Array): void {
     if (this.#cancelled || !this.#step('question')) return;
     this.#owner.asked(this);
+    const question: Question = { bytes, arrivedAtMs: this.#state.sinceMs };
+    this.#question = question;
     this.#owner
-      .answer({ bytes, arrivedAtMs: this.#state.sinceMs })
+      .answer(question)
       .then(({ answer, delivered }) => {
         const { encode } = this.#owner;
         this.#delivered = delivered;
@@ -92,6 +95,7 @@ export class Stream implements AdmitCallListener {
   onEnd(code: number, details: string): void {
     const last = this.#state;
     if (!this.#step('end')) return;
+    if (last.name === 'deciding') this.#question?.onGone?.();
     if (last.name === 'answered' || last.name === 'sent') this.#delivered?.(this.#heard(last, code));
     this.#owner.ended(this, last, code, details);
   }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { SettingsError } from '../../cdk/settings/mistake.ts';
 import { OVERRIDES } from '../../cdk/settings/overrides.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
-import { DEADLINE_MS } from '../../cdk/settings/read-settings.ts';
-import { RELAY_DEADLINE_MS } from '../../relay/config.ts';
+import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/read-settings.ts';
+import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/config.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';
 
@@ -287,4 +287,5 @@ describe('the command line', () => {
 
 test('a deadline is refused here that the relay would refuse', () => {
   expect(DEADLINE_MS).toEqual(RELAY_DEADLINE_MS);
+  expect(WAITING_MS).toEqual(ANSWER_WITHIN_MS);
 });

@@ -319,3 +319,30 @@ test('a batch with a name is sent under it, also the second time', async () => {
   await answered;
   expect(sent.map(({ batch }) => batch)).toEqual(['b4tch', 'b4tch']);
 });
+
+test('who waits for room comes first, and the function hears of everybody who does', async () => {
+  const bodies: { requests: { jobId: number }[]; waiting?: unknown }[] = [];
+  const clock = handClock(1_000);
+  const terms = { lines: ['a'], jobs: [{ jobId: 2, waitedMs: 5, turn: ['a'] }] };
+  const forwarder = createForwarder({
+    baseUrl: 'http://admit',
+    fetch: async (_, init) => {
+      bodies.push(JSON.parse(String(init.body)));
+      return Response.json({ decisions });
+    },
+    clock,
+    breaker: createBreaker(
+      () => clock.monotonicMs(),
+      () => {},
+    ),
+    random: () => 0.5,
+    observe: () => {},
+    waiting: { inTurn: (jobs) => [...jobs].reverse(), terms: () => terms },
+  });
+  expect(await forwarder.send(JOBS, 2_000)).toMatchObject([
+    { outcome: 'admitted', decisionId: 'd-1' },
+    { outcome: 'admitted', decisionId: 'd-2' },
+  ]);
+  expect(bodies[0]?.requests.map(({ jobId }) => jobId)).toEqual([2, 1]);
+  expect(bodies[0]?.waiting).toEqual(terms);
+});

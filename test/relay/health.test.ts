@@ -15,6 +15,8 @@ const WELL: RelayStatus = {
   schema: { source: 'gitlab.binpb', hash: '0123456789ab', placeholder: false, standing: 'proven' },
   breaker: 'closed',
   openJobs: 1,
+  waitingJobs: 0,
+  waitingLines: [],
   unmeteredQueued: 0,
   directoryAgeMs: 5_000,
   directoryKnown: true,

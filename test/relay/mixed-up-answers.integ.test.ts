@@ -117,7 +117,9 @@ async function decided(route: string, mixUp: MixUp) {
     undecided: undecided.length,
     wrong: JOBS - right.length - undecided.length,
     ofOthers: verdicts.filter(
-      ({ jobId, verdict }) => verdict.outcome !== 'undecided' && verdict.decisionId !== `d-${jobId}-1`,
+      ({ jobId, verdict }) =>
+        (verdict.outcome === 'admitted' || verdict.outcome === 'rejected') &&
+        verdict.decisionId !== `d-${jobId}-1`,
     ).length,
   };
 }

@@ -78,3 +78,28 @@ test.each([
     rejected,
   ]);
 });
+
+const waiting = {
+  outcome: 'waiting',
+  leftMs: 20_000,
+  counters: ['group/1|jobs-now|now'],
+  violations: [violation],
+  text: 'full',
+};
+
+test('a job that may wait comes through', () => {
+  expect(parseVerdicts({ decisions: [waiting] }, 1)).toEqual([waiting]);
+});
+
+test.each([
+  { leftMs: 0 },
+  { leftMs: '20s' },
+  { leftMs: Number.POSITIVE_INFINITY },
+  { counters: [] },
+  { counters: [''] },
+  { counters: Array.from({ length: 65 }, (_, at) => `c${at}`) },
+  { violations: [] },
+  { text: '' },
+])('one that cannot be kept waiting by what is said, %j, is malformed', (part) => {
+  expect(parseVerdicts({ decisions: [{ ...waiting, ...part }] }, 1)).toEqual([malformed]);
+});

@@ -51,6 +51,12 @@ const answers = ({ deadlineMs }: AlarmInput): Row => ({
       lines: [{ formula: 'latencyMedian', label: 'p50' }],
       marks: [{ value: deadlineMs, label: 'Deadline: the fallback answers' }],
     },
+    {
+      kind: 'graph',
+      title: 'Jobs that wait for room',
+      lines: [{ formula: 'waiting', label: 'Most in one relay' }],
+      right: [{ formula: 'waitMs', label: 'Waited, p99, ms' }],
+    },
     { kind: 'top-ten', title: 'Rejections by rule', query: queries.REJECTIONS_BY_RULE },
   ],
 });

@@ -6,6 +6,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/index.ts';
+import { writtenWait } from '../../core/limits/index.ts';
 
 /** One counter a job claimed, or would claim if it were asked about now. Whole units. */
 export interface CounterLine {
@@ -43,6 +44,8 @@ interface CounterNow {
   /** Below 0 if the limit is exceeded. A limit that only watches shows what would count had it been enforced. */
   readonly left?: number;
   readonly mode?: Mode;
+  /** How long jobs are kept waiting for room, as `20s`; absent: they are rejected at once. */
+  readonly wait?: string;
 }
 
 /** Today's limits, and when that is: grants come and go. */
@@ -106,6 +109,7 @@ function counterNow(
   const limit = written && limitAt(written, nowMs);
   const bound = asked?.bound ?? limit?.amount;
   const mode = asked?.mode ?? limit?.mode;
+  const wait = limit && writtenWait(limit);
   const counts = mode === 'enforce' ? committed : fitted;
   return {
     settled,
@@ -113,5 +117,6 @@ function counterNow(
     ...(bound !== undefined && { bound }),
     ...(typeof bound === 'number' && { left: bound - counts }),
     ...(mode !== undefined && { mode }),
+    ...(wait !== undefined && { wait }),
   };
 }

@@ -77,6 +77,9 @@ const CounterSchema = z
       bound: maybe(limitAmount('Absent: there is no such limit any more.')),
       left: maybe(amount()),
       mode: maybe(mode),
+      wait: maybe(
+        text('How long jobs are kept waiting for room, as `20s`. Absent: they are rejected at once.'),
+      ),
     }),
   })
   .openapi('ExplainedCounter');

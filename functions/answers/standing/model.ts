@@ -57,6 +57,7 @@ export const LimitRowSchema = z
       z.union([z.string(), z.number()]).openapi({ description: 'The most that is carried over, likewise.' }),
     ),
     graceAmount: maybe(amount('What may be used beyond the amount.')),
+    wait: maybe(text('How long a job is kept waiting for room, as `20s`. Absent: it is rejected at once.')),
     per: maybe(periodKind),
     period: maybe(PeriodRowSchema),
     zone: text('IANA zone of the period and of its dates.'),

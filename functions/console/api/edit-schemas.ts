@@ -31,6 +31,10 @@ const fields = {
     .enum(OUTAGE_POLICIES as ['admit', 'room', 'reject'])
     .nullable()
     .openapi({ description: 'What becomes of jobs while the limit cannot be asked.' }),
+  wait: z.string().max(20).nullable().openapi({
+    example: '20s',
+    description: 'How long a job that only such limits refuse is kept waiting for room.',
+  }),
   thresholds: z.array(z.number()).max(20).nullable(),
   owner: text().nullable(),
   contact: text().nullable(),

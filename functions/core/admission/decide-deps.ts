@@ -5,7 +5,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { DirectoryRequest, DirectoryResponse } from '../contract/index.ts';
 import type { LedgerClock, Log } from '../environment/index.ts';
-import type { HoldOptions, Ledger } from '../ledger/index.ts';
+import type { HoldOptions, Ledger, WaitAsk } from '../ledger/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { BatchRooms } from './limit-rooms.ts';
 
@@ -45,3 +45,6 @@ export interface DecideDeps {
   /** Written at the end of each request. @default none are kept */
   readonly metrics?: Metrics;
 }
+
+/** What the caller knows of a job that it can keep waiting for room. */
+export type WaitLookup = (jobId: number) => WaitAsk;

@@ -6,10 +6,10 @@ import { parseAdmissionRequest } from '../../../policies/request/parse-request.t
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
-import type { JobDecision } from '../contract/index.ts';
+import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/index.ts';
-import type { DecideDeps } from './decide-deps.ts';
+import type { DecideDeps, WaitLookup } from './decide-deps.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';
 
 /**
@@ -19,12 +19,25 @@ import { type JudgedJob, judgeRequests } from './judge.ts';
  *
  * @param deadlineMs on `deps.clock.monotonicMs()`.
  */
+export function decide(
+  entries: readonly unknown[],
+  deadlineMs: number,
+  deps: DecideDeps,
+): Promise<readonly JobDecision[]>;
+/** @param waitOf - the caller can keep jobs waiting. */
+export function decide(
+  entries: readonly unknown[],
+  deadlineMs: number,
+  deps: DecideDeps,
+  waitOf: WaitLookup | undefined,
+): Promise<readonly AdmissionAnswer[]>;
 export async function decide(
   entries: readonly unknown[],
   deadlineMs: number,
   deps: DecideDeps,
-): Promise<readonly JobDecision[]> {
-  const decisions: JobDecision[] = new Array(entries.length);
+  waitOf?: WaitLookup,
+): Promise<readonly AdmissionAnswer[]> {
+  const decisions: AdmissionAnswer[] = new Array(entries.length);
   const requests: AdmissionRequest[] = [];
   const placeOf: number[] = [];
 
@@ -39,13 +52,13 @@ export async function decide(
     requests.push(parsed.value);
   });
 
-  const judged = requests.length === 0 ? [] : await judgeRequests(requests, deadlineMs, deps);
+  const judged = requests.length === 0 ? [] : await judgeRequests(requests, deadlineMs, { ...deps, waitOf });
   const notices = await noticesByJob(judged, deadlineMs, deps);
   judged.forEach((one, position) => {
     // The id of the job that was judged, not of the one that stands at this place.
     decisions[placeOf[position] ?? 0] = {
       jobId: one.request.jobId,
-      ...toDecision(one, notices.get(one), deps.consoleUrl),
+      ...toDecision(one, notices.get(one), deps.consoleUrl, waitOf),
     };
   });
   return decisions;
@@ -78,17 +91,20 @@ function toDecision(
   { request, evaluation, outcome, policy, nowMs }: JudgedJob,
   notice: NoticeOrder | undefined,
   consoleUrl: string | undefined,
-): Decision {
+  waitOf: WaitLookup | undefined,
+): Decision | WaitingAnswer {
   if (outcome.outcome === 'undecided') {
     const { cause } = outcome;
     return { outcome: 'undecided', cause: cause === 'stale_limits' ? 'unavailable' : cause };
   }
-  const decisionId = decisionIdOf(request.jobId, outcome.generation);
+  // Nothing is recorded of a job that waits: it has no generation yet.
+  const decisionId = decisionIdOf(request.jobId, outcome.outcome === 'waiting' ? 0 : outcome.generation);
   const { terms } = evaluation;
   if (outcome.outcome === 'admitted') {
     return { outcome: 'admitted', decisionId, terms, shadow: outcome.shadow };
   }
   const footer = footerOf(policy.rules, outcome.violations);
+  const waitedMs = waitOf?.(request.jobId).waitedMs;
   const text = rejectionText({
     request,
     violations: outcome.violations,
@@ -98,7 +114,9 @@ function toDecision(
     disclosure: disclosureFor(evaluation.placement, policy.disclose),
     detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
     ...(footer === undefined ? {} : { footer }),
+    ...(waitedMs !== undefined && { waitedMs }),
   });
+  if (outcome.outcome === 'waiting') return { ...outcome, text };
   const { violations, shadow } = outcome;
   return { outcome: 'rejected', decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
 }

@@ -5,7 +5,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
 import type { Log } from '../environment/index.ts';
 import type { HoldAsk, HoldOutcome } from '../ledger/index.ts';
-import type { DecideDeps, Rules } from './decide-deps.ts';
+import type { DecideDeps, Rules, WaitLookup } from './decide-deps.ts';
 
 /** A request that parsed and was evaluated, on its way to the ledger. */
 interface Evaluated {
@@ -20,11 +20,16 @@ export interface JudgedJob extends Evaluated {
   readonly nowMs: number;
 }
 
+interface JudgeDeps extends DecideDeps {
+  /** Absent: the caller keeps no job waiting. */
+  readonly waitOf?: WaitLookup | undefined;
+}
+
 /** One per request, same order. */
 export async function judgeRequests(
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
-  deps: DecideDeps,
+  deps: JudgeDeps,
 ): Promise<readonly JudgedJob[]> {
   const rules = await deps.currentRules(requests);
   const judged = await judgeBy(rules, requests, deadlineMs, deps);
@@ -41,7 +46,7 @@ const isStale = ({ outcome }: JudgedJob): boolean =>
 async function judgeAnew(
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
-  deps: DecideDeps,
+  deps: JudgeDeps,
 ): Promise<readonly JudgedJob[]> {
   try {
     const { limitsAreCurrent: _, ...rules } = await deps.currentRules(requests);
@@ -59,7 +64,7 @@ async function judgeBy(
   rules: Rules,
   requests: readonly AdmissionRequest[],
   deadlineMs: number,
-  deps: DecideDeps,
+  deps: JudgeDeps,
 ): Promise<readonly JudgedJob[]> {
   const { policy, limitsAreCurrent } = rules;
   const estimator = (await deps.estimatorFor?.(requests, policy.estimate, deadlineMs)) ?? rules.estimator;
@@ -72,7 +77,10 @@ async function judgeBy(
   });
   deps.rooms?.look(evaluated.flatMap(({ evaluation }) => evaluation.claims));
   const outcomes = await deps.ledger.hold(
-    evaluated.map((one) => ({ ...toHoldAsk(one), decidedAtMs: nowMs })),
+    evaluated.map((one) => {
+      const wait = deps.waitOf?.(one.request.jobId);
+      return { ...toHoldAsk(one), decidedAtMs: nowMs, ...(wait !== undefined && { wait }) };
+    }),
     deadlineMs,
     {
       ...(limitsAreCurrent && { limitsAreCurrent }),

@@ -29,8 +29,31 @@ export interface AdmissionsRequest {
   readonly requests: readonly AdmissionRequest[];
   /** Milliseconds the caller still has; the function starts no transaction with less than 150 left. */
   readonly remainingMs: number;
+  /** The caller can keep questions open, and knows what `waiting` means. Absent: whoever does not fit is rejected. */
+  readonly waiting?: WaitingTerms;
   /** The name of this batch in the caller's log, for ours to use, too: up to 40 of letters, digits, `_` and `-`. */
   readonly batch?: string;
+}
+
+/** What the caller knows of jobs that it keeps waiting for room. */
+export interface WaitingTerms {
+  /** Counters that jobs wait for: no other job may take of them, should there be room. At most {@link LINES_MAX}. */
+  readonly lines?: readonly string[];
+  /** Those jobs of this request that waited before, or may not wait. */
+  readonly jobs?: readonly WaitingTurn[];
+}
+
+/** Counters that others wait for, as named in one request. */
+export const LINES_MAX = 64;
+
+interface WaitingTurn {
+  readonly jobId: number;
+  /** How long it has been kept waiting, ms. */
+  readonly waitedMs: number;
+  /** Lines that it stands in itself, and whose turn it is: these it may take of. */
+  readonly turn?: readonly string[];
+  /** It can wait no longer: it is admitted or rejected now. */
+  readonly last?: true;
 }
 
 export interface AdmissionsResponse {
@@ -40,7 +63,7 @@ export interface AdmissionsResponse {
    * One per request, in any order, each decided on its own. A rejection's `notice` says whether people have been told of
    * it; a service that keeps no count of that leaves it out.
    */
-  readonly decisions: readonly JobDecision[];
+  readonly decisions: readonly AdmissionAnswer[];
   /**
    * Counters that several root groups share and for which these jobs had to fight others: the caller had better send the
    * roots of such jobs together. At most {@link CONTENDED_MAX}; absent: none. A service that does not know leaves it out.
@@ -82,6 +105,24 @@ export interface LimitRoom {
  * where the request had none that can be read.
  */
 export type JobDecision = Decision & { readonly jobId?: number };
+
+/** The same where the caller can keep jobs waiting. */
+export type AdmissionAnswer = JobDecision | (WaitingAnswer & { readonly jobId?: number });
+
+/**
+ * Nothing but limits that wait refuses the job: ask again, and let nobody pass. Nothing was written, and nothing is held. Only
+ * for callers that sent {@link WaitingTerms}.
+ */
+export interface WaitingAnswer {
+  readonly outcome: 'waiting';
+  /** How much longer it may be kept waiting, ms. */
+  readonly leftMs: number;
+  /** What it waits for, by the names of counters: texts of which only equality counts. At most a job's counters. */
+  readonly counters: readonly string[];
+  /** What it would be rejected for now, and the text that would say so. */
+  readonly violations: readonly [Violation, ...Violation[]];
+  readonly text: string;
+}
 
 /** An answer the relay gave without the ledger, to be charged unchecked. */
 export interface UnmeteredAnswer {

@@ -11,6 +11,19 @@ export interface Beat {
   readonly breaker?: string;
   /** The policy it was started with, by its version. */
   readonly policyVersion?: string;
+  /** The longest lines of jobs that wait for room, at most {@link WAITING_LINES_MAX}. Absent: none waits. */
+  readonly waiting?: readonly WaitingLine[];
+}
+
+export const WAITING_LINES_MAX = 20;
+
+/** How many jobs of one root group wait for one counter. */
+export interface WaitingLine {
+  /** Its id, or what is known of it. */
+  readonly root: string;
+  /** By name: `group/101|jobs-now|now`. */
+  readonly counter: string;
+  readonly jobs: number;
 }
 
 /** The descriptors a relay reads GitLab's questions with. */

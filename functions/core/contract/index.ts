@@ -1,6 +1,7 @@
 /** What others may use of this folder; its README says what it promises. */
 export {
   ADMISSIONS_PATH,
+  type AdmissionAnswer,
   type AdmissionsRequest,
   type AdmissionsResponse,
   BATCH_BYTES_MAX,
@@ -15,6 +16,7 @@ export {
   type DirectoryRow,
   HEALTH_PATH,
   type JobDecision,
+  LINES_MAX,
   type LimitRoom,
   type ProblemsResponse,
   REQUESTS_MAX,
@@ -23,7 +25,9 @@ export {
   type UnmeteredAnswer,
   type UnmeteredResponse,
   type UnmeteredResult,
+  type WaitingAnswer,
+  type WaitingTerms,
 } from './admissions.ts';
 export { emfLine, isDeployment, type Metric } from './emf-document.ts';
-export type { Beat, BeatSchema } from './heartbeat.ts';
+export { type Beat, type BeatSchema, WAITING_LINES_MAX, type WaitingLine } from './heartbeat.ts';
 export { NodeSha256 } from './node-sha256.ts';

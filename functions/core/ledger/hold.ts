@@ -31,6 +31,7 @@ import { giveBackCharges } from './reopen.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
 import type { Refusal, Write } from './store.ts';
+import { siftWaiting } from './waiting.ts';
 import { weigh, weighWithGrace } from './weigh.ts';
 
 interface HoldDeps extends AttemptDeps {
@@ -81,7 +82,8 @@ async function decidePack(
       for (const name of await giveBackCharges(charged, deadlineMs, deps)) known.delete(name);
     const jobs = open(pack);
     if (jobs.length === 0) return;
-    const weighing = await stale.sifted(await weighWithGrace(jobs, known, deadlineMs, deps));
+    const weighed = await weighWithGrace(jobs, known, deadlineMs, deps);
+    const weighing = await stale.sifted(await sifted(weighed, deadlineMs, deps));
     if (weighing.verdicts.length === 0) return;
     const result = await attempt(writesOf(weighing, deps.clock.nowMs()), deadlineMs, deps);
     switch (result.outcome) {
@@ -93,7 +95,21 @@ async function decidePack(
         learn(result.refusals, weighing, known, deps);
     }
   }
-  giveUp((await stale.sifted(weigh(open(pack), known))).verdicts, 'contended');
+  const last = await sifted(weigh(open(pack), known), deadlineMs, deps);
+  giveUp((await stale.sifted(last)).verdicts, 'contended');
+}
+
+/** Without the jobs that go on waiting. */
+async function sifted(
+  weighing: WeighingResult,
+  deadlineMs: number,
+  { store, clock }: HoldDeps,
+): Promise<WeighingResult> {
+  if (weighing.verdicts.every(({ waitMs }) => waitMs === undefined)) return weighing;
+  return siftWaiting(weighing, deadlineMs, {
+    ...{ store, clock },
+    learnRecord: (job, record) => learnRecord(job, record, clock.nowMs()),
+  });
 }
 
 function noteShared(writes: readonly Write[], contended: Set<string>): void {

@@ -50,6 +50,7 @@ export type {
   RecordClaim,
   UncheckedCause,
   UnmeteredAsk,
+  WaitAsk,
 } from './ledger.ts';
 export {
   MemoryStore,

@@ -69,6 +69,10 @@ export interface WeighedVerdict {
   readonly ask: Pick<HoldJob, 'ask' | 'names'>;
   /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
   readonly graceUnknown: boolean;
+  /** All that refuses it lets it wait so long. Absent: something does not. */
+  readonly waitMs?: number;
+  /** Counters, by name, that it would wait for. */
+  readonly awaited?: readonly string[];
 }
 
 export interface WeighingResult {
@@ -76,6 +80,12 @@ export interface WeighingResult {
   /** Keyed by counter name: one merged write per counter of the kept jobs. */
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }
+
+/** Whether others wait for what the claim asks for, and the limit is one that waits. */
+export const isBehind = ({ ask, names }: Pick<HoldJob, 'ask' | 'names'>, index: number): boolean =>
+  ask.wait !== undefined &&
+  ask.claims[index]?.waitMs !== undefined &&
+  ask.wait.behind.has(names[index] ?? '');
 
 /** Its job expired with the hold charged. */
 export const isCharged = (record: JobRecord | undefined): record is JobRecord =>

@@ -3,7 +3,7 @@
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { HoldJob, WeighedVerdict, WeighingResult } from './job.ts';
+import { type HoldJob, isBehind, type WeighedVerdict, type WeighingResult } from './job.ts';
 import type { HoldOptions, HoldOutcome } from './ledger.ts';
 import { fitsBound, type KnownCounter } from './merge.ts';
 
@@ -30,7 +30,7 @@ export class SeenCounters {
   }
 
   /**
-   * The counters, by name, of the jobs that would not all fit, or are rejected without them. Reading them first is cheaper
+   * The counters, by name, of the jobs that would not all fit, may take nothing because others wait, or are rejected without them. Reading them first is cheaper
    * than a refused transaction; all counters of such a job are named, because its rejection reports everything it does
    * not meet: nobody should mend an image only to learn of an empty budget.
    */
@@ -48,6 +48,7 @@ export class SeenCounters {
         // Past the soft part every job is noted with what the counter shows.
         const bound = claim.soft?.bound ?? claim.bound;
         if (bound === undefined) return;
+        if (isBehind({ ask, names }, index)) full = true;
         const taken = sum + (claim.mode === 'enforce' ? seen.committed : seen.fitted);
         if (!fitsBound(taken, claim.amount, bound)) full = true;
       });

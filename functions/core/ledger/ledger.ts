@@ -91,6 +91,17 @@ export interface HoldAsk {
    * break-glass. If that does not fit either, the job is rejected for what stopped it in the first place.
    */
   readonly breakGlass?: Pick<HoldAsk, 'violations' | 'claims'>;
+  /** Whoever asks can keep the job waiting, and keeps others. Absent: a job that does not fit is rejected. */
+  readonly wait?: WaitAsk;
+}
+
+export interface WaitAsk {
+  /** How long it has been kept waiting. */
+  readonly waitedMs: number;
+  /** It can wait no longer. */
+  readonly last: boolean;
+  /** Counters, by name, for which others wait before it: of those with limits that wait it takes nothing. */
+  readonly behind: ReadonlySet<string>;
 }
 
 export interface HoldOptions {
@@ -123,6 +134,14 @@ export type HoldOutcome =
       readonly repeated: boolean;
       readonly violations: readonly [Violation, ...Violation[]];
       readonly shadow: readonly Violation[];
+    }
+  /** Only limits that wait refuse it, and it may go on waiting: nothing was written. Only for asks with a `wait`. */
+  | {
+      readonly outcome: 'waiting';
+      readonly leftMs: number;
+      /** What it waits for, by name. */
+      readonly counters: readonly string[];
+      readonly violations: readonly [Violation, ...Violation[]];
     }
   | {
       readonly outcome: 'undecided';

@@ -130,7 +130,7 @@ const countNew = (wanted: readonly string[], present: ReadonlySet<string>): numb
 
 // One claim against what its counter shows: does it fit, and how much of a fit must the table confirm?
 
-interface Judged {
+export interface ClaimOutcome {
   /** What the claim must fit at commit; undefined: it does not ask. */
   readonly bound: number | undefined;
   /** Whether it counts in `fitted`. */
@@ -157,7 +157,7 @@ export function judgeClaim(
   counter: KnownCounter | undefined,
   merge: CounterMerge | undefined,
   own: number,
-): Judged {
+): ClaimOutcome {
   const { amount, bound, soft, grace } = claim;
   if (bound === undefined) return { bound, fitted: claim.neverFits !== true };
   if (counter === undefined) return { bound: soft?.bound ?? bound, fitted: true };

@@ -3,10 +3,17 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import type { LedgerClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { HoldJob, WeighedVerdict, WeighingResult } from './job.ts';
+import { type HoldJob, isBehind, type WeighedVerdict, type WeighingResult } from './job.ts';
 import type { RecordClaim } from './ledger.ts';
-import { CounterMerge, judgeClaim, type KnownCounter, type KnownCounters } from './merge.ts';
+import {
+  type ClaimOutcome,
+  CounterMerge,
+  judgeClaim,
+  type KnownCounter,
+  type KnownCounters,
+} from './merge.ts';
 import type { LedgerStore } from './store.ts';
+import { refusedForOthers } from './waiting.ts';
 
 /** A verdict and the bound each claim must fit at commit. */
 interface Weighed extends WeighedVerdict {
@@ -38,7 +45,11 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
   const refusedOutright = ask.violations.some(({ mode }) => mode === 'enforce');
   const judged = ask.claims.map((claim, index) => {
     const name = names[index] ?? '';
-    return judgeClaim(claim, known.get(name), merges.get(name), ownBefore(job, index));
+    const counter = known.get(name);
+    const found = judgeClaim(claim, counter, merges.get(name), ownBefore(job, index));
+    return found.refused === undefined && isBehind(job, index)
+      ? refusedForOthers(claim, found, counter)
+      : found;
   });
   const refusals = judged.filter(({ refused }) => refused !== undefined);
   const graceMayDo =
@@ -63,8 +74,24 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     shadow,
     claims: ask.claims.map((claim, index) => recordClaim(claim, kept, judged[index]?.fitted ?? true)),
     graceUnknown: graceMayDo && runs === undefined,
+    ...(!kept && !refusedOutright && waitOf(job, judged)),
     bounds: judged.map(({ refused, grace, bound }) => (refused === undefined ? bound : grace)),
   };
+}
+
+/** How long all that refuses it lets it wait, and for what; nothing if any of it rejects at once. */
+function waitOf(
+  { ask, names }: HoldJob,
+  judged: readonly ClaimOutcome[],
+): Pick<WeighedVerdict, 'waitMs' | 'awaited'> | undefined {
+  let waitMs = Number.POSITIVE_INFINITY;
+  const awaited: string[] = [];
+  for (const [index, { refused }] of judged.entries()) {
+    if (refused === undefined) continue;
+    waitMs = Math.min(waitMs, ask.claims[index]?.waitMs ?? 0);
+    awaited.push(names[index] ?? '');
+  }
+  return waitMs > 0 ? { waitMs, awaited } : undefined;
 }
 
 function recordClaim(

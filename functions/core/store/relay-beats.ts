@@ -1,6 +1,7 @@
+import { isRecord } from '../../../policies/document/reading.ts';
 import * as names from '../../names.ts';
 import { SK } from '../../names.ts';
-import type { Beat } from '../contract/index.ts';
+import { type Beat, WAITING_LINES_MAX, type WaitingLine } from '../contract/index.ts';
 import { queryPage } from './calls.ts';
 import { ledgerKeys } from './keys.ts';
 import { type InstanceTable, type Item, TimeLimit } from './operation.ts';
@@ -33,6 +34,7 @@ function beatOf(item: Item): RelayBeat {
   const directoryAge = item[names.HEARTBEAT_DIRECTORY_AGE]?.N;
   const breaker = item[names.HEARTBEAT_BREAKER]?.S;
   const policyVersion = item[names.HEARTBEAT_POLICY]?.S;
+  const waiting = waitingIn(item[names.HEARTBEAT_WAITING]?.S);
   return {
     relayId: item[SK]?.S ?? '',
     atMs: Number(item[names.HEARTBEAT_AT]?.N ?? 0),
@@ -40,6 +42,7 @@ function beatOf(item: Item): RelayBeat {
     ...(directoryAge !== undefined && { directoryAgeMs: Number(directoryAge) }),
     ...(breaker !== undefined && { breaker }),
     ...(policyVersion !== undefined && { policyVersion }),
+    ...(waiting.length > 0 && { waiting }),
     ...(source !== undefined && {
       schema: {
         source,
@@ -49,4 +52,23 @@ function beatOf(item: Item): RelayBeat {
       },
     }),
   };
+}
+
+/** What is of the form; a relay of another version may write more. */
+function waitingIn(json: string | undefined): readonly WaitingLine[] {
+  if (json === undefined) return [];
+  let lines: unknown;
+  try {
+    lines = JSON.parse(json);
+  } catch {
+    return [];
+  }
+  return (Array.isArray(lines) ? lines : [])
+    .slice(0, WAITING_LINES_MAX)
+    .filter(isRecord)
+    .flatMap(({ root, counter, jobs }) =>
+      typeof root === 'string' && typeof counter === 'string' && typeof jobs === 'number'
+        ? [{ root, counter, jobs }]
+        : [],
+    );
 }

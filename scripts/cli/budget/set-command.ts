@@ -39,6 +39,7 @@ ${SUBJECT_HELP}
   --overdraft <what>   absorb, carry or alert
   --mode <mode>        ${MODES.join(', ')}
   --when-unreachable <what>   while the limit cannot be asked: ${OUTAGE_POLICIES.join(', ')}; room: what was last known to be left
+  --wait <duration>    20s: how long a job is kept waiting for a slot, CPU, memory or a start, rather than rejected at once
   --thresholds <list>  50,75,90,100: percent at which the owner is told
   --owner, --contact, --cost-center, --note <text>   about the limit; --note stands on it, --reason in the change log
   --from, --until <day>                              it asks nothing before and after; days are meant whole, in the
@@ -59,6 +60,7 @@ const FIELD_FLAGS = {
   overdraft: 'text',
   mode: 'text',
   'when-unreachable': 'text',
+  wait: 'text',
   thresholds: 'text',
   owner: 'text',
   contact: 'text',
@@ -148,6 +150,7 @@ function fieldsOf(values: FlagValues<typeof FIELD_FLAGS>): Fields {
     overdraft: chosen('overdraft', values.overdraft, ['absorb', 'carry', 'alert']),
     mode: chosen('mode', values.mode, MODES),
     when_unreachable: chosen('when-unreachable', values['when-unreachable'], OUTAGE_POLICIES),
+    wait: text(values.wait),
     thresholds: thresholdsOf(values.thresholds),
     owner: text(values.owner),
     contact: text(values.contact),

@@ -198,7 +198,7 @@ function thenRow({ counter, unit, atDecision }: CounterLine, currency: string): 
 
 function nowRow({ unit, atDecision, now }: CounterLine, currency: string): readonly string[] {
   const show = (amount: number): string => amountText(amount, unit, currency);
-  const { settled, held, bound, left, mode } = now;
+  const { settled, held, bound, left, mode = '', wait } = now;
   return [
     '',
     'now',
@@ -207,6 +207,6 @@ function nowRow({ unit, atDecision, now }: CounterLine, currency: string): reado
     show(held),
     bound === undefined ? 'no limit' : bound === 'unlimited' ? bound : show(bound),
     left === undefined ? '' : show(left),
-    mode ?? '',
+    wait === undefined ? mode : `${mode}, jobs wait ${wait}`,
   ];
 }

@@ -1,5 +1,7 @@
+import type { WaitingLine } from '../../../functions/core/contract/index.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, type JobRecord } from '../../../functions/core/ledger/index.ts';
+import type { RelayBeat } from '../../../functions/core/store/index.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
@@ -20,7 +22,8 @@ const BATCH = 100;
 const HELP = `tollgate reservations ls [flags]
 
 Which jobs hold an amount now? Those that are due first come first. A job is due at its start and timeout and 15 minutes:
-by then GitLab should have said how it ended; the sweep asks it, and frees nothing before.
+by then GitLab should have said how it ended; the sweep asks it, and frees nothing before. Below them: which jobs wait for room,
+as the relays said within the last minute.
 
   --stale              only jobs past their due time
   --count <n>          how many at most (default: ${COUNT})
@@ -38,7 +41,8 @@ export const reservationsCommandOn = (open: OpenLedger): Command => ({
   run: async (args, io) => {
     const { values } = readFlags(args, { stale: 'switch', count: 'text', ...RULES_FLAGS, ...LEDGER_FLAGS });
     const max = values.count === undefined ? COUNT : readWhole('count', values.count, 1, COUNT_MAX);
-    const { currency } = readRules(values, io).policy;
+    const { policy, directory } = readRules(values, io);
+    const { currency } = policy;
     const nowMs = io.nowMs();
     const ledger = await open(values, io);
     try {
@@ -55,8 +59,13 @@ export const reservationsCommandOn = (open: OpenLedger): Command => ({
       // The index lags: a job may have ended since.
       const shown = values.stale ? held.filter(({ overdueSeconds }) => overdueSeconds > 0) : held;
       const cut = due.length === max;
-      if (values.json) io.out(`${JSON.stringify({ currency, jobs: shown, more: cut })}\n`);
-      else io.out(heldText(shown, currency, values.stale, cut, io));
+      const waiting = waitingLines((await ledger.relayBeats?.()) ?? [], nowMs);
+      if (values.json) io.out(`${JSON.stringify({ currency, jobs: shown, more: cut, waiting })}\n`);
+      else {
+        const groupOf = (root: string) => directory?.groupById.get(Number(root))?.path ?? `group ${root}`;
+        io.out(heldText(shown, currency, values.stale, cut, io));
+        io.out(waiting.map((line) => waitingText(line, groupOf(line.root))).join(''));
+      }
       return EXIT.ok;
     } finally {
       await ledger.close();
@@ -129,4 +138,27 @@ function heldText(
   const sum = jobs.reduce((total, { heldMicros }) => total + heldMicros, 0);
   const more = cut ? ', and perhaps more: --count' : '';
   return `${table(titles, rows, io.columns, paint.dim)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
+}
+
+/** Two beats: who stopped waiting before that is not told any more. */
+const TOLD_MS = 60_000;
+
+/** Of all relays together, the longest lines first. */
+function waitingLines(beats: readonly RelayBeat[], nowMs: number): readonly WaitingLine[] {
+  const lines = new Map<string, WaitingLine>();
+  for (const { atMs, waiting = [] } of beats) {
+    if (nowMs - atMs > TOLD_MS) continue;
+    for (const line of waiting) {
+      const key = `${line.root} ${line.counter}`;
+      lines.set(key, { ...line, jobs: line.jobs + (lines.get(key)?.jobs ?? 0) });
+    }
+  }
+  return [...lines.values()].sort((a, b) => b.jobs - a.jobs);
+}
+
+/** A counter's name is its subject, its limit and its period. */
+function waitingText({ counter, jobs }: WaitingLine, group: string): string {
+  const [subject = '', limit = ''] = counter.split('|');
+  const who = jobs === 1 ? '1 job' : `${jobs} jobs`;
+  return `${printable(`${who} of ${group} ${jobs === 1 ? 'waits' : 'wait'} for room: ${limit} of ${subject}`)}\n`;
 }

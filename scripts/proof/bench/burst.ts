@@ -7,6 +7,7 @@ import { createFallback } from '../../../relay/fallback.ts';
 import { createForwarder } from '../../../relay/forward.ts';
 import { statelessCheck } from '../../../relay/stateless-check.ts';
 import { compileReader, plausibilityJudge } from '../../../relay/translate/question-reader.ts';
+import { WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof } from '../../../relay/wire/schema-proof.ts';
 import { VirtualTime } from '../../local/clock/virtual-time.ts';
@@ -49,6 +50,12 @@ export async function burstFigure(): Promise<Figure> {
     breaker: createBreaker(() => clock.monotonicMs(), observe),
     observe,
   });
+  const commit = createGroupCommit({
+    send: forwarder.send,
+    clock,
+    observe,
+    defer: (run) => void clock.after(0, run),
+  });
   const answer = createAnswering({
     read: createQuestionReader({
       read: compileReader(schema, { variables: rules.policy.variables, trustVariables: false }),
@@ -57,12 +64,7 @@ export async function burstFigure(): Promise<Figure> {
       observe,
     }),
     proof,
-    commit: createGroupCommit({
-      send: forwarder.send,
-      clock,
-      observe,
-      defer: (run) => void clock.after(0, run),
-    }),
+    waiting: new WaitingQueue({ commit, clock, observe, deadlineMs: 2_000, answerWithinMs: 2_000 }),
     fallback: createFallback({
       clock,
       stateless: statelessCheck(rules.policy, clock, () => rules.directory),
@@ -73,7 +75,6 @@ export async function burstFigure(): Promise<Figure> {
     unmetered: { add: observe, leave: observe, flush: async () => {}, queued: 0 },
     clock,
     observe,
-    deadlineMs: 2_000,
   });
   const encode = questionEncoder(schema.question, true);
   const questions = Array.from({ length: QUESTIONS }, (_, index) => encode(benchQuestion(index + 1)));

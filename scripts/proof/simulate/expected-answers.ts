@@ -123,6 +123,7 @@ function otherwise(
   const expected = `${isRepeated ? 'again ' : ''}${state} as generation ${generation}`;
   if (outcome === undefined || outcome.outcome === 'undecided')
     return mayBeUndecided ? undefined : `job ${job.jobId} is undecided, expected ${expected}`;
+  if (outcome.outcome === 'waiting') return `job ${job.jobId} waits, expected ${expected}`;
   const isRejected = outcome.outcome === 'rejected';
   if (isRejected !== (state === 'REJECTED') || outcome.generation !== generation)
     return `job ${job.jobId} is ${outcome.outcome} as generation ${outcome.generation}, expected ${expected} (${refusedBy})`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAdmissionsEnvelope, parseUnmeteredEnvelope } from '../../../functions/admit/routes.ts';
-import { REQUESTS_MAX } from '../../../functions/core/contract/admissions.ts';
+import { LINES_MAX, REQUESTS_MAX } from '../../../functions/core/contract/admissions.ts';
 
 const requests = (count: number): unknown[] =>
   Array.from({ length: count }, (_, index) => ({ jobId: index + 1 }));
@@ -71,4 +71,23 @@ test.each([
   const parsed = parseAdmissionsEnvelope({ requests: [{}], remainingMs: 100, batch });
   expect(parsed).toMatchObject({ ok: true });
   expect(parsed.ok ? parsed.value.batch : 'refused').toBe(read);
+});
+
+test('reads who waits, and passes over what is not of the contract', () => {
+  const read = (waiting: unknown) => {
+    const parsed = parseAdmissionsEnvelope({ requests: requests(1), remainingMs: 2_000, waiting });
+    return parsed.ok ? parsed.value.waiting : undefined;
+  };
+  const jobs = [{ jobId: 1, waitedMs: 700, turn: ['a'], last: true }];
+  expect(read({ lines: ['a', 'b'], jobs })).toEqual({ lines: ['a', 'b'], jobs });
+  expect(read({})).toEqual({ lines: [], jobs: [] });
+  expect(read(undefined)).toBeUndefined();
+  expect(read('yes')).toBeUndefined();
+  expect(
+    read({
+      lines: ['a', 7, ''],
+      jobs: [{ jobId: 1, waitedMs: -1 }, { jobId: 2, waitedMs: 1, last: 'yes' }, 7],
+    }),
+  ).toEqual({ lines: ['a'], jobs: [{ jobId: 2, waitedMs: 1, turn: [] }] });
+  expect(read({ lines: Array.from({ length: 100 }, (_, at) => `c${at}`) })?.lines).toHaveLength(LINES_MAX);
 });

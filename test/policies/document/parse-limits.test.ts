@@ -306,3 +306,20 @@ test('limits that would give one job more than 24 counters over all levels are r
     'limits: give a job up to 26 counters; expected at most 24 over all levels',
   ]);
 });
+
+test('limits of what comes back within seconds may let jobs wait, and no others', () => {
+  const waits = (limit: object) => someLimits(one(limit)).bySubject.get('instance')?.[0]?.waitMs;
+  expect(waits({ jobs: 2, wait: '20s' })).toBe(20_000);
+  expect(waits({ cpu: 4, wait: 'up to 1m' })).toBe(60_000);
+  expect(waits({ memory: '4Gi', wait: '5s' })).toBe(5_000);
+  expect(waits({ starts: 4, per: 'minute', wait: '30s' })).toBe(30_000);
+  expect(waits({ jobs: 2 })).toBeUndefined();
+  const REFUSED =
+    'limits[0].wait: is on a limit of money, of which no room comes back within seconds; only jobs, cpu, memory and starts can be waited for';
+  expect(problemsOf(one({ money: 5, per: 'month', wait: '20s' }))).toEqual([REFUSED]);
+  expect(problemsOf(one({ minutes: 5, per: 'day', wait: '20s' }))).toEqual([
+    REFUSED.replace('money', 'minutes'),
+  ]);
+  for (const wait of ['61s', '0s', 'up to', 20, 'soon'])
+    expect(problemsOf(one({ jobs: 2, wait }))[0]).toContain('expected how long a job waits for room');
+});

@@ -150,3 +150,23 @@ test('variables are split into names and prefixes', () => {
     compared: [],
   });
 });
+
+test('turns of root groups whose jobs wait are whole numbers, and each group is named once', () => {
+  const weights = [
+    { group: 100, weight: 3 },
+    { group: 101, weight: 1 },
+  ];
+  expect(aPolicy({ waiting: { weights } }).waitWeights).toEqual(
+    new Map([
+      [100, 3],
+      [101, 1],
+    ]),
+  );
+  expect(aPolicy().waitWeights).toBeUndefined();
+  expect(
+    problemsOf(policyDocument({ waiting: { weights: [{ group: 100, weight: 0 }, ...weights, weights[0]] } })),
+  ).toEqual([
+    'waiting.weights[0].weight: 0; expected turns for one of others',
+    'waiting.weights[3].group: 100; expected a group that is named once',
+  ]);
+});

@@ -19,7 +19,7 @@ test('every metric in the names of the relay is written by a relay at work, and 
     random: () => 0.5,
     write: (line) => lines.push(line),
   });
-  const rules = flowRules([{ on: { group: 100 }, money: 2, per: 'month' }]);
+  const rules = flowRules([{ on: { group: 100 }, jobs: 2, wait: '1s' }]);
   const { app } = admitApp(new MemoryStore({ instance: 'emf.example.com' }), rules);
   let on = true;
   const front = new Hono();
@@ -30,7 +30,7 @@ test('every metric in the names of the relay is written by a relay at work, and 
   relay.start();
   await router.until(() => router.waitingStreams() > 0);
 
-  // Two jobs of 1.00 fit, the third is rejected; the fourth belongs to another group and finds nobody to ask.
+  // Two jobs fit, the third waits in vain and is rejected; the fourth belongs to another group and finds nobody to ask.
   for (const jobId of [1, 2, 3]) await router.admit(question(jobId));
   on = false;
   const other = question(4, 7);
@@ -55,7 +55,9 @@ test('every metric in the names of the relay is written by a relay at work, and 
     QuestionsUnaccounted: [0],
   });
   expect(values.AnswerLatencyMs).toHaveLength(4);
-  expect(values.BatchJobs).toEqual([1, 1, 1, 1]);
+  expect(values.WaitMs).toHaveLength(1);
+  expect(values.Waiting).toEqual([1]);
+  expect(new Set(values.BatchJobs)).toEqual(new Set([1]));
   expect(values.StreamsOpen?.[0]).toBeGreaterThan(0);
 
   emf.leave();

@@ -36,6 +36,8 @@ const QUIET = {
   StreamsOpen: [0],
   Reconnects: [0],
   AnswerLatencyMs: [],
+  Waiting: [],
+  WaitMs: [],
   BatchJobs: [],
   UnmeteredQueued: [0],
   UnmeteredDropped: [0],

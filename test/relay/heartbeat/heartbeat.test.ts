@@ -44,6 +44,16 @@ test('a beat tells the descriptors, the age of the directory and the breaker, wh
   expect(beats).toEqual([{ atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', ...known }]);
 });
 
+test('a beat tells who waits for room, and nothing where nobody does', () => {
+  const { clock, beats, relay } = beating();
+  const waitingLines = [{ root: '100', counter: 'group/101|jobs-now|now', jobs: 3 }];
+  relay.status = { ...HERE, waitingLines };
+  clock.advance(BEAT_EVERY_MS);
+  relay.status = { ...HERE, waitingLines: [] };
+  clock.advance(BEAT_EVERY_MS);
+  expect(beats.map((beat) => beat.waiting)).toEqual([waitingLines, undefined]);
+});
+
 test('a relay that the router cannot ask does not beat, and beats again when it can', () => {
   const { clock, beats, relay } = beating();
   relay.status = { everConnected: false, downMs: undefined, openStreams: 8 };

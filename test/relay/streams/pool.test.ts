@@ -218,3 +218,24 @@ test('an open without an answer from the network does not hang for ever', async 
   expect(bench.calls[0]?.ended).toBe(true);
   expect(bench.ofType('backing_off')).toHaveLength(1);
 });
+
+test('questions whose jobs wait for room take nobody’s place', async () => {
+  let parked = 0;
+  const bench = poolBench({ sizes: { start: 2, max: 4, openMax: 4 }, parked: () => parked });
+  await bench.open();
+  const asked = new Set<(typeof bench.calls)[number]>();
+  for (let question = 0; question < 6; question += 1) {
+    const free = bench.calls.filter((call) => !asked.has(call));
+    free[0]?.ask(`job ${question}`);
+    if (free[0] !== undefined) asked.add(free[0]);
+    await bench.settle();
+  }
+  expect(bench.questions, 'all places are taken').toHaveLength(4);
+  parked = 3;
+  await bench.questions[0]?.decide();
+  await bench.settle();
+  bench.clock.advance(100);
+  await bench.settle();
+  const { waiting, busy } = bench.pool.status();
+  expect({ busy, waiting }).toEqual({ busy: 3, waiting: 4 });
+});

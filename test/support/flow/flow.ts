@@ -121,6 +121,8 @@ export function flowRelay(
   rules: Rules,
   options: {
     readonly deadlineMs?: number;
+    /** @default deadlineMs */
+    readonly answerWithinMs?: number;
     readonly schema?: ReturnType<typeof loadSchema>;
     /** @default 'given': the router before it comes with this repository */
     readonly schemaTrust?: SchemaTrust;
@@ -142,6 +144,7 @@ export function flowRelay(
     fetch,
     policy: rules.policy,
     deadlineMs: options.deadlineMs ?? PATIENT_MS,
+    ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
     fallback: 'admit',
     schemaTrust: options.schemaTrust ?? 'given',
     observe: (event) => events.push(event),

@@ -48,7 +48,7 @@ export class History {
    * stayed: a job released meanwhile may well be rejected anew, also when somebody else then holds it again.
    */
   answered(jobId: number, outcome: HoldOutcome, askedAtCommit: number): void {
-    if (outcome.outcome === 'undecided') return;
+    if (outcome.outcome === 'undecided' || outcome.outcome === 'waiting') return;
     const born = this.#born.get(`${jobId}/${outcome.generation}`);
     if (outcome.outcome === 'admitted') {
       // SETTLED: it ran before anybody asked, and the question came late.

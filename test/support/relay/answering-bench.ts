@@ -11,6 +11,7 @@ import {
   plausibilityJudge,
 } from '../../../relay/translate/question-reader.ts';
 import { createUnmetered, type UnmeteredAnswers } from '../../../relay/unmetered.ts';
+import { WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
 import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
@@ -44,6 +45,8 @@ export interface AnsweringOptions {
   /** Gets the clock so that it can take its time on it. */
   readonly send: (clock: HandClock) => SendBatch;
   readonly deadlineMs?: number;
+  /** @default deadlineMs */
+  readonly answerWithinMs?: number;
   readonly queuedMax?: number;
   readonly unreadablePerHour?: number;
   readonly policy?: Policy;
@@ -77,6 +80,22 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
     observe({ type: 'schema', standing, source: schema.source, hash: schema.hash, placeholder: false }),
   );
   let decisions = 0;
+  const { answerWithinMs = deadlineMs } = options;
+  const fallback = createFallback({
+    schemaProven: () => proof.standing === 'proven',
+    clock,
+    stateless: statelessCheck(options.policy, clock),
+    costAndCapacity: 'admit',
+    newDecisionId: () => {
+      decisions += 1;
+      return `f-${decisions}`;
+    },
+    ...(unreadablePerHour !== undefined && { unreadablePerHour }),
+  });
+  const waiting = new WaitingQueue({
+    ...{ commit, clock, observe, deadlineMs, answerWithinMs },
+    noted: fallback.noted,
+  });
   const answerQuestion = createAnswering({
     read: createQuestionReader({
       read,
@@ -85,22 +104,11 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
       observe,
     }),
     proof,
-    commit,
-    fallback: createFallback({
-      schemaProven: () => proof.standing === 'proven',
-      clock,
-      stateless: statelessCheck(options.policy, clock),
-      costAndCapacity: 'admit',
-      newDecisionId: () => {
-        decisions += 1;
-        return `f-${decisions}`;
-      },
-      ...(unreadablePerHour !== undefined && { unreadablePerHour }),
-    }),
+    waiting,
+    fallback,
     unmetered,
     clock,
     observe,
-    deadlineMs,
   });
 
   return {

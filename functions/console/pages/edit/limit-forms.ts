@@ -1,5 +1,5 @@
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
-import { isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
+import { isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { Field } from '../parts/form-field.tsx';
@@ -21,6 +21,13 @@ const CARRY: Field = {
   name: 'carry',
   label: 'Carry over at most',
   hint: 'Of what a period leaves the next one has so much more: a share like 20% or an amount.',
+  short: true,
+};
+
+const WAIT: Field = {
+  name: 'wait',
+  label: 'Wait for room',
+  hint: 'How long a job waits for a slot, CPU, memory or a start before it is rejected, like 20s.',
   short: true,
 };
 
@@ -65,6 +72,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
   more: [
     SOFT,
     CARRY,
+    WAIT,
     ...TEXTS,
     { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' },
   ],
@@ -90,12 +98,13 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
       WHY,
     ],
-    more: [SOFT, ...(isBudget ? [CARRY] : []), ...TEXTS],
+    more: [SOFT, ...(isBudget ? [CARRY] : []), ...(isAwaitable(kind) ? [WAIT] : []), ...TEXTS],
     values: {
       amount: writtenAmount(baseAmount, kind),
       mode,
       soft: writtenPart(baseSoft, kind),
       ...(isBudget && { carry: writtenPart(baseCarry, kind) }),
+      ...(isAwaitable(kind) && { wait: limit.wait ?? '' }),
       owner: owner ?? '',
       contact: contact ?? '',
       cost_center: costCenter ?? '',

@@ -15,6 +15,8 @@ const SET_FIELDS = [
   'per',
   'zone',
   'soft',
+  'wait',
+  'wait',
   'carry',
   'mode',
   'owner',

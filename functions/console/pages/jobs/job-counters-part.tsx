@@ -58,7 +58,8 @@ function counterLine(
       <th scope="row" class="path">
         {subjectLink(subject, label)}
         <small class="soft">
-          <code>{limit}</code> {period !== 'now' && period} {now.mode !== undefined && modeTag(now.mode)}
+          <code>{limit}</code> {period !== 'now' && period} {now.mode !== undefined && modeTag(now.mode)}{' '}
+          {now.wait !== undefined && <>jobs wait {now.wait}</>}
         </small>
       </th>
       <td class="full">{before}</td>

@@ -20,6 +20,7 @@ export const limitFields = (limit: Limit): Fields =>
     overdraft: limit.overdraft,
     mode: limit.mode,
     when_unreachable: limit.whenUnreachable,
+    wait: writtenWait(limit),
     per: limit.per,
     zone: limit.zone === 'UTC' ? undefined : limit.zone,
     fiscal_start: limit.fiscalStart,
@@ -38,6 +39,9 @@ export const writtenSoft = ({ softShare, softAmount }: Limit): string | number |
 
 export const writtenCarry = ({ carryShare, carryMax }: Limit): string | number | undefined =>
   shareText(carryShare) ?? carryMax;
+
+export const writtenWait = ({ waitMs }: Limit): string | undefined =>
+  waitMs === undefined ? undefined : `${waitMs / 1_000}s`;
 
 export const grantFields = (grant: Grant): Fields =>
   fields({

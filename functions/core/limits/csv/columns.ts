@@ -23,6 +23,7 @@ export const CSV_COLUMNS = [
   'fiscal_start',
   'contact',
   'when_unreachable',
+  'wait',
   'version',
 ] as const;
 

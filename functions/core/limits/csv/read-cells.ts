@@ -80,6 +80,7 @@ export const KEY_OF = {
   fiscal_start: 'fiscal_start',
   contact: 'contact',
   when_unreachable: 'when_unreachable',
+  wait: 'wait',
 } as const satisfies Partial<Record<CsvColumn, string>>;
 
 /** What a list without entries says: at no share of the limit is the owner told. */

@@ -51,6 +51,8 @@ export interface LimitFields {
   readonly overdraft?: 'absorb' | 'carry' | 'alert' | null;
   readonly mode?: Mode | null;
   readonly when_unreachable?: OutagePolicy | null;
+  /** `20s`: how long a job is kept waiting for room. */
+  readonly wait?: string | null;
   readonly thresholds?: readonly number[] | null;
   readonly owner?: string | null;
   readonly contact?: string | null;

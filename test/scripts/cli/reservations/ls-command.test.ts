@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { WaitingLine } from '../../../../functions/core/contract/heartbeat.ts';
 import { reservationsCommandOn } from '../../../../scripts/cli/reservations/ls-command.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -14,6 +15,24 @@ async function house() {
     return { code, ...told };
   };
   return { ...bench, run };
+}
+
+/** Two relays that said the same, at the beginning. */
+async function waitingHouse() {
+  const bench = await house();
+  const atMs = bench.clock.nowMs();
+  const run = async (waiting: readonly WaitingLine[], ...args: string[]) => {
+    const { io, told } = bench.desk();
+    const open = bench.opening();
+    const beats = ['a', 'b'].map((relayId) => ({ relayId, atMs, openStreams: 8, waiting }));
+    const withBeats: typeof open = async (...asked) => ({
+      ...(await open(...asked)),
+      relayBeats: async () => beats,
+    });
+    await reservationsCommandOn(withBeats).run([...args, ...bench.flags], io);
+    return told;
+  };
+  return { bench, run };
 }
 
 test('jobs that hold are listed, the first due first; those that ended are not', async () => {
@@ -38,6 +57,22 @@ test('--stale lists only jobs past their due time, and by how much', async () =>
   const { jobs } = JSON.parse((await run('--stale', '--json')).out);
   expect(jobs).toMatchObject([{ jobId: 1, overdueSeconds: 90 }]);
   expect((await run('--stale')).out).toContain('1.5 min  acme/payments/checkout unit');
+});
+
+test('jobs that wait for room are told by group and limit, of all relays that beat lately', async () => {
+  const { bench, run } = await waitingHouse();
+  const lines = [
+    { root: '100', counter: 'group/101|jobs-now|now', jobs: 3 },
+    { root: '100', counter: 'instance|cpu-now|now', jobs: 1 },
+  ];
+  const { out } = await run(lines, '--json');
+  expect(JSON.parse(out).waiting).toEqual([
+    { ...lines[0], jobs: 6 },
+    { ...lines[1], jobs: 2 },
+  ]);
+  expect((await run(lines)).out).toContain('6 jobs of acme wait for room: jobs-now of group/101\n');
+  bench.clock.advance(120_000);
+  expect(JSON.parse((await run(lines, '--json')).out).waiting).toEqual([]);
 });
 
 test.each([[['word']], [['--count', '0']]])('%j is wrong usage', async (args) => {

@@ -72,10 +72,11 @@ const open = fc.record({
   per: fc.constantFrom('minute', 'month', 'once'),
   ...common,
 });
+const wait = maybe(fc.constantFrom('20s', 'up to 5s', '1m'));
 const atOnce = fc.oneof(
-  fc.record({ jobs: fc.constantFrom(0, 20, '007', 'unlimited'), ...common }),
-  fc.record({ memory: fc.constantFrom('256Gi', '64G', '1.5Gi', 1024, '1e9'), ...common }),
-  fc.record({ cpu: fc.constantFrom('500m', 0.5, 64, '1.5'), ...common }),
+  fc.record({ jobs: fc.constantFrom(0, 20, '007', 'unlimited'), wait, ...common }),
+  fc.record({ memory: fc.constantFrom('256Gi', '64G', '1.5Gi', 1024, '1e9'), wait, ...common }),
+  fc.record({ cpu: fc.constantFrom('500m', 0.5, 64, '1.5'), wait, ...common }),
 );
 const limit = fc.oneof(money, open, atOnce).map(withoutAbsent);
 

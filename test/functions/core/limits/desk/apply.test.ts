@@ -39,6 +39,25 @@ test('an edit is live with what it changed, and leaves every other field and lim
   expect(live?.change).toMatchObject({ actor: 'ann', why: 'because', source: 'test', atMs: NOW_MS });
 });
 
+test('how long jobs wait for room is a field like any other, and gives nobody more', async () => {
+  const { desk, by } = await aLiveDesk();
+  const slots = (wait: string | null): LimitEdit => ({
+    kind: 'set',
+    subject: 'group/104',
+    limit: 'jobs-now',
+    wait,
+  });
+  const row = { field: 'wait', from: null, to: '20s', effect: 'neutral' };
+  expect(await desk.apply([slots('20s')], await by())).toMatchObject({ outcome: 'live', rows: [row] });
+  expect((await desk.live())?.document.limits).toContainEqual({ on: { group: 104 }, jobs: 10, wait: '20s' });
+  expect(await desk.apply([slots(null)], await by())).toMatchObject({
+    rows: [{ field: 'wait', from: '20s', to: null, effect: 'neutral' }],
+  });
+  expect(
+    await desk.apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', wait: '20s' }], await by()),
+  ).toMatchObject({ outcome: 'invalid', problems: [{ path: ['edits', 0, 'wait'] }] });
+});
+
 test('of several edits one that is wrong changes nothing, and the problem names the edit and its field', async () => {
   const { desk, by } = await aLiveDesk();
   const before = await desk.live();

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { FairOrder, HEADS_MAX, PASSES_MAX, type Place } from '../../../relay/waiting/fair-order.ts';
+
+const ids = (places: readonly Place[]): number[] => places.map(({ jobId }) => jobId);
+
+test('roots take turns by weight, however many jobs one of them has; within a root the first comes first', () => {
+  const order = new FairOrder((root) => (root === 'heavy' ? 2 : 1));
+  for (const jobId of [1, 2, 3, 4]) order.join(jobId, 'flood', ['a']);
+  for (const jobId of [11, 12, 13, 14]) order.join(jobId, 'heavy', ['a']);
+  order.join(21, 'late', ['a']);
+  expect(ids(order.places)).toEqual([11, 1, 12, 21, 13, 2, 14, 3, 4]);
+});
+
+test('a few of a line are asked about at once, and lines do not hinder each other', () => {
+  const order = new FairOrder();
+  for (const jobId of [1, 2, 3, 4, 5, 6]) order.join(jobId, 'x', ['a']);
+  order.join(9, 'x', ['b']);
+  expect(ids(order.turns())).toEqual([1, 2, 3, 4, 9]);
+  expect(HEADS_MAX).toBe(4);
+});
+
+test('who has been passed often enough is waited for; then the others go on', () => {
+  const order = new FairOrder();
+  const large = order.join(1, 'x', ['a']);
+  let passed = 0;
+  for (let jobId = 2; jobId < 40; jobId += 1) {
+    order.join(jobId, 'x', ['a']);
+    const small = order.turns().find((place) => place !== large && !place.left);
+    if (small === undefined) break;
+    order.asked(small);
+    order.answered(small, 'admitted');
+    order.leave(small);
+    passed += 1;
+  }
+  expect(passed).toBe(PASSES_MAX);
+  expect(ids(order.turns())).toEqual([1]);
+  order.leave(large);
+  expect(order.turns()).toHaveLength(1);
+});
+
+test('those that are being asked about count as if they would pass', () => {
+  const order = new FairOrder();
+  const large = order.join(1, 'x', ['a']);
+  large.passed = PASSES_MAX - 2;
+  const others = [2, 3, 4].map((jobId) => order.join(jobId, 'x', ['a']));
+  const [second, third, fourth] = others as [Place, Place, Place];
+  expect(ids(order.turns())).toEqual([1, 2, 3]);
+  order.asked(second);
+  order.asked(third);
+  expect(order.mayPass(fourth)).toBe(false);
+  order.answered(second, 'refused');
+  expect(order.mayPass(fourth)).toBe(true);
+});

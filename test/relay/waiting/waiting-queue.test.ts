@@ -1,0 +1,185 @@
+import { expect, test } from 'vitest';
+import { type SlotHouse, type SlotQuestion, slotHouse } from '../../support/relay/slot-house.ts';
+
+const FOREVER_MS = 1_000_000;
+
+const one = (
+  jobId: number,
+  of: { readonly root?: number; readonly runMs?: number; readonly a?: number } = {},
+) => ({
+  jobId,
+  root: of.root ?? 1,
+  takes: { a: of.a ?? 1 },
+  runMs: of.runMs ?? FOREVER_MS,
+});
+
+const outcomeOf = ({ answers }: SlotQuestion): string | undefined => answers[0]?.verdict.outcome;
+const askedOf = ({ said }: SlotHouse, jobId: number): number =>
+  said.filter((each) => each.jobId === jobId).length;
+
+test('a job that waits is admitted soon after a slot is free, and says how long it waited', async () => {
+  const house = slotHouse({ slots: { a: 1 } });
+  house.ask(one(1, { runMs: 3_000 }));
+  await house.pass(100);
+  const waiter = house.ask(one(2));
+  await house.pass(2_500);
+  expect(outcomeOf(waiter)).toBeUndefined();
+  expect(house.waiting.size).toBe(1);
+  expect(house.waiting.longestLines()).toEqual([{ root: '1', counter: 'a', jobs: 1 }]);
+  await house.pass(3_000);
+  expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'admitted' } }]);
+  expect(waiter.answers[0]?.waitedMs).toBeGreaterThan(2_800);
+  expect(house.events.filter(({ type }) => type === 'waiting')).toEqual([
+    { type: 'waiting', jobs: 1 },
+    { type: 'waiting', jobs: 0 },
+  ]);
+});
+
+test('a newcomer does not take the slot that others wait for, and slots that come free together are taken within a moment', async () => {
+  const house = slotHouse({ slots: { a: 20 } });
+  for (let jobId = 1; jobId <= 20; jobId += 1) house.ask(one(jobId, { runMs: 1_000 }));
+  await house.pass(100);
+  const waiters = Array.from({ length: 20 }, (_, at) => house.ask(one(at + 100)));
+  await house.pass(900);
+  const newcomer = house.ask(one(900));
+  await house.pass(1_000);
+  expect(waiters.map(outcomeOf)).toEqual(waiters.map(() => 'admitted'));
+  expect(outcomeOf(newcomer)).toBeUndefined();
+});
+
+test('newcomers do not slow a line that moves', async () => {
+  const house = slotHouse({ slots: { a: 40 } });
+  for (let jobId = 1; jobId <= 40; jobId += 1) house.ask(one(jobId, { runMs: 1_000 }));
+  await house.pass(100);
+  const waiters = Array.from({ length: 40 }, (_, at) => house.ask(one(at + 100)));
+  await house.pass(1_700);
+  for (let at = 0; at < 20; at += 1) {
+    house.ask(one(at + 1_000));
+    await house.pass(30);
+  }
+  expect(waiters.map(outcomeOf)).toEqual(waiters.map(() => 'admitted'));
+});
+
+test('how often is asked does not grow with how many wait', async () => {
+  const askedOfLine = async (waiters: number): Promise<number> => {
+    const house = slotHouse({ slots: { a: 0 } });
+    for (let jobId = 1; jobId <= waiters; jobId += 1) house.ask(one(jobId));
+    await house.pass(200);
+    const before = house.said.length;
+    await house.pass(10_000);
+    return house.said.length - before;
+  };
+  expect(await askedOfLine(60)).toBe(await askedOfLine(6));
+  expect(await askedOfLine(60)).toBeLessThanOrEqual(4 * 8);
+});
+
+test('patience ends with a rejection of the function, which hears how long the job waited', async () => {
+  const house = slotHouse({ slots: { a: 0 }, waitMs: 20_000, answerWithinMs: 8_000 });
+  const waiter = house.ask(one(1));
+  await house.pass(8_000);
+  expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'rejected' } }]);
+  expect(waiter.answeredAtMs - waiter.arrivedAtMs).toBeLessThanOrEqual(8_000);
+  expect(house.said.at(-1)).toMatchObject({ outcome: 'rejected' });
+  expect(house.said.at(-1)?.waitedMs).toBeGreaterThan(6_900);
+});
+
+test('the limit’s own wait ends it sooner', async () => {
+  const house = slotHouse({ slots: { a: 0 }, waitMs: 1_500 });
+  const waiter = house.ask(one(1));
+  await house.pass(2_000);
+  expect(outcomeOf(waiter)).toBe('rejected');
+});
+
+test('without patience for more than the deadline a job waits a moment only', async () => {
+  const house = slotHouse({ slots: { a: 0 }, deadlineMs: 2_000, answerWithinMs: 2_000 });
+  const waiter = house.ask(one(1));
+  await house.pass(2_000);
+  expect(outcomeOf(waiter)).toBe('rejected');
+});
+
+test('nobody answers any more: the fallback is asked at once, not when patience ends', async () => {
+  const house = slotHouse({ slots: { a: 0 } });
+  const waiters = [1, 2, 3, 4, 5, 6].map((jobId) => house.ask(one(jobId)));
+  await house.pass(300);
+  house.out = true;
+  await house.pass(3_000);
+  expect(waiters.flatMap(({ answers }) => answers)).toEqual(
+    waiters.map(() => expect.objectContaining({ verdict: { outcome: 'undecided', cause: 'unreachable' } })),
+  );
+});
+
+test('a relay that stops asks once more and lets nobody begin to wait', async () => {
+  const house = slotHouse({ slots: { a: 1 } });
+  house.ask(one(1, { runMs: 1_500 }));
+  await house.pass(100);
+  const [lucky, unlucky] = [house.ask(one(2)), house.ask(one(3))];
+  await house.pass(500);
+  house.waiting.leave();
+  const late = house.ask(one(4));
+  await house.pass(200);
+  expect(outcomeOf(late)).toBe('rejected');
+  await house.pass(3_300);
+  expect([lucky, unlucky].map(outcomeOf)).toEqual(['admitted', 'rejected']);
+  expect(house.waiting.size).toBe(0);
+});
+
+test('while no rejection would be sent nobody waits for one', async () => {
+  const house = slotHouse({ slots: { a: 0 }, isRejecting: () => false });
+  const asked = house.ask(one(1));
+  await house.pass(100);
+  expect(outcomeOf(asked)).toBe('rejected');
+});
+
+test('a question that the router gives up waits no longer, and takes no slot', async () => {
+  const house = slotHouse({ slots: { a: 1 } });
+  house.ask(one(1, { runMs: 3_000 }));
+  await house.pass(100);
+  const [left, stays] = [house.ask(one(2)), house.ask(one(3))];
+  await house.pass(1_000);
+  left.gone();
+  await house.pass(4_000);
+  expect(left.answers).toMatchObject([{ verdict: { outcome: 'undecided', cause: 'abandoned' } }]);
+  expect(outcomeOf(stays)).toBe('admitted');
+  expect(house.said.filter(({ jobId, outcome }) => jobId === 2 && outcome === 'admitted')).toEqual([]);
+});
+
+test('the router asks twice about a job that waits: both get one answer, and the job stands in line once', async () => {
+  const house = slotHouse({ slots: { a: 1 } });
+  house.ask(one(1, { runMs: 3_000 }));
+  await house.pass(100);
+  const first = house.ask(one(2));
+  await house.pass(500);
+  const second = house.ask(one(2));
+  await house.pass(300);
+  expect(house.waiting.size).toBe(1);
+  first.gone();
+  await house.pass(5_000);
+  expect([first, second].map(outcomeOf)).toEqual(['admitted', 'admitted']);
+  expect(askedOf(house, 2)).toBeGreaterThan(1);
+});
+
+test('a large job is passed by small ones a few times, and then gets its turn', async () => {
+  const house = slotHouse({ slots: { a: 4 } });
+  for (const jobId of [1, 2, 3, 4]) house.ask(one(jobId, { runMs: jobId * 1_500 }));
+  await house.pass(50);
+  const large = house.ask(one(10, { a: 4 }));
+  await house.pass(50);
+  const small = Array.from({ length: 40 }, (_, at) => house.ask(one(at + 100, { runMs: 500 })));
+  await house.pass(15_000);
+  expect(outcomeOf(large)).toBe('admitted');
+  const before = small.filter(({ answeredAtMs }) => answeredAtMs < large.answeredAtMs);
+  expect(before.length).toBeGreaterThan(0);
+  expect(before.length).toBeLessThanOrEqual(8);
+});
+
+test('roots take turns by their weights', async () => {
+  const house = slotHouse({ slots: { a: 3 }, weightOf: (root) => (root === '2' ? 2 : 1) });
+  for (const jobId of [1, 2, 3]) house.ask(one(jobId, { runMs: 2_000 }));
+  await house.pass(50);
+  const flood = Array.from({ length: 9 }, (_, at) => house.ask(one(at + 100, { root: 1 })));
+  const heavy = Array.from({ length: 9 }, (_, at) => house.ask(one(at + 200, { root: 2 })));
+  await house.pass(4_500);
+  const admitted = (all: readonly SlotQuestion[]): number =>
+    all.filter((each) => outcomeOf(each) === 'admitted').length;
+  expect([admitted(flood), admitted(heavy)]).toEqual([1, 2]);
+});

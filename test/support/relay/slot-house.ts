@@ -1,0 +1,174 @@
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { BatchJob } from '../../../relay/commit/batch-job.ts';
+import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
+import { createLanes } from '../../../relay/commit/lanes.ts';
+import type { RelayEvent } from '../../../relay/events.ts';
+import type { LedgerVerdict } from '../../../relay/verdict.ts';
+import { type WaitedVerdict, WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { turn } from './commit-bench.ts';
+import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
+
+export interface SlotJob {
+  readonly jobId: number;
+  readonly root: number;
+  /** By counter, how much it takes. */
+  readonly takes: Readonly<Record<string, number>>;
+  /** How long it runs. */
+  readonly runMs: number;
+}
+
+/** What was said of a job by one call. */
+interface Said {
+  readonly jobId: number;
+  /** When the call was sent, and when it was answered. */
+  readonly sentMs: number;
+  readonly atMs: number;
+  readonly outcome: LedgerVerdict['outcome'];
+  readonly waitedMs: number;
+}
+
+export interface SlotHouse {
+  readonly clock: HandClock;
+  readonly waiting: WaitingQueue;
+  readonly events: RelayEvent[];
+  readonly said: Said[];
+  readonly calls: { jobs: number }[];
+  readonly ask: (job: SlotJob) => SlotQuestion;
+  readonly pass: (ms: number) => Promise<void>;
+  /** Gives back what a job took. */
+  readonly end: (jobId: number) => void;
+  /** From now on nobody answers. */
+  out: boolean;
+}
+
+export interface SlotQuestion {
+  readonly job: SlotJob;
+  readonly arrivedAtMs: number;
+  readonly answers: WaitedVerdict[];
+  answeredAtMs: number;
+  gone: () => void;
+}
+
+/** The real queue and group commit, on a function that has slots and answers as the contract says. */
+export function slotHouse(options: {
+  readonly slots: Readonly<Record<string, number>>;
+  readonly waitMs?: number;
+  readonly deadlineMs?: number;
+  readonly answerWithinMs?: number;
+  readonly callMs?: number;
+  readonly weightOf?: (root: string) => number;
+  readonly isRejecting?: () => boolean;
+}): SlotHouse {
+  const { slots, waitMs = 20_000, deadlineMs = 2_000, answerWithinMs = 20_000, callMs = 10 } = options;
+  const clock = handClock(1_000);
+  const events: RelayEvent[] = [];
+  const said: Said[] = [];
+  const calls: { jobs: number }[] = [];
+  const taken = new Map<string, number>();
+  const asked = new Map<number, SlotJob>();
+  const running = new Map<number, SlotJob>();
+  const lanes = createLanes(clock);
+
+  function end(jobId: number): void {
+    const job = running.get(jobId);
+    if (!running.delete(jobId) || job === undefined) return;
+    for (const [name, amount] of Object.entries(job.takes)) taken.set(name, (taken.get(name) ?? 0) - amount);
+  }
+
+  function verdictOf(
+    jobId: number,
+    terms: ReturnType<WaitingQueue['terms']>,
+  ): readonly [LedgerVerdict, number] {
+    const job = asked.get(jobId);
+    const {
+      waitedMs = 0,
+      turn: own = [],
+      last = false,
+    } = terms.jobs?.find((each) => each.jobId === jobId) ?? {};
+    if (job === undefined) throw new Error('nobody asked about it');
+    const counters = Object.keys(job.takes);
+    const refused = counters.some(
+      (name) =>
+        (terms.lines?.includes(name) === true && !own.includes(name)) ||
+        (taken.get(name) ?? 0) + (job.takes[name] ?? 0) > (slots[name] ?? 0),
+    );
+    if (!refused) {
+      for (const name of counters) taken.set(name, (taken.get(name) ?? 0) + (job.takes[name] ?? 0));
+      running.set(jobId, job);
+      clock.after(job.runMs, () => end(jobId));
+      return [admittedOf({ jobId }), waitedMs];
+    }
+    const violation = quotaViolation('group/1', 'CONCURRENCY_FULL', { unit: 'jobs', limit: 'jobs-now' });
+    const leftMs = waitMs - waitedMs;
+    return last || leftMs <= 0
+      ? [rejectedFor(violation), waitedMs]
+      : [{ outcome: 'waiting', leftMs, counters, violations: [violation], text: 'full' }, waitedMs];
+  }
+
+  const house: SlotHouse = {
+    ...{ clock, events, said, calls, end },
+    out: false,
+    waiting: new WaitingQueue({
+      lanes,
+      commit: createGroupCommit({
+        clock,
+        lanes,
+        observe: (event) => events.push(event),
+        defer: setImmediate,
+        send: (jobs: readonly BatchJob[]) =>
+          new Promise((resolve) => {
+            const sentMs = clock.monotonicMs();
+            calls.push({ jobs: jobs.length });
+            const inTurn = house.waiting.inTurn(jobs).map(({ request }) => request.jobId);
+            const terms = house.waiting.terms(inTurn);
+            clock.after(callMs, () => {
+              if (house.out) {
+                resolve(jobs.map(() => ({ outcome: 'undecided', cause: 'unreachable' })));
+                return;
+              }
+              const verdicts = new Map(inTurn.map((jobId) => [jobId, verdictOf(jobId, terms)]));
+              for (const [jobId, [{ outcome }, waitedMs]] of verdicts)
+                said.push({ jobId, sentMs, atMs: clock.monotonicMs(), outcome, waitedMs });
+              resolve(
+                jobs.map(
+                  ({ request }) =>
+                    verdicts.get(request.jobId)?.[0] ?? { outcome: 'undecided', cause: 'malformed' },
+                ),
+              );
+            });
+          }),
+      }),
+      ...{ clock, observe: (event) => events.push(event), deadlineMs, answerWithinMs },
+      ...withoutAbsent({ weightOf: options.weightOf, isRejecting: options.isRejecting }),
+    }),
+    ask: (job) => {
+      asked.set(job.jobId, job);
+      const arrivedAtMs = clock.monotonicMs();
+      const question: SlotQuestion = {
+        ...{ job, arrivedAtMs, answers: [], answeredAtMs: Number.NaN },
+        gone: () => {},
+      };
+      const request = { jobId: job.jobId, projectId: job.root, rootNamespaceId: job.root };
+      void house.waiting
+        .decide(request, {
+          arrivedAtMs,
+          listenForEnd: (gone) => {
+            question.gone = gone;
+          },
+        })
+        .then((waited) => {
+          question.answers.push(waited);
+          question.answeredAtMs = clock.monotonicMs();
+        });
+      return question;
+    },
+    pass: async (ms) => {
+      for (let left = ms; left > 0; left -= 10) {
+        clock.advance(Math.min(10, left));
+        await turn();
+      }
+    },
+  };
+  return house;
+}
