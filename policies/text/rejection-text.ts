@@ -70,7 +70,7 @@ export function rejectionText(input: RejectionTextInput): string {
       ? [`  This job: ${jobTerms(terms)}`]
       : []),
     ...(disclosure === 'none' ? [] : [`  ${reasonLine(reason, currency)}`]),
-    ...waitedLines(input.waitedMs),
+    ...waitedLines(input),
     ...retryAdvice(reason, disclosure, nowMs),
     ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
     ...footerLines(input.footer),
@@ -85,7 +85,7 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
     : `Details: ${oneLine(detailsUrl)}\n`;
 
 /** Less than a second is no wait worth telling. */
-const waitedLines = (waitedMs = 0): readonly string[] =>
+const waitedLines = ({ waitedMs = 0 }: RejectionTextInput): readonly string[] =>
   waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`];
 
 /** The messages of the rules behind these violations, for the end of the text. */

@@ -288,3 +288,16 @@ test('beyond the bound the oldest refusal is forgotten, not the one just heard',
     true,
   ]);
 });
+
+test('whom a limit lets wait it has refused, too', () => {
+  const { rejections } = memory();
+  const violation = quotaViolation('group/100', 'CONCURRENCY_FULL', { unit: 'jobs', limit: 'jobs-now' });
+  rejections.note(job, {
+    outcome: 'waiting',
+    leftMs: 20_000,
+    counters: ['group/100|jobs-now|now'],
+    violations: [violation],
+    text: 'full',
+  });
+  expect(rejections.find({ ...stranger, rootNamespaceId: 100 })).toMatchObject({ text: 'full' });
+});

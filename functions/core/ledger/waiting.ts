@@ -11,14 +11,14 @@ import type { LedgerStore } from './store.ts';
 /** A consistent read takes a few milliseconds; without it the job is undecided. */
 const READ_TIMEOUT_MS = 300;
 
-/** There may be room, but not for this job: it is refused with what the counter shows. */
+/** There may be room, but not for this job: what is left is spoken for, and so counts as taken. */
 export function refusedForOthers(
   claim: LimitClaim,
   judged: ClaimOutcome,
   { committed, settled }: Pick<KnownCounter, 'committed' | 'settled'> = { committed: 0, settled: 0 },
 ): ClaimOutcome {
-  const { rule, class: ruleClass, mode } = claim;
-  const reason = claim.refusal({ committed, settled });
+  const { rule, class: ruleClass, mode, bound = 0 } = claim;
+  const reason = claim.refusal({ committed: Math.max(committed, bound), settled });
   return { ...judged, refused: { rule, class: ruleClass, mode, reason } };
 }
 

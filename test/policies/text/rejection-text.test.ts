@@ -85,6 +85,12 @@ test.each<[string, Reason, Reason]>([
   ]);
 });
 
+test('how long a job waited for room is told, where it is worth telling', () => {
+  expect(told([slots], { waitedMs: 19_700 })).toContain('\n  It waited 19 s for room.\n');
+  expect(told([slots], { waitedMs: 19_700, disclosure: 'none' })).toContain('It waited 19 s');
+  expect(told([slots], { waitedMs: 400 })).not.toContain('waited');
+});
+
 test('of two budgets the one that opens later is told first, one that never opens before both', () => {
   const later: Reason = { ...spent, subjectLabel: 'group acme', resetsAtMs: month.resetsAtMs + 1 } as Reason;
   const never: Reason = {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { STATUS } from '../../../relay/router/router.ts';
 import { poolBench } from '../../support/relay/pool-bench.ts';
 
+const ADMITTED = { outcome: 'admitted' } as const;
+
 test('only one stream knocks until the router has shown that it takes us', async () => {
   const bench = poolBench();
   bench.pool.start();
@@ -238,4 +240,23 @@ test('questions whose jobs wait for room take nobody’s place', async () => {
   await bench.settle();
   const { waiting, busy } = bench.pool.status();
   expect({ busy, waiting }).toEqual({ busy: 3, waiting: 4 });
+});
+
+test('whoever keeps a question open hears that the router has gone, once, and not after an answer', async () => {
+  const gone: string[] = [];
+  const bench = poolBench({
+    answer: (question) => {
+      const text = Buffer.from(question.bytes).toString();
+      question.onGone = () => gone.push(text);
+      return text === 'kept'
+        ? new Promise(() => {})
+        : Promise.resolve({ answer: ADMITTED, delivered: () => {} });
+    },
+  });
+  await bench.open();
+  bench.calls[2]?.ask('kept');
+  bench.calls[5]?.ask('answered');
+  await bench.settle();
+  for (const call of [bench.calls[2], bench.calls[5]]) call?.end(STATUS.CANCELLED);
+  expect(gone).toEqual(['kept']);
 });

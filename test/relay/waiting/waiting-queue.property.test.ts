@@ -4,25 +4,34 @@ import { PASSES_MAX } from '../../../relay/waiting/fair-order.ts';
 import { WAITING_MAX, WAITING_OF_ROOT_MAX } from '../../../relay/waiting/waiting-queue.ts';
 import { type SlotHouse, type SlotJob, slotHouse } from '../../support/relay/slot-house.ts';
 
-const ANSWER_WITHIN_MS = 6_000;
+const ANSWER_WITHIN_MS = 10_000;
 const SLOTS = { instance: 8, a: 4, b: 6 };
 
 const jobs = fc.array(
   fc.record({
     afterMs: fc.integer({ min: 0, max: 4 }).map((step) => step * 10),
-    root: fc.integer({ min: 1, max: 3 }),
-    takes: fc.constantFrom<SlotJob['takes']>(
-      { a: 1 },
-      { a: 3 },
-      { b: 1 },
-      { b: 5 },
-      { instance: 1, a: 1 },
-      { instance: 6 },
+    root: fc.constantFrom(1, 1, 1, 2, 3),
+    takes: fc.oneof(
+      { weight: 6, arbitrary: fc.constant<SlotJob['takes']>({ a: 1 }) },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom<SlotJob['takes']>(
+          { a: 4 },
+          { b: 1 },
+          { b: 5 },
+          { instance: 1, a: 1 },
+          { instance: 6 },
+        ),
+      },
     ),
-    runMs: fc.integer({ min: 1, max: 300 }).map((step) => step * 10),
+    runMs: fc.integer({ min: 20, max: 90 }).map((step) => step * 10),
   }),
-  { minLength: 10, maxLength: 90 },
+  { minLength: 40, maxLength: 160 },
 );
+
+/** Slots that become free one after the other, and a job that needs all of them at once: everybody would pass it. */
+const SIEGE = [400, 700, 1_000, 1_300].map((runMs) => ({ afterMs: 0, root: 1, takes: { a: 1 }, runMs }));
+const LARGE = { afterMs: 50, root: 1, takes: { a: 4 }, runMs: 100 };
 
 /** How often each job that waited was passed by one of its root that was asked about for the first time when it waited. */
 function passes({ said }: SlotHouse, all: readonly SlotJob[]): readonly number[] {
@@ -50,7 +59,8 @@ test('every job is answered in time, nobody is passed more often than the bound,
   let waited = 0;
   let passed = 0;
   await fc.assert(
-    fc.asyncProperty(jobs, fc.constantFrom(500, 2_000, 20_000), async (asks, waitMs) => {
+    fc.asyncProperty(jobs, fc.constantFrom(500, 20_000, 20_000), async (others, waitMs) => {
+      const asks = [...SIEGE, LARGE, ...others];
       const house = slotHouse({ slots: SLOTS, waitMs, answerWithinMs: ANSWER_WITHIN_MS });
       const all: SlotJob[] = [];
       const questions: ReturnType<typeof house.ask>[] = [];
@@ -69,7 +79,7 @@ test('every job is answered in time, nobody is passed more often than the bound,
       const counts = passes(house, all);
       expect(Math.max(...counts)).toBeLessThanOrEqual(PASSES_MAX);
       waited += house.said.filter(({ outcome }) => outcome === 'waiting').length;
-      passed += Math.max(...counts);
+      passed = Math.max(passed, ...counts);
       expect(house.waiting.size).toBe(0);
       await house.pass(5_000);
       expect(house.clock.timers).toBe(0);
@@ -78,7 +88,7 @@ test('every job is answered in time, nobody is passed more often than the bound,
   );
   // Else it proves nothing.
   expect(waited).toBeGreaterThan(1_000);
-  expect(passed).toBeGreaterThan(20);
+  expect(passed).toBeGreaterThan(PASSES_MAX / 2);
 });
 
 test('a flood is bounded: of one root and of all only so many wait, the others are rejected at once', async () => {

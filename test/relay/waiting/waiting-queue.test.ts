@@ -172,6 +172,19 @@ test('a large job is passed by small ones a few times, and then gets its turn', 
   expect(before.length).toBeLessThanOrEqual(8);
 });
 
+test('within a root the first comes first, whatever projects they are of', async () => {
+  const house = slotHouse({ slots: { a: 2 } });
+  for (const jobId of [1, 2]) house.ask(one(jobId, { runMs: 1_000 }));
+  await house.pass(50);
+  const waiters: SlotQuestion[] = [];
+  for (const [at, project] of [10, 10, 20].entries()) {
+    waiters.push(house.ask({ ...one(at + 100), project }));
+    await house.pass(50);
+  }
+  await house.pass(3_000);
+  expect(waiters.map(outcomeOf)).toEqual(['admitted', 'admitted', undefined]);
+});
+
 test('roots take turns by their weights', async () => {
   const house = slotHouse({ slots: { a: 3 }, weightOf: (root) => (root === '2' ? 2 : 1) });
   for (const jobId of [1, 2, 3]) house.ask(one(jobId, { runMs: 2_000 }));

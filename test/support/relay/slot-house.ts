@@ -12,6 +12,8 @@ import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
 export interface SlotJob {
   readonly jobId: number;
   readonly root: number;
+  /** @default the root's only one */
+  readonly project?: number;
   /** By counter, how much it takes. */
   readonly takes: Readonly<Record<string, number>>;
   /** How long it runs. */
@@ -149,7 +151,8 @@ export function slotHouse(options: {
         ...{ job, arrivedAtMs, answers: [], answeredAtMs: Number.NaN },
         gone: () => {},
       };
-      const request = { jobId: job.jobId, projectId: job.root, rootNamespaceId: job.root };
+      const { jobId, root, project = root } = job;
+      const request = { jobId, projectId: project, rootNamespaceId: root };
       void house.waiting
         .decide(request, {
           arrivedAtMs,

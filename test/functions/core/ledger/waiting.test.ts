@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldAsk, HoldOutcome, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { LedgerError } from '../../../../functions/core/store/index.ts';
 import type { LimitClaim } from '../../../../policies/claim.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
@@ -23,7 +24,7 @@ function house() {
   const ledger = newLedger();
   const hold = (...asks: HoldAsk[]): Promise<readonly HoldOutcome[]> =>
     ledger.hold(asks, clock.monotonicMs() + 2_000);
-  return { clock, ledger, newLedger, hold, counts: store.counts };
+  return { clock, ledger, newLedger, hold, store, counts: store.counts };
 }
 
 /** A job that may wait, for one slot of `bound`. */
@@ -98,7 +99,11 @@ test('nobody takes what others wait for, and whoever does not ask for it passes'
     waiter(3, 5, { behind }, [claim('group/2', 1, 5, { unit: 'jobs', waitMs: 20_000 })]),
     waiter(4, 2, { waitedMs: 900 }),
   );
-  expect(newcomer).toMatchObject({ outcome: 'waiting', counters: [LINE] });
+  expect(newcomer).toMatchObject({
+    outcome: 'waiting',
+    counters: [LINE],
+    violations: [{ reason: { committed: 2, limitAmount: 2 } }],
+  });
   expect(elsewhere).toMatchObject({ outcome: 'admitted' });
   expect(itsTurn).toMatchObject({ outcome: 'admitted' });
   expect(await ledger.readRecord(2)).toBeUndefined();
@@ -115,5 +120,28 @@ test('a job that holds already is told so, though others wait or nothing is free
   const asks = [waiter(2), ...Array.from({ length: 120 }, (_, at) => waiter(at + 10)), waiter(1)];
   const outcomes = await newLedger().hold(asks, clock.monotonicMs() + 2_000);
   expect(wordOf(outcomes.at(-1))).toBe('admitted');
+  expect(new Set(outcomes.slice(0, -1).map(wordOf))).toEqual(new Set(['waiting']));
+});
+
+test('a job behind others that a budget refuses, too, is rejected at once by a process that has seen nothing yet', async () => {
+  const { hold, newLedger, clock } = house();
+  const money = claim('group/1', 10, 10);
+  await hold(anAsk(1, [money]));
+  const behind = new Set([LINE]);
+  const asks = [waiter(2, 2, { behind }, [slots(2), money])];
+  expect(await newLedger().hold(asks, clock.monotonicMs() + 2_000)).toMatchObject([{ outcome: 'rejected' }]);
+});
+
+test('a job waits only once its record was looked at: where counters cannot be read, it is read by itself', async () => {
+  const { hold, clock, store } = house();
+  await hold(waiter(1));
+  const blind = createLedger({
+    store: { ...store, readCounters: () => Promise.reject(new LedgerError('ledger_unavailable', 'silent')) },
+    clock,
+    random: () => 0.5,
+  });
+  const asks = [...Array.from({ length: 120 }, (_, at) => waiter(at + 10)), waiter(1)];
+  const outcomes = await blind.hold(asks, clock.monotonicMs() + 2_000);
+  expect(outcomes.at(-1)).toMatchObject({ outcome: 'admitted', repeated: true });
   expect(new Set(outcomes.slice(0, -1).map(wordOf))).toEqual(new Set(['waiting']));
 });
