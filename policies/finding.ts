@@ -5,7 +5,7 @@ import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
 import type { Freeze } from './limits/freeze.ts';
-import { type Limit, type LimitFacts, type OutagePolicy, outagePolicyOf } from './limits/limit.ts';
+import type { Limit, LimitFacts, OutagePolicy } from './limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
 import { isValidAt } from './limits/period.ts';
 import { exemptionOf } from './match/exemption.ts';
@@ -13,7 +13,7 @@ import type { Mode, RuleClass } from './mode.ts';
 import { platformExemptions } from './platform.ts';
 import type { Policy } from './policy.ts';
 import type { Reason, Violation } from './reason.ts';
-import { ASKED_BY, kindRow, type LimitKind } from './units/unit.ts';
+import { ASKED_BY, kindRow, type LimitKind, outageOfKind } from './units/unit.ts';
 
 /**
  * What a rule finds about one limit: a question for its counter, a violation that needs no counter (and what the job
@@ -133,7 +133,7 @@ class CounterClaim implements LimitClaim {
     const period = limitPeriod(limit, job.nowMs);
     const periodMs = period === undefined ? Number.POSITIVE_INFINITY : period.endMs - period.startMs;
     return {
-      policy: outagePolicyOf(limit, this.#ruleSays),
+      policy: limit.whenUnreachable ?? this.#ruleSays ?? outageOfKind(limit.kind),
       ...(Number.isFinite(periodMs) && { periodMs }),
     };
   }

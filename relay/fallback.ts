@@ -139,7 +139,7 @@ export function createFallback(deps: FallbackDeps): Fallback {
   }
 
   return {
-    noted: (request, verdict) => rejections.note(request, verdict),
+    noted: rejections.note,
     answer,
     answerUnread,
     operatorsWord,

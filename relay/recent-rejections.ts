@@ -60,7 +60,7 @@ export class RecentRejections {
   }
 
   /** Notes an answer of the ledger. */
-  note(request: AdmissionRequest, verdict: LedgerVerdict): void {
+  readonly note = (request: AdmissionRequest, verdict: LedgerVerdict): void => {
     if (verdict.outcome === 'admitted') {
       if (this.#brakes.size > 0) this.#admitted(request, verdict);
     } else if (verdict.outcome !== 'undecided') {
@@ -70,7 +70,7 @@ export class RecentRejections {
         if (brake !== undefined) this.#remember({ ...rejection, ...brake, admittedKinds: new Map() });
       }
     }
-  }
+  };
 
   /** The rejection that still holds for this request. */
   find(request: AdmissionRequest): RememberedRejection | undefined {

@@ -1,5 +1,5 @@
 import type { Mode } from '../mode.ts';
-import { isSpent, type LimitKind, type Unit } from '../units/unit.ts';
+import type { LimitKind, Unit } from '../units/unit.ts';
 import type { FiscalStart } from './fiscal.ts';
 import type { Grant } from './grant.ts';
 import type { PeriodKind } from './period.ts';
@@ -101,9 +101,3 @@ export interface LimitFacts {
   /** Where to reach the owner. */
   readonly contact?: string;
 }
-
-/** What becomes of a job while the limit cannot be asked. @param ofRule - what the rule that asks it says. */
-export const outagePolicyOf = (
-  { whenUnreachable, kind }: Pick<Limit, 'whenUnreachable' | 'kind'>,
-  ofRule?: OutagePolicy,
-): OutagePolicy => whenUnreachable ?? ofRule ?? (isSpent(kind) ? 'room' : 'admit');

@@ -155,6 +155,9 @@ export const isAwaitable = (kind: LimitKind): boolean => kindRow(kind).waits ===
 /** Money and minutes: what a budget counts can be overdrawn and carried over, and its owner is warned. */
 export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget';
 
+/** What becomes of a job while a limit of this kind cannot be asked, where neither the limit nor its rule says. */
+export const outageOfKind = (kind: LimitKind): 'room' | 'admit' => (isSpent(kind) ? 'room' : 'admit');
+
 /** Spent, and days of usage tell how much: it has a forecast, a chart and a look back. */
 export const isForecastable = (kind: LimitKind): boolean =>
   isSpent(kind) && kindRow(kind).usedOn !== undefined;

@@ -1,7 +1,8 @@
 /** What a changed field does to jobs. Whatever could do either is taken for loosening, which needs the stronger right. */
-import { type Limit, OUTAGE_POLICIES, outagePolicyOf } from '../../../../policies/limits/limit.ts';
+import { type Limit, OUTAGE_POLICIES } from '../../../../policies/limits/limit.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { compareModes } from '../../../../policies/rollout.ts';
+import { outageOfKind } from '../../../../policies/units/unit.ts';
 import type { Effect, Fields, FieldValue } from './change-row.ts';
 
 const OPPOSITE: Readonly<Record<Effect, Effect>> = {
@@ -59,7 +60,8 @@ export function limitEffect(field: string, from: Limit, to: Limit): Effect {
 }
 
 /** A field that is not there is taken for the kind's default, though the rule that asks the limit may say otherwise. */
-const outageRankOf = (limit: Limit): number => OUTAGE_POLICIES.indexOf(outagePolicyOf(limit));
+const outageRankOf = ({ whenUnreachable, kind }: Limit): number =>
+  OUTAGE_POLICIES.indexOf(whenUnreachable ?? outageOfKind(kind));
 
 const graceOf = ({ graceAmount, amount }: Limit): number =>
   graceAmount === undefined || amount === 'unlimited' ? 0 : graceAmount - amount;
