@@ -70,7 +70,7 @@ export async function burstFigure(): Promise<Figure> {
       schemaProven: () => true,
       newDecisionId: () => 'f-bench',
     }),
-    unmetered: { add: observe, leave: observe, flush: async () => {}, queued: 0 },
+    unmetered: { add: observe, leave: observe, restore: observe, flush: async () => {}, queued: 0 },
     clock,
     observe,
     deadlineMs: 2_000,
