@@ -109,9 +109,9 @@ export function createRelay(options: RelayOptions): Relay {
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isSettled: () => unmetered.queued === 0 && journal?.isBooked !== false,
+    isSettled: (sinceMs) => unmetered.isToldSince(sinceMs) && journal?.isBooked !== false,
   });
-  const forwarder = createForwarder({ ...way, breaker, lanes, roomTold: (rooms) => room.tell(rooms) });
+  const forwarder = createForwarder({ ...way, breaker, lanes, roomTold: (told) => room.tell(told) });
   const commit = createGroupCommit({
     send: forwarder.send,
     clock,

@@ -40,10 +40,18 @@ export interface UnmeteredAnswers {
   flush(withinMs: number): Promise<void>;
   /** Not told yet. */
   readonly queued: number;
+  /** Whether nothing has waited since then (monotonic). */
+  isToldSince(atMs: number): boolean;
 }
 
 export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
-  const { clock, observe } = deps;
+  const { clock } = deps;
+  let waitedAtMs = Number.NEGATIVE_INFINITY;
+  /** Everything that changes how many wait is told, so what waited until now is known. */
+  const observe: RelayObserver = (event) => {
+    waitedAtMs = clock.monotonicMs();
+    deps.observe(event);
+  };
   let state: keyof typeof POSTS_AT_ONCE = 'open';
   let underWay = 0;
   let planned: { readonly atMs: number; readonly cancel: () => void } | undefined;
@@ -184,6 +192,7 @@ export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
     get queued() {
       return queued();
     },
+    isToldSince: (atMs) => queued() === 0 && waitedAtMs <= atMs,
   };
 }
 

@@ -99,8 +99,9 @@ function toDecision(
     detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
     ...(footer === undefined ? {} : { footer }),
   });
-  const { violations, shadow } = outcome;
-  return { outcome: 'rejected', decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
+  const { violations, shadow, unwritten } = outcome;
+  const said = { decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
+  return { outcome: 'rejected', ...said, ...(unwritten && { unwritten }) };
 }
 
 /** The same job at the same generation has the same id, so a repeated answer names the decision first given. */

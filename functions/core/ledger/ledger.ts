@@ -123,6 +123,8 @@ export type HoldOutcome =
       readonly repeated: boolean;
       readonly violations: readonly [Violation, ...Violation[]];
       readonly shadow: readonly Violation[];
+      /** The table did not take the record. */
+      readonly unwritten?: true;
     }
   | {
       readonly outcome: 'undecided';
