@@ -17,6 +17,7 @@ const SET_FIELDS = [
   'soft',
   'carry',
   'mode',
+  'when_unreachable',
   'owner',
   'contact',
   'cost_center',
