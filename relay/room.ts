@@ -26,6 +26,8 @@ const LIMITS_MAX = 32;
 const ADMITTED_MAX = 4_096;
 /** An answer of the fallback is on its way to the router for less; then it waits to be told to the ledger. */
 const DELIVERED_MS = 2_000;
+/** Jobs that were given room; one that is asked about again within so many others spends nothing more. */
+const GIVEN_MAX = 10_000;
 /** Slots of one limit that are waited for; of more the earliest are taken to be free. */
 const SLOTS_MAX = 10_000;
 
@@ -96,6 +98,7 @@ export class RelayRoom {
   #admittedTotal = 0;
   #tells = 0;
   #takenAtMs = Number.NEGATIVE_INFINITY;
+  readonly #given = new Map<number, true>();
 
   constructor(deps: RoomDeps) {
     this.#deps = deps;
@@ -128,7 +131,8 @@ export class RelayRoom {
   /** Takes what the job asks of every limit that is known to bind it. Undefined: it fits, or nothing is known. */
   take(request: AdmissionRequest): RoomRefusal | undefined {
     const { policy, directory, clock } = this.#deps;
-    if (policy === undefined || this.#bySubject.size === 0) return undefined;
+    if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
+      return undefined;
     const nowMs = clock.nowMs();
     const known = { policy, directory: directory(), nowMs, estimator: timeoutEstimator };
     const asJob = (each: AdmissionRequest): Job => jobOf(each, { ...known, onEstimateFailed: () => {} });
@@ -141,6 +145,7 @@ export class RelayRoom {
     const [first, ...rest] = asks.filter(({ room, asked }) => !this.#fits(room, asked));
     if (first === undefined) {
       this.#takenAtMs = clock.monotonicMs();
+      keepLatest(this.#given, request.jobId, true, GIVEN_MAX);
       for (const { room, asked } of asks) spend(room, asked, nowMs + job.estimateSeconds * 1_000);
       return undefined;
     }

@@ -261,6 +261,19 @@ test('what the ledger admitted since it told is deducted by the relay that heard
   expect(range(21, 24).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, true, true, false]);
 });
 
+test('a job that is asked about twice in an outage spends room once', async () => {
+  const { ask, fallbacks } = aHouse({ limits: [money(10)] });
+  await ask(...range(1, 7).map((n) => aJob(n)));
+  expect([11, 11, 12, 11, 13, 14].map((n) => admits(fallbacks[0], aJob(n)))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
 test('an answer that was asked for before the room was taken does not give it back', async () => {
   const { ask, fallbacks, pass } = aHouse({ limits: [money(10)] });
   await ask(...range(1, 8).map((n) => aJob(n)));

@@ -1,6 +1,6 @@
 /** The rules of the run: a shared cap that is always full, caps of groups below it, and a budget that runs out. */
 
-const SHARED_CAP = 40;
+export const SHARED_CAP = 40;
 const GROUP_CAP = 14;
 /** Group without a cap of its own, whose money is for some two hundred jobs. */
 const POOR_ROOT = 103;

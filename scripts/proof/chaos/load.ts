@@ -25,6 +25,9 @@ export class ChaosLoad {
   readonly #random: () => number;
   readonly #open = new Set<Promise<void>>();
   #lastJobId = 0;
+  #running = 0;
+  /** The most jobs that really ran at once, whatever the books say. */
+  runningMost = 0;
   /** Ends of jobs that GitLab has told of. */
   told = 0;
 
@@ -64,7 +67,12 @@ export class ChaosLoad {
     const { result } = await this.#router.admit(questionOf(jobId, projectId));
     const job = { jobId, projectId, askedAtMs, answeredAtMs: performance.now(), result };
     this.asked.push(job);
-    if (result === 'admitted') await pause(runMs);
+    if (result === 'admitted') {
+      this.#running += 1;
+      this.runningMost = Math.max(this.runningMost, this.#running);
+      await pause(runMs);
+      this.#running -= 1;
+    }
     await this.#tell(job, result === 'admitted' ? runMs : undefined, 'webhook');
   }
 

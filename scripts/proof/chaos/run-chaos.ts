@@ -30,6 +30,8 @@ export interface ChaosResult {
   readonly commits: number;
   readonly overLimits: OverLimit['figures'];
   readonly ledgerOver: number;
+  /** Jobs that really ran at once, at most, under the shared cap. */
+  readonly runningMost: number;
   /** Neither admitted nor rejected, though the relay and the connection that had it lived on. */
   readonly unanswered: readonly string[];
   /** Asked of a relay that was killed, or on a connection that was cut. */
@@ -105,6 +107,7 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
       commits: reader.commits,
       overLimits: over.figures,
       ledgerOver: over.broken,
+      runningMost: load.runningMost,
       unanswered: named(load.asked.filter((job) => !told.includes(job) && !cut(job))),
       cut: load.asked.filter((job) => !told.includes(job) && cut(job)).length,
       nowhere: named(missing.filter((job) => !lastMoment(job))),
