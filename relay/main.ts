@@ -60,6 +60,7 @@ async function main(config: RelayConfig): Promise<void> {
     fallback: config.fallback,
     relays: config.relays,
     writeJournal: aws.writeJournal,
+    spoolFolder: config.spoolFolder,
     accounts,
     schemaTrust: trustIn(schema, isLoopback(config.router.host)),
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),
