@@ -52,9 +52,9 @@ const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-s
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   admit: 730,
   settle: 440,
-  'settle/stream': 690,
+  'settle/stream': 700,
   sweep: 720,
-  rollup: 740,
+  rollup: 750,
   drift: 445,
   doctor: 590,
   watchdog: 430,
