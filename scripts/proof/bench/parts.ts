@@ -21,5 +21,6 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   console: async () => (await import('./console-bench.ts')).consoleFigures(),
   cold: async () => (await import('./cold-start.ts')).coldStartFigures(),
   exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),
+  books: async () => (await import('./books.ts')).booksFigures(),
   memory: async () => [await (await import('./memory.ts')).memoryFigure()],
 };
