@@ -98,6 +98,8 @@ export const LIMITS_PK_SUFFIX = '@limits';
 export const SESSIONS_PK_SUFFIX = '@sessions';
 /** The keys of pseudonyms: only the nightly check may read them. */
 export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
+/** `gitlab.example.com@sums#log#1973456`: what records changed on counters in an epoch. */
+export const SUM_LOG_PK_INFIX = '@sums#log#';
 /** `gitlab.example.com@notices` begins the key of how far owners were told what happened. */
 export const NOTICES_PK_SUFFIX = '@notices';
 /** Where browsers reach the console, e.g. `https://budget.example.com`. */

@@ -40,6 +40,7 @@ export const COMMITTED = 'c';
 export const FITTED = 'f';
 export const SETTLED = 's';
 export const REV = 'r';
+export const DRIFTS = 'dr';
 export const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
   exempt: 'ux',
   unmetered: 'um',
@@ -83,7 +84,7 @@ export const encodeCounter = (
     ...versioned,
     ...encodeAmounts(counter),
     [REV]: numberValue(counter.rev),
-    ...(counter.drifts && { dr: { BOOL: true } }),
+    ...(counter.drifts && { [DRIFTS]: { BOOL: true } }),
     ...ttl(expiresAtSeconds),
     ...(closeAtMs !== undefined && {
       [DUE_PK]: textValue(keys.closingPk(counter.key)),
@@ -103,7 +104,7 @@ export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   rev: readNumber(item, REV),
-  ...(item.dr?.BOOL === true && { drifts: true }),
+  ...(item[DRIFTS]?.BOOL === true && { drifts: true }),
 });
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
