@@ -72,10 +72,9 @@ test('what was asked for is given once, however many approve it at once', async 
     ),
   );
   // Who comes between decision and grant goes on with it, and says the same.
-  expect(
-    new Set(outcomes.map(({ outcome }) => outcome)).difference(new Set(['approved', 'decided'])),
-  ).toEqual(new Set());
-  expect(outcomes.map(({ outcome }) => outcome)).toContain('approved');
+  const said = outcomes.map(({ outcome }) => outcome);
+  expect(said.filter((outcome) => outcome !== 'approved' && outcome !== 'decided')).toEqual([]);
+  expect(said).toContain('approved');
   expect((await made.desk.live())?.document.grants).toHaveLength(1);
 });
 
