@@ -46,6 +46,8 @@ export const HEARTBEAT_DIRECTORY_AGE = 'da';
 export const HEARTBEAT_BREAKER = 'br';
 /** The version of the policy it was started with. */
 export const HEARTBEAT_POLICY = 'po';
+/** Milliseconds: the longest a question is kept open. */
+export const HEARTBEAT_ANSWER_WITHIN = 'aw';
 /** JSON: lines of jobs that wait for room. */
 export const HEARTBEAT_WAITING = 'wl';
 /** `gitlab.example.com@health`, `look`: what the hourly look found last. */

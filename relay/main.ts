@@ -73,7 +73,15 @@ async function main(config: RelayConfig): Promise<void> {
   const { putBeat: put } = aws;
   const policyVersion = rules?.policy.version;
   const stopHeartbeat =
-    put && startHeartbeat({ status: relay.status, policyVersion, put, clock: systemRelayClock, failed });
+    put &&
+    startHeartbeat({
+      status: relay.status,
+      policyVersion,
+      answerWithinMs: config.answerWithinMs,
+      put,
+      clock: systemRelayClock,
+      failed,
+    });
   ending.by(async () => {
     emf?.leave();
     await relay.stop();
