@@ -235,6 +235,8 @@ test('whatever roots fight for while jobs come and batches end: each job is sent
       }
       for (; left.length > 0; seen = batches.length) {
         await left.shift()?.answer();
+        // Who moves to another lane goes with the next turn.
+        await turn();
         left.push(...batches.slice(seen));
       }
       const sent = batches.flatMap(({ jobIds }) => jobIds);
