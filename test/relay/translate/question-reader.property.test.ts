@@ -103,3 +103,16 @@ describe.each(SCHEMAS)('bytes that no router sends, against the schema: %s', (_,
     );
   });
 });
+
+test('a field within a group that arrives in another form is a contradiction for both ways of reading', () => {
+  const desc = ODD_SCHEMAS.proto2 as DescMessage;
+  const [options] = TRUST as [TranslatorOptions];
+  // A job of field 2, as a group, whose tags (3) are a number first and then a length with as many bytes.
+  const bytes = Uint8Array.from([0x13, 0x18, 0x02, 0x08, 0x07, 0x14]);
+  const read = compileReader({ question: desc, source: 'test' }, options)(bytes);
+  expect(read).toMatchObject({ ok: false, problem: expect.stringContaining('is varint') });
+  expect(compileTwoPasses(desc, options)(bytes)).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining('is varint'),
+  });
+});
