@@ -19,6 +19,8 @@ const SCHEMAS: readonly (readonly [string, DescMessage])[] = [
   ...Object.entries(ODD_SCHEMAS),
 ];
 const RUNS = 200;
+/** protobuf-es passes over such a number where nobody reads it. */
+const OVERLONG = 'a varint of more than 10 bytes';
 const TRUST: readonly TranslatorOptions[] = [true, false].map((trustVariables) => ({
   variables: { names: ['COST_CENTER', '__proto__', 'constructor'], prefixes: ['TEAM_'] },
   trustVariables,
@@ -97,7 +99,7 @@ describe.each(SCHEMAS)('bytes that no router sends, against the schema: %s', (_,
     fc.assert(
       fc.property(changed, (bytes) => {
         const [read, whole] = [one(bytes), two(bytes)];
-        if (whole.ok) expect(said(read)).toEqual(said(whole));
+        if (whole.ok && (read.ok || read.problem !== OVERLONG)) expect(said(read)).toEqual(said(whole));
       }),
       { numRuns: 200 },
     );
