@@ -15,6 +15,7 @@ import { NOW_MS, told, toldDiscreetly } from './told.ts';
 
 const CODES = Object.keys(REASON_TEXTS) as readonly Reason['code'][];
 const DETAILS = 'https://budget.example.com/jobs/7';
+const NO_WORD = /undefined|NaN|Infinity|\[object/;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 test('whatever people and projects are called: plain, bounded, a first line of its own and the decision last', () => {
@@ -56,11 +57,13 @@ test.each(CODES)(
           expect(line.length).toBeLessThanOrEqual(120);
           expect(line).toMatch(/[.…]$/);
         }
+        // A group may be called so.
+        const isSaid = NO_WORD.test(JSON.stringify(reason));
         const advice = DISCLOSURES.flatMap((disclosure) => retryAdvice(reason, disclosure, NOW_MS));
         for (const line of [...firsts, reasonLine(reason, 'EUR'), ...advice]) {
           expect(line).not.toMatch(UNSEEN);
           expect(line.isWellFormed()).toBe(true);
-          expect(line).not.toMatch(/undefined|NaN|Infinity|\[object/);
+          if (!isSaid) expect(line).not.toMatch(NO_WORD);
         }
       }),
     );
