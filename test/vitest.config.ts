@@ -17,7 +17,7 @@ export default defineConfig({
     // Node loads the modules, as it does for the relay and the commands, and each worker loads a module once.
     experimental: { viteModuleRunner: false },
     isolate: false,
-    setupFiles: ['scripts/local/jsx.ts'],
+    setupFiles: ['scripts/local/jsx.ts', 'test/support/property-seed.ts'],
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     teardownTimeout: TIMEOUT_MS,
