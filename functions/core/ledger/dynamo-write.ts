@@ -32,6 +32,7 @@ import {
   encodeEntry,
   encodeReset,
   FITTED,
+  RECLAIMED_UNTIL,
   REV,
   SETTLED,
   UNCHECKED,
@@ -80,7 +81,11 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
     const amount = write.unchecked[cause] ?? 0;
     if (amount !== 0) add[UNCHECKED[cause]] = amount;
   }
-  const bounds = [...atMost(COMMITTED, write.maxCommitted), ...atMost(FITTED, write.maxFitted)];
+  const bounds = [
+    ...atMost(COMMITTED, write.maxCommitted),
+    ...atMost(FITTED, write.maxFitted),
+    ...atMost(RECLAIMED_UNTIL, write.borrowedAtMs),
+  ];
   const [bound, ...others] = bounds;
   return {
     kind: 'update',
@@ -92,6 +97,7 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
         [DUE_PK]: { S: keys.closingPk(write.key) },
         [DUE_AT]: { N: String(write.closeAtMs) },
       }),
+      ...(write.reclaimUntilMs !== undefined && { [RECLAIMED_UNTIL]: { N: String(write.reclaimUntilMs) } }),
     },
     add,
     ...(bound !== undefined && { condition: others.length === 0 ? bound : all(bounds), showsOld: true }),
