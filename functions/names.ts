@@ -46,6 +46,8 @@ export const HEARTBEAT_DIRECTORY_AGE = 'da';
 export const HEARTBEAT_BREAKER = 'br';
 /** The version of the policy it was started with. */
 export const HEARTBEAT_POLICY = 'po';
+/** Milliseconds: the longest a question is kept open. */
+export const HEARTBEAT_ANSWER_WITHIN = 'aw';
 /** JSON: lines of jobs that wait for room. */
 export const HEARTBEAT_WAITING = 'wl';
 /** `gitlab.example.com@health`, `look`: what the hourly look found last. */
@@ -98,6 +100,8 @@ export const LIMITS_PK_SUFFIX = '@limits';
 export const SESSIONS_PK_SUFFIX = '@sessions';
 /** The keys of pseudonyms: only the nightly check may read them. */
 export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
+/** `gitlab.example.com@sums#log#1973456`: what records changed on counters in an epoch. */
+export const SUM_LOG_PK_INFIX = '@sums#log#';
 /** `gitlab.example.com@notices` begins the key of how far owners were told what happened. */
 export const NOTICES_PK_SUFFIX = '@notices';
 /** Where browsers reach the console, e.g. `https://budget.example.com`. */

@@ -30,6 +30,8 @@ export type Decision =
       readonly text: string;
       /** Absent: whoever decided does not keep count, and it is taken for `first`. */
       readonly notice?: NoticeOrder;
+      /** It stands, and is in no books yet: whoever gives the answer keeps it until it is. */
+      readonly unwritten?: true;
     }
   | Undecided;
 

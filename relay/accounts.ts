@@ -67,7 +67,7 @@ export class QuestionAccounts {
         sums.asked += 1;
         return;
       case 'answered':
-        if (event.via === 'ledger') sums.ledger += 1;
+        if (event.via === 'ledger' && !isUnwritten(event)) sums.ledger += 1;
         else if (!event.heard || event.request === undefined) sums.unbooked += 1;
         return;
       case 'unmetered':
@@ -101,3 +101,7 @@ export class QuestionAccounts {
     return overdue;
   }
 }
+
+/** The ledger decided and could not write it down: the relay keeps it like an answer of its own. */
+const isUnwritten = ({ decision }: Extract<RelayEvent, { type: 'answered' }>): boolean =>
+  decision?.outcome === 'rejected' && decision.unwritten === true;

@@ -174,9 +174,11 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     heard: boolean,
   ): void {
     const { answer, request, decision, cause, batch, waitedMs } = settled;
+    const unwritten = decision?.outcome === 'rejected' && decision.unwritten === true;
+    const unbooked = cause ?? (unwritten ? 'unwritten' : undefined);
     // Not known to be heard: the job is asked again, or fails without us; should it run all the same, settling finds it.
-    if (cause !== undefined && request !== undefined && heard) {
-      deps.unmetered.add({ request, answered: answer.outcome, cause, answeredAtMs: given.atMs });
+    if (unbooked !== undefined && request !== undefined && heard) {
+      deps.unmetered.add({ request, answered: answer.outcome, cause: unbooked, answeredAtMs: given.atMs });
     }
     observe({
       type: 'answered',

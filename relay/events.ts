@@ -125,6 +125,13 @@ export type RelayEvent =
       readonly groups: number;
       readonly problem?: string;
     }
+  /** Fallback answers were not written where they outlive this relay; they wait in memory. */
+  | {
+      readonly type: 'not_written';
+      readonly where: 'journal' | 'spool';
+      /** The error's name, e.g. `AccessDeniedException`. */
+      readonly error: string;
+    }
   | {
       readonly type: 'unmetered';
       /** Not told yet, those on their way included. */

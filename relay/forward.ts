@@ -1,9 +1,4 @@
-import {
-  ADMISSIONS_PATH,
-  type LimitRoom,
-  UNMETERED_PATH,
-  type UnmeteredResult,
-} from '../functions/core/contract/index.ts';
+import { ADMISSIONS_PATH, UNMETERED_PATH, type UnmeteredResult } from '../functions/core/contract/index.ts';
 import { type AdmitCallDeps, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { BatchJob } from './commit/batch-job.ts';
@@ -12,6 +7,7 @@ import type { SendBatch } from './commit/group-commit.ts';
 import type { Lanes } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
 import { contendedIn, matchDecisions, matchResults, parseRooms, parseVerdicts } from './match-answers.ts';
+import type { RelayRoom } from './room.ts';
 import { type FallbackCause, type LedgerVerdict, undecided } from './verdict.ts';
 import type { WaitingQueue } from './waiting/waiting-queue.ts';
 
@@ -30,8 +26,8 @@ interface ForwarderDeps extends AdmitCallDeps {
   readonly waiting?: Pick<WaitingQueue, 'inTurn' | 'terms'>;
   readonly random: () => number;
   readonly observe: RelayObserver;
-  /** Told what is left of limits. @default nobody is */
-  readonly roomTold?: (rooms: readonly LimitRoom[]) => void;
+  /** Told what is left of limits, and who was admitted in the same answer. @default nobody is */
+  readonly roomTold?: RelayRoom['tell'];
 }
 
 /** A fallback answer on its way to the ledger. */
@@ -91,8 +87,9 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       if (permit === undefined) return all('circuit_open');
       const terms = waiting && `,"waiting":${JSON.stringify(waiting.terms(jobIds))}`;
       const body = `{${named}"requests":[${requests}],"remainingMs":${leftMs}${terms ?? ''}}`;
+      const askedAtMs = clock.monotonicMs();
       const answer = await call(permit, ADMISSIONS_PATH, body, leftMs, (parsed) =>
-        verdictsIn(parsed, batch, jobs, jobIds),
+        verdictsIn(parsed, batch, jobs, jobIds, askedAtMs),
       );
       if (answer.kind === 'parsed') return answer.value;
       const cause = causeOf(answer);
@@ -113,6 +110,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     batch: string | undefined,
     jobs: readonly BatchJob[],
     jobIds: readonly number[],
+    askedAtMs: number,
   ): readonly LedgerVerdict[] | undefined {
     const matched = matchDecisions(body, { batch, jobIds });
     if (matched === undefined) return undefined;
@@ -121,7 +119,6 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       deps.lanes?.noteContended(counter, [...new Set(roots)]);
     }
     const { decisions, unmatched } = matched;
-    deps.roomTold?.(parseRooms(body));
     if (unmatched > 0) {
       observe({
         type: 'admit_failed',
@@ -129,7 +126,14 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
         details: `${ADMISSIONS_PATH} answered without a decision of its own for ${unmatched} of ${jobIds.length} jobs`,
       });
     }
-    return parseVerdicts({ decisions }, jobIds.length);
+    const verdicts = parseVerdicts({ decisions }, jobIds.length);
+    const admitted = jobs.filter((_, index) => verdicts?.[index]?.outcome === 'admitted');
+    deps.roomTold?.({
+      rooms: parseRooms(body),
+      admitted: admitted.map(({ request }) => request),
+      askedAtMs,
+    });
+    return verdicts;
   }
 
   const postUnmetered: Forwarder['postUnmetered'] = async (answers, { timeoutMs, now = false }) => {

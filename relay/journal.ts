@@ -60,6 +60,8 @@ interface JournalDeps {
   readonly post: Forwarder['postUnmetered'];
   readonly write: WriteJournal;
   readonly clock: Pick<RelayClock, 'monotonicMs'>;
+  /** Told of each batch that the table did not take. */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** The function is told where it can be, else the journal. A relay that stops writes first: the table is quicker. */
@@ -87,7 +89,8 @@ export class Journal {
   async #write(answers: readonly UnmeteredPost[]): Promise<UnmeteredOutcome | undefined> {
     try {
       await this.#deps.write(`{"answers":[${answers.map(({ json }) => json).join(',')}]}`);
-    } catch {
+    } catch (error) {
+      this.#deps.failed?.(error);
       // They stay in the queue, which tries the function and the table again.
       return undefined;
     }

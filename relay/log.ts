@@ -17,6 +17,15 @@ const NAMED_MAX = 10;
 /** The ledger will not hear of these answers; what ran turns up as bypass when it ends. */
 const LOST = 'fallback answers lost';
 
+/** They stood in the spool: that relay was killed, or stopped while nobody could be told. */
+const TAKEN_OVER = 'fallback answers of an earlier relay taken over';
+
+/** They go on waiting in memory. */
+const NOT_WRITTEN = {
+  journal: 'the journal was not written',
+  spool: 'the spool was not written',
+} as const;
+
 /** JSON lines on stdout, where containers collect it. */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
@@ -130,7 +139,12 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
       case 'breaker':
         log.warn({ state: event.state }, 'circuit breaker');
         return;
+      case 'not_written':
+        warnOnce(`not written ${event.where}`, NOT_WRITTEN[event.where], { error: event.error });
+        return;
       case 'unmetered':
+        if (event.restored !== undefined)
+          log.warn({ count: event.restored, queued: event.queued }, TAKEN_OVER);
         if (event.lost !== undefined) {
           const { queued, dropped, lost } = event;
           // A full queue loses one for each that comes; the others are one line each, with all the ids there is room for.

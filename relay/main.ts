@@ -60,6 +60,7 @@ async function main(config: RelayConfig): Promise<void> {
     fallback: config.fallback,
     relays: config.relays,
     writeJournal: aws.writeJournal,
+    spoolFolder: config.spoolFolder,
     accounts,
     schemaTrust: trustIn(schema, isLoopback(config.router.host)),
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),
@@ -72,7 +73,15 @@ async function main(config: RelayConfig): Promise<void> {
   const { putBeat: put } = aws;
   const policyVersion = rules?.policy.version;
   const stopHeartbeat =
-    put && startHeartbeat({ status: relay.status, policyVersion, put, clock: systemRelayClock, failed });
+    put &&
+    startHeartbeat({
+      status: relay.status,
+      policyVersion,
+      answerWithinMs: config.answerWithinMs,
+      put,
+      clock: systemRelayClock,
+      failed,
+    });
   ending.by(async () => {
     emf?.leave();
     await relay.stop();

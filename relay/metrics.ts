@@ -181,6 +181,7 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
         unmeteredDropped.inc(event.dropped);
         return;
       case 'answer_refused':
+      case 'not_written':
       case 'stream_ended':
       case 'backing_off':
       case 'registered':

@@ -16,6 +16,7 @@ import { createLiveDirectory, groupsAbove } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { RelayRoom } from './room.ts';
 import { type Router, STATUS } from './router/router.ts';
+import { openSpool } from './spool.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
@@ -43,6 +44,8 @@ interface RelayOptions {
   readonly observe: RelayObserver;
   /** Where fallback answers go that the function cannot be told of. Absent: they wait in memory alone. */
   readonly writeJournal?: WriteJournal | undefined;
+  /** Keeps fallback answers over the relay's own death. Absent: they wait in memory alone. */
+  readonly spoolFolder?: string | undefined;
   /** Where every question is. @default kept for nobody */
   readonly accounts?: QuestionAccounts;
   /** @default the system's */
@@ -109,12 +112,12 @@ export function createRelay(options: RelayOptions): Relay {
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isSettled: () => unmetered.queued === 0 && journal?.isBooked !== false,
+    isSettled: (sinceMs) => unmetered.isToldSince(sinceMs) && journal?.isBooked !== false,
   });
   const forwarder = createForwarder({
     ...way,
     ...{ breaker, lanes },
-    roomTold: (rooms) => room.tell(rooms),
+    roomTold: (told) => room.tell(told),
     waiting: { inTurn: (jobs) => waiting.inTurn(jobs), terms: (jobIds) => waiting.terms(jobIds) },
   });
   const commit = createGroupCommit({
@@ -130,9 +133,14 @@ export function createRelay(options: RelayOptions): Relay {
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
   const { writeJournal: write } = options;
-  const journal = write && new Journal({ post: forwarder.postUnmetered, write, clock });
+  const notWritten = (where: 'journal' | 'spool') => (error: unknown) =>
+    observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
+  const journal =
+    write && new Journal({ post: forwarder.postUnmetered, write, clock, failed: notWritten('journal') });
   const post = journal?.post ?? forwarder.postUnmetered;
-  const unmetered = createUnmetered({ post, clock, random, observe });
+  const { spoolFolder: folder } = options;
+  const spool = folder === undefined ? undefined : openSpool({ folder, failed: notWritten('spool') });
+  const unmetered = createUnmetered({ post, clock, random, observe, spool });
   const fallback = createFallback({
     clock,
     stateless: statelessCheck(policy, clock, directory.current),
@@ -213,6 +221,7 @@ export function createRelay(options: RelayOptions): Relay {
     start: () => {
       tellSchema(proof.standing);
       directory.start();
+      unmetered.restore();
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },

@@ -21,7 +21,7 @@ interface UnmeteredPostsDeps {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly state: () => 'open' | 'leaving' | 'closed';
-  readonly told: (answers: number, journaled: boolean) => void;
+  readonly told: (answers: readonly UntoldAnswer[], journaled: boolean) => void;
   readonly lost: (answers: readonly UntoldAnswer[], why: UnmeteredLoss) => void;
 }
 
@@ -106,7 +106,7 @@ export class UnmeteredPosts {
     this.lose(shed, 'queue_full');
     for (const answer of byOutcome.get('invalid') ?? []) this.#refused(answer);
     // Last: how many wait is true again.
-    this.#deps.told(recorded.length, journaled);
+    this.#deps.told(recorded, journaled);
     return true;
   }
 

@@ -1,8 +1,10 @@
 import type { UnmeteredAnswer } from '../functions/core/contract/index.ts';
+import { isRecord } from '../policies/document/reading.ts';
 import { requestRootOf } from './commit/batch-job.ts';
 import type { RelayObserver, UnmeteredLoss } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
+import type { Spool } from './spool.ts';
 import { UnmeteredPosts } from './unmetered-posts.ts';
 import { UnmeteredQueue, type UntoldAnswer } from './unmetered-queue.ts';
 
@@ -21,6 +23,8 @@ interface UnmeteredDeps {
   readonly clock: RelayClock;
   readonly random: () => number;
   readonly observe: RelayObserver;
+  /** Keeps them on disk as well. @default memory alone */
+  readonly spool?: Pick<Spool, 'takeLeft' | 'keep' | 'done'> | undefined;
   /** @default UNMETERED_MAX */
   readonly capacity?: number;
 }
@@ -28,16 +32,26 @@ interface UnmeteredDeps {
 /** Answers given without the ledger, kept until it has taken them. What is lost all the same is counted and named. */
 export interface UnmeteredAnswers {
   add(answer: UnmeteredAnswer): void;
+  /** Takes over what an earlier relay left on disk. */
+  restore(): void;
   /** The relay begins to stop: from now on everything is told at once, whatever the breaker says. */
   leave(): void;
   /** Waits until all is told, at most `withinMs`; the rest is lost. */
   flush(withinMs: number): Promise<void>;
   /** Not told yet. */
   readonly queued: number;
+  /** Whether nothing has waited since then (monotonic). */
+  isToldSince(atMs: number): boolean;
 }
 
 export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
-  const { clock, observe } = deps;
+  const { clock } = deps;
+  let waitedAtMs = Number.NEGATIVE_INFINITY;
+  /** Everything that changes how many wait is told, so what waited until now is known. */
+  const observe: RelayObserver = (event) => {
+    waitedAtMs = clock.monotonicMs();
+    deps.observe(event);
+  };
   let state: keyof typeof POSTS_AT_ONCE = 'open';
   let underWay = 0;
   let planned: { readonly atMs: number; readonly cancel: () => void } | undefined;
@@ -49,23 +63,40 @@ export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
   const posts = new UnmeteredPosts({ ...deps, queue, state: () => state, told: tell, lost });
 
   function add(answer: UnmeteredAnswer): void {
-    const json = JSON.stringify(answer);
-    const untold: UntoldAnswer = {
-      jobId: answer.request.jobId,
-      root: requestRootOf(answer.request),
-      json,
-      bytes: Buffer.byteLength(json),
-      refusals: 0,
-      takenBefore: posts.takenTotal,
-    };
+    const untold = untoldOf(answer, JSON.stringify(answer));
     if (state === 'closed') {
       posts.lose([untold], 'stopping');
       return;
     }
+    deps.spool?.keep(untold);
     const shed = queue.push(untold);
-    if (shed.length === 0) tell(0, false);
+    if (shed.length === 0) tell([], false);
     posts.lose(shed, 'queue_full');
     plan(state === 'leaving' ? 0 : GATHER_MS);
+  }
+
+  const untoldOf = ({ request }: UnmeteredAnswer, json: string): UntoldAnswer => ({
+    jobId: request.jobId,
+    root: requestRootOf(request),
+    json,
+    bytes: Buffer.byteLength(json),
+    refusals: 0,
+    takenBefore: posts.takenTotal,
+  });
+
+  function restore(): void {
+    const shed: UntoldAnswer[] = [];
+    let restored = 0;
+    for (const json of deps.spool?.takeLeft() ?? []) {
+      const answer = answerIn(json);
+      if (answer === undefined) continue;
+      restored += 1;
+      shed.push(...queue.push(untoldOf(answer, json)));
+    }
+    if (restored === 0) return;
+    observe({ type: 'unmetered', queued: queued() + shed.length, posted: 0, dropped: 0, restored });
+    posts.lose(shed, 'queue_full');
+    plan(GATHER_MS);
   }
 
   /** The soonest plan counts. */
@@ -132,6 +163,8 @@ export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
   }
 
   function lost(answers: readonly UntoldAnswer[], why: UnmeteredLoss): void {
+    // Declared lost, because a task's disk ends with it; where the next relay finds the same disk, it takes them over.
+    if (why !== 'stopping') deps.spool?.done(answers);
     const jobIds = answers.slice(0, LOST_NAMED_MAX).map(({ jobId }) => jobId);
     observe({
       type: 'unmetered',
@@ -142,25 +175,35 @@ export function createUnmetered(deps: UnmeteredDeps): UnmeteredAnswers {
     });
   }
 
-  function tell(answers: number, journaled: boolean): void {
-    const posted = journaled ? 0 : answers;
-    observe({
-      type: 'unmetered',
-      queued: queued(),
-      posted,
-      dropped: 0,
-      ...(journaled && { journaled: answers }),
-    });
+  function tell(answers: readonly UntoldAnswer[], journaled: boolean): void {
+    deps.spool?.done(answers);
+    const posted = journaled ? 0 : answers.length;
+    const written = journaled && { journaled: answers.length };
+    observe({ type: 'unmetered', queued: queued(), posted, dropped: 0, ...written });
   }
 
   const queued = (): number => queue.size + posts.onTheWay.size;
 
   return {
     add,
+    restore,
     leave,
     flush,
     get queued() {
       return queued();
     },
+    isToldSince: (atMs) => queued() === 0 && waitedAtMs <= atMs,
   };
+}
+
+/** The function looks at the rest. */
+function answerIn(json: string): UnmeteredAnswer | undefined {
+  try {
+    const answer: unknown = JSON.parse(json);
+    const isWhole =
+      isRecord(answer) && isRecord(answer.request) && Number.isSafeInteger(answer.request.jobId);
+    return isWhole ? (answer as unknown as UnmeteredAnswer) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -26,7 +26,7 @@ import type { RelayAdmitRoute, RelayServiceProps } from './relay-service-props.t
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';
 /** The image declares the same path as a volume. */
-export const SOCKET_FOLDER = '/tmp';
+export const SCRATCH_FOLDER = '/tmp';
 /** The relay ends within 10 s; what is left is for a container that hangs. */
 const STOP_TIMEOUT = Duration.seconds(30);
 
@@ -94,13 +94,18 @@ export class RelayService extends Construct {
     const linuxParameters = new LinuxParameters(this, 'Linux', { initProcessEnabled: false });
     linuxParameters.dropCapabilities(Capability.ALL);
     // Fargate has no tmpfs. An empty volume of the task's own disk is made like the image's folder of the same path: a /tmp
-    // that everybody may write to. Only the tunnel's socket and its folder (0700) are made there.
-    task.addVolume({ name: 'socket' });
+    // that everybody may write to. The tunnel's socket and its folder (0700) are made there, and the spool of fallback
+    // answers, which a container that is started again in its task finds there.
+    task.addVolume({ name: 'scratch' });
     const container = task.addContainer('Relay', {
       containerName: 'relay',
       image: relayImage(this, { ready: settings.relay.image, descriptors: settings.gitlab.descriptors }),
       environment: relayEnvironment(this, props),
       user: NONROOT,
+      // A relay that dies is back within seconds, with its task's disk. One that dies within a minute of its start is not: a
+      // deployment that cannot work fails as before.
+      enableRestartPolicy: true,
+      restartAttemptPeriod: Duration.seconds(60),
       readonlyRootFilesystem: true,
       linuxParameters,
       stopTimeout: STOP_TIMEOUT,
@@ -120,7 +125,7 @@ export class RelayService extends Construct {
         maxBufferSize: Size.mebibytes(8),
       }),
     });
-    container.addMountPoints({ sourceVolume: 'socket', containerPath: SOCKET_FOLDER, readOnly: false });
+    container.addMountPoints({ sourceVolume: 'scratch', containerPath: SCRATCH_FOLDER, readOnly: false });
     return container;
   }
 }
@@ -150,6 +155,7 @@ function relayEnvironment(
     [names.ENV_RELAYS]: String(relay.count),
     [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,
     [names.ENV_JOURNAL_TABLE]: table.tableName,
+    [names.ENV_SPOOL_FOLDER]: SCRATCH_FOLDER,
     ...(settings.metrics && { [names.ENV_RELAY_DEPLOYMENT]: settings.stage }),
     ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),
     [names.ENV_AWS_REGION]: Stack.of(scope).region,

@@ -6,6 +6,7 @@ import {
   PSEUDONYMS_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
+  SUM_LOG_PK_INFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../functions/names.ts';
 
@@ -88,10 +89,13 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     settle: { reads: READ, writes: [{ actions: WRITE, partitions: ended }] },
     /** One inbox item for each webhook. */
     receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}#inbox#*`] }] },
-    /** What a job added to the usage lies beside its record; counters are closed to it. */
+    /** What a job added to the usage lies beside its record; counters are closed to it, and what the check of the sums knows. */
     rollUp: {
       reads: READ,
-      writes: [{ actions: WRITE, partitions: [`${instance}#job#*`, ...usage, announced, ...noted] }],
+      writes: [
+        { actions: WRITE, partitions: [`${instance}#job#*`, ...usage, announced, ...noted] },
+        { actions: PUT, partitions: [`${instance}${SUM_LOG_PK_INFIX}*`] },
+      ],
     },
     sweep: {
       reads: READ,
@@ -142,7 +146,12 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       writes: [
         {
           actions: WRITE,
-          partitions: [...books, ...usage, `${instance}@recount`, ...pseudonymPartitions(instance)],
+          partitions: [
+            ...[...books, ...usage, `${instance}@recount`],
+            // What the check of the second sums knows; their log is the rollup's.
+            ...[`${instance}@sums`, `${instance}@sums#known#*`],
+            ...pseudonymPartitions(instance),
+          ],
         },
       ],
       pseudonyms: true,

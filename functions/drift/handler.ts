@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { checkBooks, dynamoCounterMemory, dynamoSumLog } from '../core/books/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import {
@@ -15,7 +16,7 @@ import { deployedMetrics } from '../core/metrics/index.ts';
 import { DynamoRollupStore, placeBy } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readDriftConfig } from './config.ts';
-import { measureDriftReport } from './measure-report.ts';
+import { measureBooksCheck, measureDriftReport } from './measure-report.ts';
 import { mendUsage } from './mend-usage.ts';
 import { isNightDue } from './night.ts';
 import { recordVisit } from './records-to-check.ts';
@@ -31,9 +32,30 @@ const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemCloc
 const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 
-/** Lambda's entry point for the schedule: begins the night's recount, goes on with it, or has nothing to do. Give it 15 minutes. */
+/**
+ * Lambda's entry point for the schedule: compares the second sums, then begins the night's recount, goes on with it, or has nothing
+ * more to do. Give it 15 minutes.
+ */
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
+  const failure = await tellBooks().then(
+    () => undefined,
+    (error: unknown) => ({ error }),
+  );
+  const outcome = await recount(startMs);
+  // A recount that could go on has done so.
+  if (failure !== undefined) throw failure.error;
+  return outcome;
+});
+
+/** The second sums: a quarter of an hour of them. */
+async function tellBooks(): Promise<void> {
+  const memory = dynamoCounterMemory(table);
+  const found = await checkBooks({ ...table, log: dynamoSumLog(table), memory });
+  measureBooksCheck(found, { metrics, log: consoleLog });
+}
+
+async function recount(startMs: number): Promise<string> {
   const nowMs = systemClock.nowMs();
   const visit = recordVisit(nowMs, {
     mend: async (records) => {
@@ -59,7 +81,7 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
       measureDriftReport(report, metrics);
     },
   });
-});
+}
 
 async function mendDeps() {
   const known = await readWholeDirectory(new DynamoDirectoryTable(table), {

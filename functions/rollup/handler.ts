@@ -1,4 +1,5 @@
 import type { CounterKey } from '../../policies/claim.ts';
+import { dynamoSumLog } from '../core/books/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import { exportImages, s3Objects } from '../core/export/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
@@ -66,6 +67,7 @@ const objects = config.export && s3Objects(config.export);
 
 const deps: RollUpDeps = {
   store: new DynamoRollupStore(table),
+  sums: dynamoSumLog(table),
   keys: ledgerKeys(config.gitlabInstance),
   clock: systemClock,
   random: Math.random,

@@ -14,6 +14,8 @@ interface HeartbeatDeps {
     };
   /** Absent: it has none. */
   readonly policyVersion: string | undefined;
+  /** @see Beat.answerWithinMs */
+  readonly answerWithinMs?: number;
   /** Has a timeout of its own. */
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
@@ -26,13 +28,14 @@ interface HeartbeatDeps {
  *
  * @returns what ends it.
  */
-export function startHeartbeat({ status, policyVersion, put, clock, failed }: HeartbeatDeps): () => void {
+export function startHeartbeat(deps: HeartbeatDeps): () => void {
+  const { status, policyVersion, answerWithinMs, put, clock, failed } = deps;
   let cancel = (): void => {};
   const beat = (): void => {
     cancel = clock.after(BEAT_EVERY_MS, beat);
     const { downMs, everConnected, openStreams, schema, directoryAgeMs, breaker, waitingLines } = status();
     if (!everConnected || downMs !== undefined) return;
-    const known = withoutAbsent({ schema, directoryAgeMs, breaker, policyVersion });
+    const known = withoutAbsent({ schema, directoryAgeMs, breaker, policyVersion, answerWithinMs });
     const waiting = waitingLines?.length ? { waiting: waitingLines } : {};
     put({ atMs: clock.nowMs(), openStreams, ...known, ...waiting }).catch(failed);
   };

@@ -1,5 +1,6 @@
 import type { Beat, BeatSchema } from '../../functions/core/contract/index.ts';
 import {
+  HEARTBEAT_ANSWER_WITHIN,
   HEARTBEAT_AT,
   HEARTBEAT_BREAKER,
   HEARTBEAT_DIRECTORY_AGE,
@@ -35,7 +36,9 @@ interface PutHeartbeatOptions extends AwsJsonDeps {
 /** Writes the one item of this relay, over and over. @returns a `put` that rejects when the table did not take it. */
 export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Promise<void> {
   const { table, instance, relayId } = options;
-  return async ({ atMs, openStreams, schema, directoryAgeMs, breaker, policyVersion, waiting }) => {
+  return async (beat) => {
+    const { atMs, openStreams, schema, directoryAgeMs, breaker, policyVersion, answerWithinMs, waiting } =
+      beat;
     await awsJson(options, {
       target: 'DynamoDB_20120810.PutItem',
       version: '1.0',
@@ -51,6 +54,7 @@ export function putHeartbeat(options: PutHeartbeatOptions): (beat: Beat) => Prom
           ...(directoryAgeMs !== undefined && { [HEARTBEAT_DIRECTORY_AGE]: { N: String(directoryAgeMs) } }),
           ...(breaker !== undefined && { [HEARTBEAT_BREAKER]: { S: breaker } }),
           ...(policyVersion !== undefined && { [HEARTBEAT_POLICY]: { S: policyVersion } }),
+          ...(answerWithinMs !== undefined && { [HEARTBEAT_ANSWER_WITHIN]: { N: String(answerWithinMs) } }),
           ...(waiting !== undefined && { [HEARTBEAT_WAITING]: { S: JSON.stringify(waiting) } }),
           [TTL_ATTRIBUTE]: { N: String(Math.floor(atMs / 1_000) + KEPT_SECONDS) },
         },

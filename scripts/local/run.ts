@@ -104,6 +104,7 @@ export async function run(
     admit.url,
     rules,
     observe,
+    memory ? undefined : dataDir,
   );
   const older = memory ? undefined : olderBooks(root);
   screen.started({

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Match } from 'aws-cdk-lib/assertions';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { SOCKET_FOLDER } from '../../cdk/constructs/relay-service.ts';
+import { SCRATCH_FOLDER } from '../../cdk/constructs/relay-service.ts';
 import { readRelayConfig } from '../../relay/config.ts';
 import { someSettings } from './relay-settings.ts';
 import { relayStack, statementsOf } from './relay-stack.ts';
@@ -62,14 +62,19 @@ describe('a deployment by default', () => {
     made.template.resourceCountIs('AWS::EC2::SecurityGroupIngress', 0);
   });
 
-  test('nobody in the container is root or may become it, and only the socket’s folder can be written', () => {
+  test('nobody in the container is root or may become it, and only the scratch folder can be written', () => {
     expect(made.container).toMatchObject({
       User: '65532:65532',
       ReadonlyRootFilesystem: true,
       LinuxParameters: { Capabilities: { Drop: ['ALL'] } },
-      MountPoints: [{ ContainerPath: '/tmp', ReadOnly: false, SourceVolume: 'socket' }],
+      MountPoints: [{ ContainerPath: '/tmp', ReadOnly: false, SourceVolume: 'scratch' }],
     });
-    made.template.hasResourceProperties('AWS::ECS::TaskDefinition', { Volumes: [{ Name: 'socket' }] });
+    made.template.hasResourceProperties('AWS::ECS::TaskDefinition', { Volumes: [{ Name: 'scratch' }] });
+  });
+
+  test('what waits for the ledger survives the relay: a spool on the task’s disk, and a container that comes back', () => {
+    expect(made.container.RestartPolicy).toEqual({ Enabled: true, RestartAttemptPeriod: 60 });
+    expect(made.container.Environment).toContainEqual({ Name: 'TOLLGATE_SPOOL_FOLDER', Value: '/tmp' });
   });
 
   test('the image has the folder of the mount as a volume, the same user and the same health check', () => {
@@ -77,7 +82,7 @@ describe('a deployment by default', () => {
       fileURLToPath(new URL('../../relay/Dockerfile', import.meta.url)),
       'utf8',
     );
-    expect(dockerfile).toContain(`VOLUME ["${SOCKET_FOLDER}"]`);
+    expect(dockerfile).toContain(`VOLUME ["${SCRATCH_FOLDER}"]`);
     expect(dockerfile).toContain(`USER ${made.container.User}`);
     const [, ...command] = made.container.HealthCheck.Command;
     expect(dockerfile).toContain(`CMD [${command.map((part: string) => `"${part}"`).join(', ')}]`);

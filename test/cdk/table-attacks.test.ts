@@ -32,6 +32,9 @@ const PARTITIONS = {
   'sweep marks': keys.sweepMarks.pk,
   'controller scope': keys.controllerScope.pk,
   'outcome of the recount': keys.recountOutcome.pk,
+  'log of sums': keys.sumLog(1, 'x').pk,
+  'known sums': keys.sumMemory('group/1').pk,
+  'open sums': keys.sumsOpen.pk,
   'outcome of the canary': keys.canaryOutcome.pk,
   'register of instances': INSTANCES_PK,
   'hourly look': keys.healthLook.pk,
@@ -64,6 +67,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   SettleProgram: ['inbox item'],
   SettleStreamProgram: [...BOOKS, 'job that failed'],
   RollupProgram: [
+    'log of sums',
     ...(['record', 'announced mark', 'opening of a period', 'directory wish'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
@@ -74,6 +78,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   ConsoleProgram: [...LIMITS, 'session', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
+    ...(['known sums', 'open sums'] as const),
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
   DoctorProgram: ['hourly look'],

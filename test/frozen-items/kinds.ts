@@ -1,6 +1,9 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
+import { dynamoOpenDifferences } from '../../functions/core/books/check-books.ts';
+import { dynamoCounterMemory } from '../../functions/core/books/counter-memory.ts';
+import { dynamoSumLog } from '../../functions/core/books/sum-log.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
 import { dynamoCanaryOutcomes } from '../../functions/core/ledger/canary-outcome.ts';
@@ -12,6 +15,7 @@ import { dynamoInstanceRegister } from '../../functions/core/ledger/instance-reg
 import { dynamoRecountPasses } from '../../functions/core/ledger/kept-pass.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../../functions/core/ledger/recount-outcome.ts';
+import { epochAt } from '../../functions/core/ledger/slots.ts';
 import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
@@ -35,6 +39,7 @@ import { signedFetch } from '../../relay/signing/signed-fetch.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
+import { aRecord } from '../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
 
 export const INSTANCE = 'gitlab.example.com';
@@ -67,6 +72,12 @@ const GROUPS = directoryOf([
 ]);
 const OPENED = counter('group/101', 'money-month', '2026-12');
 const CLOSED = counter('group/101', 'money-month', '2026-08');
+
+const SUMMED = aRecord({
+  claims: [
+    { counter: OPENED, unit: 'micros', held: 7, counted: 7, corrected: 0, fitted: true, checked: true },
+  ],
+});
 
 export interface Place {
   readonly client: DynamoDBClient;
@@ -201,6 +212,18 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     // The head with its parts.
     is: at('@recount', begins('pass')),
     read: (place) => recountPasses(place).read(),
+  },
+  'sum-log': {
+    is: under('@sums#log#', any),
+    read: (place) => dynamoSumLog(options(place)).read(epochAt(NOVEMBER_21_MS)),
+  },
+  'sum-memory': {
+    is: under('@sums#known#', any),
+    read: (place) => dynamoCounterMemory(options(place)).read(['group/101']),
+  },
+  'sums-open': {
+    is: at('@sums', is('open')),
+    read: (place) => dynamoOpenDifferences(options(place)).read(),
   },
   'canary-outcome': {
     is: at('@canary', is('outcome')),
@@ -357,6 +380,11 @@ async function writeOthers(place: Place): Promise<void> {
     suspects: [{ key: OPENED, rev: 4, expected: amounts }],
     found: { records: 3, counters: 1, drift: [], unproven: [], passedOver: 0, unclosed: 0 },
   });
+  const step = { sequence: '1', epoch: epochAt(NOVEMBER_21_MS), after: SUMMED };
+  await dynamoSumLog(options(place)).note([step], [], NOVEMBER_21_MS);
+  const slots = { moved: [1, 0, 0, 0], added: [11, 0, 0, 0], unexplained: 3, epochs: [4, 0, 0, -1] };
+  await dynamoCounterMemory(options(place)).write('group/101', new Map([['money-month|2026-12', slots]]));
+  await dynamoOpenDifferences(options(place)).write({ since: 4, differences: new Map([['a 5', '1 11']]) });
   await dynamoCanaryOutcomes(options(place)).write({
     ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },
     ...{ descriptors: '0123456789ab', gitlabVersion: '19.4.0-ee', runnerId: 7 },

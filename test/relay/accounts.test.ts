@@ -63,6 +63,22 @@ test('every way that an answer can go is accounted for, at every step', () => {
   });
 });
 
+test('a rejection of the ledger that is in no books is kept like an answer of the fallback', () => {
+  const { accounts, note } = bench();
+  const violation = { rule: 'budgets', class: 'cost', mode: 'enforce', reason: { code: 'JOB_UNKNOWN' } };
+  const decision = {
+    outcome: 'rejected',
+    decisionId: 'd-1-1',
+    shadow: [],
+    text: 'no',
+    unwritten: true,
+  } as const;
+  note(QUESTION, answered({ decision: { ...decision, violations: [violation as never] } }));
+  expect(accounts.unaccounted).toBe(1);
+  note(unmetered({ queued: 1 }));
+  expect([accounts.unaccounted, accounts.places.ledger]).toEqual([0, 0]);
+});
+
 test.each([
   { fault: 'an answer of the fallback is forgotten', events: [QUESTION, FALLBACK], unaccounted: 1 },
   {

@@ -196,6 +196,24 @@ test('what the ledger refused a moment ago is refused again while it is out of r
   ]);
 });
 
+test('a rejection of the ledger that it could not write down is kept until it is in the books; others are not', async () => {
+  const rejection = rejectedFor(quotaViolation('group/1'), 'No budget.');
+  const verdicts = [rejection, { ...rejection, unwritten: true } as const];
+  const { ask, ofType, unmetered } = answeringBench({
+    send: () => async (jobs) => jobs.map(() => verdicts.shift() ?? rejection),
+  });
+  for (const [jobId, queued] of [
+    [1, 0],
+    [2, 1],
+  ] as const) {
+    ask(questionOf(jobId, { project: jobId, root: 1 }));
+    await turn();
+    await turn();
+    expect(unmetered.queued).toBe(queued);
+  }
+  expect(ofType('answered').map(({ via }) => via)).toEqual(['ledger', 'ledger']);
+});
+
 test('the latency told runs from the question’s arrival', async () => {
   const { ask, pass, ofType } = answeringBench({ send: never, deadlineMs: 600 });
   ask(questionOf(1));

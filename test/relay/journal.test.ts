@@ -157,6 +157,21 @@ test('an hour with neither function nor table loses nothing that fits into memor
   expect([relay.unmetered.queued, relay.lost()]).toEqual([0, 0]);
 });
 
+test('each batch that the table does not take is told, and waits', async () => {
+  const failures: unknown[] = [];
+  const journal = new Journal({
+    post: async () => UNREACHABLE,
+    write: async () => {
+      throw new Error('AccessDenied');
+    },
+    clock: handClock(0),
+    failed: (error) => failures.push(error),
+  });
+  const answer = { jobId: 1, json: JSON.stringify(anAnswer(1)) };
+  expect(await journal.post([answer], { timeoutMs: 1_000 })).toEqual(UNREACHABLE);
+  expect(failures).toHaveLength(1);
+});
+
 test('a relay that stops writes before it asks, so that a function that hangs costs nothing', async () => {
   const relay = aRelay(() => UNREACHABLE);
   for (const jobId of [1, 2]) relay.unmetered.add(anAnswer(jobId));

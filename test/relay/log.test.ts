@@ -143,6 +143,9 @@ test('nothing of variables, tokens, texts or images is written, whatever happens
     { type: 'batch', lane: 'root 100', jobs: 3, waiters: 4 },
     { type: 'directory', ageMs: 90_000, groups: 3, problem: 'the groups of GitLab have not been listed yet' },
     { type: 'unmetered', queued: 5, posted: 0, dropped: 1, lost: { why: 'refused', jobIds: [7] } },
+    { type: 'unmetered', queued: 7, posted: 0, dropped: 0, restored: 7 },
+    { type: 'not_written', where: 'journal', error: 'AccessDeniedException' },
+    { type: 'not_written', where: 'spool', error: 'Error' },
     { type: 'breaker', state: 'open' },
     { type: 'connected', downMs: 3 },
     { type: 'registered' },
@@ -159,6 +162,17 @@ test('streams and questions are numbers, not lines', () => {
   observe({ type: 'stream_ended', code: 0, details: '', asked: true });
   observe({ type: 'unmetered', queued: 5, posted: 5, dropped: 0 });
   expect(written).toEqual([]);
+});
+
+test('a journal that is not written for an hour is a line a minute, apart from the spool', () => {
+  const { observe, lines, clock } = bench();
+  for (let second = 0; second < 3_600; second += 1) {
+    for (const where of ['journal', 'spool'] as const)
+      observe({ type: 'not_written', where, error: 'TimeoutError' });
+    clock.advance(1_000);
+  }
+  expect(lines()).toHaveLength(120);
+  expect(lines()[2]).toMatchObject({ level: 'warn', error: 'TimeoutError', suppressed: 59 });
 });
 
 test('fault 14: an unreadable question is logged once a minute for every problem, with the number left out', () => {

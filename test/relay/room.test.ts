@@ -63,11 +63,14 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
     const body = JSON.stringify({ requests, remainingMs: 2_000 });
     const response = await app.request('/v1/admissions', { method: 'POST', body });
     const answer = (await response.json()) as AdmissionsResponse;
-    for (const { room } of all) room.tell(parseRooms(answer));
+    for (const { room } of all) room.tell({ rooms: parseRooms(answer), admitted: [], askedAtMs: nowMs });
     return answer;
   };
   return {
     ask,
+    /** The ledger admitted these through one relay, and told nothing. */
+    admittedBy: (relay: number, ...requests: readonly AdmissionRequest[]) =>
+      all[relay]?.room.tell({ rooms: [], admitted: requests, askedAtMs: nowMs }),
     /** All at their first one. */
     fallbacks: all.map(({ fallback }) => fallback),
     pass: (ms: number) => {
@@ -241,6 +244,44 @@ test('what was given stays given until the ledger knows of it', async () => {
   pass(1_000);
   await ask(aJob(9));
   expect(range(15, 16).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, false]);
+});
+
+test('what the ledger admitted since it told is deducted by the relay that heard of it, and forgotten when it tells again', async () => {
+  const { ask, admittedBy, fallbacks, pass } = aHouse({ limits: [money(10)], relays: 2 });
+  await ask(...range(1, 2).map((n) => aJob(n)));
+  // Eight are left; both relays have four of them.
+  admittedBy(0, ...range(3, 5).map((n) => aJob(n)));
+  admittedBy(1, aJob(6));
+  admittedBy(1, aJob(7, 300));
+  expect(range(11, 12).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, false]);
+  expect(range(13, 16).map((n) => admits(fallbacks[1], aJob(n)))).toEqual([true, true, true, false]);
+  pass(2_000);
+  // It knows of three jobs of its own, and all answers of the fallback are taken to be in it.
+  await ask(aJob(8));
+  expect(range(21, 24).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, true, true, false]);
+});
+
+test('a job that is asked about twice in an outage spends room once', async () => {
+  const { ask, fallbacks } = aHouse({ limits: [money(10)] });
+  await ask(...range(1, 7).map((n) => aJob(n)));
+  expect([11, 11, 12, 11, 13, 14].map((n) => admits(fallbacks[0], aJob(n)))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('an answer that was asked for before the room was taken does not give it back', async () => {
+  const { ask, fallbacks, pass } = aHouse({ limits: [money(10)] });
+  await ask(...range(1, 8).map((n) => aJob(n)));
+  expect(range(11, 13).map((n) => admits(fallbacks[0], aJob(n)))).toEqual([true, true, false]);
+  pass(1_900);
+  // The two are on their way to the ledger, which tells of nine jobs.
+  await ask(aJob(9));
+  expect(admits(fallbacks[0], aJob(14))).toBe(false);
 });
 
 test('a limit that only watches binds nobody, and what is not of the contract is not believed', async () => {

@@ -1,6 +1,7 @@
 /** Whether both of our answers are proven at this GitLab as it is now. Pure. */
 import { DAY_MS, HOUR_MS } from '../../../policies/limits/calendar.ts';
-import type { CanaryOutcome } from '../../core/ledger/index.ts';
+import type { Beat } from '../../core/contract/index.ts';
+import type { CanaryOutcome, RouterPatience } from '../../core/ledger/index.ts';
 import type { HealthFinding } from './model.ts';
 
 interface CanaryCircumstances {
@@ -8,6 +9,8 @@ interface CanaryCircumstances {
   readonly outcome: CanaryOutcome | undefined;
   /** Hashes of the descriptors that relays use now; none: no relay tells. */
   readonly descriptors: readonly string[];
+  /** The longest any relay keeps a question open; undefined: none tells. */
+  readonly answerWithinMs: number | undefined;
   /** GitLab's version now; undefined: nobody asked it. */
   readonly gitlabVersion: string | undefined;
   readonly nowMs: number;
@@ -50,14 +53,45 @@ export function judgeCanary(now: CanaryCircumstances): CanaryFinding {
     };
   if (found.some((arm) => arm !== 'proven'))
     return warning(`only ${admitted === 'proven' ? '"admitted"' : '"rejected"'} is proven ${on}`);
-  return { severity: 'ok', text: `both answers proven ${on}${patienceText(outcome)}` };
+  return judgePatience(`both answers proven ${on}`, outcome.patience, now.answerWithinMs);
 }
 
-function patienceText({ patience }: CanaryOutcome): string {
-  if (patience === undefined) return '';
-  const waited = `${patience.waitedMs / 1_000} s`;
-  return patience.gaveUp ? `; the router gives up after ${waited}` : `; the router waits ${waited} or longer`;
+/** The deadline of all questions that wait for nothing: GitLab is known to wait that long. */
+const PATIENT_FOR_SURE_MS = 5_000;
+
+/** A job whose question the router gives up while it waits for a slot has failed, whatever we answer then. */
+function judgePatience(
+  proven: string,
+  patience: RouterPatience | undefined,
+  answerWithinMs = 0,
+): CanaryFinding {
+  const seconds = (ms: number): string => `${ms / 1_000} s`;
+  const seen =
+    patience &&
+    (patience.gaveUp
+      ? `the router gives up after ${seconds(patience.waitedMs)}`
+      : `the router was seen to wait ${seconds(patience.waitedMs)}`);
+  const kept = `relays keep questions open for up to ${seconds(answerWithinMs)}`;
+  if (patience?.gaveUp && patience.waitedMs <= answerWithinMs)
+    return {
+      severity: 'problem',
+      text: `${kept}, and ${seen}: jobs that wait for a slot fail`,
+      remedy: `set relay.answerWithinMs below ${Math.floor(patience.waitedMs / 1_000) * 1_000}, and deploy`,
+    };
+  if (answerWithinMs > PATIENT_FOR_SURE_MS && (patience?.waitedMs ?? 0) < answerWithinMs)
+    return {
+      severity: 'warning',
+      text: `${proven}; ${kept}, and ${seen ?? 'nobody has seen how long the router waits'}`,
+      remedy: `tollgate gitlab canary --patience ${Math.ceil(answerWithinMs / 1_000)} shows whether it does`,
+    };
+  return { severity: 'ok', text: seen === undefined ? proven : `${proven}; ${seen}` };
 }
+
+/** Undefined: none of these relays tells. */
+export const longestAnswerMs = (beats: readonly Pick<Beat, 'answerWithinMs'>[]): number | undefined => {
+  const told = beats.flatMap(({ answerWithinMs }) => answerWithinMs ?? []);
+  return told.length === 0 ? undefined : Math.max(...told);
+};
 
 function agoText(ms: number): string {
   if (ms < 2 * HOUR_MS) return 'lately';

@@ -1,7 +1,7 @@
 /** What GitLab says of the set-up. Pure: what one cause keeps from being read is unknown, and the cause is told once. */
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { BrokenWebhookEvidence, HealthEvidence, ReadResult } from './evidence.ts';
-import { judgeCanary } from './judge-canary.ts';
+import { judgeCanary, longestAnswerMs } from './judge-canary.ts';
 import {
   CLOCK_OFF_MS_MAX,
   counted,
@@ -143,6 +143,7 @@ export const GITLAB_CHECKS: HealthChecks = {
         descriptors: beats.known
           ? heardAmong(beats.value, nowMs).flatMap(({ schema }) => schema?.hash ?? [])
           : [],
+        answerWithinMs: beats.known ? longestAnswerMs(heardAmong(beats.value, nowMs)) : undefined,
         gitlabVersion: gitlabVersion.known ? gitlabVersion.value : undefined,
       }),
     ),

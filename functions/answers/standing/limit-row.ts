@@ -31,6 +31,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const period = limitPeriod(limit, nowMs);
   const final = isInFlight(limit.unit) ? 0 : settled;
   const { amount, softAmount, graceAmount, per, owner, contact, costCenter, reason, fromMs, untilMs } = limit;
+  const { whenUnreachable } = limit;
   const [baseSoft, baseCarry, wait] = [writtenSoft(written), writtenCarry(written), writtenWait(written)];
   const left = amount === 'unlimited' ? undefined : amount - committed;
   const forecast = forecastFor(limit, committed, left, using);
@@ -55,7 +56,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     fitted,
     ...(left !== undefined && { left }),
     ...(typeof amount === 'number' && { percent: percentOf(committed, amount) }),
-    ...withoutAbsent({ forecast, owner, contact, costCenter, reason, fromMs, untilMs }),
+    ...withoutAbsent({ forecast, whenUnreachable, owner, contact, costCenter, reason, fromMs, untilMs }),
     ...(byDefault && { byDefault: true }),
     inForce: isValidAt(limit, nowMs),
   };

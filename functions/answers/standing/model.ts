@@ -1,3 +1,4 @@
+import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import {
   amount,
   count,
@@ -77,6 +78,9 @@ export const LimitRowSchema = z
       ),
     ),
     forecast: maybe(ForecastRowSchema),
+    whenUnreachable: z.enum(OUTAGE_POLICIES).optional().openapi({
+      description: 'What becomes of jobs while it cannot be asked. Absent: as its rule or its kind has it.',
+    }),
     owner: maybe(text()),
     contact: maybe(text()),
     costCenter: maybe(text()),

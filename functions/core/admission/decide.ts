@@ -117,8 +117,9 @@ function toDecision(
     ...(waitedMs !== undefined && { waitedMs }),
   });
   if (outcome.outcome === 'waiting') return { ...outcome, text };
-  const { violations, shadow } = outcome;
-  return { outcome: 'rejected', decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
+  const { violations, shadow, unwritten } = outcome;
+  const said = { decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
+  return { outcome: 'rejected', ...said, ...(unwritten && { unwritten }) };
 }
 
 /** The same job at the same generation has the same id, so a repeated answer names the decision first given. */

@@ -11,6 +11,8 @@ export interface Beat {
   readonly breaker?: string;
   /** The policy it was started with, by its version. */
   readonly policyVersion?: string;
+  /** The longest a question about a job that waits is kept open. */
+  readonly answerWithinMs?: number;
   /** The longest lines of jobs that wait for room, at most {@link WAITING_LINES_MAX}. Absent: none waits. */
   readonly waiting?: readonly WaitingLine[];
 }

@@ -2,7 +2,7 @@
 import type { LedgerClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';
 import { RetryBudgets } from './retry-budgets.ts';
-import type { LedgerStore, Refusal, Write } from './store.ts';
+import type { LedgerStore, Refusal, TransactOptions, Write } from './store.ts';
 
 export interface AttemptDeps extends TransactDeps {
   readonly store: LedgerStore;
@@ -57,13 +57,14 @@ export async function attempt(
 ): Promise<AttemptResult> {
   // One token for all tries: an answer that was lost is found again instead of being applied twice.
   const token = deps.newToken();
+  const atMs = deps.clock.nowMs();
   const { budgets = new RetryBudgets(deps.clock) } = deps;
   let cause: GaveUpCause = 'deadline';
   let silences = 0;
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const leftMs = timeLeftMs(deadlineMs, deps.clock);
     if (leftMs < TRANSACTION_RESERVE_MS) break;
-    const answer = await transact(writes, token, silenceMs(leftMs), deps.store);
+    const answer = await transact(writes, { token, atMs, timeoutMs: silenceMs(leftMs) }, deps.store);
     if (answer === 'silence') silences += 1;
     else if (answer.outcome === 'committed' || answer.outcome === 'refused') {
       budgets.committed(writes);
@@ -102,12 +103,11 @@ export const timeLeftMs = (deadlineMs: number, clock: LedgerClock): number =>
 
 async function transact(
   writes: readonly Write[],
-  token: string,
-  timeoutMs: number,
+  options: TransactOptions,
   store: TransactDeps['store'],
 ): Promise<Awaited<ReturnType<LedgerStore['transact']>> | 'silence'> {
   try {
-    return await store.transact(writes, { token, timeoutMs });
+    return await store.transact(writes, options);
   } catch (error) {
     if (error instanceof LedgerError && error.code === 'ledger_unavailable') return 'silence';
     throw error;

@@ -41,6 +41,7 @@ export const FITTED = 'f';
 export const SETTLED = 's';
 export const REV = 'r';
 export const RECLAIMED_UNTIL = 'ru';
+export const DRIFTS = 'dr';
 export const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
   exempt: 'ux',
   unmetered: 'um',
@@ -84,7 +85,7 @@ export const encodeCounter = (
     ...versioned,
     ...encodeAmounts(counter),
     [REV]: numberValue(counter.rev),
-    ...(counter.drifts && { dr: { BOOL: true } }),
+    ...(counter.drifts && { [DRIFTS]: { BOOL: true } }),
     ...ttl(expiresAtSeconds),
     ...(closeAtMs !== undefined && {
       [DUE_PK]: textValue(keys.closingPk(counter.key)),
@@ -105,7 +106,7 @@ export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   ...decodeAmounts(item),
   rev: readNumber(item, REV),
   ...(item[RECLAIMED_UNTIL] !== undefined && { reclaimedUntilMs: readNumber(item, RECLAIMED_UNTIL) }),
-  ...(item.dr?.BOOL === true && { drifts: true }),
+  ...(item[DRIFTS]?.BOOL === true && { drifts: true }),
 });
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {

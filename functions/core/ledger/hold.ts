@@ -256,6 +256,10 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');
     const mayReject =
       verdict.violations.length > 0 && !verdict.graceUnknown && (job.asked || rejectedWithoutCounters);
-    job.outcome = mayReject ? decided(verdict) : { outcome: 'undecided', cause };
+    const outcome = decided(verdict);
+    job.outcome =
+      mayReject && outcome.outcome === 'rejected'
+        ? { ...outcome, unwritten: true }
+        : { outcome: 'undecided', cause };
   }
 }

@@ -14,7 +14,7 @@ export {
   isOutOfScope,
   scopeAfter,
 } from './controller-scope.ts';
-export { CLOSED_AT, decodeItem, REV } from './counter-item.ts';
+export { CLOSED_AT, decodeCounter, decodeItem, REV } from './counter-item.ts';
 export { createLedger } from './create-ledger.ts';
 export { deployedTable, onOwnBooks } from './deployed-table.ts';
 export { DynamoStore } from './dynamo-store.ts';
@@ -71,6 +71,18 @@ export { type RecordVisit, type RecountPassStore, recountOn } from './recount-pa
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { expiring, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
+export {
+  EPOCH,
+  EPOCH_MS,
+  EPOCH_SLOTS,
+  epochAt,
+  isSameWeight,
+  isSummed,
+  type SlotSums,
+  slotSums,
+  weightChanges,
+  weightOf,
+} from './slots.ts';
 export type {
   Announcement,
   ClosingStore,

@@ -134,6 +134,8 @@ export type HoldOutcome =
       readonly repeated: boolean;
       readonly violations: readonly [Violation, ...Violation[]];
       readonly shadow: readonly Violation[];
+      /** The table did not take the record. */
+      readonly unwritten?: true;
     }
   /** Only limits that wait refuse it, and it may go on waiting: nothing was written. Only for asks with a `wait`. */
   | {

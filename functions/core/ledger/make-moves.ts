@@ -60,11 +60,18 @@ async function makeRound<Outcome>(
       if (move.record === undefined) outcomes.set(wish, move.outcome);
       else planned.push({ wish, move });
     }
-    for (const pack of packs(planned, needs)) await makePack(pack, records, outcomes, deadlineMs, deps);
+    for (const pack of packs(planned.toSorted(byCounter), needs))
+      await makePack(pack, records, outcomes, deadlineMs, deps);
     left = left.filter((wish) => !outcomes.has(wish));
   }
   for (const wish of left) outcomes.set(wish, 'undecided');
 }
+
+/** Ends of one group go side by side: their pack takes few counters and meets few rivals there. No bound asks for another order. */
+const byCounter = <Outcome>(one: Planned<Outcome>, other: Planned<Outcome>): number => {
+  const [a, b] = [one, other].map(({ move }) => move.changes.at(-1)?.name ?? '');
+  return a === b || a === undefined || b === undefined ? 0 : a < b ? -1 : 1;
+};
 
 const needs = <Outcome>({ move }: Planned<Outcome>) => ({
   items: move.entry === undefined ? 1 : 2,

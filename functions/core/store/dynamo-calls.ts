@@ -38,8 +38,9 @@ export type DynamoCall = (
   signal: TimeLimit['signal'],
 ) => Promise<DynamoAnswer>;
 
-export function tableOn(call: DynamoCall, tableName: string): ItemTable {
+export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   const TableName = tableName;
+  const call = askedAgain(callOnce);
   const asked: { readonly [Name in keyof Operations]: Asking<Name> } = {
     GetItem: async ({ key, consistent }, signal) => {
       const input = { TableName, Key: keyItem(key), ConsistentRead: consistent };
@@ -82,6 +83,29 @@ export function tableOn(call: DynamoCall, tableName: string): ItemTable {
     send: (name, operation, limit) => asked[name](operation, limit.signal),
   };
 }
+
+/**
+ * The table's end of a kept connection may close it in the moment in which it is used again: a function that slept for minutes
+ * meets that. What only reads, or has a token, is sent once more then; whether another write arrived nobody knows.
+ */
+const askedAgain =
+  (call: DynamoCall): DynamoCall =>
+  async (operation, input, signal) => {
+    try {
+      return await call(operation, input, signal);
+    } catch (error) {
+      const again = READS.has(operation) || 'ClientRequestToken' in input;
+      if (!again || !isDropped(error) || signal?.aborted) throw error;
+      return call(operation, input, signal);
+    }
+  };
+
+const READS: ReadonlySet<keyof Operations> = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
+
+/** The SDK's client calls it a time that ran out, and keeps the words. */
+const isDropped = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && error.code === 'ECONNRESET') || error.message === 'socket hang up');
 
 type Asking<Name extends keyof Operations> = (
   operation: Operations[Name],

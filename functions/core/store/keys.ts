@@ -17,6 +17,7 @@ import {
   RECORD_SK,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
+  SUM_LOG_PK_INFIX,
   WATCHDOG_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../names.ts';
@@ -74,6 +75,12 @@ export interface LedgerKeys {
   readonly recountPass: Key;
   /** `gitlab.example.com@recount`, `pass#0000000012#0003`: a part of what it has added up, by number. */
   recountPart(rev: number, part: number): Key;
+  /** `gitlab.example.com@sums#log#1973456`, `<sequences>`: what records changed on counters in an epoch. No part of the books, either. */
+  sumLog(epoch: number, name: string): Key;
+  /** `gitlab.example.com@sums#known#group/101`, `slots`: what the check of these sums knows of a subject's counters. */
+  sumMemory(subject: string): Key;
+  /** `gitlab.example.com@sums`, `open`: what it saw differ, and looks at again. */
+  readonly sumsOpen: Key;
   /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
   readonly canaryOutcome: Key;
   /** `gitlab.example.com@health`, `look`: what the hourly look found. No part of the books, either. */
@@ -161,6 +168,9 @@ export function ledgerKeys(instance: string): LedgerKeys {
       pk: `${instance}@recount`,
       sk: `pass#${String(rev).padStart(LIMIT_EDIT_DIGITS, '0')}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
     }),
+    sumLog: (epoch, name) => ({ pk: `${instance}${SUM_LOG_PK_INFIX}${epoch}`, sk: name }),
+    sumMemory: (subject) => ({ pk: `${instance}@sums#known#${escapePart(subject)}`, sk: 'slots' }),
+    sumsOpen: { pk: `${instance}@sums`, sk: 'open' },
     canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
     healthLook: { pk: `${instance}${HEALTH_PK_SUFFIX}`, sk: 'look' },
     limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },

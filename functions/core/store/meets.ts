@@ -48,7 +48,10 @@ export const inOrder = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /** The item as it is after an update; its key stays. */
-export function updated(item: Item | undefined, { key, set, setIfAbsent, add }: UpdateWrite): Item {
+export function updated(
+  item: Item | undefined,
+  { key, set, setIfAbsent, add, remove = [] }: UpdateWrite,
+): Item {
   const after: Record<string, AttributeValue> = item
     ? { ...item }
     : { [PK]: { S: key.pk }, [SK]: { S: key.sk } };
@@ -65,6 +68,7 @@ export function updated(item: Item | undefined, { key, set, setIfAbsent, add }: 
     if (before !== undefined && before.N === undefined) throw invalid(`ADD to ${name}, which is no number`);
     after[name] = { N: String(Number(before?.N ?? 0) + (add[name] ?? 0)) };
   }
+  for (const name of remove) delete after[name];
   return after;
 }
 

@@ -115,6 +115,8 @@ export interface UpdateWrite {
   readonly setIfAbsent?: Item;
   /** An absent number is zero, and an absent item is made. */
   readonly add?: Readonly<Record<string, number>>;
+  /** Attributes that it has no more. */
+  readonly remove?: readonly string[];
   readonly condition?: ItemCondition;
   readonly showsOld?: boolean;
 }

@@ -34,6 +34,7 @@ function beatOf(item: Item): RelayBeat {
   const directoryAge = item[names.HEARTBEAT_DIRECTORY_AGE]?.N;
   const breaker = item[names.HEARTBEAT_BREAKER]?.S;
   const policyVersion = item[names.HEARTBEAT_POLICY]?.S;
+  const answerWithin = item[names.HEARTBEAT_ANSWER_WITHIN]?.N;
   const waiting = waitingIn(item[names.HEARTBEAT_WAITING]?.S);
   return {
     relayId: item[SK]?.S ?? '',
@@ -42,6 +43,7 @@ function beatOf(item: Item): RelayBeat {
     ...(directoryAge !== undefined && { directoryAgeMs: Number(directoryAge) }),
     ...(breaker !== undefined && { breaker }),
     ...(policyVersion !== undefined && { policyVersion }),
+    ...(answerWithin !== undefined && { answerWithinMs: Number(answerWithin) }),
     ...(waiting.length > 0 && { waiting }),
     ...(source !== undefined && {
       schema: {

@@ -54,7 +54,10 @@ export function itemConditionText(condition: ItemCondition, to: Placeholders): s
   }
 }
 
-export function updateText({ set = {}, setIfAbsent = {}, add = {} }: UpdateWrite, to: Placeholders): string {
+export function updateText(
+  { set = {}, setIfAbsent = {}, add = {}, remove = [] }: UpdateWrite,
+  to: Placeholders,
+): string {
   const sets = [
     ...Object.entries(setIfAbsent).map(
       ([name, value]) => `${to.name(name)} = if_not_exists(${to.name(name)}, ${to.value(value)})`,
@@ -67,5 +70,6 @@ export function updateText({ set = {}, setIfAbsent = {}, add = {} }: UpdateWrite
   return [
     ...(sets.length === 0 ? [] : [`SET ${sets.join(', ')}`]),
     ...(adds.length === 0 ? [] : [`ADD ${adds.join(', ')}`]),
+    ...(remove.length === 0 ? [] : [`REMOVE ${remove.map((name) => to.name(name)).join(', ')}`]),
   ].join(' ');
 }

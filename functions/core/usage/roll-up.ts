@@ -1,7 +1,8 @@
 import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
+import type { SumLog } from '../books/index.ts';
 import type { ExportResult } from '../export/index.ts';
 import type { Metrics } from '../metrics/index.ts';
-import type { LedgerKeys } from '../store/index.ts';
+import { LedgerError, type LedgerKeys } from '../store/index.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
 import { type Image, readImages } from './stream-images.ts';
 import type { CounterStep, TellTransitions } from './tell-transitions.ts';
@@ -16,6 +17,8 @@ export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
   /** Tells owners of limits. @default nobody is told */
   readonly thresholds?: TellTransitions;
+  /** Takes what records changed on counters, so that both are compared. @default nobody compares */
+  readonly sums?: Pick<SumLog, 'note'>;
   readonly metrics?: Metrics;
   /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
   readonly exportImages?: (event: unknown) => Promise<ExportResult>;
@@ -34,7 +37,11 @@ export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAn
   const passedOver = unreadable.length - again.length;
   if (again.length > 0) deps.log.error('stream images not readable', { images: again.length });
   if (passedOver > 0) deps.log.error('stream images not readable, passed over', { images: passedOver });
-  const failed = new Set([...again.map(({ sequence }) => sequence), ...(await countImages(images, deps))]);
+  const failed = new Set([
+    ...again.map(({ sequence }) => sequence),
+    ...(await noteSums(images, deps)),
+    ...(await countImages(images, deps)),
+  ]);
   const exported = await deps.exportImages?.(event);
   for (const sequence of exported?.again ?? []) failed.add(sequence);
   const untold = (await deps.thresholds?.tell(stepsOf(images))) ?? 0;
@@ -51,6 +58,25 @@ async function countImages(images: readonly Image[], deps: RollUpDeps): Promise<
   return images.flatMap((image) =>
     image.kind === 'record' && failedJobIds.has(image.record.jobId) ? [image.sequence] : [],
   );
+}
+
+/** All or nothing: a batch that is delivered again is noted again. */
+async function noteSums(
+  images: readonly Image[],
+  { sums, clock, log }: RollUpDeps,
+): Promise<readonly string[]> {
+  const records = images.flatMap((image) =>
+    image.kind === 'record' ? [{ ...image, after: image.record }] : [],
+  );
+  const counters = images.filter((image) => image.kind === 'counter');
+  try {
+    await sums?.note(records, counters, clock.nowMs());
+    return [];
+  } catch (error) {
+    if (!(error instanceof LedgerError && error.retryable)) throw error;
+    log.warn('what records changed is not noted yet', { images: images.length });
+    return images.slice(0, 1).map(({ sequence }) => sequence);
+  }
 }
 
 const stepsOf = (images: readonly Image[]): readonly CounterStep[] =>

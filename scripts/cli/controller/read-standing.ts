@@ -1,5 +1,5 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
-import { judgeCanary } from '../../../functions/answers/health/judge-canary.ts';
+import { judgeCanary, longestAnswerMs } from '../../../functions/answers/health/judge-canary.ts';
 import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
 import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -53,7 +53,13 @@ export async function readStanding(asked: StandingAsked, io: TerminalIo): Promis
         ? { known: false, why: `${ledger.description} keeps none` }
         : {
             known: true,
-            value: judgeCanary({ outcome: await ledger.canary(), descriptors, gitlabVersion, nowMs }),
+            value: judgeCanary({
+              outcome: await ledger.canary(),
+              descriptors,
+              answerWithinMs: longestAnswerMs(heardBeats({ beats, nowMs })),
+              gitlabVersion,
+              nowMs,
+            }),
           };
     const rules = await openRulesInForce(asked.flags, ledger, io);
     const found = await ifArmed(ledger.store, { ...span, rules, counts: () => true, onJob: progress.step });

@@ -43,9 +43,9 @@ const ownLimits = ({ root, group, project }: BenchPlace, rootBudget = BUDGET): r
 ];
 
 /** Two counters per job: the budget of its root, and the jobs at once of the whole instance, which all roots share. */
-export const sharedRules = (roots: number): Rules =>
+export const sharedRules = (roots: number, slots = JOBS_MAX): Rules =>
   rulesOn(roots, [], ({ root }) => [{ on: { group: root }, money: BUDGET, per: 'month', mode: 'enforce' }], [
-    { on: 'instance', jobs: JOBS_MAX, mode: 'enforce' },
+    { on: 'instance', jobs: slots, mode: 'enforce' },
   ]);
 
 function rulesOn(

@@ -72,7 +72,14 @@ export async function burstFigure(): Promise<Figure> {
       schemaProven: () => true,
       newDecisionId: () => 'f-bench',
     }),
-    unmetered: { add: observe, leave: observe, flush: async () => {}, queued: 0 },
+    unmetered: {
+      add: observe,
+      leave: observe,
+      restore: observe,
+      flush: async () => {},
+      queued: 0,
+      isToldSince: () => true,
+    },
     clock,
     observe,
   });

@@ -4,6 +4,8 @@ import type { LoadOutcome, LoadPoint } from './open-loop.ts';
 /** A curve is given up beyond this, and said to hold below that. */
 export const UNDECIDED_BROKEN = 0.05;
 const UNDECIDED_HELD = 0.001;
+/** Fewer a job are no crowd: the lane waits for its own transactions. */
+const CONFLICTS_FEW = 1;
 
 export const curveOf = ({ roots, relays, isShared }: LoadPoint): string =>
   `${roots === 1 ? '1 root' : `${roots} roots`}, ${
@@ -25,7 +27,10 @@ export function breaksBy(points: readonly LoadOutcome[]): string {
   const last = points.at(-1);
   if (last === undefined || last.undecidedShare <= UNDECIDED_HELD) return 'holds';
   if (last.throttlesPerJob > last.conflictsPerJob) return 'write units of one item';
-  if (last.isShared && last.roots > 1) return 'conflicts on the shared counter';
+  if (last.isShared && last.roots > 1)
+    return last.conflictsPerJob < CONFLICTS_FEW
+      ? 'transactions of the one lane, a hundred items each'
+      : 'conflicts on the shared counter';
   return last.relays === 'naive' ? 'conflicts of jobs' : 'conflicts of relays and settlement';
 }
 
@@ -79,9 +84,10 @@ ${curves.map(([name, points]) => `| ${name} | ${held(points) || 'less than the f
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.map((row) => `| ${row} |`).join('\n')}
 
-*Settled* is the share of the admitted jobs whose end was settled while the load went on, by one reader of the stream that takes up to a
-hundred ends at once. Write units are those of all admissions and settlements, failed transactions included, for each admitted job. Where few are settled the
-reader falls behind, and the units of the ends that wait are missing.
+*Settled* is the share of the admitted jobs whose end was settled two seconds after the last answer, by one reader for each shard of the
+[stream](../scripts/proof/bench/modelled-stream.ts): a hundred ends at once, or what came within a second. Write units are those of all
+admissions and settlements, failed transactions included, for each admitted job. Each reader settles a few ends of many roots at once,
+which takes many counters, and a transaction that loses a race for one of them pays for all.
 `;
 }
 

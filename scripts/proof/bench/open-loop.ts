@@ -1,9 +1,10 @@
 /** Load as a site makes it: questions come when they come, whether or not the ones before them are answered. */
 import type { LedgerClock } from '../../../functions/core/environment/index.ts';
-import { createLedger, type JobEnd } from '../../../functions/core/ledger/index.ts';
+import { createLedger } from '../../../functions/core/ledger/index.ts';
 import { quantile } from '../../local/quantile.ts';
 import { benchRequest } from './bench-rules.ts';
 import { deployment } from './contention.ts';
+import { modelledStream } from './modelled-stream.ts';
 
 /** One point of a curve. */
 export interface LoadPoint {
@@ -23,7 +24,7 @@ export interface LoadOutcome extends LoadPoint {
   readonly unitsPerJob: number;
   readonly conflictsPerJob: number;
   readonly throttlesPerJob: number;
-  /** Within the time of the load, of the admitted jobs. */
+  /** Of the admitted jobs, by two seconds after the last answer. */
   readonly settledShare: number;
 }
 
@@ -32,9 +33,8 @@ const DEADLINE_MS = 2_000;
 const FOR_MS = 3_000;
 /** A job here ends soon, so that admissions and ends are on the counters together. */
 const JOB_MS = 200;
-/** How often the table's stream is looked at while it is empty, and how many ends it hands over. */
-const STREAM_PAUSE_MS = 50;
-const STREAM_BATCH = 100;
+/** The last to end is settled so soon after the last answer, if the stream's readers keep up. */
+const SETTLED_WITHIN_MS = 2_000;
 
 /**
  * Asks at random instants of a schedule made beforehand. A latency counts from the scheduled instant: a side that stalls is not
@@ -72,30 +72,30 @@ export async function measureLoad(point: LoadPoint): Promise<LoadOutcome> {
     deadlineMs: DEADLINE_MS,
   });
   const ask = relays === 'naive' ? naive() : grouped(relays);
-  const ledger = createLedger({ store, clock, random });
-  const ended: JobEnd[] = [];
   let admitted = 0;
   let settled = 0;
-  let asking = true;
-  const settle = async (): Promise<void> => {
-    while (asking) {
-      const ends = ended.splice(0, STREAM_BATCH);
-      if (ends.length === 0) await clock.sleep(STREAM_PAUSE_MS);
-      else settled += (await ledger.settle(ends)).filter((outcome) => outcome === 'applied').length;
-    }
-  };
+  const stream = modelledStream({
+    newLedger: () => createLedger({ store, clock, random }),
+    clock,
+    random,
+    jobsPerSecond: perSecond,
+    onSettled: (ends) => {
+      settled += ends;
+    },
+  });
   const one = async (index: number): Promise<void> => {
     const jobId = index + 1;
     if (!(await ask(benchRequest(jobId, Math.floor(random() * roots))))) return;
     admitted += 1;
-    clock.after(JOB_MS, () => ended.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
+    clock.after(JOB_MS, () => stream.push({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }));
   };
   const load = async (): Promise<readonly number[]> => {
     const latencies = await openLoop(one, { clock, perSecond, forMs: FOR_MS, random });
-    asking = false;
+    await clock.sleep(SETTLED_WITHIN_MS);
+    stream.stop();
     return latencies;
   };
-  const latenciesMs = await clock.run(Promise.all([load(), settle()]).then(([latencies]) => latencies));
+  const latenciesMs = await clock.run(load());
   const asked = latenciesMs.length;
   return {
     ...point,

@@ -22,5 +22,6 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   cold: async () => (await import('./cold-start.ts')).coldStartFigures(),
   exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),
   path: async () => (await import('./whole-path.ts')).pathFigures(),
+  books: async () => (await import('./books.ts')).booksFigures(),
   memory: async () => [await (await import('./memory.ts')).memoryFigure()],
 };

@@ -3,6 +3,7 @@ import { type LedgerClock, silentLog } from '../../../functions/core/environment
 import { createLedger, type LedgerStore } from '../../../functions/core/ledger/index.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { createGroupCommit } from '../../../relay/commit/group-commit.ts';
+import { createLanes } from '../../../relay/commit/lanes.ts';
 import type { RelayClock } from '../../../relay/exchange.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';
 
@@ -33,7 +34,11 @@ export function sides(options: {
       clock,
       log: silentLog,
     };
-    return (requests: readonly AdmissionRequest[], deadlineMs: number) => decide(requests, deadlineMs, deps);
+    return (
+      requests: readonly AdmissionRequest[],
+      deadlineMs: number,
+      onContended: (counter: string, jobIds: readonly number[]) => void = () => {},
+    ) => decide(requests, deadlineMs, { ...deps, onContended });
   };
 
   /** Every question goes to the ledger on its own. */
@@ -49,13 +54,22 @@ export function sides(options: {
   const grouped = (relays: number): Ask => {
     const commits = Array.from({ length: relays }, () => {
       const decideAll = newFunction();
+      const lanes = createLanes(clock);
       return createGroupCommit({
-        send: (jobs, remainingMs) =>
-          decideAll(
+        send: (jobs, remainingMs) => {
+          const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
+          return decideAll(
             jobs.map((job) => job.request),
             clock.monotonicMs() + remainingMs,
-          ),
+            (counter, jobIds) =>
+              lanes.noteContended(
+                counter,
+                jobIds.map((jobId) => rootOf.get(jobId) ?? ''),
+              ),
+          );
+        },
         clock,
+        lanes,
         observe: () => {},
         defer: options.defer,
       });

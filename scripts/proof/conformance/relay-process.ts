@@ -12,7 +12,7 @@ import { until } from './until.ts';
 const MAIN = fileURLToPath(new URL('../../../relay/main.ts', import.meta.url));
 
 export interface ConformanceRelaySettings {
-  readonly router: PeerRouter;
+  readonly router: Pick<PeerRouter, 'url' | 'descriptors' | 'authority'>;
   readonly admitUrl: string;
   /** `{policy, directory}` as the build packs it. */
   readonly policyFile: string;
@@ -21,6 +21,10 @@ export interface ConformanceRelaySettings {
   readonly deadlineMs?: number;
   /** @default what Node takes */
   readonly heapMb?: number;
+  /** Settings besides. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Hears every line it writes. */
+  readonly heard?: (line: string) => void;
 }
 
 /** What the relay says it did. `heard`: answers less those that nobody was there to hear. */
@@ -50,6 +54,7 @@ export interface RelayProcess {
   drain(): Promise<number | null>;
   /** Ends it at once. */
   kill(): Promise<void>;
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** The last lines it wrote that are no decisions, for whoever looks for a cause. */
   lastLines(): readonly string[];
 }
@@ -74,7 +79,7 @@ export async function startRelay(settings: ConformanceRelaySettings): Promise<Re
   const endWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
   child.once('close', () => process.off('exit', endWithUs));
-  const output = readOutput(child);
+  const output = readOutput(child, settings.heard);
   const closed = once(child, 'close').then(([code]) => code as number | null);
   const started = await Promise.race([output.started, closed.then(() => false)]);
   if (!started) throw new Error(`the relay did not start: ${output.lines.join(' ')}`);
@@ -99,6 +104,7 @@ export async function startRelay(settings: ConformanceRelaySettings): Promise<Re
       child.kill('SIGKILL');
       await closed;
     },
+    signal: (name) => void child.kill(name),
     lastLines: () => output.lines,
   };
 }
@@ -121,14 +127,16 @@ function environmentOf(settings: ConformanceRelaySettings, healthPort: number): 
     [names.ENV_HEALTH_PORT]: String(healthPort),
     [names.ENV_RELAY_DEPLOYMENT]: 'conformance',
     ...(router.authority !== undefined && { [names.ENV_CA_FILE]: router.authority }),
+    ...settings.env,
   };
 }
 
-function readOutput(child: ChildProcess) {
+function readOutput(child: ChildProcess, heard: (line: string) => void = () => {}) {
   const lines: string[] = [];
   const started = Promise.withResolvers<boolean>();
   const sums: Record<string, number> = {};
   const hear = (line: string): void => {
+    heard(line);
     if (line.startsWith('{"_aws"')) {
       for (const [name, value] of Object.entries(JSON.parse(line) as Record<string, unknown>))
         if (typeof value === 'number') sums[name] = (sums[name] ?? 0) + value;

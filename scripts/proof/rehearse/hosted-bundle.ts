@@ -6,6 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 export interface HostedBundle {
   /** What the handler answers to `event`, after a way through JSON. Rejects with what it threw. */
   invoke(event: unknown): Promise<unknown>;
+  /** Stops its process or lets it go on: what it is asked meanwhile waits. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** Everything it has written to stdout and stderr. */
   output(): string;
   close(): Promise<void>;
@@ -74,6 +76,7 @@ export async function hostBundle({ folder, env }: HostOptions): Promise<HostedBu
       if (error !== undefined) throw new Error(error);
       return result;
     },
+    signal: (name) => void child.kill(name),
     output: () => written,
     close,
   };

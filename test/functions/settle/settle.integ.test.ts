@@ -10,11 +10,11 @@ import { createSettleApp } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
 import { JOBS_PATH } from '../../../functions/settle/contract.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
+import { newInTable } from '../../../scripts/local/table-stream.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { anAsk, claim } from '../../support/ledger/asks.ts';
 import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
-import { newInTable } from '../../support/ledger/table-stream.ts';
 import { inboxContract } from './inbox-contract.ts';
 
 const TABLE = 'settle';

@@ -122,6 +122,42 @@ test('a flooding root delays a neighbour of its lane by one turn, whatever numbe
   expect(batches[1]?.jobIds.slice(0, 4)).toEqual([97, 1_001, 98, 1_002]);
 });
 
+test('beside a flooding root, fifteen quiet ones of its lane have their share of each batch, and their jobs wait for no second', async () => {
+  const lanes = createLanes(handClock());
+  const [flooding = 0, ...quiet] = range(1, 16);
+  lanes.noteContended('instance', [flooding, ...quiet].map(String));
+  const { ask, batches } = commitBench({ lanes });
+  const rounds = 12;
+  for (const jobId of range(1, 2_000)) ask(jobId, { root: flooding, project: jobId });
+  await turn();
+  for (const round of range(1, rounds)) {
+    // From one job each to a sixteenth of a batch.
+    const each = 1 + (round % 6);
+    const jobIds = range(1, each).flatMap((place) =>
+      quiet.map((root) => 10_000 * round + 100 * root + place),
+    );
+    for (const jobId of jobIds) ask(jobId, { root: Math.floor((jobId % 10_000) / 100) });
+    await batches.at(-1)?.answer();
+    const next = batches[round]?.jobs ?? [];
+    expect(next).toHaveLength(96);
+    const ofQuiet = next.flatMap(({ request, root }) => (root === String(flooding) ? [] : [request.jobId]));
+    expect(new Set(ofQuiet)).toEqual(new Set(jobIds));
+  }
+});
+
+test('when a flood fills the queue, no job of its quiet neighbours leaves it', async () => {
+  const lanes = createLanes(handClock());
+  const [flooding = 0, ...quiet] = range(1, 16);
+  lanes.noteContended('instance', [flooding, ...quiet].map(String));
+  const { ask, batches } = commitBench({ lanes, queuedMax: 100 });
+  for (const jobId of range(1, 90)) ask(jobId, { root: flooding });
+  const asked = quiet.map((root) => ask(1_000 + root, { root }));
+  for (const jobId of range(91, 180)) ask(jobId, { root: flooding });
+  await turn();
+  await batches[0]?.answer();
+  expect(asked.map(({ verdict }) => verdict?.outcome)).toEqual(quiet.map(() => 'admitted'));
+});
+
 test('roots that fight for a shared counter go by one lane, those that wait already included', async () => {
   const lanes = createLanes(handClock());
   const { ask, batches } = commitBench({ lanes });
@@ -199,6 +235,8 @@ test('whatever roots fight for while jobs come and batches end: each job is sent
       }
       for (; left.length > 0; seen = batches.length) {
         await left.shift()?.answer();
+        // Who moves to another lane goes with the next turn.
+        await turn();
         left.push(...batches.slice(seen));
       }
       const sent = batches.flatMap(({ jobIds }) => jobIds);

@@ -15,6 +15,7 @@ function beating(put?: (beat: Beat) => Promise<void>) {
   };
   const stop = startHeartbeat({
     policyVersion: 'p1',
+    answerWithinMs: 20_000,
     status: () => relay.status,
     put:
       put ??
@@ -31,8 +32,8 @@ test('a relay with a stream beats every 30 s, with the time and its streams', ()
   const { clock, beats } = beating();
   clock.advance(BEAT_EVERY_MS * 2);
   expect(beats).toEqual([
-    { atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1' },
-    { atMs: 1_000 + 2 * BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1' },
+    { atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', answerWithinMs: 20_000 },
+    { atMs: 1_000 + 2 * BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', answerWithinMs: 20_000 },
   ]);
 });
 
@@ -41,7 +42,9 @@ test('a beat tells the descriptors, the age of the directory and the breaker, wh
   const known = { schema: { source: 'gitlab.binpb' }, directoryAgeMs: 60_000, breaker: 'open' as const };
   relay.status = { ...HERE, ...known };
   clock.advance(BEAT_EVERY_MS);
-  expect(beats).toEqual([{ atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', ...known }]);
+  expect(beats).toEqual([
+    { atMs: 1_000 + BEAT_EVERY_MS, openStreams: 8, policyVersion: 'p1', answerWithinMs: 20_000, ...known },
+  ]);
 });
 
 test('a beat tells who waits for room, and nothing where nobody does', () => {

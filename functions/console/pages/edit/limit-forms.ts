@@ -31,6 +31,18 @@ const WAIT: Field = {
   short: true,
 };
 
+const WHEN_UNREACHABLE: Field = {
+  name: 'when_unreachable',
+  label: 'While it cannot be asked',
+  required: true,
+  options: [
+    ['', 'as its rule says, else by what is left for money and minutes, and all for the others'],
+    ['admit', 'every job starts'],
+    ['room', 'jobs start while they fit what was last known to be left'],
+    ['reject', 'no job starts'],
+  ],
+};
+
 const TEXTS: readonly Field[] = [
   { name: 'owner', label: 'Owner', hint: 'Named to developers whose job is rejected.' },
   { name: 'contact', label: 'Contact of the owner', hint: 'A mail address, a page or a channel.' },
@@ -73,6 +85,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
     SOFT,
     CARRY,
     WAIT,
+    WHEN_UNREACHABLE,
     ...TEXTS,
     { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' },
   ],
@@ -98,13 +111,20 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       { name: 'mode', label: 'Mode', required: true, options: MODES_SHOWN },
       WHY,
     ],
-    more: [SOFT, ...(isBudget ? [CARRY] : []), ...(isAwaitable(kind) ? [WAIT] : []), ...TEXTS],
+    more: [
+      SOFT,
+      ...(isBudget ? [CARRY] : []),
+      ...(isAwaitable(kind) ? [WAIT] : []),
+      WHEN_UNREACHABLE,
+      ...TEXTS,
+    ],
     values: {
       amount: writtenAmount(baseAmount, kind),
       mode,
       soft: writtenPart(baseSoft, kind),
       ...(isBudget && { carry: writtenPart(baseCarry, kind) }),
       ...(isAwaitable(kind) && { wait: limit.wait ?? '' }),
+      when_unreachable: limit.whenUnreachable ?? '',
       owner: owner ?? '',
       contact: contact ?? '',
       cost_center: costCenter ?? '',

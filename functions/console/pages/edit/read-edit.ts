@@ -19,6 +19,7 @@ const SET_FIELDS = [
   'wait',
   'carry',
   'mode',
+  'when_unreachable',
   'owner',
   'contact',
   'cost_center',

@@ -83,8 +83,15 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): 
   );
 }
 
+const OUTAGE_TEXTS = {
+  admit: 'admits all',
+  room: 'admits what was left',
+  reject: 'rejects all',
+} as const;
+
 function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
   const { unit, period, owner, softAmount, granted, carried, byDefault, inForce, fromMs, untilMs } = limit;
+  const { whenUnreachable } = limit;
   const parts: (Markup | undefined)[] = [
     <code>{limit.id}</code>,
     inForce ? undefined : <strong>not in force</strong>,
@@ -94,6 +101,7 @@ function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
     carried < 0 ? <>{pageAmount(-carried, unit, telling)} overdrawn before</> : undefined,
     softAmount === undefined ? undefined : <>warns from {pageAmount(softAmount, unit, telling)}</>,
     byDefault && <>default of groups like this</>,
+    whenUnreachable && <>{OUTAGE_TEXTS[whenUnreachable]} while it cannot be asked</>,
     owner === undefined ? undefined : <>owner {owner}</>,
     fromMs === undefined ? undefined : <>from {edge(fromMs, 'start', limit)}</>,
     untilMs === undefined ? undefined : <>until {edge(untilMs, 'end', limit)}</>,

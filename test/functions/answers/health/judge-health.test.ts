@@ -114,6 +114,33 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
     'warning',
     /^only "admitted" is proven on GitLab 19.4.1-ee with descriptors aa, 3 days ago/,
   ],
+  [
+    'a router that gives up before jobs that wait are answered',
+    {
+      ...canary({ patience: { waitedMs: 8_200, gaveUp: true } }),
+      ...beats(beat('a', { answerWithinMs: 20_000 }), beat('b', { answerWithinMs: 20_000 })),
+    },
+    'canary',
+    'problem',
+    /^relays keep questions open for up to 20 s, and the router gives up after 8.2 s: jobs that wait for a slot fail/,
+  ],
+  [
+    'a longer wait than the router was ever seen to have',
+    {
+      ...canary({ patience: { waitedMs: 10_000, gaveUp: false } }),
+      ...beats(beat('a', { answerWithinMs: 20_000 }), beat('b')),
+    },
+    'canary',
+    'warning',
+    /up to 20 s, and the router was seen to wait 10 s/,
+  ],
+  [
+    'a long wait that nobody tried',
+    beats(beat('a', { answerWithinMs: 20_000 }), beat('b')),
+    'canary',
+    'warning',
+    /nobody has seen how long the router waits/,
+  ],
   ['one relay', beats(beat('a')), 'relays', 'warning', /one relay only, with 8 streams/],
   [
     'a relay whose breaker is open',

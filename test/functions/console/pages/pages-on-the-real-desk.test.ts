@@ -127,6 +127,24 @@ test('shares are shown as they were written, and move along with the amount that
   expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ soft: '80%', carry: '22%' });
 });
 
+test('what becomes of jobs in an outage is a choice of the form, and stands at the limit', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const save = async (choice: string) => {
+    const form = fieldsOf((await finance.get(EDIT)).text);
+    const mode = form['was.mode'] ?? '';
+    const sent = { ...form, mode, when_unreachable: choice, why: 'outage', step: 'apply' };
+    const { status } = await finance.post('/edit', sent);
+    const [now] = (await desk.live())?.limits.bySubject.get('group/101') ?? [];
+    return [status, now?.whenUnreachable];
+  };
+  expect(await save('reject')).toEqual([303, 'reject']);
+  expect((await finance.get('/groups/101')).text).toContain('rejects all while it cannot be asked');
+  expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ 'was.when_unreachable': 'reject' });
+  // Milder than before: somebody else has to agree.
+  expect(await save('')).toEqual([202, 'reject']);
+});
+
 test('a form reads numbers and days as they are written, and asks where they could be two', async () => {
   const { appFor, desk } = await house();
   const finance = appFor(USERS.finance);

@@ -178,6 +178,8 @@ test('a job found too large is rejected even if the rejection could not be writt
   faults.push(undefined, ...Array<StoreFault>(60).fill({ kind: 'conflict' }));
   const outcomes = await hold([group(2, 20), group(3, 5)], DEADLINE_MS, newLedger());
   expect(outcomes.map(wordOf)).toEqual(['rejected', 'undecided:contended']);
+  // Whoever gives the answer is told to keep it.
+  expect(outcomes[0]).toMatchObject({ unwritten: true });
 });
 
 test('a job whose record was never looked at is not rejected by what its neighbours saw', async () => {

@@ -117,12 +117,32 @@ test('silence ends when the time is up', async () => {
   await expect(getItem(table, KEY, limit(1))).rejects.toThrow(/abort/i);
 });
 
-test('a connection that ends before the answer is a failure', async () => {
+test('a read whose connection ends before the answer is sent once more, and then it is a failure', async () => {
   const { table, asked } = await tableAnswering(200);
-  const failed = expect(getItem(table, KEY, limit())).rejects.toThrow(/hang up|ECONNRESET|aborted/);
-  await expect.poll(() => asked.length).toBe(1);
-  server?.closeAllConnections();
+  const failed = expect(getItem(table, KEY, limit())).rejects.toThrow(/hang up|ECONNRESET/);
+  for (const times of [1, 2]) {
+    await expect.poll(() => asked.length).toBe(times);
+    server?.closeAllConnections();
+  }
   await failed;
+  expect(asked).toHaveLength(2);
+});
+
+test('so is a transaction that has a token; of a write without one nobody knows whether it arrived', async () => {
+  const { table, asked } = await tableAnswering(200);
+  const writes = [putOf(itemAt(KEY, {}))];
+  for (const [write, times] of [
+    [() => transactItems(table, writes, limit(), 'token'), [1, 2]],
+    [() => putItem(table, itemAt(KEY, {}), limit()), [3]],
+  ] as const) {
+    const failed = expect(write()).rejects.toThrow(/hang up|ECONNRESET/);
+    for (const so of times) {
+      await expect.poll(() => asked.length).toBe(so);
+      server?.closeAllConnections();
+    }
+    await failed;
+  }
+  expect(asked).toHaveLength(3);
 });
 
 test('all that is missing is told at once', () => {

@@ -62,6 +62,7 @@ const attributes: fc.Arbitrary<Item> = fc
     {
       n: number,
       x: fc.oneof(number, word),
+      y: word,
       'a rule: "größe"': number,
       ttl: number,
       [DUE_PK]: fc.constantFrom('live', 'close'),
@@ -99,9 +100,13 @@ const update: fc.Arbitrary<ItemWrite> = fc
     key,
     fc.record({ x: fc.oneof(number, word), ttl: number }, { requiredKeys: [] }),
     fc.dictionary(fc.constantFrom('n', 'a rule: "größe"'), count, { noNullPrototype: true }),
+    fc.subarray(['y', DUE_PK]),
     conditional,
   )
-  .map(([at, set, add, rest]) => ({ kind: 'update', key: at, set, setIfAbsent: versioned, add, ...rest }));
+  .map(([at, set, add, remove, rest]) => ({
+    ...{ kind: 'update', key: at, set, setIfAbsent: versioned, add, remove },
+    ...rest,
+  }));
 const write = fc.oneof(put, update);
 const transaction = fc
   .uniqueArray(write, { minLength: 1, maxLength: 4, selector: (each) => nameOf(keyOfWrite(each)) })

@@ -71,7 +71,10 @@ test('what was asked for is given once, however many approve it at once', async 
       made.desk.decide(asked.request.id, { verdict: 'approve' }, { actor, rights: FINANCE }),
     ),
   );
-  expect(outcomes.filter(({ outcome }) => outcome === 'approved')).toHaveLength(1);
+  // Who comes between decision and grant goes on with it, and says the same.
+  const said = outcomes.map(({ outcome }) => outcome);
+  expect(said.filter((outcome) => outcome !== 'approved' && outcome !== 'decided')).toEqual([]);
+  expect(said).toContain('approved');
   expect((await made.desk.live())?.document.grants).toHaveLength(1);
 });
 

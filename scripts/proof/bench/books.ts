@@ -1,0 +1,204 @@
+import { readDays, today } from '../../../functions/answers/reading/usage-days.ts';
+import { keptMonth } from '../../../functions/answers/statement/kept-month.ts';
+import { usageView } from '../../../functions/answers/usage/usage-view.ts';
+import { checkBooks, dynamoCounterMemory, dynamoSumLog } from '../../../functions/core/books/index.ts';
+import {
+  createLedger,
+  DynamoStore,
+  EPOCH_MS,
+  epochAt,
+  weightOf,
+} from '../../../functions/core/ledger/index.ts';
+import {
+  type Answers,
+  type Item,
+  type ItemTable,
+  itemBytes,
+  ledgerKeys,
+  MemoryTable,
+  type Operations,
+  versioned,
+} from '../../../functions/core/store/index.ts';
+import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
+import { periodAt } from '../../../policies/limits/period.ts';
+import { directoryOf } from '../../../policies/place/directory.ts';
+import { handClock } from '../../local/clock/hand-clock.ts';
+import { benchRules } from './bench-rules.ts';
+import type { Figure } from './figure.ts';
+
+const INSTANCE = 'gitlab.example.com';
+const NOW_MS = Math.floor(Date.UTC(2026, 10, 21, 12) / EPOCH_MS) * EPOCH_MS + 480_000;
+const MILLION = 1_000_000;
+const SIZES = [1, 10, 100] as const;
+const SUBJECT = 'group/101';
+const MICROS_PER_JOB = 6_000;
+const DAYS = 30;
+const LIMITS = 100;
+const CHECKED_JOBS = 500;
+const RECORD_BYTES = 1024;
+const UNIT_BYTES = 4096;
+
+/** Counts read units. A scan would meet every record there is, so it costs what they do, whether they are there or not. */
+class CountedTable implements ItemTable {
+  readonly tableName = 'counted';
+  units = 0;
+  readonly #table = new MemoryTable();
+  readonly #jobs: number;
+
+  constructor(jobs: number) {
+    this.#jobs = jobs;
+  }
+
+  async send<Name extends keyof Operations>(name: Name, operation: Operations[Name]): Promise<Answers[Name]> {
+    const answer = await this.#table.send(name, operation);
+    const consistent = !('consistent' in operation) || operation.consistent;
+    const read = (items: readonly Item[], of: number): void => {
+      this.units +=
+        Math.max(1, Math.ceil(items.reduce((sum, item) => sum + bytesOf(item), 0) / of)) /
+        (consistent ? 1 : 2);
+    };
+    if (name === 'Scan') this.units += (this.#jobs * RECORD_BYTES) / UNIT_BYTES / (consistent ? 1 : 2);
+    if (name === 'Query') read((answer as Answers['Query']).items, UNIT_BYTES);
+    if (name === 'GetItem') read([(answer as Answers['GetItem']) ?? {}], UNIT_BYTES);
+    if (name === 'BatchGetItem') {
+      const { items } = answer as Answers['BatchGetItem'];
+      for (const item of items) read([item], UNIT_BYTES);
+      this.units += (operation as Operations['BatchGetItem']).keys.length - items.length;
+    }
+    return answer;
+  }
+}
+
+const bytesOf = (item: Item): number =>
+  Object.entries(item).reduce(
+    (sum, [name, value]) =>
+      sum + (value.B === undefined ? itemBytes({ [name]: value }) : name.length + value.B.length),
+    0,
+  );
+
+/** A month of so many jobs in usage and on counters, and a quarter of an hour of it in the log. */
+async function monthOf(jobs: number) {
+  const table = new CountedTable(jobs);
+  const deps = { table, instance: INSTANCE, clock: handClock(NOW_MS), random: () => 0 };
+  const usage = new DynamoRollupStore(deps);
+  const month = periodAt('month', 'UTC', NOW_MS);
+  const perDay = Math.round(jobs / DAYS);
+  const tally = new Map([
+    ['jobs', perDay],
+    ['admitted', perDay],
+    ['seconds', perDay * 60],
+    ['settledMicros', perDay * MICROS_PER_JOB],
+  ]);
+  const days = Array.from({ length: DAYS }, (_, day) => `2026-11-${String(day + 1).padStart(2, '0')}`);
+  await usage.commit({
+    contributions: [],
+    usage: days.map((day) => ({ key: { subject: SUBJECT, day }, delta: tally })),
+  });
+  const keys = ledgerKeys(INSTANCE);
+  const amount = jobs * MICROS_PER_JOB;
+  const weight = weightOf({ committed: amount, fitted: amount, settled: amount, unchecked: {} });
+  for (let limit = 0; limit < LIMITS; limit += 1) {
+    const key = { subject: `group/${101 + limit}`, limit: 'money-month', period: month.key };
+    const add = { c: amount, f: amount, s: amount, r: jobs, wb: weight };
+    await table.send('UpdateItem', { kind: 'update', key: keys.counter(key), setIfAbsent: versioned, add });
+  }
+  return {
+    table,
+    deps,
+    usage,
+    month,
+    counters: Array.from({ length: LIMITS }, (_, at) => ({
+      subject: `group/${101 + at}`,
+      limit: 'money-month',
+      period: month.key,
+    })),
+  };
+}
+
+/** Jobs of the quarter of an hour that is over, on the counters in turn, and what the stream tells of them. */
+async function withJobs(jobs: number) {
+  const house = await monthOf(jobs);
+  const { deps, counters } = house;
+  const store = new DynamoStore(deps);
+  deps.clock.advance(-EPOCH_MS);
+  const asks = Array.from({ length: CHECKED_JOBS }, (_, at) => ({
+    ...{ jobId: at + 1, violations: [], facts: FACTS },
+    claims: counters.slice(at % LIMITS, (at % LIMITS) + 1).map((counter) => ({ ...CLAIM, counter })),
+  }));
+  await createLedger({ store, clock: deps.clock }).hold(asks, Number.POSITIVE_INFINITY);
+  const records = await store.readRecords(
+    asks.map(({ jobId }) => jobId),
+    { timeoutMs: 1_000 },
+  );
+  const epoch = epochAt(deps.clock.nowMs());
+  const steps = records.flatMap((after, at) =>
+    after === undefined ? [] : [{ sequence: `${at}`, epoch, after }],
+  );
+  await dynamoSumLog(deps).note(steps, [], deps.clock.nowMs());
+  deps.clock.advance(EPOCH_MS);
+  return house;
+}
+
+const FACTS = {
+  ...{
+    runnerClass: 'small',
+    estimateSeconds: 60,
+    costMicros: MICROS_PER_JOB,
+    microsPerMinute: MICROS_PER_JOB,
+  },
+  ...{ priceVersion: 'p', policyVersion: 'v', timeoutSeconds: 3600 },
+};
+const CLAIM = {
+  ...({ unit: 'micros', amount: MICROS_PER_JOB, mode: 'enforce', rule: 'budget', class: 'cost' } as const),
+  refusal: (): never => {
+    throw new Error('nothing asks here');
+  },
+};
+
+type House = Awaited<ReturnType<typeof monthOf>>;
+
+const READERS: Readonly<Record<string, (house: House) => Promise<unknown>>> = {
+  'a month’s statement': ({ deps, usage, month }) =>
+    keptMonth(
+      {
+        ...{ month, subject: SUBJECT, limitIds: new Set(['money-month']), usageZone: 'UTC' },
+        ...{ directory: directoryOf([]), isLongOver: false, nowMs: NOW_MS },
+      },
+      { usage, periods: new DynamoStore(deps) },
+    ),
+  'the counters of a page of 100 limits': ({ deps, counters }) =>
+    new DynamoStore(deps).readCounters(counters, { timeoutMs: 1_000 }),
+  'a page of usage': async ({ usage }) => {
+    const to = today('UTC', NOW_MS);
+    const span = { from: to - 27, to };
+    const days = (await readDays([SUBJECT], span, usage)).get(SUBJECT) ?? [];
+    return usageView(SUBJECT, days, span, {
+      directory: directoryOf([]),
+      policy: benchRules(1).policy,
+      store: usage,
+    });
+  },
+  [`the check of the second sums, ${CHECKED_JOBS} jobs in its quarter of an hour`]: ({ deps }) =>
+    checkBooks({ ...deps, log: dynamoSumLog(deps), memory: dynamoCounterMemory(deps) }),
+};
+
+/** What a reader reads must not grow with the jobs that a month has. */
+export async function booksFigures(): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, reader] of Object.entries(READERS)) {
+    const units: number[] = [];
+    for (const millions of SIZES) {
+      const house = await withJobs(millions * MILLION);
+      house.table.units = 0;
+      await reader(house);
+      units.push(house.table.units);
+    }
+    figures.push({
+      ...{ name: `read units of ${name} at 100 million jobs ÷ at 1 million`, kind: 'count', unit: '×' },
+      value: (units.at(-1) ?? Number.NaN) / (units[0] ?? Number.NaN),
+      must: { atMost: 1 },
+      note: `${units.join(', ')} units at 1, 10 and 100 million`,
+    });
+  }
+  return figures;
+}

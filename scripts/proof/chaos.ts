@@ -1,0 +1,65 @@
+/** `npm run chaos`: relays, functions and table as processes, broken one after the other while jobs are asked. See USAGE. */
+import { parseArgs } from 'node:util';
+import { FAULTS } from './chaos/faults.ts';
+import { chaosText, promisesOf } from './chaos/report-text.ts';
+import { runChaos } from './chaos/run-chaos.ts';
+
+const PER_SECOND = 20;
+const MINUTES = { min: 0.1, max: 120, usual: 10 };
+const SEED_MAX = 0xffff_ffff;
+
+const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>] [--json]
+
+Two relays, the bundled functions and DynamoDB Local as processes, a router that asks ${PER_SECOND} jobs a second under a shared cap that
+is always full, and one fault after the other in an order that the seed decides. At every commit no limit is passed by what
+the ledger admitted; at the end every question has an answer and a place in the books, and a recount finds no drift.
+Needs Java for DynamoDB Local.
+
+  --seed <n>     order, length and place of the faults, and the jobs; the machine decides what they meet  [random]
+  --minutes <n>  how long things break, ${MINUTES.min} to ${MINUTES.max}  [${MINUTES.usual}]
+  --json         print JSON instead of lines
+
+Faults:
+${FAULTS.map(({ name }) => `  ${name}`).join('\n')}
+
+Exit codes: 0 everything holds, 1 something does not, 3 wrong usage`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: String(Math.floor(Math.random() * SEED_MAX)) },
+      minutes: { type: 'string', default: String(MINUTES.usual) },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const seed = Number(values.seed);
+  if (!Number.isInteger(seed) || seed < 0 || seed > SEED_MAX)
+    throw new TypeError(`--seed is "${values.seed}"; expected a whole number from 0 to ${SEED_MAX}`);
+  const minutes = Number(values.minutes);
+  if (!(minutes >= MINUTES.min && minutes <= MINUTES.max))
+    throw new TypeError(`--minutes is "${values.minutes}"; expected ${MINUTES.min} to ${MINUTES.max}`);
+  console.error(`seed ${seed}, ${minutes} min`);
+  const result = await runChaos({
+    seed,
+    minutes,
+    perSecond: PER_SECOND,
+    tell: (text) => console.error(text),
+  });
+  console.log(values.json ? JSON.stringify({ seed, minutes, ...result }, undefined, 2) : chaosText(result));
+  return promisesOf(result).every(({ got }) => got === 0) ? 0 : 1;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+try {
+  process.exit(await main());
+} catch (error) {
+  const usage = error instanceof TypeError && error.message.includes('--');
+  console.error(usage ? `${error.message}\n\n${USAGE}` : error);
+  process.exit(usage ? 3 : 1);
+}

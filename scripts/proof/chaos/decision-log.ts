@@ -1,0 +1,33 @@
+/** What the relays wrote of their answers. */
+import { isRecord } from '../../../policies/document/reading.ts';
+
+export class DecisionLog {
+  /** Answers by who gave them, and those of the fallback by what they said. */
+  readonly counts = { ledger: 0, admitted: 0, rejected: 0, withheld: 0 };
+  /** Who answered, and why, by job. */
+  readonly byJob = new Map<number, string>();
+  readonly restored: number[] = [];
+  readonly lostJobs = new Set<number>();
+
+  /** A line of a relay. */
+  readonly hear = (text: string): void => {
+    if (!text.startsWith('{') || text.startsWith('{"_aws"')) return;
+    const line: unknown = JSON.parse(text);
+    if (!isRecord(line)) return;
+    if (line.message === 'decision') this.#decision(line);
+    if (line.message === 'fallback answers of an earlier relay taken over')
+      this.restored.push(Number(line.count));
+    if (line.message === 'fallback answers lost' && Array.isArray(line.jobIds))
+      for (const jobId of line.jobIds) this.lostJobs.add(Number(jobId));
+  };
+
+  #decision({ jobId, via, cause, outcome, heard }: Readonly<Record<string, unknown>>): void {
+    const { counts } = this;
+    const unheard = heard === false ? ', not heard' : '';
+    this.byJob.set(Number(jobId), `${outcome} by ${via}${cause === undefined ? '' : `, ${cause}`}${unheard}`);
+    if (via === 'ledger') counts.ledger += 1;
+    else if (cause === 'schema_unproven') counts.withheld += 1;
+    else if (outcome === 'admitted') counts.admitted += 1;
+    else counts.rejected += 1;
+  }
+}

@@ -1,0 +1,122 @@
+/** Jobs that ask, run and end, as GitLab would have them, and what became of each question. */
+import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
+import type { InboxStore } from '../../../functions/core/ledger/index.ts';
+import { truthText } from '../../../functions/core/truth/index.ts';
+import type { LocalRouter } from '../../local/router/local-router.ts';
+import { CHAOS_PROJECTS, pathOfProject, rootOf } from './chaos-rules.ts';
+
+export interface ToldJob {
+  readonly jobId: number;
+  readonly projectId: number;
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number;
+  readonly result: string;
+}
+
+/** Shorter than the estimate of the policy. */
+const RUN_MS = { min: 500, spread: 2_500 };
+const RECEIVE_TIMEOUT_MS = 10_000;
+const INBOX_MS = 3_600_000;
+
+export class ChaosLoad {
+  readonly asked: ToldJob[] = [];
+  readonly #router: LocalRouter;
+  readonly #inbox: InboxStore;
+  readonly #random: () => number;
+  readonly #open = new Set<Promise<void>>();
+  #lastJobId = 0;
+  #running = 0;
+  /** The most jobs that really ran at once, whatever the books say. */
+  runningMost = 0;
+  /** Ends of jobs that GitLab has told of. */
+  told = 0;
+
+  constructor(router: LocalRouter, inbox: InboxStore, random: () => number) {
+    this.#router = router;
+    this.#inbox = inbox;
+    this.#random = random;
+  }
+
+  /** Asks so many jobs a second until the signal; resolves when each is answered and has ended. */
+  async run(perSecond: number, until: AbortSignal): Promise<void> {
+    const startedMs = performance.now();
+    while (!until.aborted) {
+      this.#ask();
+      // By the clock: what a pause took too long is made good.
+      const dueMs = startedMs + (this.#lastJobId * 1_000) / perSecond;
+      await pause(Math.max(0, dueMs - performance.now()));
+    }
+    await Promise.all(this.#open);
+  }
+
+  /** GitLab's word on a job that is long over, as the sweep asks for it. */
+  async tellAgain(job: ToldJob): Promise<void> {
+    await this.#tell(job, job.result === 'admitted' ? RUN_MS.min : undefined, 'sweep');
+  }
+
+  #ask(): void {
+    this.#lastJobId += 1;
+    const life = this.#live(this.#lastJobId).finally(() => this.#open.delete(life));
+    this.#open.add(life);
+  }
+
+  async #live(jobId: number): Promise<void> {
+    const projectId = CHAOS_PROJECTS[Math.floor(this.#random() * CHAOS_PROJECTS.length)] ?? 0;
+    const runMs = RUN_MS.min + this.#random() * RUN_MS.spread;
+    const askedAtMs = performance.now();
+    const { result } = await this.#router.admit(questionOf(jobId, projectId));
+    const job = { jobId, projectId, askedAtMs, answeredAtMs: performance.now(), result };
+    this.asked.push(job);
+    if (result === 'admitted') {
+      this.#running += 1;
+      this.runningMost = Math.max(this.runningMost, this.#running);
+      await pause(runMs);
+      this.#running -= 1;
+    }
+    await this.#tell(job, result === 'admitted' ? runMs : undefined, 'webhook');
+  }
+
+  /** @param ranMs - undefined: it never ran. */
+  async #tell({ jobId, projectId }: ToldJob, ranMs: number | undefined, teller: string): Promise<void> {
+    const nowMs = Date.now();
+    const truth: JobTruth = {
+      jobId,
+      projectId,
+      projectPath: pathOfProject(projectId),
+      status: ranMs === undefined ? 'failed' : 'success',
+      finishedAtMs: nowMs,
+      ...(ranMs === undefined
+        ? { failureReason: 'job_router_failure' }
+        : { startedAtMs: nowMs - Math.round(ranMs), durationSeconds: ranMs / 1_000, runnerId: 12 }),
+    };
+    const item = {
+      id: `${teller} ${jobId}`,
+      body: truthText(truth),
+      receivedAtMs: nowMs,
+      untilMs: nowMs + INBOX_MS,
+    };
+    await this.#inbox.receive(item, { timeoutMs: RECEIVE_TIMEOUT_MS });
+    this.told += 1;
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const questionOf = (jobId: number, projectId: number) => ({
+  id: jobId,
+  job_info: {
+    id: jobId,
+    name: 'unit',
+    stage: 'test',
+    pipeline_id: 5_000 + Math.floor(jobId / 5),
+    project_id: projectId,
+    project_full_path: pathOfProject(projectId),
+    namespace_id: rootOf(projectId),
+    root_namespace_id: rootOf(projectId),
+    user_id: 7,
+    tags: [],
+  },
+  runner_info: { id: 12, timeout: 3_600, tags: [] },
+  image: { name: 'alpine:3.22' },
+  variables: [],
+});

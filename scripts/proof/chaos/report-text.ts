@@ -1,0 +1,60 @@
+import { SHARED_CAP } from './chaos-rules.ts';
+import type { ChaosResult } from './run-chaos.ts';
+
+interface ChaosPromise {
+  readonly what: string;
+  readonly got: number;
+  /** What it was, if it was. */
+  readonly samples: readonly (number | string)[];
+}
+
+const SAMPLES_MAX = 5;
+
+/** Each must be 0. */
+export function promisesOf(result: ChaosResult): readonly ChaosPromise[] {
+  const counted = (what: string, samples: readonly (number | string)[]): ChaosPromise => ({
+    what,
+    got: samples.length,
+    samples: samples.slice(0, SAMPLES_MAX),
+  });
+  const plain = (what: string, got: number): ChaosPromise => ({ what, got, samples: [] });
+  return [
+    counted('questions that nobody answered', result.unanswered),
+    plain('commits at which the ledger itself was over a limit', result.ledgerOver),
+    counted('questions in no books and not declared lost', result.nowhere),
+    plain('questions that a relay could not account for', result.unaccounted),
+    counted('jobs whose books say another thing than the router heard', result.wrong),
+    plain('counters that differ from a recount', result.drift),
+    plain('holds left', result.liveLeft),
+  ];
+}
+
+export function chaosText(result: ChaosResult): string {
+  const { decisions, answered } = result;
+  const list = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+  const lines = [
+    `Faults      ${list(result.faults)}`,
+    `Questions   ${result.asked}: ${list(answered)}; ${result.cut} of them cut off with their relay or connection`,
+    `Answers     by the ledger ${decisions.ledger}; by the fallback ${decisions.admitted} admitted, ${decisions.rejected} rejected; ` +
+      `${decisions.withheld} not rejected before the schema was proven`,
+    `Afterwards  ${result.restored} taken over from a killed relay's disk, ${result.declaredLost} declared lost, ` +
+      `${result.inTheMoment} gone in the moment of a kill, ${result.swept} ended by asking GitLab`,
+    `Books       ${result.counters} counters, ${result.commits} commits looked at`,
+    `At once     ${result.runningMost} jobs really ran, of ${SHARED_CAP} under the shared cap`,
+    "Over a limit in the books at most, outage and recovery included: the room's error, and ends not worked off yet",
+    ...result.overLimits.map(
+      ({ counter, limit, mostOver }) =>
+        `  ${counter.padEnd(36)} ${mostOver} of ${limit} (${((100 * mostOver) / limit).toFixed(1)} %)`,
+    ),
+    '',
+    ...promisesOf(result).map(
+      ({ what, got, samples }) =>
+        `${got === 0 ? 'holds ' : 'BROKEN'}  ${what}: ${got}${samples.length === 0 ? '' : ` (${samples.join('; ')})`}`,
+    ),
+  ];
+  return lines.join('\n');
+}

@@ -1,0 +1,228 @@
+/** One run: load and faults side by side, then quiet, then the books against what was asked. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { createLedger, DynamoStore, type JobRecord } from '../../../functions/core/ledger/index.ts';
+import { dynamoClient, dynamoTable } from '../../../functions/core/store/index.ts';
+import { METRIC_QUESTIONS_UNACCOUNTED, METRIC_UNMETERED_QUEUED } from '../../../relay/names.ts';
+import { seededRandom } from '../../local/seeded-random.ts';
+import { until } from '../conformance/until.ts';
+import { DecisionLog } from './decision-log.ts';
+import { drawFaults } from './faults.ts';
+import { ChaosLoad, type ToldJob } from './load.ts';
+import { OverLimit } from './over-limit.ts';
+import { CHAOS_INSTANCE, CHAOS_TABLE, type ChaosScene, openScene } from './scene.ts';
+import { SettlementReader } from './settlement-reader.ts';
+
+interface ChaosOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly perSecond: number;
+  /** Told of each fault as it begins. */
+  readonly tell: (text: string) => void;
+}
+
+export interface ChaosResult {
+  readonly asked: number;
+  readonly answered: Readonly<Record<string, number>>;
+  readonly decisions: DecisionLog['counts'];
+  readonly restored: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly commits: number;
+  readonly overLimits: OverLimit['figures'];
+  readonly ledgerOver: number;
+  /** Jobs that really ran at once, at most, under the shared cap. */
+  readonly runningMost: number;
+  /** Neither admitted nor rejected, though the relay and the connection that had it lived on. */
+  readonly unanswered: readonly string[];
+  /** Asked of a relay that was killed, or on a connection that was cut. */
+  readonly cut: number;
+  /** In no books and not declared lost. */
+  readonly nowhere: readonly string[];
+  /** Likewise, but answered within the moment before their relay was killed. */
+  readonly inTheMoment: number;
+  readonly declaredLost: number;
+  /** The books say another thing than the router heard. */
+  readonly wrong: readonly string[];
+  /** The relays' own metric, its largest value. */
+  readonly unaccounted: number;
+  readonly drift: number;
+  readonly counters: number;
+  /** Settled only when GitLab was asked. */
+  readonly swept: number;
+  readonly liveLeft: number;
+}
+
+const FAULT_MS = { min: 1_200, spread: 1_800 };
+const CALM_MS = { min: 500, spread: 1_000 };
+/** An answer is given, its stream ends, and the answer is kept: a relay that is killed in between has told nobody. */
+const MOMENT_MS = 500;
+const QUIET_MS_MAX = 90_000;
+const LOOK_MS = 1_000;
+
+export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions): Promise<ChaosResult> {
+  const random = seededRandom(seed);
+  const log = new DecisionLog();
+  tell('starting table, functions, router and relays …');
+  const scene = await openScene(seededRandom(seed + 1), log.hear);
+  const client = dynamoClient(scene.table.endpoint);
+  const store = new DynamoStore({
+    table: dynamoTable(client, CHAOS_TABLE),
+    instance: CHAOS_INSTANCE,
+    clock: systemClock,
+    random: Math.random,
+  });
+  const over = new OverLimit();
+  const reader = new SettlementReader(scene.table.endpoint, scene.settle, over.look);
+  try {
+    await reader.start();
+    const load = new ChaosLoad(scene.router, store, seededRandom(seed + 2));
+    const end = new AbortController();
+    const accounts = watchAccounts(scene, end.signal);
+    const loaded = load.run(perSecond, end.signal);
+    const { faults, cuts } = await breakThings(scene, random, minutes, tell);
+    end.abort();
+    tell('all is well again; waiting for the last jobs and the books …');
+    await loaded;
+    await quiet(scene, reader, load);
+    const swept = await sweep(store, reader, load);
+    const unaccounted = Math.max(await accounts, await unaccountedNow(scene));
+    const records = await recordsIn(store);
+    const { drift, counters } = await createLedger({ store }).rebuild({ repair: false });
+    const cut = (job: ToldJob): boolean =>
+      cuts.some(({ fromMs, toMs }) => job.askedAtMs <= toMs && job.answeredAtMs >= fromMs);
+    const told = load.asked.filter(({ result }) => result === 'admitted' || result === 'rejected');
+    const missing = told.filter(({ jobId }) => !records.has(jobId) && !log.lostJobs.has(jobId));
+    const lastMoment = ({ answeredAtMs }: ToldJob): boolean =>
+      cuts.some(({ fromMs, toMs }) => answeredAtMs <= toMs && answeredAtMs > fromMs - MOMENT_MS);
+    const named = (jobs: readonly ToldJob[]): readonly string[] =>
+      jobs.map(
+        ({ jobId, result }) => `job ${jobId}: ${result}; ${log.byJob.get(jobId) ?? 'no relay logged it'}`,
+      );
+    return {
+      asked: load.asked.length,
+      answered: countsOf(load.asked.map(({ result }) => result)),
+      decisions: log.counts,
+      restored: log.restored.reduce((sum, count) => sum + count, 0),
+      faults,
+      commits: reader.commits,
+      overLimits: over.figures,
+      ledgerOver: over.broken,
+      runningMost: load.runningMost,
+      unanswered: named(load.asked.filter((job) => !told.includes(job) && !cut(job))),
+      cut: load.asked.filter((job) => !told.includes(job) && cut(job)).length,
+      nowhere: named(missing.filter((job) => !lastMoment(job))),
+      inTheMoment: missing.filter(lastMoment).length,
+      declaredLost: log.lostJobs.size,
+      wrong: told.flatMap((job) => wrongOf(job, records.get(job.jobId))),
+      unaccounted,
+      drift: drift.length,
+      counters,
+      swept,
+      liveLeft: liveIn(records).length,
+    };
+  } finally {
+    await reader.stop();
+    client.destroy();
+    await scene.close();
+  }
+}
+
+/** One fault after the other, each at a relay of its own choice, with a calm between. */
+async function breakThings(
+  scene: ChaosScene,
+  random: () => number,
+  minutes: number,
+  tell: ChaosOptions['tell'],
+) {
+  const startedMs = performance.now();
+  const faults: Record<string, number> = {};
+  const cuts: { readonly fromMs: number; readonly toMs: number }[] = [];
+  for (const fault of drawFaults(random)) {
+    const leftMs = minutes * 60_000 - (performance.now() - startedMs);
+    if (leftMs <= 0) break;
+    await pause(CALM_MS.min + random() * CALM_MS.spread);
+    const relay = Math.floor(random() * scene.relays.length);
+    const lastsMs = FAULT_MS.min + random() * FAULT_MS.spread;
+    tell(
+      `${Math.round((performance.now() - startedMs) / 1_000)} s: ${fault.name} for ${Math.round(lastsMs)} ms`,
+    );
+    faults[fault.name] = (faults[fault.name] ?? 0) + 1;
+    const fromMs = performance.now();
+    await fault.begin(scene, relay);
+    if (fault.cuts) cuts.push({ fromMs, toMs: performance.now() });
+    await pause(lastsMs);
+    await fault.end(scene, relay);
+  }
+  return { faults, cuts };
+}
+
+/** Until every relay has told what it knew, and every end of a job is worked off. */
+async function quiet(scene: ChaosScene, reader: SettlementReader, load: ChaosLoad): Promise<void> {
+  const isQuiet = async (): Promise<boolean> => {
+    const waiting = await Promise.all(
+      scene.relays.map(({ relay }) => relay?.gauge(METRIC_UNMETERED_QUEUED) ?? 0),
+    );
+    return waiting.every((count) => count === 0) && reader.taken >= load.told;
+  };
+  if (!(await until(isQuiet, QUIET_MS_MAX))) return;
+  // Journal items are worked off beside the ends of jobs.
+  for (let taken = -1; taken !== reader.taken; await pause(LOOK_MS)) taken = reader.taken;
+}
+
+/** What no webhook ended, because it came before its hold: GitLab is asked again. */
+async function sweep(store: DynamoStore, reader: SettlementReader, load: ChaosLoad): Promise<number> {
+  const live = new Set(liveIn(await recordsIn(store)));
+  const jobs = load.asked.filter(({ jobId }) => live.has(jobId));
+  for (const job of jobs) await load.tellAgain(job);
+  const taken = reader.taken;
+  await until(() => reader.taken >= taken + jobs.length, QUIET_MS_MAX);
+  return jobs.length;
+}
+
+async function recordsIn(store: DynamoStore): Promise<ReadonlyMap<number, JobRecord>> {
+  const records = new Map<number, JobRecord>();
+  for await (const item of store.scan())
+    if (item.kind === 'record') records.set(item.record.jobId, item.record);
+  return records;
+}
+
+const liveIn = (records: ReadonlyMap<number, JobRecord>): readonly number[] =>
+  [...records.values()].flatMap(({ jobId, state }) =>
+    state === 'HELD' || state === 'RUNNING' ? [jobId] : [],
+  );
+
+/** An admitted job ran and is charged; a rejected one never ran and is not. */
+function wrongOf({ jobId, result }: ToldJob, record: JobRecord | undefined): readonly string[] {
+  if (record === undefined) return [];
+  const { state } = record;
+  const right = result === 'admitted' ? state === 'SETTLED' : state === 'REJECTED' || state === 'RELEASED';
+  return right ? [] : [`job ${jobId}: ${result}, and ${state} in the books`];
+}
+
+/** The largest number of questions that a relay could not account for at any look. */
+async function watchAccounts(scene: ChaosScene, signal: AbortSignal): Promise<number> {
+  let most = 0;
+  while (!signal.aborted) {
+    most = Math.max(most, await unaccountedNow(scene));
+    await pause(LOOK_MS);
+  }
+  return most;
+}
+
+async function unaccountedNow({ relays }: ChaosScene): Promise<number> {
+  const each = relays.map(async ({ relay }) => {
+    try {
+      return (await relay?.gauge(METRIC_QUESTIONS_UNACCOUNTED)) ?? 0;
+    } catch {
+      // It was killed meanwhile.
+      return 0;
+    }
+  });
+  return Math.max(...(await Promise.all(each)));
+}
+
+function countsOf(values: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}

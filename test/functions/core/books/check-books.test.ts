@@ -1,0 +1,244 @@
+/** The second set of sums: never a drift that is none, under load and however the stream delivers, and each that is one within two checks. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type BooksCheck, checkBooks } from '../../../../functions/core/books/check-books.ts';
+import { dynamoCounterMemory } from '../../../../functions/core/books/counter-memory.ts';
+import { dynamoSumLog } from '../../../../functions/core/books/sum-log.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
+import { EPOCH_MS } from '../../../../functions/core/ledger/slots.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { keyOf } from '../../../../functions/core/store/operation.ts';
+import type { ItemChange } from '../../../../functions/core/store/table-evaluation.ts';
+import { counterName } from '../../../../policies/claim.ts';
+import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
+import { INSTANCE, keys, rollupBench, type StreamRecord } from '../../../support/ledger/rollup-bench.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+
+const SHARDS = 3;
+const MINUTE_MS = 60_000;
+/** Where the schedule starts the check within an epoch. */
+const TICK_MS = 8 * MINUTE_MS;
+/** After these every slot was met once. */
+const BEGUN_MINUTES = 90;
+
+/** A table with its stream, the rollup that reads it, and the check by its schedule. */
+function books() {
+  const clock = manualClock();
+  // The beginning of an epoch.
+  clock.advance(EPOCH_MS - (clock.nowMs() % EPOCH_MS));
+  const shards: StreamRecord[][] = Array.from({ length: SHARDS }, () => []);
+  let sequence = 0;
+  const onWritten = (changes: readonly ItemChange[]): void => {
+    for (const { before, after } of changes) {
+      if (after === undefined) continue;
+      const { pk, sk } = keyOf(after);
+      if (sk !== 'record' && sk !== 'counter') continue;
+      sequence += 1;
+      // Attributes go with the stream as they were written then.
+      shards[[...pk].reduce((sum, each) => sum + each.charCodeAt(0), 0) % SHARDS]?.push({
+        eventName: before === undefined ? 'INSERT' : 'MODIFY',
+        dynamodb: {
+          SequenceNumber: String(sequence).padStart(8, '0'),
+          NewImage: after,
+          ...(before && { OldImage: before }),
+        },
+      });
+    }
+  };
+  const table = new MemoryTable({ nowMs: clock.nowMs, onWritten });
+  const deps = { table, instance: INSTANCE, clock, random: () => 0 };
+  const ledger = createLedger({ store: new DynamoStore(deps), clock, random: () => 0 });
+  const log = dynamoSumLog(deps);
+  const { deliver } = rollupBench({ sums: log, clock: { ...clock, sleep: async () => {} } });
+  const checks: BooksCheck[] = [];
+  const check = async (): Promise<BooksCheck> => {
+    const found = await checkBooks({ ...deps, log, memory: dynamoCounterMemory(deps) });
+    checks.push(found);
+    return found;
+  };
+  /** Lets time pass, with the checks that are due meanwhile. */
+  const pass = async (ms: number): Promise<void> => {
+    for (let leftMs = ms; leftMs > 0; ) {
+      const toTick = (EPOCH_MS + TICK_MS - (clock.nowMs() % EPOCH_MS)) % EPOCH_MS || EPOCH_MS;
+      const step = Math.min(leftMs, toTick);
+      clock.advance(step);
+      leftMs -= step;
+      if (clock.nowMs() % EPOCH_MS === TICK_MS) await check();
+    }
+  };
+  /** So many records of one shard's head; what was delivered before may come again with them. */
+  const deliverSome = async (shard: number, count: number, again: boolean): Promise<void> => {
+    const batch = (shards[shard % SHARDS] ?? []).slice(0, count);
+    if (batch.length === 0) return;
+    await deliver(batch);
+    if (again) await deliver(batch.slice(0, Math.ceil(batch.length / 2)));
+    shards[shard % SHARDS]?.splice(0, count);
+  };
+  const deliverAll = async (): Promise<void> => {
+    for (let shard = 0; shard < SHARDS; shard += 1) await deliverSome(shard, Number.POSITIVE_INFINITY, false);
+  };
+  let jobs = 0;
+  /** Jobs of a group, each on the group's counters and everybody's; every second one ends at once. */
+  const run = async (group: number, count: number): Promise<void> => {
+    for (let each = 0; each < count; each += 1) {
+      jobs += 1;
+      const jobId = jobs;
+      const claims = [`group/${group}`, 'instance'].map((subject) => claim(subject, 100, 1_000_000));
+      const slots = counter('instance', 'jobs', 'now');
+      const all = [...claims, claim('instance', 1, 100_000, { counter: slots, unit: 'jobs' })];
+      await ledger.hold([anAsk(jobId, all)], Number.POSITIVE_INFINITY);
+      if (jobId % 2 === 0) await end(jobId);
+    }
+  };
+  const end = (jobId: number) =>
+    ledger.settle([{ jobId, durationSeconds: 30 + (jobId % 90), endedAtMs: clock.nowMs() }]);
+  const drifting = (): readonly string[] => checks.flatMap((each) => each.drifting.map(counterName));
+  return {
+    ...{ clock, table, ledger, shards, checks, check, pass, deliverSome, deliverAll, run, end, drifting },
+    jobs: () => jobs,
+  };
+}
+
+type House = ReturnType<typeof books>;
+
+/** Load in every minute, and a stream that is two minutes late. */
+async function busy({ run, pass, shards, deliverSome }: House, minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute += 1) {
+    await run(1 + (minute % 3), 2);
+    const late = shards.map((shard) => shard.length);
+    await pass(MINUTE_MS);
+    for (const [shard, count] of late.entries()) await deliverSome(shard, Math.max(0, count - 4), false);
+  }
+}
+
+test('a counter that is never still is compared all the same: every epoch, with nothing passed over', async () => {
+  const house = books();
+  await busy(house, 120);
+  expect(house.drifting()).toEqual([]);
+  expect(house.checks.reduce((sum, { passedOver }) => sum + passedOver, 0)).toBe(0);
+  // Each of the epochs that are over, twice: three groups, everybody's money and jobs.
+  expect(house.checks.at(-1)).toMatchObject({ compared: 10 });
+});
+
+test('a write by hand on a busy counter is found within two checks, and once', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await byHand(house, 'instance');
+  await busy(house, 40);
+  expect(house.drifting()).toEqual(['instance|money-month|2026-11']);
+  await busy(house, 60);
+  expect(house.drifting()).toEqual(['instance|money-month|2026-11']);
+});
+
+test('a write by hand on a counter that nobody else writes is found as well', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await house.run(7, 2);
+  await busy(house, 60);
+  expect(house.drifting()).toEqual([]);
+  await byHand(house, 'group/7');
+  await busy(house, 40);
+  expect(house.drifting()).toEqual(['group/7|money-month|2026-11']);
+});
+
+const byHand = ({ table }: House, subject: string) =>
+  table.send('UpdateItem', { kind: 'update', key: keys.counter(counter(subject)), add: { c: 5 } });
+
+test('a record of the stream that never comes is found within two checks of its epoch', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await house.run(2, 1);
+  const lost = `job#${house.jobs()}`;
+  for (const shard of house.shards) {
+    const at = shard.findIndex(({ dynamodb }) => JSON.stringify(dynamodb.NewImage).includes(lost));
+    if (at >= 0) shard.splice(at, 1);
+  }
+  await busy(house, 40);
+  expect(new Set(house.drifting())).toEqual(
+    new Set(['group/2|money-month|2026-11', 'instance|money-month|2026-11', 'instance|jobs|now']),
+  );
+});
+
+test('a counter that a job moved by another amount than its record says is found', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  const { table } = house;
+  // As a program with a fault would do it: in one epoch's slot, with `rev`.
+  const slot = Math.floor(house.clock.nowMs() / EPOCH_MS) % 4;
+  const add = { c: 3, f: 3, r: 1, [`w${slot}`]: 12 };
+  await table.send('UpdateItem', { kind: 'update', key: keys.counter(counter('group/1')), add });
+  await busy(house, 40);
+  expect(house.drifting()).toEqual(['group/1|money-month|2026-11']);
+});
+
+test('while the stream stands still nothing is drift, and it is said that nothing was compared', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  for (let minute = 0; minute < 60; minute += 1) {
+    await house.run(1, 1);
+    await house.pass(MINUTE_MS);
+  }
+  await house.deliverAll();
+  await busy(house, 60);
+  expect(house.drifting()).toEqual([]);
+});
+
+test('credits by hand, marks of the nightly recount and repairs of what was found are no drift', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  const credit = { counter: counter('group/1'), amount: -40, reason: 'a credit', actor: 'ann', id: 'T-1' };
+  expect(await house.ledger.adjust(credit)).toBe('applied');
+  await byHand(house, 'group/2');
+  expect(await house.ledger.rebuild({ repair: false, mark: true })).toMatchObject({ drift: [{}] });
+  await busy(house, 40);
+  expect(house.drifting()).toEqual(['group/2|money-month|2026-11']);
+  expect(await house.ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
+  await busy(house, 60);
+  expect(house.drifting()).toHaveLength(1);
+});
+
+test('any history, delivered in any batches, again and late, is no drift', async () => {
+  const step = fc.oneof(
+    fc.record({ run: fc.integer({ min: 1, max: 4 }), count: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ end: fc.nat(30), again: fc.boolean() }),
+    fc.record({ gone: fc.nat(30), charge: fc.constantFrom('hold' as const, 'nothing' as const) }),
+    fc.record({ minutes: fc.integer({ min: 1, max: 20 }) }),
+    fc.record({ shard: fc.nat(SHARDS), some: fc.integer({ min: 1, max: 12 }), again: fc.boolean() }),
+    fc.constant({ all: true }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+      const house = books();
+      const { ledger, clock } = house;
+      for (let group = 1; group <= 6; group += 1) {
+        await house.run(1 + (group % 4), 2);
+        await house.deliverAll();
+        await house.pass(EPOCH_MS);
+      }
+      for (const each of steps) {
+        if ('run' in each) await house.run(each.run, each.count);
+        else if ('end' in each) {
+          await house.end(each.end);
+          if (each.again)
+            await ledger.settle([{ jobId: each.end, durationSeconds: 200, endedAtMs: clock.nowMs() + 1 }]);
+        } else if ('gone' in each) {
+          await ledger.expire([{ jobId: each.gone, cause: 'gone', charge: each.charge }]);
+          // Asked about again, it gives its charge back first.
+          if (each.gone % 2 === 0)
+            await ledger.hold(
+              [anAsk(each.gone, [claim('group/1', 70, 1_000_000)])],
+              Number.POSITIVE_INFINITY,
+            );
+        } else if ('minutes' in each) await house.pass(each.minutes * MINUTE_MS);
+        else if ('some' in each) await house.deliverSome(each.shard, each.some, each.again);
+        else await house.deliverAll();
+      }
+      await house.deliverAll();
+      await house.pass(3 * EPOCH_MS);
+      expect(house.drifting()).toEqual([]);
+    }),
+    { numRuns: propertyRuns(40) },
+  );
+});
