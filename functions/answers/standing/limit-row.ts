@@ -8,7 +8,13 @@ import type { Mode } from '../../../policies/mode.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter } from '../../core/ledger/index.ts';
-import { writtenCarry, writtenSoft, writtenWait } from '../../core/limits/index.ts';
+import {
+  writtenBorrow,
+  writtenCarry,
+  writtenLend,
+  writtenSoft,
+  writtenWait,
+} from '../../core/limits/index.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
@@ -33,6 +39,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const { amount, softAmount, graceAmount, per, owner, contact, costCenter, reason, fromMs, untilMs } = limit;
   const { whenUnreachable } = limit;
   const [baseSoft, baseCarry, wait] = [writtenSoft(written), writtenCarry(written), writtenWait(written)];
+  const [cohort, baseBorrow, baseLend] = [written.cohort, writtenBorrow(written), writtenLend(written)];
   const left = amount === 'unlimited' ? undefined : amount - committed;
   const forecast = forecastFor(limit, committed, left, using);
   return {
@@ -44,6 +51,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     baseAmount: written.amount,
     granted: grantedAt(written.grants ?? [], nowMs),
     carried: carriedOf(written, period?.key),
+    ...withoutAbsent({ cohort, baseBorrow, baseLend }),
     ...withoutAbsent({ softAmount, baseSoft, baseCarry, graceAmount, wait, per }),
     ...(period !== undefined && {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
