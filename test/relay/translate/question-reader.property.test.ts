@@ -19,6 +19,8 @@ const SCHEMAS: readonly (readonly [string, DescMessage])[] = [
   ...Object.entries(ODD_SCHEMAS),
 ];
 const RUNS = 200;
+/** protobuf-es passes over such a number where nobody reads it. */
+const OVERLONG = 'a varint of more than 10 bytes';
 const TRUST: readonly TranslatorOptions[] = [true, false].map((trustVariables) => ({
   variables: { names: ['COST_CENTER', '__proto__', 'constructor'], prefixes: ['TEAM_'] },
   trustVariables,
@@ -97,9 +99,22 @@ describe.each(SCHEMAS)('bytes that no router sends, against the schema: %s', (_,
     fc.assert(
       fc.property(changed, (bytes) => {
         const [read, whole] = [one(bytes), two(bytes)];
-        if (whole.ok) expect(said(read)).toEqual(said(whole));
+        if (whole.ok && (read.ok || read.problem !== OVERLONG)) expect(said(read)).toEqual(said(whole));
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+test('a field within a group that arrives in another form is a contradiction for both ways of reading', () => {
+  const desc = ODD_SCHEMAS.proto2 as DescMessage;
+  const [options] = TRUST as [TranslatorOptions];
+  // A job of field 2, as a group, whose tags (3) are a number first and then a length with as many bytes.
+  const bytes = Uint8Array.from([0x13, 0x18, 0x02, 0x08, 0x07, 0x14]);
+  const read = compileReader({ question: desc, source: 'test' }, options)(bytes);
+  expect(read).toMatchObject({ ok: false, problem: expect.stringContaining('is varint') });
+  expect(compileTwoPasses(desc, options)(bytes)).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining('is varint'),
   });
 });
