@@ -1,8 +1,10 @@
 /** A limit and its counter as one row. Pure. */
 
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
+import { counterOf, type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
@@ -15,6 +17,7 @@ import {
   writtenSoft,
   writtenWait,
 } from '../../core/limits/index.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
@@ -28,6 +31,31 @@ interface RowWith {
   /** The subject's usage of the last four weeks at least; absent: nothing is forecast. */
   readonly usage?: readonly DayUsage[] | undefined;
   readonly byDefault: boolean;
+  /** Only of a limit in a cohort. */
+  readonly cohort?: CohortStanding | undefined;
+}
+
+interface CohortStanding {
+  readonly terms: CohortTerms;
+  /** Absent: nobody used the pool yet. */
+  readonly pool: Counter | undefined;
+}
+
+/** A limit's cohort with the counter of its pool. */
+export function cohortStanding(
+  written: Limit,
+  limits: LimitSet,
+  counters: CountersByName,
+  nowMs: number,
+): CohortStanding | undefined {
+  const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
+  return terms && { terms, pool: counters.get(counterName(terms.pool.counter)) };
+}
+
+/** The counters that a row of the limit shows. */
+export function rowCounters(written: Limit, limits: LimitSet, nowMs: number): readonly CounterKey[] {
+  const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
+  return [counterOf(written, nowMs), ...(terms === undefined ? [] : [terms.pool.counter])];
 }
 
 export function limitRow(written: Limit, using: RowWith): LimitRow {
@@ -52,6 +80,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     granted: grantedAt(written.grants ?? [], nowMs),
     carried: carriedOf(written, period?.key),
     ...withoutAbsent({ cohort, baseBorrow, baseLend }),
+    ...(using.cohort !== undefined && sharedOf(using.cohort, committed)),
     ...withoutAbsent({ softAmount, baseSoft, baseCarry, graceAmount, wait, per }),
     ...(period !== undefined && {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
@@ -69,6 +98,14 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     inForce: isValidAt(limit, nowMs),
   };
 }
+
+const sharedOf = (
+  { terms, pool }: CohortStanding,
+  committed: number,
+): Pick<LimitRow, 'borrowed' | 'shared'> => ({
+  borrowed: Math.max(0, committed - terms.own),
+  shared: { amount: terms.pool.bound, used: pool?.committed ?? 0, mayBorrow: terms.most - terms.own },
+});
 
 const carriedOf = ({ opening }: Limit, period: string | undefined): number =>
   opening !== undefined && opening.period === period ? opening.carried : 0;

@@ -70,6 +70,16 @@ export const LimitRowSchema = z
         description: 'How much of its own others may use, as it was written. Absent: all.',
       }),
     ),
+    borrowed: maybe(amount('Used above its own, of what others of the cohort lend.')),
+    shared: maybe(
+      z
+        .object({
+          amount: amount('What all limits of the cohort lend.'),
+          used: amount('How much of it is used, by whomever.'),
+          mayBorrow: amount('How far this limit may go above its own.'),
+        })
+        .openapi({ description: 'What the cohort shares now. Absent: it is in none.' }),
+    ),
     per: maybe(periodKind),
     period: maybe(PeriodRowSchema),
     zone: text('IANA zone of the period and of its dates.'),
