@@ -57,8 +57,18 @@ export interface LimitClaim extends Claim {
   readonly soft?: SoftBound;
   /** How long a job is kept waiting that only such claims refuse. Only with mode `enforce`. Absent: it is rejected at once. */
   readonly waitMs?: number;
+  /** In a cohort: what goes further than this, up to the bound, is borrowed. Only with mode `enforce`. */
+  readonly own?: number;
+  /** It is asked for a part of what another claim of the job takes, as much as the ledger finds. */
+  readonly part?: CohortPart;
   /** What becomes of such jobs while the counter cannot be asked. Absent: they are admitted. */
   readonly outage?: OutageTerms;
+}
+
+/** Two parts make up the whole of a claim in a cohort: first what nobody else may use, the rest from the pool. */
+interface CohortPart {
+  readonly of: CounterKey;
+  readonly from: 'kept' | 'pool';
 }
 
 interface OutageTerms {
@@ -81,6 +91,8 @@ export interface CounterSnapshot {
   readonly committed: number;
   /** The part of `committed` that is final. */
   readonly settled: number;
+  /** There is room, but others of the cohort use it. */
+  readonly lentOut?: true;
 }
 
 const PIPELINE = 'pipeline/';
@@ -99,6 +111,12 @@ const pipelineKey = (pipelineId: number): CounterKey => ({
 
 /** A pipeline's counter is of no use once the pipeline is over, and so garbage long before the records that made it. */
 export const isPipelineCounter = ({ subject }: CounterKey): boolean => subject.startsWith(PIPELINE);
+
+/** What was charged without being asked takes of the pool alone: who asks for the rest finds it taken. */
+export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(
+  claims: readonly Each[],
+): readonly Each[] =>
+  claims.some(({ part }) => part !== undefined) ? claims.filter(({ part }) => part?.from !== 'kept') : claims;
 
 /** A job of no known pipeline has no grace. */
 export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest): Grace | undefined =>

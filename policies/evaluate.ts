@@ -2,7 +2,7 @@ import type { Job } from './checked-job.ts';
 import { type LimitClaim, pipelineClaims } from './claim.ts';
 import type { Terms } from './decision.ts';
 import type { Estimator } from './estimate.ts';
-import { findingOf, freezeViolations } from './finding.ts';
+import { cohortClaims, findingOf, freezeViolations } from './finding.ts';
 import { factsOf, jobOf } from './job.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import { BreakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
@@ -75,7 +75,7 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
     }
   }
   const levels = subjectLimitsOf(job, limits);
-  const { claims, metered } = askLimits(job, levels, governing, onLimits);
+  const { claims, metered } = askLimits(job, levels, limits, governing, onLimits);
   const frozen = freezeViolations(job, policy, limits, modes.capacity);
   const breakGlass = breakGlassOf(job, limits, levels, governing, onRules);
   return {
@@ -96,6 +96,7 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
 function askLimits(
   job: Job,
   levels: readonly SubjectLimits[],
+  limits: LimitSet,
   governing: GoverningRules,
   outcome: Outcome,
   always?: 'exempt',
@@ -108,10 +109,10 @@ function askLimits(
       if (asker === undefined) continue;
       const exempt = always === 'exempt' || asker.exempt;
       if (exempt) metered = true;
-      ask(job, limit, level.label, { ...asker, exempt }, outcome, claims);
+      ask(job, limit, level.label, { ...asker, exempt }, outcome, claims, limits);
     }
   }
-  return { claims, metered };
+  return { claims: [...claims, ...cohortClaims(claims)], metered };
 }
 
 /** Where a rule of the policy rejects the job anyhow there is nothing to break. */
@@ -125,7 +126,7 @@ function breakGlassOf(
   const glass = limits.breakGlasses && breakGlassFor(limits.breakGlasses, job);
   if (glass === undefined || onRules.violations.some(({ mode }) => mode === 'enforce')) return undefined;
   const onLimits = new Outcome();
-  const { claims } = askLimits(job, levels, governing, onLimits, 'exempt');
+  const { claims } = askLimits(job, levels, limits, governing, onLimits, 'exempt');
   return {
     violations: [breakGlassViolation(glass), ...onLimits.violations, ...onRules.violations],
     claims: [...claims, ...pipelineClaims(claims), new BreakGlassClaim(glass, job.nowMs)],
@@ -139,11 +140,14 @@ function ask(
   { rule, mode: ruleMode, exempt }: GoverningRule,
   outcome: Outcome,
   claims: LimitClaim[],
+  limits: LimitSet,
 ): void {
   const mode = leastMode(ruleMode, limit.mode);
   if (mode === 'off') return;
   const asking = { rule: rule.id, class: rule.class, mode, exempt, whenUnreachable: rule.whenUnreachable };
-  const finding = outcome.guard(rule, mode, () => findingOf(job, limitAt(limit, job.nowMs), label, asking));
+  const finding = outcome.guard(rule, mode, () =>
+    findingOf(job, limitAt(limit, job.nowMs), label, asking, limits),
+  );
   if (finding?.claim !== undefined) claims.push(finding.claim);
   if (finding?.violation !== undefined) outcome.violations.push(finding.violation);
   if (finding?.missing !== undefined && !exempt) outcome.missing(rule, mode, finding.missing);

@@ -4,6 +4,7 @@ import { type CounterSnapshot, type Grace, graceOf, type LimitClaim, type SoftBo
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
+import { borrowOf, type CohortTerms, cohortTermsOf } from './limits/cohort.ts';
 import type { Freeze } from './limits/freeze.ts';
 import type { Limit, LimitFacts, OutagePolicy } from './limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
@@ -45,6 +46,8 @@ interface Ask {
   /** Whole units of the limit, ≥ 0. */
   readonly asked: number;
   readonly subjectLabel: () => string;
+  /** Only of a limit in a cohort. */
+  readonly cohort?: CohortTerms | undefined;
 }
 
 /**
@@ -56,24 +59,27 @@ export function findingOf(
   limit: Limit,
   subjectLabel: () => string,
   asking: AskingRule,
+  limits: LimitSet,
 ): Finding | undefined {
   if (limit.amount === 'unlimited') return undefined;
   const { requested } = kindRow(limit.kind);
   const taken = takenOf(job, limit.kind);
   const isKnown = typeof taken === 'number';
   // What cannot be read is as unknown as what did not come: the `resources` rule refuses it. A limit of 0 need not know.
-  if (!isKnown && limit.amount > 0)
+  if (!isKnown && (limit.amount > 0 || borrowOf(limit) > 0))
     return { missing: resourceVariableName('build', requested ?? 'cpu', 'request') };
   const asked = isKnown ? Math.min(taken, requested === undefined ? taken : REQUESTED_MAX) : 0;
-  const ask: Ask = { job, limit, asked, subjectLabel };
+  const cohort = asking.mode === 'enforce' ? cohortTermsOf(limit, limits, job.nowMs) : undefined;
+  const ask: Ask = { job, limit, asked, subjectLabel, cohort };
+  const most = cohort?.most ?? limit.amount;
   if (asking.exempt) return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking) };
-  if (limit.amount === 0 || asked > limit.amount) {
+  if (most === 0 || asked > most) {
     const reason: Reason = { code: 'EXCEEDS_LIMIT_ALONE', ...limitFacts(ask, limit.amount) };
     const { rule, class: ruleClass, mode } = asking;
     const violation = { rule, class: ruleClass, mode, reason };
     return asked === 0 ? { violation } : { violation, claim: CounterClaim.thatNeverFits(ask, asking) };
   }
-  return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, limit.amount) };
+  return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, most) };
 }
 
 /** What the job takes of a limit of this kind, whole units; no number: it does not say. */
@@ -94,6 +100,7 @@ class CounterClaim implements LimitClaim {
   readonly grace?: Grace;
   readonly soft?: SoftBound;
   readonly waitMs?: number;
+  readonly own?: number;
   readonly mode: LimitClaim['mode'];
   readonly rule: string;
   readonly class: RuleClass;
@@ -124,6 +131,7 @@ class CounterClaim implements LimitClaim {
     if (asking.mode !== 'enforce') return;
     if (bound !== undefined && limit.softAmount !== undefined) this.soft = softBound(ask, limit.softAmount);
     if (bound !== undefined && limit.waitMs !== undefined) this.waitMs = limit.waitMs;
+    if (bound !== undefined && ask.cohort !== undefined) this.own = ask.cohort.own;
     const grace = graceOf(limit, ask.job.request);
     if (grace !== undefined) this.grace = grace;
   }
@@ -138,12 +146,61 @@ class CounterClaim implements LimitClaim {
     };
   }
 
-  refusal({ committed, settled }: CounterSnapshot): Reason {
+  /** What it asks of its cohort. Where it does not ask itself, it takes all of the pool. */
+  get parts(): readonly LimitClaim[] {
+    const { cohort } = this.#ask;
+    if (cohort === undefined) return [];
+    const { kept, pool } = cohort;
+    return [
+      ...(kept === undefined || this.own === undefined ? [] : [new PartClaim(this, 'kept', kept)]),
+      new PartClaim(this, 'pool', pool),
+    ];
+  }
+
+  refusal({ committed, settled, lentOut }: CounterSnapshot): Reason {
     const { refusal: code } = COUNTED_RULES[ASKED_BY[this.#ask.limit.kind]];
     const { amount } = this.#ask.limit;
-    return { code, committed, settled, ...limitFacts(this.#ask, amount === 'unlimited' ? 0 : amount) };
+    return {
+      ...{ code, committed, settled, ...limitFacts(this.#ask, amount === 'unlimited' ? 0 : amount) },
+      ...(lentOut && { lentOut }),
+    };
   }
 }
+
+class PartClaim implements LimitClaim {
+  readonly counter: LimitClaim['counter'];
+  readonly unit: LimitClaim['unit'];
+  readonly amount: number;
+  readonly bound?: number;
+  readonly neverFits?: true;
+  readonly waitMs?: number;
+  readonly part: NonNullable<LimitClaim['part']>;
+  readonly mode = 'enforce';
+  readonly rule: string;
+  readonly class: RuleClass;
+  readonly #whole: LimitClaim;
+
+  constructor(whole: CounterClaim, from: 'kept' | 'pool', { counter, bound }: CohortTerms['pool']) {
+    this.counter = counter;
+    this.unit = whole.unit;
+    this.amount = whole.amount;
+    this.rule = whole.rule;
+    this.class = whole.class;
+    this.part = { of: whole.counter, from };
+    this.#whole = whole;
+    if (whole.own !== undefined) this.bound = bound;
+    if (whole.neverFits) this.neverFits = true;
+    if (whole.waitMs !== undefined) this.waitMs = whole.waitMs;
+  }
+
+  refusal(seen: CounterSnapshot): Reason {
+    return this.#whole.refusal(seen);
+  }
+}
+
+/** What claims ask of cohorts, beside what they ask themselves. */
+export const cohortClaims = (claims: readonly LimitClaim[]): readonly LimitClaim[] =>
+  claims.flatMap((claim) => (claim instanceof CounterClaim ? claim.parts : []));
 
 const softBound = (ask: Ask, bound: number): SoftBound => ({
   bound,
@@ -166,6 +223,7 @@ function limitFacts(ask: Ask, limitAmount: number): LimitFacts {
     limitAmount,
     asked,
     ...(limit.overdrawn !== undefined && { overdrawn: limit.overdrawn }),
+    ...(ask.cohort !== undefined && ask.cohort.most > ask.cohort.own && { borrow: borrowOf(limit) }),
     ...(period !== undefined && { periodLabel: period.label }),
     ...(period !== undefined &&
       Number.isFinite(period.endMs) && { resetsAtMs: period.endMs, zone: limit.zone }),

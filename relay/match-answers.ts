@@ -170,6 +170,7 @@ const TEXTS = [
 const NUMBERS = [
   'limitAmount',
   'overdrawn',
+  'borrow',
   'committed',
   'settled',
   'resetsAtMs',

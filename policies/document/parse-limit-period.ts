@@ -58,7 +58,7 @@ interface Margin {
 }
 
 /** Reads `80%` or an amount. Shares are exact and rounded down to whole units, never to nothing. */
-function readMargin(reading: Reading, kind: LimitKind, amount: number): Margin | undefined {
+export function readMargin(reading: Reading, kind: LimitKind, amount: number): Margin | undefined {
   if (!reading.isThere) return undefined;
   const share = typeof reading.value === 'string' && /^[^%]+%$/.test(reading.value);
   if (!share) {

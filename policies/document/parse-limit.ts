@@ -4,6 +4,7 @@ import { subjectKey } from '../limits/limits.ts';
 import { MODES } from '../mode.ts';
 import { isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
 import { readDurationSeconds } from './duration.ts';
+import { COHORT_KEYS, readCohort } from './parse-cohort.ts';
 import { isName, NAME_EXPECTED, readTexts, readValidity, VALIDITY_KEYS } from './parse-entry.ts';
 import {
   CARRY_KEYS,
@@ -26,6 +27,7 @@ export const LIMIT_KEYS: readonly string[] = [
   'mode',
   'when_unreachable',
   'wait',
+  ...COHORT_KEYS,
   ...VALIDITY_KEYS,
   'owner',
   'contact',
@@ -55,6 +57,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ? reading.at('when_unreachable').oneOf('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES)
     : undefined;
   const waitMs = readWait(reading.at('wait'), kind);
+  const cohort = readCohort(reading, kind, amount, subject);
   const id = reading.at('id').isThere
     ? reading.at('id').text(NAME_EXPECTED, isName)
     : `${kind}-${period?.per ?? 'now'}`;
@@ -76,6 +79,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     mode,
     ...(whenUnreachable !== undefined && { whenUnreachable }),
     ...(waitMs !== undefined && { waitMs }),
+    ...cohort,
     ...validity,
     ...readTexts(reading),
     ...(thresholds !== undefined && { thresholds }),

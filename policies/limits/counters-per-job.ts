@@ -54,6 +54,15 @@ function pipelines(limits: LimitSet): number {
   return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
 }
 
-/** `off` and `unlimited` need no counter. A limit of 0 does: what runs all the same is in the books. */
+/**
+ * `off` and `unlimited` need no counter. A limit of 0 does: what runs all the same is in the books. In a cohort the pool is one
+ * more, and another what a limit keeps that does not lend everything.
+ */
 const counted = (limits: readonly Limit[]): number =>
-  limits.filter(({ mode, amount }) => mode !== 'off' && amount !== 'unlimited').length;
+  limits.reduce(
+    (sum, { mode, amount, cohort, lend, lendShare }) =>
+      mode === 'off' || amount === 'unlimited'
+        ? sum
+        : sum + 1 + (cohort === undefined ? 0 : 1) + (lend === undefined && lendShare === undefined ? 0 : 1),
+    0,
+  );

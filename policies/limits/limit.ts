@@ -56,6 +56,16 @@ export interface Limit {
   readonly whenUnreachable?: OutagePolicy;
   /** How long a job that only such limits refuse is kept waiting for room. Absent: it is rejected at once. */
   readonly waitMs?: number;
+  /** Members of one cohort and kind use each other's idle amounts. Absent: in none. */
+  readonly cohort?: string;
+  /** Whole units: how far it may go above its own amount while others of its cohort are idle. Absent: not at all. */
+  readonly borrow?: number;
+  /** It was written as a share of the limit, in `SHARE_PARTS`. */
+  readonly borrowShare?: number;
+  /** Whole units: how much of its own others may use while it is idle. Absent: all. */
+  readonly lend?: number;
+  /** Likewise. */
+  readonly lendShare?: number;
   /** It asks nothing before this instant, Unix ms. */
   readonly fromMs?: number;
   /** Nor from this instant on. */
@@ -92,6 +102,10 @@ export interface LimitFacts {
   readonly asked: number;
   /** Whole units, above 0: the limit is smaller than what was set, because so much was overdrawn in the period before. */
   readonly overdrawn?: number;
+  /** Whole units, above 0: it may go so far above its own amount while others of its cohort are idle. */
+  readonly borrow?: number;
+  /** It has not used up its own: others of its cohort still use what it lends. */
+  readonly lentOut?: true;
   /** What a person calls the period, e.g. `November 2026`; absent for jobs at once. */
   readonly periodLabel?: string;
   /** When the period ends and the number starts anew, Unix ms. */

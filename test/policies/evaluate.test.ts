@@ -431,3 +431,33 @@ test('a group found in the directory under a new parent has the limits of the ne
     'group/102|jobs-now|now 1/2 enforce',
   ]);
 });
+
+test('a limit in a cohort asks what its group keeps and what all members lend, and a milder rule asks neither', () => {
+  const limits = someLimits({
+    limits: [
+      { on: { group: 101 }, jobs: 10, cohort: 'ci', borrow: '50%', lend: 4 },
+      { on: { group: 102 }, jobs: 8, cohort: 'ci' },
+      { on: { group: 100 }, jobs: 3, cohort: 'other' },
+      { on: { group: 103 }, jobs: 9, cohort: 'ci', mode: 'shadow' },
+      { on: { group: 105 }, jobs: 9, cohort: 'ci', until: '2026-11-01' },
+    ],
+  });
+  const found = evaluate(request, using(aPolicy(), limits));
+  expect(claimsOf(found)).toEqual([
+    'group/100|jobs-now|now 1/3 enforce',
+    'group/101|jobs-now|now 1/15 enforce',
+    'cohort/other|jobs|now 1/3 enforce',
+    'cohort/ci|jobs:group/101:jobs-now|now 1/6 enforce',
+    'cohort/ci|jobs|now 1/12 enforce',
+  ]);
+  expect(found.claims[1]).toMatchObject({ own: 10 });
+  expect(found.claims[1]?.refusal({ committed: 15, settled: 0 })).toMatchObject({
+    limitAmount: 10,
+    borrow: 5,
+  });
+  const milder = aPolicy({ rules: [{ id: 'slots', kind: 'concurrency', mode: 'warn' }] });
+  expect(claimsOf(evaluate(request, using(milder, limits)))).toEqual([
+    'group/100|jobs-now|now 1/3 warn',
+    'group/101|jobs-now|now 1/10 warn',
+  ]);
+});

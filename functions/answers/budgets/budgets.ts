@@ -16,7 +16,7 @@ import { readDays, today, type UsageBySubject } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
 import { type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
-import { limitRow, percentOf } from '../standing/limit-row.ts';
+import { cohortStanding, limitRow, percentOf, rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { canRunOut, historySpan } from '../standing/outlook.ts';
 import type { BudgetRow, Budgets, BudgetsQuery } from './model.ts';
@@ -37,7 +37,7 @@ export const budgetsOf =
     const start = /^\d{1,7}$/.test(asked.cursor ?? '') ? Number(asked.cursor) : 0;
 
     const all = havingsAsked(asked, from);
-    const keys = all.map(({ limit }) => counterOf(limit, nowMs));
+    const keys = all.flatMap(({ limit }) => rowCounters(limit, limits, nowMs));
     const isOnePage = all.length <= max;
     const counters = isOnePage
       ? await reading.counters.fresh(keys)
@@ -55,6 +55,7 @@ export const budgetsOf =
           asked: modeOf(limit, placedChainOf(limit.subject, places.directory)),
           usage: usage.get(limit.subject),
           byDefault,
+          cohort: cohortStanding(limit, limits, counted, nowMs),
         });
         return { ...row, path: subjectLabelOf(row.subject, places.directory), canRunOut: canRunOut(row) };
       };
@@ -67,7 +68,7 @@ export const budgetsOf =
     const page = shown.slice(start, start + max);
     const now = isOnePage
       ? counters
-      : await reading.counters.fresh(page.map(({ limit }) => counterOf(limit, nowMs)));
+      : await reading.counters.fresh(page.flatMap(({ limit }) => rowCounters(limit, limits, nowMs)));
     return {
       ...(set !== undefined && { set }),
       currency: reading.policy.currency,

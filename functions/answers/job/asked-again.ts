@@ -87,6 +87,7 @@ export function verdictNow(
     };
   };
   const refused = claims.flatMap((claim): Violation[] => {
+    if (claim.part !== undefined) return lentOutViolation(claim, claims, shown);
     const { committed, fitted, settled } = shown(claim.counter);
     const seen = claim.mode === 'enforce' ? committed : fitted;
     const graced = claim.grace !== undefined && shown(claim.grace.pipeline).committed > 0;
@@ -103,4 +104,24 @@ export function verdictNow(
     violations,
     shadow: all.filter(({ mode }) => mode !== 'enforce'),
   };
+}
+
+/** A job of a cohort takes first what its group keeps, and the rest of the pool: that may be lent out. */
+function lentOutViolation(
+  claim: LimitClaim,
+  claims: readonly LimitClaim[],
+  shown: (key: CounterKey) => { readonly committed: number; readonly settled: number },
+): Violation[] {
+  const { part, counter, bound, rule, class: ruleClass, mode, amount } = claim;
+  if (part?.from !== 'pool' || bound === undefined) return [];
+  const of = counterName(part.of);
+  const kept = claims.find((each) => each.part?.from === 'kept' && counterName(each.part.of) === of);
+  const keptFree = kept === undefined ? 0 : Math.max(0, (kept.bound ?? 0) - shown(kept.counter).committed);
+  const rest = Math.max(0, amount - keptFree);
+  if (rest === 0 || shown(counter).committed + rest <= bound) return [];
+  const whole = claims.find((each) => each.part === undefined && counterName(each.counter) === of);
+  const { committed, settled } = shown(part.of);
+  // Its own limit says so already.
+  if (whole?.bound !== undefined && committed + amount > whole.bound) return [];
+  return [{ rule, class: ruleClass, mode, reason: claim.refusal({ committed, settled, lentOut: true }) }];
 }

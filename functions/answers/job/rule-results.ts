@@ -90,7 +90,7 @@ export function ruleResults(
       missing,
       unproven,
       violations: evaluation.violations.filter((each) => each.rule === id),
-      claims: evaluation.claims.filter((each) => each.rule === id),
+      claims: evaluation.claims.filter((each) => each.rule === id && each.part === undefined),
     };
   });
   return results.map((result) => withAsker(result, governing));

@@ -1,14 +1,23 @@
 /** A limit and its counter as one row. Pure. */
 
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
+import { counterOf, type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter } from '../../core/ledger/index.ts';
-import { writtenCarry, writtenSoft, writtenWait } from '../../core/limits/index.ts';
+import {
+  writtenBorrow,
+  writtenCarry,
+  writtenLend,
+  writtenSoft,
+  writtenWait,
+} from '../../core/limits/index.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
@@ -22,6 +31,31 @@ interface RowWith {
   /** The subject's usage of the last four weeks at least; absent: nothing is forecast. */
   readonly usage?: readonly DayUsage[] | undefined;
   readonly byDefault: boolean;
+  /** Only of a limit in a cohort. */
+  readonly cohort?: CohortStanding | undefined;
+}
+
+interface CohortStanding {
+  readonly terms: CohortTerms;
+  /** Absent: nobody used the pool yet. */
+  readonly pool: Counter | undefined;
+}
+
+/** A limit's cohort with the counter of its pool. */
+export function cohortStanding(
+  written: Limit,
+  limits: LimitSet,
+  counters: CountersByName,
+  nowMs: number,
+): CohortStanding | undefined {
+  const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
+  return terms && { terms, pool: counters.get(counterName(terms.pool.counter)) };
+}
+
+/** The counters that a row of the limit shows. */
+export function rowCounters(written: Limit, limits: LimitSet, nowMs: number): readonly CounterKey[] {
+  const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
+  return [counterOf(written, nowMs), ...(terms === undefined ? [] : [terms.pool.counter])];
 }
 
 export function limitRow(written: Limit, using: RowWith): LimitRow {
@@ -33,6 +67,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const { amount, softAmount, graceAmount, per, owner, contact, costCenter, reason, fromMs, untilMs } = limit;
   const { whenUnreachable } = limit;
   const [baseSoft, baseCarry, wait] = [writtenSoft(written), writtenCarry(written), writtenWait(written)];
+  const [cohort, baseBorrow, baseLend] = [written.cohort, writtenBorrow(written), writtenLend(written)];
   const left = amount === 'unlimited' ? undefined : amount - committed;
   const forecast = forecastFor(limit, committed, left, using);
   return {
@@ -44,6 +79,8 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     baseAmount: written.amount,
     granted: grantedAt(written.grants ?? [], nowMs),
     carried: carriedOf(written, period?.key),
+    ...withoutAbsent({ cohort, baseBorrow, baseLend }),
+    ...(using.cohort !== undefined && sharedOf(using.cohort, committed)),
     ...withoutAbsent({ softAmount, baseSoft, baseCarry, graceAmount, wait, per }),
     ...(period !== undefined && {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
@@ -61,6 +98,14 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     inForce: isValidAt(limit, nowMs),
   };
 }
+
+const sharedOf = (
+  { terms, pool }: CohortStanding,
+  committed: number,
+): Pick<LimitRow, 'borrowed' | 'shared'> => ({
+  borrowed: Math.max(0, committed - terms.own),
+  shared: { amount: terms.pool.bound, used: pool?.committed ?? 0, mayBorrow: terms.most - terms.own },
+});
 
 const carriedOf = ({ opening }: Limit, period: string | undefined): number =>
   opening !== undefined && opening.period === period ? opening.carried : 0;

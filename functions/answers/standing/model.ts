@@ -59,6 +59,27 @@ export const LimitRowSchema = z
     ),
     graceAmount: maybe(amount('What may be used beyond the amount.')),
     wait: maybe(text('How long a job is kept waiting for room, as `20s`. Absent: it is rejected at once.')),
+    cohort: maybe(text('Limits of one cohort and unit use each other’s idle amounts.')),
+    baseBorrow: maybe(
+      z.union([z.string(), z.number()]).openapi({
+        description: 'How far it may go above its own, as it was written. Absent: not at all.',
+      }),
+    ),
+    baseLend: maybe(
+      z.union([z.string(), z.number()]).openapi({
+        description: 'How much of its own others may use, as it was written. Absent: all.',
+      }),
+    ),
+    borrowed: maybe(amount('Used above its own, of what others of the cohort lend.')),
+    shared: maybe(
+      z
+        .object({
+          amount: amount('What all limits of the cohort lend.'),
+          used: amount('How much of it is used, by whomever.'),
+          mayBorrow: amount('How far this limit may go above its own.'),
+        })
+        .openapi({ description: 'What the cohort shares now. Absent: it is in none.' }),
+    ),
     per: maybe(periodKind),
     period: maybe(PeriodRowSchema),
     zone: text('IANA zone of the period and of its dates.'),

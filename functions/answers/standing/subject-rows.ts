@@ -10,7 +10,7 @@ import { placedChainOf } from '../reading/subjects-above.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import { askedMode } from './asked-mode.ts';
 import { type SubjectLimit, subjectLimitsBelow } from './group-limits.ts';
-import { limitRow } from './limit-row.ts';
+import { cohortStanding, limitRow } from './limit-row.ts';
 import type { GrantRow, LimitRow } from './model.ts';
 
 /** Includes those that have not begun or are over, but only defaults that are in force. */
@@ -43,6 +43,7 @@ export const subjectRow = ({ limit, byDefault }: SubjectLimit, from: SubjectRows
     asked: askedMode(limit, placedChainOf(limit.subject, directory), policy, limits),
     usage,
     byDefault,
+    cohort: cohortStanding(limit, limits, counters, nowMs),
   });
 };
 

@@ -3,7 +3,6 @@
  * (at most a year), a list of projects a day, thirty records, a page of the log, and the rows of its children.
  */
 
-import { counterOf } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { isForecastable } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -27,6 +26,7 @@ import { subjectsAbove } from '../reading/subjects-above.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { freezeRows } from '../standing/freeze-rows.ts';
+import { rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { historySpan } from '../standing/outlook.ts';
 import { allSubjectLimits, grantRows, subjectRow } from '../standing/subject-rows.ts';
@@ -52,7 +52,9 @@ export const subjectViewOf =
 
     const from: GroupRowsContext = { limits, places, scope, nowMs };
     const havings = allSubjectLimits(subject, limits, directory, nowMs);
-    const counters = await reading.counters.fresh(havings.map(({ limit }) => counterOf(limit, nowMs)));
+    const counters = await reading.counters.fresh(
+      havings.flatMap(({ limit }) => rowCounters(limit, limits, nowMs)),
+    );
     const todayNumber = today(zone, nowMs);
     const monthFrom = firstOfMonth(zone, nowMs);
     // These rows have no usage and so no forecast, but each has its period, which says how far back to read.

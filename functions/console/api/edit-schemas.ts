@@ -35,6 +35,12 @@ const fields = {
     example: '20s',
     description: 'How long a job that only such limits refuse is kept waiting for room.',
   }),
+  cohort: z.string().max(100).nullable().openapi({
+    example: 'ci',
+    description: 'Limits of one cohort and unit use each other’s idle amounts.',
+  }),
+  borrow: amount.nullable().openapi({ description: 'How far it may go above its own: `50%` or an amount.' }),
+  lend: amount.nullable().openapi({ description: 'How much of its own others may use; absent: all.' }),
   thresholds: z.array(z.number()).max(20).nullable(),
   owner: text().nullable(),
   contact: text().nullable(),

@@ -40,6 +40,7 @@ export const COMMITTED = 'c';
 export const FITTED = 'f';
 export const SETTLED = 's';
 export const REV = 'r';
+export const RECLAIMED_UNTIL = 'ru';
 export const DRIFTS = 'dr';
 export const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
   exempt: 'ux',
@@ -104,6 +105,7 @@ export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   rev: readNumber(item, REV),
+  ...(item[RECLAIMED_UNTIL] !== undefined && { reclaimedUntilMs: readNumber(item, RECLAIMED_UNTIL) }),
   ...(item[DRIFTS]?.BOOL === true && { drifts: true }),
 });
 

@@ -33,6 +33,7 @@ import {
   encodeEntry,
   encodeReset,
   FITTED,
+  RECLAIMED_UNTIL,
   REV,
   SETTLED,
   UNCHECKED,
@@ -112,7 +113,11 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys, epoch: WriteEpoch 
     const amount = write.unchecked[cause] ?? 0;
     if (amount !== 0) add[UNCHECKED[cause]] = amount;
   }
-  const bounds = [...atMost(COMMITTED, write.maxCommitted), ...atMost(FITTED, write.maxFitted)];
+  const bounds = [
+    ...atMost(COMMITTED, write.maxCommitted),
+    ...atMost(FITTED, write.maxFitted),
+    ...atMost(RECLAIMED_UNTIL, write.borrowedAtMs),
+  ];
   const [bound, ...others] = bounds;
   return {
     kind: 'update',
@@ -124,6 +129,7 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys, epoch: WriteEpoch 
         [DUE_PK]: { S: keys.closingPk(write.key) },
         [DUE_AT]: { N: String(write.closeAtMs) },
       }),
+      ...(write.reclaimUntilMs !== undefined && { [RECLAIMED_UNTIL]: { N: String(write.reclaimUntilMs) } }),
     },
     add,
     ...(bound !== undefined && { condition: others.length === 0 ? bound : all(bounds), showsOld: true }),

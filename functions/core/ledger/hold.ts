@@ -15,6 +15,7 @@ import {
   TRANSACTION_RESERVE_MS,
   timeLeftMs,
 } from './attempt.ts';
+import { unseenOfCohorts } from './borrow.ts';
 import {
   decided,
   draftRecord,
@@ -26,7 +27,7 @@ import {
 } from './job.ts';
 import { type SeenCounters, StaleLimits } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
-import { type KnownCounter, type PackNeed, packs } from './merge.ts';
+import { type KnownCounter, knownCounter, type PackNeed, packs } from './merge.ts';
 import { giveBackCharges } from './reopen.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
@@ -80,11 +81,13 @@ async function decidePack(
     const charged = open(pack).filter(({ prior }) => isCharged(prior));
     if (charged.length > 0)
       for (const name of await giveBackCharges(charged, deadlineMs, deps)) known.delete(name);
+    const unseen = unseenOfCohorts(open(pack), known);
+    if (unseen.size > 0) await readCounters(open(pack), unseen, known, deadlineMs, deps);
     const jobs = open(pack);
     if (jobs.length === 0) return;
     const weighed = await weighWithGrace(jobs, known, deadlineMs, deps);
     const weighing = await stale.sifted(await sifted(weighed, deadlineMs, deps));
-    if (weighing.verdicts.length === 0) return;
+    if (weighing.verdicts.length === 0 && !isReclaimed(weighing)) return;
     const result = await attempt(writesOf(weighing, deps.clock.nowMs()), deadlineMs, deps);
     switch (result.outcome) {
       case 'committed':
@@ -112,6 +115,10 @@ async function sifted(
   });
 }
 
+/** Somebody's own is lent out. That is worth a write of its own: without it borrowers would take it again. */
+const isReclaimed = ({ merges }: WeighingResult): boolean =>
+  [...merges.values()].some(({ reclaims }) => reclaims);
+
 function noteShared(writes: readonly Write[], contended: Set<string>): void {
   for (const write of writes) {
     if (write.kind === 'counter' && spansRoots(write.key)) contended.add(counterName(write.key));
@@ -137,7 +144,7 @@ function writesOf({ verdicts, merges }: WeighingResult, nowMs: number): readonly
       const replaces = verdict.job.prior;
       return { kind: 'record', record: draftRecord(verdict, nowMs), ...(replaces && { replaces }) };
     }),
-    ...[...merges.values()].map((merge) => expiring(merge.write(), nowMs)),
+    ...[...merges.values()].map((merge) => expiring(merge.write(nowMs), nowMs)),
   ];
 }
 
@@ -147,11 +154,12 @@ function conclude(
   lastSeen: SeenCounters,
 ): void {
   for (const verdict of verdicts) verdict.job.outcome = decided(verdict);
-  for (const [name, { committed, fitted }] of merges) {
+  for (const [name, { committed, fitted, reclaims }] of merges) {
     lastSeen.move(name, committed, fitted);
     const seen = known.get(name);
     if (seen === undefined) continue;
-    known.set(name, { ...seen, committed: seen.committed + committed, fitted: seen.fitted + fitted });
+    const now = { committed: seen.committed + committed, fitted: seen.fitted + fitted };
+    known.set(name, { ...seen, ...now, ...(reclaims && { reclaim: 'fresh' }) });
   }
 }
 
@@ -169,7 +177,7 @@ function learn(
   });
   [...merges.keys()].forEach((name, index) => {
     const refusal = refusals[verdicts.length + index];
-    if (refusal?.kind === 'counter') learnCounter(name, refusal.counter, known, lastSeen);
+    if (refusal?.kind === 'counter') learnCounter(name, refusal.counter, known, lastSeen, nowMs);
   });
 }
 
@@ -184,21 +192,30 @@ function learnCounter(
   counter: Counter | undefined,
   known: Map<string, KnownCounter>,
   lastSeen: SeenCounters,
+  nowMs: number,
 ): void {
-  const { committed = 0, fitted = 0, settled = 0 } = counter ?? {};
-  known.set(name, { committed, fitted, settled });
-  lastSeen.see(name, { committed, fitted });
+  const seen = knownCounter(counter, nowMs);
+  known.set(name, seen);
+  lastSeen.see(name, seen);
 }
 
 /** When the batch would not fit by what was last seen, looks at those counters and at the jobs' records before writing. */
-async function readFirst(
+function readFirst(
   pack: readonly HoldJob[],
   known: Map<string, KnownCounter>,
   deadlineMs: number,
   deps: HoldDeps,
 ): Promise<void> {
-  const { store, clock, lastSeen } = deps;
-  const full = lastSeen.nearlyFull(pack);
+  return readCounters(pack, deps.lastSeen.nearlyFull(pack), known, deadlineMs, deps);
+}
+
+async function readCounters(
+  pack: readonly HoldJob[],
+  full: ReadonlySet<string>,
+  known: Map<string, KnownCounter>,
+  deadlineMs: number,
+  { store, clock, lastSeen }: HoldDeps,
+): Promise<void> {
   if (full.size === 0 || timeLeftMs(deadlineMs, clock) < TRANSACTION_RESERVE_MS) return;
   const counters = keysByName(pack, full);
   try {
@@ -210,7 +227,7 @@ async function readFirst(
       ),
     ]);
     for (const [index, name] of [...counters.keys()].entries())
-      learnCounter(name, seen[index], known, lastSeen);
+      learnCounter(name, seen[index], known, lastSeen, clock.nowMs());
     for (const [index, job] of pack.entries()) learnRecord(job, records[index], clock.nowMs());
   } catch (error) {
     // It was only to save a refused transaction, which will now tell us the same.

@@ -45,8 +45,8 @@ export class SeenCounters {
         const seen = this.#counters.get(name) ?? NOTHING;
         const sum = sums.get(name) ?? 0;
         if (!rejected) sums.set(name, sum + claim.amount);
-        // Past the soft part every job is noted with what the counter shows.
-        const bound = claim.soft?.bound ?? claim.bound;
+        // Past the soft part every job is noted with what the counter shows; past its own a job borrows.
+        const bound = claim.own ?? claim.soft?.bound ?? claim.bound;
         if (bound === undefined) return;
         if (isBehind({ ask, names }, index)) full = true;
         const taken = sum + (claim.mode === 'enforce' ? seen.committed : seen.fitted);

@@ -255,6 +255,8 @@ export interface Counter {
   /** The part of `committed` that did not ask, by cause. */
   readonly unchecked: Readonly<Record<UncheckedCause, number>>;
   readonly rev: number;
+  /** Of a cohort's pool: until then nobody borrows of it anew, because a member wants its own back. Unix ms. */
+  readonly reclaimedUntilMs?: number;
   /** The last recount found that it does not show what its records make: its period is not closed. */
   readonly drifts?: true;
 }

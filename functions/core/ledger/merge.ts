@@ -2,7 +2,7 @@
 import type { Claim, CounterSnapshot, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
-import type { UncheckedCause } from './ledger.ts';
+import type { Counter, UncheckedCause } from './ledger.ts';
 import type { CounterWrite } from './store.ts';
 
 /**
@@ -16,6 +16,8 @@ export class CounterMerge {
   #fitted = 0;
   #maxCommitted: number | undefined;
   #maxFitted: number | undefined;
+  #borrows = false;
+  #reclaims = false;
   readonly #unchecked: Partial<Record<UncheckedCause, number>> = {};
 
   constructor(key: Claim['counter']) {
@@ -30,21 +32,36 @@ export class CounterMerge {
     return this.#fitted;
   }
 
+  /** A job was refused what is its group's own: until the mark expires nobody borrows. */
+  get reclaims(): boolean {
+    return this.#reclaims;
+  }
+
+  reclaim(): void {
+    this.#reclaims = true;
+  }
+
+  /** A job borrows of it: it must not be reclaimed at commit. */
+  borrow(): void {
+    this.#borrows = true;
+  }
+
   /**
    * @param fitted - false for a shadow claim that its bound would have refused: it counts in `committed` alone.
    * @param bound - what the claim must fit; undefined: it does not ask.
+   * @param amount - what it takes, where that is a part of what it may.
    */
   add(
     claim: Claim,
     fitted: boolean,
     unchecked: UncheckedCause | undefined,
     bound: number | undefined = claim.bound,
+    amount: number = claim.amount,
   ): void {
-    this.#committed += claim.amount;
-    if (fitted) this.#fitted += claim.amount;
+    this.#committed += amount;
+    if (fitted) this.#fitted += amount;
     if (bound === undefined) {
-      if (unchecked !== undefined)
-        this.#unchecked[unchecked] = (this.#unchecked[unchecked] ?? 0) + claim.amount;
+      if (unchecked !== undefined) this.#unchecked[unchecked] = (this.#unchecked[unchecked] ?? 0) + amount;
       return;
     }
     if (claim.mode === 'enforce')
@@ -52,7 +69,7 @@ export class CounterMerge {
     else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(bound, this.#fitted));
   }
 
-  write(): CounterWrite {
+  write(nowMs: number): CounterWrite {
     return {
       kind: 'counter',
       key: this.#key,
@@ -62,6 +79,8 @@ export class CounterMerge {
       unchecked: this.#unchecked,
       ...(this.#maxCommitted === undefined ? {} : { maxCommitted: this.#maxCommitted }),
       ...(this.#maxFitted === undefined ? {} : { maxFitted: this.#maxFitted }),
+      ...(this.#borrows && { borrowedAtMs: nowMs }),
+      ...(this.#reclaims && { reclaimUntilMs: nowMs + RECLAIM_MS }),
     };
   }
 }
@@ -84,6 +103,19 @@ export interface KnownCounter {
   readonly committed: number;
   readonly fitted: number;
   readonly settled: number;
+  /** A member of the cohort wants its own back; `stale`: its mark expires soon. */
+  readonly reclaim?: 'fresh' | 'stale';
+}
+
+/** How long a mark holds. A member that still wants its own renews it, by asking again. */
+const RECLAIM_MS = 120_000;
+
+/** What a counter in the table shows at an instant, Unix ms. */
+export function knownCounter(counter: Counter | undefined, nowMs: number): KnownCounter {
+  const { committed = 0, fitted = 0, settled = 0, reclaimedUntilMs = 0 } = counter ?? {};
+  const leftMs = reclaimedUntilMs - nowMs;
+  if (leftMs <= 0) return { committed, fitted, settled };
+  return { committed, fitted, settled, reclaim: leftMs > RECLAIM_MS / 2 ? 'fresh' : 'stale' };
 }
 
 // Whole jobs into transactions: a job's record and all its counters are decided together or not at all.
@@ -143,6 +175,14 @@ export interface ClaimOutcome {
   readonly noted?: Violation;
   /** It fits, and passes the soft part of the limit. */
   readonly warned?: Violation;
+  /** Units it takes; absent: all that it asks for. */
+  readonly amount?: number;
+  /** It takes what is lent: while that is reclaimed it may not. */
+  readonly borrows?: true;
+  /** It is refused what is its group's own, and says so in the table. */
+  readonly reclaims?: true;
+  /** What a refused claim waits for, by name; absent: its own counter. */
+  readonly awaits?: string;
 }
 
 /**
@@ -167,7 +207,7 @@ export function judgeClaim(
     if (fitsBound(fitted, amount, bound)) return { bound, fitted: true };
     // What is settled is settled for all jobs; those that would have run have at most all of theirs settled.
     const seen = { committed: fitted, settled: Math.min(settled, fitted) };
-    return { bound, fitted: false, noted: refusalOf(claim, seen) };
+    return { bound, fitted: false, noted: violationBy(claim, seen) };
   }
   const seen = { committed: counter.committed + (merge?.committed ?? 0) + own, settled };
   if (soft !== undefined && fitsBound(seen.committed, amount, soft.bound))
@@ -176,13 +216,13 @@ export function judgeClaim(
     if (soft === undefined) return { bound, fitted: true };
     return { bound, fitted: true, warned: violationOf(claim, 'warn', soft.warning(seen)) };
   }
-  const refused = refusalOf(claim, seen);
+  const refused = violationBy(claim, seen);
   return grace !== undefined && fitsBound(seen.committed, amount, grace.bound)
     ? { bound, fitted: true, refused, grace: grace.bound }
     : { bound, fitted: true, refused };
 }
 
-const refusalOf = (claim: LimitClaim, seen: CounterSnapshot): Violation =>
+export const violationBy = (claim: LimitClaim, seen: CounterSnapshot): Violation =>
   violationOf(claim, claim.mode, claim.refusal(seen));
 
 const violationOf = (claim: LimitClaim, mode: Violation['mode'], reason: Reason): Violation => ({

@@ -135,6 +135,10 @@ export interface CounterWrite {
   readonly maxCommitted?: number;
   /** The same for `fitted`. */
   readonly maxFitted?: number;
+  /** Condition: nobody borrows at this instant (Unix ms) while a member of the cohort wants its own back. */
+  readonly borrowedAtMs?: number;
+  /** A member wants its own back: until then (Unix ms) nobody borrows anew. */
+  readonly reclaimUntilMs?: number;
   /** When garbage collection may take the counter, Unix seconds; absent: never. */
   readonly expiresAtSeconds?: number;
   /** When its period is to be closed, Unix ms; absent: never. */

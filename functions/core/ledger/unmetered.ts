@@ -1,4 +1,5 @@
 /** Answers given without the ledger, written down afterwards. They ask no bound: the job may be running already. */
+import { chargeable } from '../../../policies/claim.ts';
 import { dueAtMs } from './job.ts';
 import type {
   BypassAsk,
@@ -58,7 +59,7 @@ function toldByFallback(record: JobRecord): Move<'recorded'> {
 
 function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
-  const claims = ask.claims.map(
+  const claims = chargeable(ask.claims).map(
     ({ counter, unit, amount, neverFits }): RecordClaim => ({
       counter,
       unit,
@@ -88,7 +89,7 @@ function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
 
 function reject(ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
-  const claims = ask.claims.map(
+  const claims = chargeable(ask.claims).map(
     ({ counter, unit }): RecordClaim => ({
       counter,
       unit,
@@ -145,7 +146,7 @@ const neverAsked = (ask: BypassAsk, nowMs: number): JobRecord => ({
   generation: 1,
   rev: 0,
   facts: ask.facts,
-  claims: ask.claims.map(
+  claims: chargeable(ask.claims).map(
     ({ counter, unit }): RecordClaim => ({
       counter,
       unit,

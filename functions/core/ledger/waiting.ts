@@ -18,7 +18,11 @@ export function refusedForOthers(
   { committed, settled }: Pick<KnownCounter, 'committed' | 'settled'> = { committed: 0, settled: 0 },
 ): ClaimOutcome {
   const { rule, class: ruleClass, mode, bound = 0 } = claim;
-  const reason = claim.refusal({ committed: Math.max(committed, bound), settled });
+  const reason = claim.refusal(
+    claim.part === undefined
+      ? { committed: Math.max(committed, bound), settled }
+      : { committed, settled, lentOut: true },
+  );
   return { ...judged, refused: { rule, class: ruleClass, mode, reason } };
 }
 

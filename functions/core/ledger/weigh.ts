@@ -1,8 +1,9 @@
 /** Weighs jobs in arrival order against the counters seen so far: who is kept, who is refused, and what that adds up to. */
-import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { LedgerClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';
 import { TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
+import { BorrowingCheck } from './borrow.ts';
 import { type HoldJob, isBehind, type WeighedVerdict, type WeighingResult } from './job.ts';
 import type { RecordClaim } from './ledger.ts';
 import {
@@ -15,8 +16,9 @@ import {
 import type { LedgerStore } from './store.ts';
 import { refusedForOthers } from './waiting.ts';
 
-/** A verdict and the bound each claim must fit at commit. */
+/** A verdict, and by claim what was found and the bound it must fit at commit. */
 interface Weighed extends WeighedVerdict {
+  readonly judged: readonly ClaimOutcome[];
   readonly bounds: readonly (number | undefined)[];
 }
 
@@ -26,6 +28,7 @@ export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingR
     const verdict = weighEither(job, known, merges);
     // A rejected job takes no room: the next one may fit where it did not.
     if (verdict.violations.length === 0) addTo(merges, verdict);
+    else addReclaims(merges, verdict);
     return verdict;
   });
   return { verdicts, merges };
@@ -43,12 +46,23 @@ function weighEither(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<str
 function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const { ask, names } = job;
   const refusedOutright = ask.violations.some(({ mode }) => mode === 'enforce');
+  let borrowing: BorrowingCheck | undefined;
   const judged = ask.claims.map((claim, index) => {
     const name = names[index] ?? '';
     const counter = known.get(name);
-    const found = judgeClaim(claim, counter, merges.get(name), ownBefore(job, index));
-    return found.refused === undefined && isBehind(job, index)
-      ? refusedForOthers(claim, found, counter)
+    let found: ClaimOutcome;
+    if (claim.own === undefined && claim.part === undefined) {
+      found = judgeClaim(claim, counter, merges.get(name), ownBefore(job, index));
+    } else {
+      borrowing ??= new BorrowingCheck(known, merges);
+      found = claim.part === undefined ? borrowing.whole(job, index) : borrowing.part(job, index);
+    }
+    return found.refused === undefined && found.amount !== 0 && isBehind(job, index)
+      ? refusedForOthers(
+          claim,
+          found,
+          claim.part === undefined ? counter : known.get(counterName(claim.part.of)),
+        )
       : found;
   });
   const refusals = judged.filter(({ refused }) => refused !== undefined);
@@ -72,7 +86,8 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     ask: job,
     violations,
     shadow,
-    claims: ask.claims.map((claim, index) => recordClaim(claim, kept, judged[index]?.fitted ?? true)),
+    claims: ask.claims.flatMap((claim, index) => recordClaim(claim, kept, judged[index])),
+    judged,
     graceUnknown: graceMayDo && runs === undefined,
     ...(!kept && !refusedOutright && waitOf(job, judged)),
     bounds: judged.map(({ refused, grace, bound }) => (refused === undefined ? bound : grace)),
@@ -89,26 +104,30 @@ function waitOf(
   for (const [index, { refused }] of judged.entries()) {
     if (refused === undefined) continue;
     waitMs = Math.min(waitMs, ask.claims[index]?.waitMs ?? 0);
-    awaited.push(names[index] ?? '');
+    awaited.push(judged[index]?.awaits ?? names[index] ?? '');
   }
   return waitMs > 0 ? { waitMs, awaited } : undefined;
 }
 
+/** Nothing for the part of a cohort that it takes nothing of. */
 function recordClaim(
-  { counter, unit, amount, bound }: HoldJob['ask']['claims'][number],
+  { counter, unit, amount: asked, bound, part }: HoldJob['ask']['claims'][number],
   kept: boolean,
-  fitted: boolean,
-): RecordClaim {
+  { fitted, amount = asked }: Pick<ClaimOutcome, 'fitted' | 'amount'> = { fitted: true },
+): readonly RecordClaim[] {
   const held = kept ? amount : 0;
-  return {
-    counter,
-    unit,
-    held,
-    counted: held,
-    corrected: 0,
-    fitted: kept && fitted,
-    checked: bound !== undefined,
-  };
+  if (part !== undefined && held === 0) return [];
+  return [
+    {
+      counter,
+      unit,
+      held,
+      counted: held,
+      corrected: 0,
+      fitted: kept && fitted,
+      checked: bound !== undefined,
+    },
+  ];
 }
 
 /** Two claims of one job may share a counter: the second finds the first already there. */
@@ -120,17 +139,32 @@ function ownBefore({ ask, names }: HoldJob, index: number): number {
   return own;
 }
 
-function addTo(merges: Map<string, CounterMerge>, { ask: asked, claims, bounds }: Weighed): void {
+function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged, bounds }: Weighed): void {
   const { ask, names } = asked;
   ask.claims.forEach((claim, index) => {
-    const name = names[index] ?? '';
-    let merge = merges.get(name);
-    if (merge === undefined) {
-      merge = new CounterMerge(claim.counter);
-      merges.set(name, merge);
-    }
-    merge.add(claim, claims[index]?.fitted ?? true, ask.unchecked, bounds[index]);
+    const { fitted = true, amount, borrows } = judged[index] ?? {};
+    if (claim.part !== undefined && amount === 0) return;
+    const merge = mergeOf(merges, names[index] ?? '', claim);
+    merge.add(claim, fitted, ask.unchecked, bounds[index], amount);
+    if (borrows) merge.borrow();
   });
+}
+
+/** Whatever else refuses the job: it could not run if it came back now. */
+function addReclaims(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
+  if (judged.some(({ refused, reclaims }) => refused !== undefined && !reclaims)) return;
+  asked.ask.claims.forEach((claim, index) => {
+    if (judged[index]?.reclaims) mergeOf(merges, asked.names[index] ?? '', claim).reclaim();
+  });
+}
+
+function mergeOf(merges: Map<string, CounterMerge>, name: string, { counter }: LimitClaim): CounterMerge {
+  let merge = merges.get(name);
+  if (merge === undefined) {
+    merge = new CounterMerge(counter);
+    merges.set(name, merge);
+  }
+  return merge;
 }
 
 // Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job.

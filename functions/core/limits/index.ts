@@ -3,7 +3,7 @@ export { type LoggedChange, loggedChangeOf, rowsOf } from './change-log.ts';
 export type { ChangeRow, Effect, FieldValue } from './changes/change-row.ts';
 export { type ChangeRowsInput, changeRows } from './changes/change-rows.ts';
 export { binds } from './changes/effects.ts';
-export { writtenCarry, writtenSoft, writtenWait } from './changes/fields.ts';
+export { writtenBorrow, writtenCarry, writtenLend, writtenSoft, writtenWait } from './changes/fields.ts';
 export { limitsByPlace } from './changes/limit-rows-between.ts';
 export {
   CSV_COLUMNS,

@@ -13,25 +13,42 @@ const AUTOMATIC_RETRY_WITHIN_MS = 120_000;
 
 /** Jobs at once. */
 export const concurrencyFull: ReasonText<CodedReason<'CONCURRENCY_FULL'>> = {
-  headline: ({ subjectLabel, limitAmount, unit }) =>
-    fitted(subjectLabel, (label) =>
-      limitAmount === 1
+  headline: (reason) =>
+    fitted(reason.subjectLabel, (label) => {
+      const { limitAmount, unit } = reason;
+      if (isLentOut(reason))
+        return `Other groups run CI jobs on slots of ${label}: the next free one is not lent again.`;
+      const borrowed = borrowedOf(reason);
+      const wait = ': wait until a job there has finished';
+      if (borrowed > 0)
+        return `The ${bareAmountText(limitAmount, unit)} CI job slots of ${label} and ${bareAmountText(borrowed, unit)} borrowed are taken${wait}.`;
+      if (reason.lentOut)
+        return `All ${bareAmountText(limitAmount, unit)} CI job slots of ${label} are taken, and none can be borrowed now${wait}.`;
+      return limitAmount === 1
         ? `The only CI job slot of ${label} is taken: wait until the job there has finished.`
-        : `All ${bareAmountText(limitAmount, unit)} CI job slots of ${label} are taken: wait until a job there has finished.`,
-    ),
+        : `All ${bareAmountText(limitAmount, unit)} CI job slots of ${label} are taken${wait}.`;
+    }),
   discreetHeadline: () => 'Too many CI jobs are running at once: wait until one has finished.',
-  line: (reason) =>
-    `${limitLabelOf(reason)}: ${bareAmountText(reason.committed, reason.unit)} of ${bareAmountText(reason.limitAmount, reason.unit)} jobs at once`,
+  line: (reason) => {
+    const own = reason.committed - borrowedOf(reason);
+    return `${limitLabelOf(reason)}: ${bareAmountText(own, reason.unit)} of ${bareAmountText(reason.limitAmount, reason.unit)} jobs at once${borrowText(reason)}`;
+  },
   advice: () => ['A retry will work as soon as one of the running jobs has finished.', AUTOMATIC_RETRY],
   faultless: true,
 };
 
 /** CPU or memory of the jobs in flight. */
 export const capacityFull: ReasonText<CodedReason<'CAPACITY_FULL'>> = {
-  headline: ({ subjectLabel, committed, limitAmount, asked, unit }, { currency }) =>
-    fitted(subjectLabel, (label, detail) => {
+  headline: (reason, { currency }) =>
+    fitted(reason.subjectLabel, (label, detail) => {
+      const { committed, limitAmount, asked, unit } = reason;
       const whole = wholeText({ limitAmount, unit }, currency);
       const wait = detail === 'none' ? '' : ': wait until a job there has finished';
+      if (isLentOut(reason))
+        return `Other groups use what ${label} lends of ${whole}: what comes free is not lent again.`;
+      const borrowed = borrowedOf(reason);
+      if (borrowed > 0)
+        return `Running CI jobs of ${label} use all of their ${whole} and ${bareAmountText(borrowed, unit, 'nearest')} borrowed${wait}.`;
       if (committed >= limitAmount) return `Running CI jobs of ${label} use all of their ${whole}${wait}.`;
       const left = bareAmountText(limitAmount - committed, unit, 'down');
       const needs = bareAmountText(asked, unit, 'up');
@@ -41,8 +58,10 @@ export const capacityFull: ReasonText<CodedReason<'CAPACITY_FULL'>> = {
     `Running CI jobs leave too little ${resourceText(reason)} for this job: wait until one has finished.`,
   line: (reason, currency) => {
     const { committed, asked, limitAmount, unit } = reason;
-    const used = bareAmountText(committed, unit, 'nearest');
+    const used = bareAmountText(committed - borrowedOf(reason), unit, 'nearest');
     const needs = amountText(asked, unit, currency, 'up');
+    if (reason.borrow !== undefined || reason.lentOut)
+      return `${limitLabelOf(reason)}: ${used} of ${wholeText(reason, currency)} in use${borrowText(reason)}, this job needs ${needs}`;
     const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
     return `${limitLabelOf(reason)}: ${used} of ${wholeText(reason, currency)} in use, this job needs ${needs}; ${short} missing`;
   },
@@ -52,6 +71,23 @@ export const capacityFull: ReasonText<CodedReason<'CAPACITY_FULL'>> = {
   ],
   faultless: true,
 };
+
+type Full = CodedReason<'CONCURRENCY_FULL' | 'CAPACITY_FULL'>;
+
+/** Above its own, by a limit that may borrow. */
+const borrowedOf = ({ borrow, committed, limitAmount }: Full): number =>
+  borrow === undefined ? 0 : Math.max(0, committed - limitAmount);
+
+/** It has not used up its own: the rest runs elsewhere. */
+const isLentOut = ({ lentOut, committed, limitAmount }: Full): boolean =>
+  lentOut === true && committed < limitAmount;
+
+function borrowText(reason: Full): string {
+  if (isLentOut(reason)) return ', others are lent out';
+  const borrowed = borrowedOf(reason);
+  const more = borrowed > 0 ? ` and ${bareAmountText(borrowed, reason.unit, 'nearest')} borrowed` : '';
+  return reason.lentOut ? `${more}, no more to borrow now` : more;
+}
 
 /** `12 CPU`, `6 GiB memory`. */
 function wholeText(

@@ -40,6 +40,8 @@ ${SUBJECT_HELP}
   --mode <mode>        ${MODES.join(', ')}
   --when-unreachable <what>   while the limit cannot be asked: ${OUTAGE_POLICIES.join(', ')}; room: what was last known to be left
   --wait <duration>    20s: how long a job is kept waiting for a slot, CPU, memory or a start, rather than rejected at once
+  --cohort <name>      limits of one cohort and unit use each other's idle jobs, CPU or memory
+  --borrow, --lend <amount>   how far above its own, how much of its own at most (all): 50% or an amount
   --thresholds <list>  50,75,90,100: percent at which the owner is told
   --owner, --contact, --cost-center, --note <text>   about the limit; --note stands on it, --reason in the change log
   --from, --until <day>                              it asks nothing before and after; days are meant whole, in the
@@ -61,6 +63,9 @@ const FIELD_FLAGS = {
   mode: 'text',
   'when-unreachable': 'text',
   wait: 'text',
+  cohort: 'text',
+  borrow: 'text',
+  lend: 'text',
   thresholds: 'text',
   owner: 'text',
   contact: 'text',
@@ -151,6 +156,9 @@ function fieldsOf(values: FlagValues<typeof FIELD_FLAGS>): Fields {
     mode: chosen('mode', values.mode, MODES),
     when_unreachable: chosen('when-unreachable', values['when-unreachable'], OUTAGE_POLICIES),
     wait: text(values.wait),
+    cohort: text(values.cohort),
+    borrow: text(values.borrow),
+    lend: text(values.lend),
     thresholds: thresholdsOf(values.thresholds),
     owner: text(values.owner),
     contact: text(values.contact),

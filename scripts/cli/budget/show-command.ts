@@ -4,7 +4,7 @@ import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/
 import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
-import { bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
@@ -78,11 +78,23 @@ export const budgetShowCommand: Command = budgetShowCommandOn(BUDGET_DEPS);
 
 function noteText(row: BudgetRow, currency: string): string {
   const { contact, costCenter, reason, id } = row;
-  const said = [costCenter && `cost center ${costCenter}`, contact && `ask ${contact}`, reason].filter(
-    Boolean,
-  );
+  const said = [
+    ...cohortWords(row, currency),
+    costCenter && `cost center ${costCenter}`,
+    contact && `ask ${contact}`,
+    reason,
+  ].filter(Boolean);
   if (said.length === 0) return '';
   return `${printable(`${standingPath(row)} ${id}: ${limitText(row, currency)}, ${said.join(', ')}`)}\n`;
+}
+
+function cohortWords({ cohort, shared, borrowed = 0, unit }: BudgetRow, currency: string): readonly string[] {
+  if (shared === undefined) return [];
+  const told = (units: number): string => amountText(units, unit, currency);
+  const lent = `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${told(shared.amount)} lent in use`;
+  return shared.mayBorrow === 0
+    ? [lent]
+    : [`${lent}, ${bareAmountText(borrowed, unit)} of at most ${told(shared.mayBorrow)} borrowed`];
 }
 
 function agreementLine(agreement: Agreement, currency: string, zone: string, paint: Paint): string {

@@ -26,6 +26,7 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   percent: row.percent ?? null,
   runsOut: runsOutOf(row),
   owner: row.owner ?? null,
+  ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 
 /** An instant, `lasts`, `used_up`; null where nobody knows. */

@@ -57,7 +57,9 @@ export async function answerCanI(
     verdict: violations.length > 0 ? 'rejected' : 'admitted',
     terms,
     results: withRefusals(ruleResults(request, rules, nowMs), [...violations, ...shadow]),
-    asks: claims.filter(({ neverFits }) => !neverFits).map((claim) => askSeen(limitAskOf(claim), known)),
+    asks: claims
+      .filter(({ neverFits, part }) => !neverFits && part === undefined)
+      .map((claim) => askSeen(limitAskOf(claim), known)),
     violations,
     shadow,
     ...textOf(violations),

@@ -323,3 +323,25 @@ test('limits of what comes back within seconds may let jobs wait, and no others'
   for (const wait of ['61s', '0s', 'up to', 20, 'soon'])
     expect(problemsOf(one({ jobs: 2, wait }))[0]).toContain('expected how long a job waits for room');
 });
+
+test('limits on what is given back may share a cohort, borrow and lend', () => {
+  const found = (limit: object) => {
+    const document = { limits: [{ on: { group: 101 }, ...limit }] };
+    const { cohort, borrow, borrowShare, lend, lendShare } =
+      someLimits(document).bySubject.get('group/101')?.[0] ?? {};
+    return { cohort, borrow, borrowShare, lend, lendShare };
+  };
+  expect(found({ jobs: 10, cohort: 'ci', borrow: 5, lend: '40%' })).toEqual({
+    ...{ cohort: 'ci', borrow: 5, lendShare: 40_000 },
+  });
+  expect(found({ cpu: 4, cohort: 'ci', borrow: '50%', lend: 0 })).toEqual({
+    ...{ cohort: 'ci', borrowShare: 50_000, lend: 0 },
+  });
+  const refused = (limit: object) => problemsOf({ limits: [{ on: { group: 101 }, ...limit }] })[0];
+  expect(refused({ jobs: 10, borrow: 5 })).toContain('limits[0].borrow: needs a cohort');
+  expect(refused({ money: 10, per: 'month', cohort: 'ci' })).toContain('which is not given back');
+  expect(refused({ jobs: 10, cohort: 'ci', lend: 11 })).toContain('at most as much as the limit itself');
+  expect(refused({ jobs: 10, cohort: 'ci', soft: '80%' })).toContain('it borrows instead');
+  expect(refused({ jobs: 'unlimited', cohort: 'ci' })).toContain('nothing to lend');
+  expect(problemsOf(one({ jobs: 10, cohort: 'ci' }))[0]).toContain('only groups lend and borrow');
+});

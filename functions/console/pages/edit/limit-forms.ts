@@ -1,5 +1,5 @@
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
-import { isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
+import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { Field } from '../parts/form-field.tsx';
@@ -42,6 +42,27 @@ const WHEN_UNREACHABLE: Field = {
     ['reject', 'no job starts'],
   ],
 };
+
+const COHORT: readonly Field[] = [
+  {
+    name: 'cohort',
+    label: 'Cohort',
+    hint: 'A name. Groups of one cohort use each other’s idle jobs, CPU or memory.',
+    short: true,
+  },
+  {
+    name: 'borrow',
+    label: 'Borrow at most',
+    hint: 'Above its own: a share like 50% or an amount.',
+    short: true,
+  },
+  {
+    name: 'lend',
+    label: 'Lend at most',
+    hint: 'A share or an amount. Empty: all that is idle.',
+    short: true,
+  },
+];
 
 const TEXTS: readonly Field[] = [
   { name: 'owner', label: 'Owner', hint: 'Named to developers whose job is rejected.' },
@@ -86,6 +107,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
     CARRY,
     WAIT,
     WHEN_UNREACHABLE,
+    ...COHORT,
     ...TEXTS,
     { name: 'zone', label: 'Zone', hint: 'Where its periods begin, like Europe/Berlin.' },
   ],
@@ -95,6 +117,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
 
 export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
   const { kind, per, baseAmount, mode, owner, contact, costCenter, baseSoft, baseCarry } = limit;
+  const isLent = isAtOnce(kind);
   const isBudget = per !== undefined && isSpent(kind);
   return {
     title: `${limitWords(limit)} of ${path}`,
@@ -116,6 +139,7 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       ...(isBudget ? [CARRY] : []),
       ...(isAwaitable(kind) ? [WAIT] : []),
       WHEN_UNREACHABLE,
+      ...(isLent ? COHORT : []),
       ...TEXTS,
     ],
     values: {
@@ -125,6 +149,11 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       ...(isBudget && { carry: writtenPart(baseCarry, kind) }),
       ...(isAwaitable(kind) && { wait: limit.wait ?? '' }),
       when_unreachable: limit.whenUnreachable ?? '',
+      ...(isLent && {
+        cohort: limit.cohort ?? '',
+        borrow: writtenPart(limit.baseBorrow, kind),
+        lend: writtenPart(limit.baseLend, kind),
+      }),
       owner: owner ?? '',
       contact: contact ?? '',
       cost_center: costCenter ?? '',

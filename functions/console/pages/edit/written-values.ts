@@ -3,7 +3,7 @@ import { readWrittenDay } from '../../../../policies/document/written/written-da
 import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { Values } from '../parts/form-field.tsx';
 
-const AMOUNTS = ['amount', 'soft', 'carry'] as const;
+const AMOUNTS = ['amount', 'soft', 'carry', 'borrow', 'lend'] as const;
 const DAYS = ['from', 'until'] as const;
 
 /**

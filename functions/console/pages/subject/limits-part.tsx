@@ -100,6 +100,7 @@ function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
     carried > 0 ? <>{pageAmount(carried, unit, telling)} carried over</> : undefined,
     carried < 0 ? <>{pageAmount(-carried, unit, telling)} overdrawn before</> : undefined,
     softAmount === undefined ? undefined : <>warns from {pageAmount(softAmount, unit, telling)}</>,
+    ...cohortFacts(limit, telling),
     byDefault && <>default of groups like this</>,
     whenUnreachable && <>{OUTAGE_TEXTS[whenUnreachable]} while it cannot be asked</>,
     owner === undefined ? undefined : <>owner {owner}</>,
@@ -115,6 +116,24 @@ function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
       </>
     ));
 }
+
+const cohortFacts = ({ cohort, shared, borrowed = 0, unit }: LimitRow, telling: PageFormat): Markup[] =>
+  shared === undefined
+    ? []
+    : [
+        <>
+          cohort {cohort}: {pageAmount(shared.used, unit, telling)} of{' '}
+          {pageAmount(shared.amount, unit, telling)} lent in use
+        </>,
+        ...(shared.mayBorrow === 0
+          ? []
+          : [
+              <>
+                {pageAmount(borrowed, unit, telling)} of at most {pageAmount(shared.mayBorrow, unit, telling)}{' '}
+                borrowed
+              </>,
+            ]),
+      ];
 
 const aboveList = ({ limitsAbove }: SubjectView, telling: PageFormat): Markup | '' =>
   limitsAbove.length === 0 ? (

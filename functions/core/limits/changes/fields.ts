@@ -21,6 +21,9 @@ export const limitFields = (limit: Limit): Fields =>
     mode: limit.mode,
     when_unreachable: limit.whenUnreachable,
     wait: writtenWait(limit),
+    cohort: limit.cohort,
+    borrow: writtenBorrow(limit),
+    lend: writtenLend(limit),
     per: limit.per,
     zone: limit.zone === 'UTC' ? undefined : limit.zone,
     fiscal_start: limit.fiscalStart,
@@ -42,6 +45,12 @@ export const writtenCarry = ({ carryShare, carryMax }: Limit): string | number |
 
 export const writtenWait = ({ waitMs }: Limit): string | undefined =>
   waitMs === undefined ? undefined : `${waitMs / 1_000}s`;
+
+export const writtenBorrow = ({ borrowShare, borrow }: Limit): string | number | undefined =>
+  shareText(borrowShare) ?? borrow;
+
+export const writtenLend = ({ lendShare, lend }: Limit): string | number | undefined =>
+  shareText(lendShare) ?? lend;
 
 export const grantFields = (grant: Grant): Fields =>
   fields({

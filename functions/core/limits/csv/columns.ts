@@ -24,6 +24,9 @@ export const CSV_COLUMNS = [
   'contact',
   'when_unreachable',
   'wait',
+  'cohort',
+  'borrow',
+  'lend',
   'version',
 ] as const;
 
@@ -41,7 +44,15 @@ export interface CsvDialect {
 export const PLAIN_CSV: CsvDialect = { delimiter: ',', decimal: '.' };
 
 /** Columns with decimals, whose sign the dialect names. */
-const DECIMALS: ReadonlySet<CsvColumn> = new Set(['limit', 'soft_pct', 'soft', 'grace', 'carry']);
+const DECIMALS: ReadonlySet<CsvColumn> = new Set([
+  'limit',
+  'soft_pct',
+  'soft',
+  'grace',
+  'carry',
+  'borrow',
+  'lend',
+]);
 
 export const isDecimal = (column: CsvColumn): boolean => DECIMALS.has(column);
 

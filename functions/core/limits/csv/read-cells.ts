@@ -81,6 +81,9 @@ export const KEY_OF = {
   contact: 'contact',
   when_unreachable: 'when_unreachable',
   wait: 'wait',
+  cohort: 'cohort',
+  borrow: 'borrow',
+  lend: 'lend',
 } as const satisfies Partial<Record<CsvColumn, string>>;
 
 /** What a list without entries says: at no share of the limit is the owner told. */

@@ -67,7 +67,19 @@ function addLimit(draft: LimitsDraft, edit: SetLimit, limit: string, on: Entry):
 
 const FIELDS = [
   ...['per', 'zone', 'fiscal_start', 'soft', 'grace', 'overdraft', 'mode', 'thresholds'],
-  ...['when_unreachable', 'wait', 'owner', 'contact', 'cost_center', 'from', 'until', 'reason'],
+  ...[
+    'when_unreachable',
+    'wait',
+    'cohort',
+    'borrow',
+    'lend',
+    'owner',
+    'contact',
+    'cost_center',
+    'from',
+    'until',
+    'reason',
+  ],
 ] as const satisfies readonly (keyof LimitFields)[];
 
 function withFields(entry: Entry, unit: LimitKind | undefined, edit: LimitFields): Entry {

@@ -53,6 +53,12 @@ export interface LimitFields {
   readonly when_unreachable?: OutagePolicy | null;
   /** `20s`: how long a job is kept waiting for room. */
   readonly wait?: string | null;
+  /** Limits of one cohort and unit use each other's idle amounts. */
+  readonly cohort?: string | null;
+  /** `50%` or an amount above its own. */
+  readonly borrow?: string | number | null;
+  /** How much of its own others may use: `50%` or an amount. */
+  readonly lend?: string | number | null;
   readonly thresholds?: readonly number[] | null;
   readonly owner?: string | null;
   readonly contact?: string | null;

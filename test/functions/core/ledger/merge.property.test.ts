@@ -23,7 +23,7 @@ test('the merged condition passes exactly when every claim would have passed one
           maxCommitted = Number.POSITIVE_INFINITY,
           maxFitted = Number.POSITIVE_INFINITY,
           ...write
-        } = merge.write();
+        } = merge.write(0);
 
         let sum = 0;
         let allFit = true;

@@ -34,6 +34,28 @@ test('one slot is told in the singular', () => {
   );
 });
 
+test('what is borrowed, and what is lent out, is told apart from what is its own', () => {
+  const borrowing = { ...slots, limitAmount: 10, borrow: 5, committed: 15 } as Reason;
+  expect(told([borrowing])).toContain(
+    'The 10 CI job slots of group acme and 5 borrowed are taken: wait until a job there has finished.',
+  );
+  expect(told([borrowing])).not.toContain('15');
+  const noneLeft = { ...slots, limitAmount: 10, borrow: 5, committed: 10, lentOut: true } as Reason;
+  expect(first(noneLeft)).toBe(
+    'All 10 CI job slots of group acme are taken, and none can be borrowed now: wait until a job there has finished.',
+  );
+  const lentOut = { ...slots, limitAmount: 10, committed: 7, lentOut: true } as Reason;
+  expect(first(lentOut)).toBe(
+    'Other groups run CI jobs on slots of group acme: the next free one is not lent again.',
+  );
+  const cores = { ...cpu, borrow: 6_000, committed: 15_000 } as Reason;
+  expect(told([cores])).toContain('use all of their 12 CPU and 3 borrowed');
+  expect(told([cores])).toContain('12 of 12 CPU in use and 3 borrowed, this job needs 4 CPU');
+  expect(first({ ...cpu, lentOut: true } as Reason)).toContain(
+    'Other groups use what group acme lends of 12 CPU',
+  );
+});
+
 test('too little CPU left, and no memory left: a retry helps', () => {
   expect(told([cpu])).toMatchInlineSnapshot(`
     "Running CI jobs of group acme leave 1.5 of 12 CPU free, this job needs 4: wait until a job there has finished.

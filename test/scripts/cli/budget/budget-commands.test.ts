@@ -601,6 +601,33 @@ test('a job is explained by the limits that are live, as its page does', async (
   expect(money?.now).toMatchObject({ bound: 9_000_000 });
 });
 
+test('what a group borrows, and what of it is lent out, stands on its page, in budget show and in what explains a job', async () => {
+  const bench = await budgetBench([
+    { on: { group: 101 }, jobs: 2, cohort: 'ci', borrow: 2 },
+    { on: { group: 102 }, jobs: 2, cohort: 'ci' },
+  ]);
+  const { run, json } = bench;
+  const outcomes = await bench.ask([1, 2, 3, 4, 5].map((jobId) => aRequest(jobId)));
+  expect(outcomes.map((each) => each.outcome)).toEqual([...Array(4).fill('admitted'), 'rejected']);
+  const shown = await run(budgetShowCommandOn, ['acme/payments']);
+  expect(shown.out).toContain('cohort ci: 4 of 4 jobs lent in use, 2 of at most 2 jobs borrowed');
+  const { limits } = await json(budgetShowCommandOn, 'acme/platform');
+  const [lender] = limits.filter(({ own }: { own: boolean }) => own);
+  expect(lender).toMatchObject({ cohort: 'ci', borrowed: 0, shared: { amount: 4, used: 4, mayBorrow: 0 } });
+
+  const platform = { projectId: 1003, projectPath: 'acme/platform/runner', namespaceId: 102 };
+  const [refused] = await bench.ask([aRequest(6, platform)]);
+  expect(refused?.outcome).toBe('rejected');
+  const { io, told } = bench.desk();
+  const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
+  const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
+  await explainCommandOn(async () => opened).run(['6', '--json', ...files], io);
+  const { now } = JSON.parse(told.out) as Explanation;
+  expect(now?.violations).toMatchObject([
+    { reason: { code: 'CONCURRENCY_FULL', lentOut: true, committed: 0 } },
+  ]);
+});
+
 const MINE = /^(?:budget|breakglass|freeze|unfreeze|reservations|report chargeback)\b/;
 
 test.each(COMMANDS.filter(({ name }) => MINE.test(name)))(

@@ -63,9 +63,9 @@ const HEAD = 'group_id,unit,limit,period';
 
 test('the export is what FEATURES promise, and keeps spreadsheets from spoiling it', () => {
   expect(exported().split('\r\n').slice(0, 3)).toEqual([
-    'group_path,group_id,unit,limit,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,grace,carry,overdraft,thresholds,fiscal_start,contact,when_unreachable,wait,version',
-    ',,jobs,2,,,,,,,,,,runner-class/large,jobs-now,,,,,,,,,,set-1',
-    "acme/payments,101,money,7.50,month,,80,,payments,'0042,,,,,money-month,,,,,,,,,,set-1",
+    'group_path,group_id,unit,limit,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,grace,carry,overdraft,thresholds,fiscal_start,contact,when_unreachable,wait,cohort,borrow,lend,version',
+    ',,jobs,2,,,,,,,,,,runner-class/large,jobs-now,,,,,,,,,,,,,set-1',
+    "acme/payments,101,money,7.50,month,,80,,payments,'0042,,,,,money-month,,,,,,,,,,,,,set-1",
   ]);
 });
 
@@ -314,4 +314,11 @@ test('how long jobs wait comes back as it was written', () => {
   expect(read('group_id,unit,limit,period,wait\n101,money,7,month,20s\n').problems[0]).toContain(
     'line 2, wait',
   );
+});
+
+test('what a limit borrows and lends comes back as it was written', () => {
+  const file = 'group_id,unit,limit,cohort,borrow,lend\n102,jobs,7,ci,50%,3\n';
+  const said = { on: { group: 102 }, jobs: 7, cohort: 'ci', borrow: '50%', lend: '3' };
+  expect(read(file).document?.limits).toContainEqual(said);
+  expect(read('group_id,unit,limit,borrow\n101,jobs,7,5\n').problems[0]).toContain('line 2, borrow');
 });

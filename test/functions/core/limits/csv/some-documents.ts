@@ -78,6 +78,15 @@ const atOnce = fc.oneof(
   fc.record({ memory: fc.constantFrom('256Gi', '64G', '1.5Gi', 1024, '1e9'), wait, ...common }),
   fc.record({ cpu: fc.constantFrom('500m', 0.5, 64, '1.5'), wait, ...common }),
 );
+const lent = fc
+  .record({
+    jobs: fc.constantFrom(20, '030'),
+    cohort: fc.constantFrom('ci', 'gpu'),
+    borrow: maybe(fc.constantFrom(0, 5, '50%', '12.5%')),
+    lend: maybe(fc.constantFrom(0, 7, '100%')),
+    ...common,
+  })
+  .map(withoutAbsent);
 const limit = fc.oneof(money, open, atOnce).map(withoutAbsent);
 
 const on = fc.constantFrom<unknown>(
@@ -97,7 +106,9 @@ const idOf = (entry: Readonly<Record<string, unknown>>): string =>
 /** Documents that are valid but for what only the whole of limits.yaml can say. */
 export const documents: fc.Arbitrary<LimitsDocument> = fc.record({
   limits: fc.uniqueArray(
-    fc.tuple(on, limit).map(([whose, entry]) => ({ on: whose, ...entry })),
+    fc
+      .oneof(fc.tuple(on, limit), fc.tuple(fc.constantFrom({ group: 100 }, { group: 101 }), lent))
+      .map(([whose, entry]) => ({ on: whose, ...entry })),
     { maxLength: 8, selector: (entry) => `${JSON.stringify(entry.on)} ${idOf(entry)}` },
   ),
   personal_default: fc.uniqueArray(fc.oneof(open, atOnce).map(withoutAbsent), {

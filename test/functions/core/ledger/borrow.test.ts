@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
+import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { anAsk, wordOf } from '../../../support/ledger/asks.ts';
+import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+
+const POOL = { subject: 'cohort/ci', limit: 'jobs', period: 'now' };
+const WAIT: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
+
+function house(...members: readonly CohortMember[]) {
+  const clock = manualClock();
+  const ledger = createLedger({
+    store: new MemoryStore({ instance: 'gitlab.example.com', clock }),
+    clock,
+    random: () => 0.5,
+  });
+  const set = cohortSet(members);
+  let jobs = 0;
+  const asks = (group: number, count: number, over: Partial<HoldAsk> = {}): readonly HoldAsk[] =>
+    Array.from({ length: count }, () => {
+      jobs += 1;
+      return anAsk(jobs, cohortClaimsOf(set, group, 1, over.wait && { waitMs: 20_000 }), over);
+    });
+  const hold = (all: readonly HoldAsk[]) => ledger.hold(all, clock.monotonicMs() + 2_000);
+  const words = async (group: number, count: number) => (await hold(asks(group, count))).map(wordOf);
+  const end = (...ids: readonly number[]) =>
+    ledger.release(ids.map((jobId) => ({ jobId, cause: 'canceled' })));
+  return { clock, ledger, asks, hold, words, end };
+}
+
+const times = (count: number, word: string): readonly string[] => Array.from({ length: count }, () => word);
+
+test('a group goes above its own by what it may borrow, and says so when that is used up', async () => {
+  const { words, hold, asks } = house({ own: 2, borrow: 3 }, { own: 4, borrow: 0 });
+  expect(await words(1, 5)).toEqual(times(5, 'admitted'));
+  expect(await hold(asks(1, 1))).toMatchObject([
+    { outcome: 'rejected', violations: [{ reason: { committed: 5 } }] },
+  ]);
+  expect(await words(2, 1)).toEqual(['admitted']);
+});
+
+test('what a group does not lend stays its own, however much is wanted', async () => {
+  const { words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  expect(await words(1, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
+  expect(await words(2, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
+});
+
+test('who wants its own back waits for running jobs at most: until it has it nobody borrows', async () => {
+  const { words, hold, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  expect(await words(1, 3)).toEqual(times(3, 'admitted'));
+  expect(await hold(asks(2, 1))).toMatchObject([
+    { outcome: 'rejected', violations: [{ reason: { committed: 0, lentOut: true } }] },
+  ]);
+  await end(1);
+  expect(await words(1, 1)).toEqual(['rejected']);
+  expect(await words(2, 2)).toEqual(['admitted', 'rejected']);
+  await end(2);
+  expect(await words(1, 1)).toEqual(['rejected']);
+  // Nobody wants it any more.
+  await clock.sleep(120_000);
+  expect(await words(1, 1)).toEqual(['admitted']);
+});
+
+test('what is its own a group gets while others reclaim theirs', async () => {
+  const { words, end } = house({ own: 2, borrow: 0 }, { own: 1, borrow: 2 }, { own: 1, borrow: 0 });
+  expect(await words(2, 3)).toEqual(times(3, 'admitted'));
+  expect(await words(3, 1)).toEqual(['admitted']);
+  expect(await words(1, 1)).toEqual(['rejected']);
+  await end(1, 2);
+  expect(await words(2, 1)).toEqual(['rejected']);
+  expect(await words(1, 2)).toEqual(['admitted', 'admitted']);
+});
+
+test('a job that waits for what is its own reclaims it as well, and stands in no borrower’s line', async () => {
+  const { ledger, hold, asks, words, end } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  await words(1, 3);
+  const [waiting] = asks(2, 1, { wait: WAIT });
+  const outcomes = await hold([waiting as HoldAsk, ...asks(1, 1, { wait: WAIT })]);
+  expect(outcomes).toMatchObject([
+    { outcome: 'waiting', counters: ['cohort/ci|jobs|now'] },
+    { outcome: 'waiting', counters: ['group/1|jobs-now|now'] },
+  ]);
+  const [pool] = await ledger.readCounters([POOL]);
+  expect(pool).toMatchObject({ committed: 3, reclaimedUntilMs: expect.any(Number) });
+  await end(1);
+  expect(await words(1, 1)).toEqual(['rejected']);
+  expect((await hold([{ ...(waiting as HoldAsk), wait: { ...WAIT, waitedMs: 900 } }])).map(wordOf)).toEqual([
+    'admitted',
+  ]);
+});
+
+test('what runs without having been asked takes of the pool, and gives it back', async () => {
+  const { ledger, words, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0, lend: 1 });
+  const told = { answered: 'admitted', cause: 'deadline', answeredAtMs: clock.nowMs() } as const;
+  await ledger.recordUnmetered(
+    asks(2, 2).map((ask) => ({ ...ask, ...told })),
+    clock.monotonicMs() + 2_000,
+  );
+  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 2, unchecked: { unmetered: 2 } }]);
+  expect(await words(1, 1)).toEqual(['rejected']);
+  await end(1, 2);
+  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 0, unchecked: { unmetered: 0 } }]);
+  await clock.sleep(120_000);
+  expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
+});
