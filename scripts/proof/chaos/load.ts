@@ -11,6 +11,8 @@ export interface ToldJob {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
   readonly result: string;
+  /** Why the router had no answer. */
+  readonly failure?: string;
 }
 
 /** Shorter than the estimate of the policy. */
@@ -64,8 +66,10 @@ export class ChaosLoad {
     const projectId = CHAOS_PROJECTS[Math.floor(this.#random() * CHAOS_PROJECTS.length)] ?? 0;
     const runMs = RUN_MS.min + this.#random() * RUN_MS.spread;
     const askedAtMs = performance.now();
-    const { result } = await this.#router.admit(questionOf(jobId, projectId));
-    const job = { jobId, projectId, askedAtMs, answeredAtMs: performance.now(), result };
+    const { result, reason } = await this.#router.admit(questionOf(jobId, projectId));
+    const failure = result === 'failed' ? reason : undefined;
+    const answeredAtMs = performance.now();
+    const job = { jobId, projectId, askedAtMs, answeredAtMs, result, ...(failure && { failure }) };
     this.asked.push(job);
     if (result === 'admitted') {
       this.#running += 1;

@@ -96,7 +96,8 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
       cuts.some(({ fromMs, toMs }) => answeredAtMs <= toMs && answeredAtMs > fromMs - MOMENT_MS);
     const named = (jobs: readonly ToldJob[]): readonly string[] =>
       jobs.map(
-        ({ jobId, result }) => `job ${jobId}: ${result}; ${log.byJob.get(jobId) ?? 'no relay logged it'}`,
+        ({ jobId, result, failure }) =>
+          `job ${jobId}: ${result}${failure === undefined ? '' : `, ${failure}`}; ${log.byJob.get(jobId) ?? 'no relay logged it'}`,
       );
     return {
       asked: load.asked.length,
