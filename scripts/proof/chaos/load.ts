@@ -4,6 +4,7 @@ import type { InboxStore } from '../../../functions/core/ledger/index.ts';
 import { truthText } from '../../../functions/core/truth/index.ts';
 import type { LocalRouter } from '../../local/router/local-router.ts';
 import { CHAOS_PROJECTS, pathOfProject, rootOf } from './chaos-rules.ts';
+import type { ChaosRun } from './room-error.ts';
 
 export interface ToldJob {
   readonly jobId: number;
@@ -22,6 +23,7 @@ const INBOX_MS = 3_600_000;
 
 export class ChaosLoad {
   readonly asked: ToldJob[] = [];
+  readonly runs: ChaosRun[] = [];
   readonly #router: LocalRouter;
   readonly #inbox: InboxStore;
   readonly #random: () => number;
@@ -74,8 +76,10 @@ export class ChaosLoad {
     if (result === 'admitted') {
       this.#running += 1;
       this.runningMost = Math.max(this.runningMost, this.#running);
+      const fromMs = performance.now();
       await pause(runMs);
       this.#running -= 1;
+      this.runs.push({ jobId, projectId, fromMs, toMs: performance.now() });
     }
     await this.#tell(job, result === 'admitted' ? runMs : undefined, 'webhook');
   }
