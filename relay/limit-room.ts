@@ -31,6 +31,11 @@ export interface KnownRoom {
   heldTo: number;
   /** Of what is given back at a job's end: when that is, as far as anybody can guess. */
   slots: { readonly endsMs: number; readonly amount: number }[];
+  /** The same of jobs that the ledger had admitted through this relay before (monotonic), and how much that was then. */
+  before: { readonly endsMs: number; readonly amount: number }[];
+  beforeTotal: number;
+  /** Of what was taken when it was told: given back since, as far as anybody can guess. */
+  returned: number;
 }
 
 /** What of a room outlives its relay. */
@@ -52,7 +57,7 @@ export function knownRoom(
   const reason = refusal.reason as RoomReason;
   const { limitAmount, committed, resetsAtMs = Number.POSITIVE_INFINITY } = reason;
   const left = Math.max(0, limitAmount - committed);
-  const none = { spent: 0, held: 0, heldTo: 0, slots: [] };
+  const none = { spent: 0, held: 0, heldTo: 0, slots: [], before: [], beforeTotal: 0, returned: 0 };
   return { refusal, reason, policy, periodMs, ...told, left, resetsAtMs, ...none };
 }
 
@@ -108,13 +113,34 @@ export function spendRoom(room: KnownRoom, asked: number, endsMs: number): void 
   if (room.slots.length > SLOTS_MAX) room.spent -= room.slots.shift()?.amount ?? 0;
 }
 
+/** A job that was running when the room was told, as far as anybody can guess. */
+export function noteBefore(room: KnownRoom, endsMs: number, amount: number): void {
+  if (endsMs <= room.askedAtMs) return;
+  room.before.push({ endsMs, amount });
+  room.beforeTotal += amount;
+}
+
+/**
+ * Jobs often end before anybody thinks, so that some of these were over when the room was told: they are taken to be those
+ * with the earliest ends. A relay gives back of its own share, and never more than it knows to have been taken of it.
+ */
+export function giveBack(room: KnownRoom, atMs: number, relays: number): void {
+  room.before = room.before.filter(({ endsMs }) => endsMs > atMs);
+  const running = room.before.reduce((sum, { amount }) => sum + amount, 0);
+  const share = Math.floor((room.reason.limitAmount - room.left) / relays);
+  room.returned = Math.max(0, Math.min(share, room.beforeTotal) - running);
+}
+
 export const violationOf = ({
-  room: { refusal, reason, policy, left, spent, held },
+  room: { refusal, reason, policy, left, spent, held, returned },
   asked,
 }: RoomAsk): Violation =>
   policy === 'reject'
     ? { ...refusal, reason: { code: 'CONTROLLER_ERROR', cause: 'when_unreachable: reject' } }
-    : { ...refusal, reason: { ...reason, asked, committed: reason.limitAmount - left + spent + held } };
+    : {
+        ...refusal,
+        reason: { ...reason, asked, committed: reason.limitAmount - left + spent + held - returned },
+      };
 
 /** @param isTold - whether limits and their numbers may be told to whoever reads the job's page. */
 export function roomRefusalText(

@@ -4,7 +4,7 @@
  */
 import type { LimitRoom } from '../functions/core/contract/index.ts';
 import type { Job } from '../policies/checked-job.ts';
-import { timeoutEstimator } from '../policies/estimate.ts';
+import { sentTimeoutSeconds, timeoutEstimator } from '../policies/estimate.ts';
 import { jobOf } from '../policies/job.ts';
 import { keepLatest } from '../policies/keep-latest.ts';
 import { subjectsOf } from '../policies/limits/limits.ts';
@@ -13,13 +13,16 @@ import type { Policy } from '../policies/policy.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { disclosureFor } from '../policies/text/rejection-text.ts';
+import { isInFlight } from '../policies/units/unit.ts';
 import type { RelayClock } from './exchange.ts';
 import {
   askedOf,
+  giveBack,
   type KeptLimitRoom,
   type KnownRoom,
   keptRoomOf,
   knownRoom,
+  noteBefore,
   type RoomAsk,
   renew,
   restoredRoom,
@@ -40,6 +43,8 @@ const DELIVERED_MS = 2_000;
 const GIVEN_MAX = 10_000;
 /** Rooms that outlive a relay, those told last: a megabyte or two. */
 const KEPT_MAX = 2_000;
+/** GitLab's own for jobs that say nothing. */
+const TIMEOUT_S = 3_600;
 /** What an earlier relay gave may have gone into the journal in its last moment; the stream books it within seconds. */
 const UNBOOKED_MS = 60_000;
 
@@ -92,12 +97,15 @@ export class RelayRoom {
   /** The last ones. Looked at only when room is taken, because most of the time nobody does. */
   #admitted: AdmittedJob[] = [];
   #admittedTotal = 0;
+  /** Until then jobs may run that were admitted through this relay or the one before it, and that it does not know. */
+  #unknownUntilMs: number;
   #tells = 0;
   #takenAtMs = Number.NEGATIVE_INFINITY;
   readonly #given = new Map<number, true>();
 
   constructor(deps: RoomDeps) {
     this.#deps = deps;
+    this.#unknownUntilMs = deps.clock.monotonicMs() + TIMEOUT_S * 1_000;
   }
 
   /** What the ledger says now. */
@@ -149,7 +157,7 @@ export class RelayRoom {
 
   /** Takes what the job asks of every limit that is known to bind it. Undefined: it fits, or nothing is known. */
   take(request: AdmissionRequest): RoomRefusal | undefined {
-    const { policy, directory, clock } = this.#deps;
+    const { policy, directory, clock, relays } = this.#deps;
     if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
       return undefined;
     const nowMs = clock.nowMs();
@@ -160,6 +168,7 @@ export class RelayRoom {
     for (const { room } of asks) {
       this.#deduct(room, asJob);
       renew(room, nowMs);
+      if (clock.monotonicMs() >= this.#unknownUntilMs) giveBack(room, clock.monotonicMs(), relays);
     }
     const [first, ...rest] = asks.filter(({ room, asked }) => !this.#fits(room, asked));
     if (first === undefined) {
@@ -191,22 +200,30 @@ export class RelayRoom {
   #noteAdmitted(jobs: readonly AdmittedJob[]): void {
     this.#admitted.push(...jobs);
     this.#admittedTotal += jobs.length;
-    if (this.#admitted.length > 2 * ADMITTED_MAX) this.#admitted = this.#admitted.slice(-ADMITTED_MAX);
+    if (this.#admitted.length <= 2 * ADMITTED_MAX) return;
+    for (const { atMs, request } of this.#admitted.splice(0, this.#admitted.length - ADMITTED_MAX)) {
+      const endsMs = atMs + (sentTimeoutSeconds(request) ?? TIMEOUT_S) * 1_000;
+      this.#unknownUntilMs = Math.max(this.#unknownUntilMs, endsMs);
+    }
   }
 
   /** Each relay deducts what went through itself, so that together they deduct all of it. */
   #deduct(room: KnownRoom, asJob: (request: AdmissionRequest) => Job): void {
     const first = this.#admittedTotal - this.#admitted.length;
     for (const each of this.#admitted.slice(Math.max(0, room.heldTo - first))) {
-      if (each.tell === room.tell || each.atMs < room.askedAtMs) continue;
+      const isIn = each.tell === room.tell || each.atMs < room.askedAtMs;
+      if (isIn && !isInFlight(room.reason.unit)) continue;
       each.job ??= asJob(each.request);
-      if (subjectsOf(each.job).some(({ subject }) => subject === room.reason.subject))
-        room.held += askedOf(each.job, room);
+      const { job, atMs } = each;
+      if (!subjectsOf(job).some(({ subject }) => subject === room.reason.subject)) continue;
+      if (isIn) noteBefore(room, atMs + job.estimateSeconds * 1_000, askedOf(job, room));
+      else room.held += askedOf(job, room);
     }
     room.heldTo = this.#admittedTotal;
   }
 
-  #fits({ policy, left, spent, held }: KnownRoom, asked: number): boolean {
-    return policy === 'room' && left > 0 && asked <= Math.floor(left / this.#deps.relays) - spent - held;
+  #fits({ policy, left, spent, held, returned }: KnownRoom, asked: number): boolean {
+    const share = Math.floor(left / this.#deps.relays) + returned - spent - held;
+    return policy === 'room' && left + returned > 0 && asked <= share;
   }
 }
