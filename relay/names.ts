@@ -43,7 +43,7 @@ export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
 /** DynamoDB table for fallback answers that the function cannot be told of. Unset: they wait in memory alone. */
 export const ENV_JOURNAL_TABLE = 'TOLLGATE_JOURNAL_TABLE';
-/** Folder on disk for fallback answers that wait, so that they survive the relay's own death. Unset: they wait in memory alone. */
+/** Folder on disk for fallback answers that wait and for what is left of limits, so that both survive the relay's own death. Unset: memory alone. */
 export const ENV_SPOOL_FOLDER = 'TOLLGATE_SPOOL_FOLDER';
 /** Begins the keys of heartbeat and journal, as it begins every key of the table: `gitlab.example.com`. */
 export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';

@@ -12,6 +12,7 @@ import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
 import { Journal, type WriteJournal } from './journal.ts';
+import { RoomFile } from './kept-rooms.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { RelayRoom } from './room.ts';
@@ -44,7 +45,7 @@ interface RelayOptions {
   readonly observe: RelayObserver;
   /** Where fallback answers go that the function cannot be told of. Absent: they wait in memory alone. */
   readonly writeJournal?: WriteJournal | undefined;
-  /** Keeps fallback answers over the relay's own death. Absent: they wait in memory alone. */
+  /** Keeps fallback answers, and what is left of limits, over the relay's own death. Absent: both are in memory alone. */
   readonly spoolFolder?: string | undefined;
   /** Where every question is. @default kept for nobody */
   readonly accounts?: QuestionAccounts;
@@ -113,6 +114,7 @@ export function createRelay(options: RelayOptions): Relay {
     directory: directory.current,
     relays: options.relays ?? 1,
     isSettled: (sinceMs) => unmetered.isToldSince(sinceMs) && journal?.isBooked !== false,
+    changed: (how) => roomFile?.changed(how),
   });
   const forwarder = createForwarder({
     ...way,
@@ -140,6 +142,8 @@ export function createRelay(options: RelayOptions): Relay {
   const post = journal?.post ?? forwarder.postUnmetered;
   const { spoolFolder: folder } = options;
   const spool = folder === undefined ? undefined : openSpool({ folder, failed: notWritten('spool') });
+  const roomFile =
+    folder === undefined ? undefined : new RoomFile({ folder, clock, room, failed: notWritten('spool') });
   const unmetered = createUnmetered({ post, clock, random, observe, spool });
   const fallback = createFallback({
     clock,
@@ -214,6 +218,7 @@ export function createRelay(options: RelayOptions): Relay {
     cancelDecide();
     commit.close();
     await unmetered.flush(FLUSH_MS_MAX);
+    roomFile?.write();
     router.close();
   }
 
@@ -222,6 +227,7 @@ export function createRelay(options: RelayOptions): Relay {
       tellSchema(proof.standing);
       directory.start();
       unmetered.restore();
+      roomFile?.restore();
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },

@@ -1,10 +1,12 @@
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
+import type { OutagePolicy } from '../../../policies/limits/limit.ts';
 import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
 import { type LimitSet, limitAt } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { Unit } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/index.ts';
 import { writtenWait } from '../../core/limits/index.ts';
 
@@ -46,6 +48,8 @@ interface CounterNow {
   readonly mode?: Mode;
   /** How long jobs are kept waiting for room, as `20s`; absent: they are rejected at once. */
   readonly wait?: string;
+  /** What becomes of jobs while it cannot be asked; absent: as its rule or its kind has it. */
+  readonly whenUnreachable?: OutagePolicy;
 }
 
 /** Today's limits, and when that is: grants come and go. */
@@ -110,6 +114,7 @@ function counterNow(
   const bound = asked?.bound ?? limit?.amount;
   const mode = asked?.mode ?? limit?.mode;
   const wait = limit && writtenWait(limit);
+  const whenUnreachable = limit?.whenUnreachable;
   const counts = mode === 'enforce' ? committed : fitted;
   return {
     settled,
@@ -117,6 +122,6 @@ function counterNow(
     ...(bound !== undefined && { bound }),
     ...(typeof bound === 'number' && { left: bound - counts }),
     ...(mode !== undefined && { mode }),
-    ...(wait !== undefined && { wait }),
+    ...withoutAbsent({ wait, whenUnreachable }),
   };
 }

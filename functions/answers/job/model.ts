@@ -1,3 +1,4 @@
+import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import {
   amount,
   count,
@@ -80,6 +81,9 @@ const CounterSchema = z
       wait: maybe(
         text('How long jobs are kept waiting for room, as `20s`. Absent: they are rejected at once.'),
       ),
+      whenUnreachable: z.enum(OUTAGE_POLICIES).optional().openapi({
+        description: 'What becomes of jobs while it cannot be asked. Absent: as its rule or its kind has it.',
+      }),
     }),
   })
   .openapi('ExplainedCounter');

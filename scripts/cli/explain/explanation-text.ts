@@ -198,7 +198,8 @@ function thenRow({ counter, unit, atDecision }: CounterLine, currency: string): 
 
 function nowRow({ unit, atDecision, now }: CounterLine, currency: string): readonly string[] {
   const show = (amount: number): string => amountText(amount, unit, currency);
-  const { settled, held, bound, left, mode = '', wait } = now;
+  const { settled, held, bound, left, mode = '', wait, whenUnreachable } = now;
+  const more = [wait && `jobs wait ${wait}`, whenUnreachable && `when unreachable ${whenUnreachable}`];
   return [
     '',
     'now',
@@ -207,6 +208,6 @@ function nowRow({ unit, atDecision, now }: CounterLine, currency: string): reado
     show(held),
     bound === undefined ? 'no limit' : bound === 'unlimited' ? bound : show(bound),
     left === undefined ? '' : show(left),
-    wait === undefined ? mode : `${mode}, jobs wait ${wait}`,
+    [mode, ...more].filter((part) => part !== undefined).join(', '),
   ];
 }

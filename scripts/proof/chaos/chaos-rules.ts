@@ -50,7 +50,11 @@ export const packedRules = (): string =>
 
 /** How much fits on a counter, by its subject; undefined: no limit of this run. */
 export function chaosLimitOf(subject: string): number | undefined {
+  return subject === `group/${POOR_ROOT}` ? 4_000_000 : chaosCapOf(subject);
+}
+
+/** How many jobs may run at once. */
+export function chaosCapOf(subject: string): number | undefined {
   if (subject === 'instance') return SHARED_CAP;
-  if (subject === `group/${POOR_ROOT}`) return 4_000_000;
-  return subject.startsWith('group/') ? GROUP_CAP : undefined;
+  return subject.startsWith('group/') && subject !== `group/${POOR_ROOT}` ? GROUP_CAP : undefined;
 }

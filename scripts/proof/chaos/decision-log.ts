@@ -6,6 +6,8 @@ export class DecisionLog {
   readonly counts = { ledger: 0, admitted: 0, rejected: 0, withheld: 0 };
   /** Who answered, and why, by job. */
   readonly byJob = new Map<number, string>();
+  /** Jobs that the ledger admitted. */
+  readonly byLedger = new Set<number>();
   readonly restored: number[] = [];
   readonly lostJobs = new Set<number>();
 
@@ -25,6 +27,7 @@ export class DecisionLog {
     const { counts } = this;
     const unheard = heard === false ? ', not heard' : '';
     this.byJob.set(Number(jobId), `${outcome} by ${via}${cause === undefined ? '' : `, ${cause}`}${unheard}`);
+    if (via === 'ledger' && outcome === 'admitted') this.byLedger.add(Number(jobId));
     if (via === 'ledger') counts.ledger += 1;
     else if (cause === 'schema_unproven') counts.withheld += 1;
     else if (outcome === 'admitted') counts.admitted += 1;

@@ -1,4 +1,5 @@
 /** What is done to the parts, one at a time: each is begun, lasts, and is over. */
+import { until } from '../conformance/until.ts';
 import type { WayState } from './fault-proxy.ts';
 import type { ChaosScene } from './scene.ts';
 
@@ -70,7 +71,7 @@ export const FAULTS: readonly ChaosFault[] = [
       admitWays(scene, 'cut');
       tableWays(scene, 'cut');
       await new Promise((resolve) => setTimeout(resolve, KILLED_AFTER_MS));
-      await scene.relays[relay]?.kill();
+      await killRelay(scene, relay);
     },
     end: async (scene, relay) => {
       await scene.relays[relay]?.start();
@@ -81,7 +82,7 @@ export const FAULTS: readonly ChaosFault[] = [
   {
     name: 'relay killed',
     cuts: true,
-    begin: (scene, relay) => scene.relays[relay]?.kill(),
+    begin: (scene, relay) => killRelay(scene, relay),
     end: (scene, relay) => scene.relays[relay]?.start(),
   },
   {
@@ -95,11 +96,22 @@ export const FAULTS: readonly ChaosFault[] = [
   {
     name: 'router cut off from the relays',
     cuts: true,
-    begin: ({ router }) => void router.resetConnections(),
+    begin: async ({ router }) => {
+      router.resetConnections();
+      await router.until(() => router.waitingStreams() === 0, { timeoutMs: NOTICED_MS_MAX });
+    },
     end: () => {},
   },
 ];
 
+/** What is asked before the router has noticed goes to a stream that is dead: it is cut like what was asked before. */
+async function killRelay({ relays, router }: ChaosScene, relay: number): Promise<void> {
+  const before = router.connections();
+  await relays[relay]?.kill();
+  await until(async () => router.connections() < before, NOTICED_MS_MAX);
+}
+
+const NOTICED_MS_MAX = 10_000;
 /** Long enough that the relay has answers that nobody else knows. */
 const KILLED_AFTER_MS = 700;
 

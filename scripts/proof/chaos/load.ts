@@ -4,6 +4,7 @@ import type { InboxStore } from '../../../functions/core/ledger/index.ts';
 import { truthText } from '../../../functions/core/truth/index.ts';
 import type { LocalRouter } from '../../local/router/local-router.ts';
 import { CHAOS_PROJECTS, pathOfProject, rootOf } from './chaos-rules.ts';
+import type { ChaosRun } from './room-error.ts';
 
 export interface ToldJob {
   readonly jobId: number;
@@ -11,6 +12,8 @@ export interface ToldJob {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
   readonly result: string;
+  /** Why the router had no answer. */
+  readonly failure?: string;
 }
 
 /** Shorter than the estimate of the policy. */
@@ -20,6 +23,7 @@ const INBOX_MS = 3_600_000;
 
 export class ChaosLoad {
   readonly asked: ToldJob[] = [];
+  readonly runs: ChaosRun[] = [];
   readonly #router: LocalRouter;
   readonly #inbox: InboxStore;
   readonly #random: () => number;
@@ -64,14 +68,18 @@ export class ChaosLoad {
     const projectId = CHAOS_PROJECTS[Math.floor(this.#random() * CHAOS_PROJECTS.length)] ?? 0;
     const runMs = RUN_MS.min + this.#random() * RUN_MS.spread;
     const askedAtMs = performance.now();
-    const { result } = await this.#router.admit(questionOf(jobId, projectId));
-    const job = { jobId, projectId, askedAtMs, answeredAtMs: performance.now(), result };
+    const { result, reason } = await this.#router.admit(questionOf(jobId, projectId));
+    const failure = result === 'failed' ? reason : undefined;
+    const answeredAtMs = performance.now();
+    const job = { jobId, projectId, askedAtMs, answeredAtMs, result, ...(failure && { failure }) };
     this.asked.push(job);
     if (result === 'admitted') {
       this.#running += 1;
       this.runningMost = Math.max(this.runningMost, this.#running);
+      const fromMs = performance.now();
       await pause(runMs);
       this.#running -= 1;
+      this.runs.push({ jobId, projectId, fromMs, toMs: performance.now() });
     }
     await this.#tell(job, result === 'admitted' ? runMs : undefined, 'webhook');
   }

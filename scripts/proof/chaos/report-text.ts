@@ -1,4 +1,4 @@
-import { SHARED_CAP } from './chaos-rules.ts';
+import { chaosCapOf, SHARED_CAP } from './chaos-rules.ts';
 import type { ChaosResult } from './run-chaos.ts';
 
 interface ChaosPromise {
@@ -21,6 +21,10 @@ export function promisesOf(result: ChaosResult): readonly ChaosPromise[] {
   return [
     counted('questions that nobody answered', result.unanswered),
     plain('commits at which the ledger itself was over a limit', result.ledgerOver),
+    plain(
+      "jobs over a cap beyond what relays admitted alone, the room's error",
+      result.roomError.unexplained,
+    ),
     counted('questions in no books and not declared lost', result.nowhere),
     plain('questions that a relay could not account for', result.unaccounted),
     counted('jobs whose books say another thing than the router heard', result.wrong),
@@ -28,6 +32,9 @@ export function promisesOf(result: ChaosResult): readonly ChaosPromise[] {
     plain('holds left', result.liveLeft),
   ];
 }
+
+const overText = (what: string, over: number, limit: number): string =>
+  `  ${what.padEnd(36)} ${over} of ${limit} (${((100 * over) / limit).toFixed(1)} %)`;
 
 export function chaosText(result: ChaosResult): string {
   const { decisions, answered } = result;
@@ -45,11 +52,12 @@ export function chaosText(result: ChaosResult): string {
       `${result.inTheMoment} gone in the moment of a kill, ${result.swept} ended by asking GitLab`,
     `Books       ${result.counters} counters, ${result.commits} commits looked at`,
     `At once     ${result.runningMost} jobs really ran, of ${SHARED_CAP} under the shared cap`,
-    "Over a limit in the books at most, outage and recovery included: the room's error, and ends not worked off yet",
-    ...result.overLimits.map(
-      ({ counter, limit, mostOver }) =>
-        `  ${counter.padEnd(36)} ${mostOver} of ${limit} (${((100 * mostOver) / limit).toFixed(1)} %)`,
+    "Room's error  jobs that really ran beyond a cap, at most, outage and recovery included",
+    ...Object.entries(result.roomError.most).map(([subject, most]) =>
+      overText(subject, most, chaosCapOf(subject) ?? 0),
     ),
+    'In the books  over a limit at most: ends that were not worked off yet come on top',
+    ...result.overLimits.map(({ counter, limit, mostOver }) => overText(counter, mostOver, limit)),
     '',
     ...promisesOf(result).map(
       ({ what, got, samples }) =>

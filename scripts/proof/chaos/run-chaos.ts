@@ -10,6 +10,7 @@ import { DecisionLog } from './decision-log.ts';
 import { drawFaults } from './faults.ts';
 import { ChaosLoad, type ToldJob } from './load.ts';
 import { OverLimit } from './over-limit.ts';
+import { roomError } from './room-error.ts';
 import { CHAOS_INSTANCE, CHAOS_TABLE, type ChaosScene, openScene } from './scene.ts';
 import { SettlementReader } from './settlement-reader.ts';
 
@@ -30,6 +31,7 @@ export interface ChaosResult {
   readonly commits: number;
   readonly overLimits: OverLimit['figures'];
   readonly ledgerOver: number;
+  readonly roomError: ReturnType<typeof roomError>;
   /** Jobs that really ran at once, at most, under the shared cap. */
   readonly runningMost: number;
   /** Neither admitted nor rejected, though the relay and the connection that had it lived on. */
@@ -96,7 +98,8 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
       cuts.some(({ fromMs, toMs }) => answeredAtMs <= toMs && answeredAtMs > fromMs - MOMENT_MS);
     const named = (jobs: readonly ToldJob[]): readonly string[] =>
       jobs.map(
-        ({ jobId, result }) => `job ${jobId}: ${result}; ${log.byJob.get(jobId) ?? 'no relay logged it'}`,
+        ({ jobId, result, failure }) =>
+          `job ${jobId}: ${result}${failure === undefined ? '' : `, ${failure}`}; ${log.byJob.get(jobId) ?? 'no relay logged it'}`,
       );
     return {
       asked: load.asked.length,
@@ -107,6 +110,7 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
       commits: reader.commits,
       overLimits: over.figures,
       ledgerOver: over.broken,
+      roomError: roomError(load.runs, (jobId) => log.byLedger.has(jobId)),
       runningMost: load.runningMost,
       unanswered: named(load.asked.filter((job) => !told.includes(job) && !cut(job))),
       cut: load.asked.filter((job) => !told.includes(job) && cut(job)).length,

@@ -1,5 +1,6 @@
 import type { ExplainedCounter, JobExplanation } from '../../../answers/job/model.ts';
 import { Table } from '../parts/layout.tsx';
+import { OUTAGE_TEXTS } from '../parts/limit-words.ts';
 import { subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { modeTag, type PageFormat, pageAmount } from '../parts/page-format.tsx';
@@ -59,7 +60,8 @@ function counterLine(
         {subjectLink(subject, label)}
         <small class="soft">
           <code>{limit}</code> {period !== 'now' && period} {now.mode !== undefined && modeTag(now.mode)}{' '}
-          {now.wait !== undefined && <>jobs wait {now.wait}</>}
+          {now.wait !== undefined && <>jobs wait {now.wait}</>}{' '}
+          {now.whenUnreachable && <>{OUTAGE_TEXTS[now.whenUnreachable]} while it cannot be asked</>}
         </small>
       </th>
       <td class="full">{before}</td>

@@ -8,6 +8,13 @@ export { limitWords } from '../../../answers/standing/limit-words.ts';
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);
 
+/** Of a limit, while it cannot be asked. */
+export const OUTAGE_TEXTS = {
+  admit: 'admits all',
+  room: 'admits what was left',
+  reject: 'rejects all',
+} as const;
+
 /** Below 0 in words: nobody should have to find a minus. */
 export const leftText = (limit: Pick<LimitRow, 'left' | 'unit'>, telling: PageFormat): string =>
   limit.left === undefined

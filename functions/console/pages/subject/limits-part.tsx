@@ -2,7 +2,14 @@ import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { Bar } from '../parts/bar.tsx';
 import { Table } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmountWords, limitWords, onlyWatches } from '../parts/limit-words.ts';
+import {
+  leftClass,
+  leftText,
+  limitAmountWords,
+  limitWords,
+  OUTAGE_TEXTS,
+  onlyWatches,
+} from '../parts/limit-words.ts';
 import { address, contactLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { bare, edge, modeTag, type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
@@ -82,12 +89,6 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): 
     </tr>
   );
 }
-
-const OUTAGE_TEXTS = {
-  admit: 'admits all',
-  room: 'admits what was left',
-  reject: 'rejects all',
-} as const;
 
 function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
   const { unit, period, owner, softAmount, granted, carried, byDefault, inForce, fromMs, untilMs } = limit;

@@ -53,3 +53,17 @@ test.each([
     expect(line?.now).toMatchObject({ bound, left: bound, mode });
   },
 );
+
+test('a limit that says what becomes of jobs while it cannot be asked is shown with it, and no other', () => {
+  const said = someLimits({
+    limits: [
+      { on: { group: 101 }, money: 3, per: 'month', when_unreachable: 'reject' },
+      { on: { group: 100 }, money: 3, per: 'month' },
+    ],
+  });
+  const nowOf = (subject: string) =>
+    counterLines(aRecord(subject), [], new Map(), { limits: said, directory: aDirectory, nowMs: NOW_MS })[0]
+      ?.now;
+  expect(nowOf('group/101')).toMatchObject({ whenUnreachable: 'reject' });
+  expect(nowOf('group/100')).not.toHaveProperty('whenUnreachable');
+});

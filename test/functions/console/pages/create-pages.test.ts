@@ -172,3 +172,9 @@ test('a notice before the sign-in has the same dress and runs no markup', async 
   expect(text).toContain('&lt;b&gt;');
   expect(text).not.toContain('<b>');
 });
+
+test('the page of a job says what becomes of jobs while a limit of it cannot be asked', async () => {
+  const { app } = pagesApp('full');
+  const text = await (await app.request('/jobs/4711')).text();
+  expect(text.match(/admits what was left while it cannot be asked/g)).toHaveLength(1);
+});

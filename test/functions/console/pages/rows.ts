@@ -472,7 +472,10 @@ export const A_REJECTED_JOB: JobExplanation = {
         checked: true,
         seen: { committed: 498_700_000, bound: 500 * EUR, left: 1_300_000, asked: 2_400_000 },
       },
-      now: { settled: 498_700_000, held: 61_300_000, bound: 700 * EUR, left: 140 * EUR, mode: 'enforce' },
+      now: {
+        ...{ settled: 498_700_000, held: 61_300_000, bound: 700 * EUR, left: 140 * EUR, mode: 'enforce' },
+        whenUnreachable: 'room',
+      },
     },
   ],
   countersHidden: 1,

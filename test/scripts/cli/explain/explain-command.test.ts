@@ -153,6 +153,15 @@ test('a raised limit would admit it now, and a limit that is gone is told as gon
   ]);
 });
 
+test('of a limit that says so, what becomes of jobs while it cannot be asked', async () => {
+  const house = bench();
+  await house.ask([aRequest(1)]);
+  expect((await explained(house, '1')).out).not.toContain('when unreachable');
+  const limit = { on: { group: 101 }, money: 3, per: 'month', when_unreachable: 'reject' };
+  house.documents({ rules: RULES }, [limit]);
+  expect((await explained(house, '1')).out).toContain('enforce, when unreachable reject');
+});
+
 describe('what was not recorded is said', () => {
   test("variables' values: the rules that read them are not asked again", async () => {
     const house = ledgerBench({

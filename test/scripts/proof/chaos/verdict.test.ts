@@ -5,6 +5,7 @@ import { DecisionLog } from '../../../../scripts/proof/chaos/decision-log.ts';
 import { drawFaults, FAULTS } from '../../../../scripts/proof/chaos/faults.ts';
 import { OverLimit } from '../../../../scripts/proof/chaos/over-limit.ts';
 import { chaosText, promisesOf } from '../../../../scripts/proof/chaos/report-text.ts';
+import { type ChaosRun, roomError } from '../../../../scripts/proof/chaos/room-error.ts';
 import type { ChaosResult } from '../../../../scripts/proof/chaos/run-chaos.ts';
 
 const GOOD: ChaosResult = {
@@ -16,6 +17,7 @@ const GOOD: ChaosResult = {
   commits: 20,
   overLimits: [{ counter: 'instance|jobs-now|now', limit: 40, mostOver: 2 }],
   ledgerOver: 0,
+  roomError: { most: { instance: 1 }, unexplained: 0 },
   runningMost: 41,
   unanswered: [],
   cut: 1,
@@ -35,11 +37,13 @@ const brokenIn = (result: ChaosResult): readonly string[] =>
 test('a good run breaks no promise, and prints the error of the room', () => {
   expect(brokenIn(GOOD)).toEqual([]);
   expect(chaosText(GOOD)).toContain('2 of 40 (5.0 %)');
+  expect(chaosText(GOOD)).toMatch(/instance +1 of 40 \(2\.5 %\)/);
   expect(chaosText(GOOD)).toContain('41 jobs really ran, of 40');
 });
 
 test.each<Partial<ChaosResult>>([
   { ledgerOver: 1 },
+  { roomError: { most: { instance: 1 }, unexplained: 1 } },
   { unanswered: ['job 1'] },
   { nowhere: ['job 1'] },
   { wrong: ['job 1'] },
@@ -66,6 +70,18 @@ test('over a limit is what the ledger admitted beyond it; what relays admitted a
   expect(over.broken).toBe(1);
 });
 
+test('the room’s error is what really ran beyond a cap, and only jobs that relays admitted alone explain it', () => {
+  // Of the group with a cap of 14: sixteen side by side, then one after the other.
+  const runs = Array.from({ length: 20 }, (_, index): ChaosRun => {
+    const fromMs = index < 16 ? index : 1_000 + 10 * index;
+    return { jobId: index, projectId: 2000, fromMs, toMs: index < 16 ? 900 : fromMs + 10 };
+  });
+  const admittedAlone = (...jobIds: readonly number[]) => roomError(runs, (jobId) => !jobIds.includes(jobId));
+  expect(admittedAlone(14, 15)).toEqual({ most: { instance: 0, 'group/100': 2 }, unexplained: 0 });
+  expect(admittedAlone(3).unexplained).toBe(1);
+  expect(admittedAlone().unexplained).toBe(2);
+});
+
 test('the same seed has the same faults, and each comes once before any comes again', () => {
   const drawn = (seed: number) => {
     const faults = drawFaults(seededRandom(seed));
@@ -89,6 +105,7 @@ test('the relays’ lines say who answered, what was taken over and what is lost
   ];
   for (const line of lines) log.hear(JSON.stringify(line));
   for (const line of ['{"_aws":{}}', 'no JSON']) log.hear(line);
+  expect([...log.byLedger]).toEqual([1]);
   expect(log.counts).toEqual({ ledger: 1, admitted: 1, rejected: 1, withheld: 1 });
   expect(log.byJob.get(3)).toBe('rejected by fallback, unreachable, not heard');
   expect([log.restored, [...log.lostJobs]]).toEqual([[3], [8, 9]]);
