@@ -21,6 +21,7 @@ import { requestRows, waitingOf } from './requests/requests.ts';
 import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
 import { rolloutOf } from './rollout/rollout-view.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
+import { closedMonthsOf, statementNumbersOf } from './statement/closed-months.ts';
 import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
@@ -54,6 +55,8 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     rollout: rolloutOf(reading),
     rolloutForecast: rolloutForecastOf(reading),
     statement: viewerStatement(reading),
+    closedMonths: closedMonthsOf(reading),
+    statementNumbers: statementNumbersOf(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading, compareEdit),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),

@@ -22,6 +22,8 @@ export const ACCESS: AccessTable = {
   'POST /rollout/reports': EDIT,
   'GET /coverage': LOOK,
   'GET /statements/:month': LOOK,
+  'GET /closed-statements': LOOK,
+  'GET /closed-statements/numbers': EVERYTHING,
   'GET /limits': LOOK,
   'GET /limits/history': LOOK,
   'POST /limits/preview': EDIT,

@@ -55,6 +55,12 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async overview(asked, viewer) {
       return overviewOf(groups, asked, viewer);
     },
+    async closedMonths() {
+      return undefined;
+    },
+    async statementNumbers() {
+      return undefined;
+    },
     async budgets() {
       return { currency: 'EUR', nowMs: 0, rows: [], total: 0, forecastMax: 0 };
     },
