@@ -68,6 +68,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./statement/verify-command.ts')).verifyCommand,
   },
   {
+    name: 'audit',
+    summary:
+      'Is every job of a month charged what it should be? Recomputed from GitLab and the price lists alone',
+    load: async () => (await import('./audit/audit-command.ts')).auditCommand,
+  },
+  {
     name: 'report chargeback',
     summary: 'What is a group charged for a month? The same as tollgate statement',
     load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,
