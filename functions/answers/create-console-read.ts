@@ -17,6 +17,7 @@ import { limitsNow } from './reading/limits-now.ts';
 import { poolsNow } from './reading/pools.ts';
 import type { ReadContext, ReadingDeps } from './reading/reading.ts';
 import { NOWHERE, scopeOf } from './reading/scope.ts';
+import { reconciliationOf } from './reconciliation/reconciliation.ts';
 import { requestRows, waitingOf } from './requests/requests.ts';
 import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
 import { rolloutOf } from './rollout/rollout-view.ts';
@@ -57,6 +58,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     statement: viewerStatement(reading),
     closedMonths: closedMonthsOf(reading),
     statementNumbers: statementNumbersOf(reading),
+    reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading, compareEdit),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),

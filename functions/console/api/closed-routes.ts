@@ -1,5 +1,6 @@
-/** Months that were closed, and whether they are as they were written. */
+/** Whether the books agree: closed months as they were written, counters as their jobs make them. */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { ReconciliationSchema } from '../../answers/reconciliation/model.ts';
 import { ClosedMonthsSchema, StatementNumbersSchema } from '../../answers/statement/closed-model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
@@ -36,8 +37,16 @@ const statementNumbers = createRoute({
   },
 });
 
+const reconciliation = createRoute({
+  method: 'get',
+  path: '/reconciliation',
+  summary: 'Whether counters and statements agree, and when that was checked',
+  responses: { 200: jsonAnswer(ReconciliationSchema, 'Of the counters you see') },
+});
+
 export const closedRoutes = ({ read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
+    .openapi(reconciliation, async (c) => c.json(await read.reconciliation(c.var.user), 200))
     .openapi(closedMonths, async (c) => {
       const found = await read.closedMonths(c.req.valid('query').group, c.var.user);
       return found === undefined ? c.json(NOT_THERE, 404) : c.json(found, 200);

@@ -12,6 +12,7 @@ import { MeSchema } from '../../../functions/answers/me/model.ts';
 import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
 import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
 import { list, z } from '../../../functions/answers/reading/schema.ts';
+import { ReconciliationSchema } from '../../../functions/answers/reconciliation/model.ts';
 import { RequestRowSchema } from '../../../functions/answers/requests/model.ts';
 import { RolloutForecastSchema, RolloutViewSchema } from '../../../functions/answers/rollout/model.ts';
 import { ShadowViewSchema } from '../../../functions/answers/shadow/model.ts';
@@ -41,6 +42,7 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   statement: z.object({ outcome: z.literal('stated'), statement: StatementSchema }),
   closedMonths: ClosedMonthsSchema,
   statementNumbers: StatementNumbersSchema,
+  reconciliation: ReconciliationSchema,
   preview: PreviewSchema,
   backtest: BacktestAnswerSchema,
   history: HistoryPageSchema,

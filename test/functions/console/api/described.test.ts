@@ -169,6 +169,7 @@ test('every route answers as it is described', async () => {
       '/statements/2026-10?group=instance',
       '/closed-statements?group=101',
       '/closed-statements/numbers',
+      '/reconciliation',
     ],
   ]) {
     const answer = await see(path);
