@@ -96,6 +96,8 @@ export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 export const DIRECTORY_PK_SUFFIX = '@directory';
 /** `gitlab.example.com@limits` begins the keys of the sets of limits, their log and what is asked for. */
 export const LIMITS_PK_SUFFIX = '@limits';
+/** `gitlab.example.com@statements` begins the keys of the months that were closed: written once, and never again. */
+export const STATEMENTS_PK_SUFFIX = '@statements';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
 /** The keys of pseudonyms: only the nightly check may read them. */

@@ -6,6 +6,7 @@ import {
   PSEUDONYMS_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
+  STATEMENTS_PK_SUFFIX,
   SUM_LOG_PK_INFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../functions/names.ts';
@@ -138,8 +139,8 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       writes: [{ actions: PUT, partitions: [`${instance}${HEALTH_PK_SUFFIX}`] }],
     },
     /**
-     * Reads all of the table; marks counters that drift, writes what the stream lost of usage and what it found, and puts
-     * pseudonyms for users.
+     * Reads all of the table; marks counters that drift, writes what the stream lost of usage and what it found, puts pseudonyms for
+     * users, and closes months.
      */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
@@ -152,6 +153,11 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
             ...[`${instance}@sums`, `${instance}@sums#known#*`],
             ...pseudonymPartitions(instance),
           ],
+        },
+        // Closed months are put, and nobody may update or delete one.
+        {
+          actions: PUT,
+          partitions: [`${instance}${STATEMENTS_PK_SUFFIX}`, `${instance}${STATEMENTS_PK_SUFFIX}#*`],
         },
       ],
       pseudonyms: true,

@@ -22,9 +22,11 @@ import type { MeAnswer } from './me/model.ts';
 import type { Overview, OverviewQuery } from './overview/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
 import type { Viewer } from './reading/viewer.ts';
+import type { Reconciliation } from './reconciliation/model.ts';
 import type { RequestRow } from './requests/model.ts';
 import type { RolloutForecastAnswer, RolloutQuery, RolloutView } from './rollout/model.ts';
 import type { ShadowQuery, ShadowView } from './shadow/model.ts';
+import type { ClosedMonths, StatementNumbers } from './statement/closed-model.ts';
 import type { StatementAnswer, StatementQuery } from './statement/model.ts';
 import type { SubjectQuery, SubjectView } from './subject/model.ts';
 import type { UsageDaysView, UsageQuery } from './usage/model.ts';
@@ -50,6 +52,12 @@ export interface ConsoleReader {
   rolloutForecast(subjects: readonly string[], viewer: Viewer): Promise<RolloutForecastAnswer>;
   /** What a group of the viewer's is charged for a month. */
   statement(asked: StatementQuery, viewer: Viewer): Promise<StatementAnswer>;
+  /** The closed months of a group of the viewer's. Undefined: there is no such group, or it is not theirs to see. */
+  closedMonths(group: string, viewer: Viewer): Promise<ClosedMonths | undefined>;
+  /** Which closed statement has which number, of all groups. Undefined: nobody closes months here. */
+  statementNumbers(from: number): Promise<StatementNumbers | undefined>;
+  /** Whether counters and statements agree, of what the viewer sees, and when that was checked. */
+  reconciliation(viewer: Viewer): Promise<Reconciliation>;
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
   /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */

@@ -17,10 +17,12 @@ import { limitsNow } from './reading/limits-now.ts';
 import { poolsNow } from './reading/pools.ts';
 import type { ReadContext, ReadingDeps } from './reading/reading.ts';
 import { NOWHERE, scopeOf } from './reading/scope.ts';
+import { reconciliationOf } from './reconciliation/reconciliation.ts';
 import { requestRows, waitingOf } from './requests/requests.ts';
 import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
 import { rolloutOf } from './rollout/rollout-view.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
+import { closedMonthsOf, statementNumbersOf } from './statement/closed-months.ts';
 import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
@@ -54,6 +56,9 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     rollout: rolloutOf(reading),
     rolloutForecast: rolloutForecastOf(reading),
     statement: viewerStatement(reading),
+    closedMonths: closedMonthsOf(reading),
+    statementNumbers: statementNumbersOf(reading),
+    reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading, compareEdit),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),

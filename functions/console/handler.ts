@@ -23,6 +23,7 @@ import {
   visitorAddress,
 } from '../core/signin/index.ts';
 import { snsNotify } from '../core/sns/index.ts';
+import { dynamoStatementChain } from '../core/statements/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
@@ -85,7 +86,13 @@ const read = createConsoleRead({
   ledger,
   usage,
   // Nobody scans the table for a page: a month is stated by its days.
-  books: { instance: table.instance, description: `table ${table.table.tableName}`, usage, periods: store },
+  books: {
+    instance: table.instance,
+    description: `table ${table.table.tableName}`,
+    usage,
+    periods: store,
+    chain: dynamoStatementChain(table),
+  },
   recounts: dynamoRecountOutcomes(table),
   places,
   zone,

@@ -12,9 +12,13 @@ import {
   recountOn,
   replaceUserIds,
 } from '../core/ledger/index.ts';
+import { DynamoLimitTable, readDocument, readLimitSet } from '../core/limits/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
+import { readPackedRules } from '../core/rules/index.ts';
+import { dynamoStatementChain } from '../core/statements/index.ts';
 import { DynamoRollupStore, placeBy } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
+import { areMonthsDue, closeMonths } from './close-months.ts';
 import { readDriftConfig } from './config.ts';
 import { measureBooksCheck, measureDriftReport } from './measure-report.ts';
 import { mendUsage } from './mend-usage.ts';
@@ -26,6 +30,7 @@ const DIRECTORY_TIMEOUT_MS = 10_000;
 /** Leaves three of the run's 15 minutes for what a round ends with; the next run goes on. */
 const READS_UNTIL_MS = 12 * 60_000;
 const NAMES_UNTIL_MS = 13 * 60_000;
+const CLOSED_UNTIL_MS = 14 * 60_000;
 
 const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
@@ -33,8 +38,8 @@ const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 
 /**
- * Lambda's entry point for the schedule: compares the second sums, then begins the night's recount, goes on with it, or has nothing
- * more to do. Give it 15 minutes.
+ * Lambda's entry point for the schedule: compares the second sums, begins the night's recount or goes on with it, and once a day
+ * closes the months that are over. Give it 15 minutes.
  */
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
@@ -43,6 +48,7 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
     (error: unknown) => ({ error }),
   );
   const outcome = await recount(startMs);
+  await closeDueMonths(startMs);
   // A recount that could go on has done so.
   if (failure !== undefined) throw failure.error;
   return outcome;
@@ -83,10 +89,37 @@ async function recount(startMs: number): Promise<string> {
   });
 }
 
-async function mendDeps() {
-  const known = await readWholeDirectory(new DynamoDirectoryTable(table), {
-    timeoutMs: DIRECTORY_TIMEOUT_MS,
+/** Rules and groups are read on the days on which there is something to close. */
+async function closeDueMonths(startMs: number): Promise<void> {
+  const chain = dynamoStatementChain(table);
+  const { lookedAtMs } = await chain.register();
+  if (!areMonthsDue(lookedAtMs, systemClock.nowMs())) return;
+  const [{ policy, limits, directory: packed }, known] = await Promise.all([rulesInForce(), readGroups()]);
+  const directory = known?.directory ?? packed;
+  // Without groups nobody knows who is charged.
+  if (directory === undefined) return;
+  const found = await closeMonths(startMs + CLOSED_UNTIL_MS, {
+    ...{ chain, limits, directory, clock: systemClock, instance: config.gitlabInstance },
+    ...{ currency: policy.currency, prices: policy.prices, usageZone: config.zone },
+    ...{ usage: new DynamoRollupStore(table), periods: store },
   });
+  consoleLog.info('months closed', { ...found });
+}
+
+async function rulesInForce() {
+  const { policy, limits, directory } = readPackedRules(config.rulesFile);
+  const limitTable = new DynamoLimitTable(table);
+  const pointer = await limitTable.getPointer({ timeoutMs: DIRECTORY_TIMEOUT_MS });
+  if (pointer === undefined) return { policy, directory, limits: limits.limits };
+  const { document } = await readLimitSet(pointer.set, limitTable);
+  return { policy, directory, limits: readDocument(document, pointer.set, policy).limits };
+}
+
+const readGroups = () =>
+  readWholeDirectory(new DynamoDirectoryTable(table), { timeoutMs: DIRECTORY_TIMEOUT_MS });
+
+async function mendDeps() {
+  const known = await readGroups();
   return {
     store: new DynamoRollupStore(table),
     clock: systemClock,

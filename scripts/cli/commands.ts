@@ -58,6 +58,22 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./statement/statement-command.ts')).statementCommand,
   },
   {
+    name: 'statement closed',
+    summary: 'A month as it was closed, which never changes: number, lines, credits, adjustments and hash',
+    load: async () => (await import('./statement/closed-command.ts')).closedCommand,
+  },
+  {
+    name: 'statement verify',
+    summary: 'Are the closed months as they were written? Hashes, chains and numbers',
+    load: async () => (await import('./statement/verify-command.ts')).verifyCommand,
+  },
+  {
+    name: 'audit',
+    summary:
+      'Is every job of a month charged what it should be? Recomputed from GitLab and the price lists alone',
+    load: async () => (await import('./audit/audit-command.ts')).auditCommand,
+  },
+  {
     name: 'report chargeback',
     summary: 'What is a group charged for a month? The same as tollgate statement',
     load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,

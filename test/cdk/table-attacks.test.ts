@@ -35,6 +35,9 @@ const PARTITIONS = {
   'log of sums': keys.sumLog(1, 'x').pk,
   'known sums': keys.sumMemory('group/1').pk,
   'open sums': keys.sumsOpen.pk,
+  'register of statements': keys.statementRegister.pk,
+  'number of a statement': keys.statementNumber(1).pk,
+  'closed statement': keys.closedStatement('group/101', '2026-10').pk,
   'outcome of the canary': keys.canaryOutcome.pk,
   'register of instances': INSTANCES_PK,
   'hourly look': keys.healthLook.pk,
@@ -61,6 +64,8 @@ const LIMITS: readonly Item[] = [
   ...(['limits pointer', 'limits chunk', 'opening of a period', 'change log', 'request for more'] as const),
 ];
 
+const STATEMENTS: readonly Item[] = ['register of statements', 'number of a statement', 'closed statement'];
+
 /** All that each role may put or update. Nobody deletes, but the console a session. */
 const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   AdmitProgram: BOOKS,
@@ -79,6 +84,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
     ...(['known sums', 'open sums'] as const),
+    ...STATEMENTS,
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
   DoctorProgram: ['hourly look'],
@@ -139,6 +145,15 @@ test('every role puts what it keeps', () => {
     own.filter((item) => !may(role, 'PutItem', item)).map((item) => `${role} ${item}`),
   );
   expect(missing).toEqual([]);
+});
+
+test('nobody updates or deletes what was closed', () => {
+  const taken = Object.keys(MAY_WRITE).flatMap((role) =>
+    ['UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLUpdate', 'PartiQLDelete'].flatMap((action) =>
+      STATEMENTS.filter((item) => may(role, action, item)).map((item) => `${role} ${action} ${item}`),
+    ),
+  );
+  expect(taken).toEqual([]);
 });
 
 test('only the console reads who is signed in, also in a batch beside items of one’s own', () => {

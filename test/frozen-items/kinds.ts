@@ -21,6 +21,8 @@ import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
+import { sealed } from '../../functions/core/statements/closed-statement.ts';
+import { dynamoStatementChain } from '../../functions/core/statements/statement-chain.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
@@ -225,6 +227,18 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@sums', is('open')),
     read: (place) => dynamoOpenDifferences(options(place)).read(),
   },
+  'statement-register': {
+    is: at('@statements', is('register')),
+    read: (place) => dynamoStatementChain(options(place)).register(),
+  },
+  'statement-number': {
+    is: under('@statements#number#', any),
+    read: (place) => dynamoStatementChain(options(place)).numbers(1),
+  },
+  'closed-statement': {
+    is: under('@statements#of#', any),
+    read: (place) => dynamoStatementChain(options(place)).of('group/101'),
+  },
   'canary-outcome': {
     is: at('@canary', is('outcome')),
     read: (place) => dynamoCanaryOutcomes(options(place)).read(),
@@ -258,6 +272,27 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: (pk) => pk === '@instances',
     read: (place) => dynamoInstanceRegister(options(place)).list(),
   },
+};
+
+const A_CREDIT = { id: 'FIN-1', micros: -50, reason: 'a credit' };
+const A_STATEMENT = {
+  ...{ number: 1, subject: 'group/101', group: 'acme/payments', month: '2026-10', zone: 'UTC' },
+  ...{ startMs: Date.UTC(2026, 9, 1), endMs: Date.UTC(2026, 10, 1), closedAtMs: NOVEMBER_21_MS },
+  ...{ instance: INSTANCE, currency: 'EUR', priceVersions: ['2026-11'], usageZone: 'UTC' },
+  limits: ['money-month'],
+  lines: [{ day: '2026-10-05', jobs: 2, seconds: 90, micros: 700 }],
+  credits: [A_CREDIT],
+  adjustments: [
+    {
+      ...{ month: '2026-09', number: 1, jobs: 1, corrections: 2, seconds: 3, micros: 4 },
+      credits: [A_CREDIT],
+    },
+  ],
+  totals: {
+    ...{ jobs: 2, corrections: 0, seconds: 90, micros: 700 },
+    ...{ creditMicros: -50, adjustmentMicros: -46, dueMicros: 604 },
+  },
+  previousSha256: '',
 };
 
 const AN_EVENT = { id: 'delivery-1', body: '{"jobId":1}', receivedAtMs: NOVEMBER_21_MS, untilMs: FAR_MS };
@@ -385,6 +420,7 @@ async function writeOthers(place: Place): Promise<void> {
   const slots = { moved: [1, 0, 0, 0], added: [11, 0, 0, 0], unexplained: 3, epochs: [4, 0, 0, -1] };
   await dynamoCounterMemory(options(place)).write('group/101', new Map([['money-month|2026-12', slots]]));
   await dynamoOpenDifferences(options(place)).write({ since: 4, differences: new Map([['a 5', '1 11']]) });
+  await dynamoStatementChain(options(place)).append(sealed(A_STATEMENT));
   await dynamoCanaryOutcomes(options(place)).write({
     ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },
     ...{ descriptors: '0123456789ab', gitlabVersion: '19.4.0-ee', runnerId: 7 },

@@ -1,4 +1,5 @@
 import type { ClosingStore, LedgerStore } from '../../core/ledger/index.ts';
+import type { StatementChain } from '../../core/statements/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 
 export interface StatementBooks {
@@ -10,4 +11,6 @@ export interface StatementBooks {
   readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
   readonly usage?: Pick<RollupStore, 'readUsage'>;
   readonly periods?: Pick<ClosingStore, 'readPeriod'>;
+  /** Months that were closed. @default nobody closes any */
+  readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
 }

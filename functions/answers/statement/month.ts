@@ -6,7 +6,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 
 /** How a group's months begin and end. */
-interface MonthRule {
+export interface MonthRule {
   readonly zone: string;
   readonly fiscalStart?: FiscalStart;
 }

@@ -62,6 +62,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   });
 
   app.use(countWaiting(deps));
+  app.use(tellReconciliation(deps));
 
   for (const routes of PAGES) app.route('/', routes(deps));
   // Not `notFound`: whoever mounts these pages has one of its own.
@@ -80,6 +81,21 @@ const countWaiting =
       c.set('user', reader);
     } catch (error) {
       log.warn('requests not counted', { error: error instanceof Error ? error.name : 'unknown' });
+    }
+    return next();
+  };
+
+/** Lets each page that is looked at say whether the books agree. It comes all the same if there is no answer. */
+const tellReconciliation =
+  ({ read, log }: Pick<PagesDeps, 'read' | 'log'>): MiddlewareHandler<SignInEnv> =>
+  async (c, next) => {
+    const { user } = c.var;
+    if (!mayOpen('GET /jobs', user.roles)) return next();
+    try {
+      const reader: Reader = { ...user, reconciliation: await read.reconciliation(user) };
+      c.set('user', reader);
+    } catch (error) {
+      log.warn('reconciliation not told', { error: error instanceof Error ? error.name : 'unknown' });
     }
     return next();
   };

@@ -1,5 +1,6 @@
 import { raw } from 'hono/html';
 import type { PropsWithChildren } from 'hono/jsx';
+import type { Reconciliation } from '../../answers/reconciliation/model.ts';
 import type { User } from '../../core/signin/index.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
@@ -11,6 +12,8 @@ import type { Markup } from './parts/markup.ts';
 export interface Reader extends User {
   /** Requests that wait for them to decide; absent: not known, or they decide none. */
   readonly waiting?: number;
+  /** Whether the books agree; absent: not known now. */
+  readonly reconciliation?: Pick<Reconciliation, 'state' | 'text'>;
 }
 
 interface Frame {
@@ -49,8 +52,19 @@ export const ConsolePage = ({ title, at, user, children }: PropsWithChildren<Fra
     <main id="main" tabindex={-1}>
       {children}
     </main>
+    <Badge of={user} />
   </Document>
 );
+
+/** At the foot of every page. */
+const Badge = ({ of: { reconciliation } }: { readonly of: Reader }): Markup | '' =>
+  reconciliation === undefined ? (
+    ''
+  ) : (
+    <footer>
+      <p class={reconciliation.state === 'differs' ? 'note bad' : undefined}>{reconciliation.text}</p>
+    </footer>
+  );
 
 const WaitingCount = ({ of: { waiting = 0 } }: { readonly of: Reader }): Markup | '' =>
   waiting === 0 ? (

@@ -17,6 +17,7 @@ import {
   RECORD_SK,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
+  STATEMENTS_PK_SUFFIX,
   SUM_LOG_PK_INFIX,
   WATCHDOG_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
@@ -42,6 +43,7 @@ const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
 const LIMIT_EDIT_DIGITS = 10;
 const MARKS_BLOCK_DIGITS = 4;
+const STATEMENTS_A_BLOCK = 1000;
 
 export interface LedgerKeys {
   /** Begins every pk of this instance: `gitlab.example.com#`. */
@@ -83,6 +85,12 @@ export interface LedgerKeys {
   readonly sumsOpen: Key;
   /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
   readonly canaryOutcome: Key;
+  /** `gitlab.example.com@statements`, `register`: the last number of a closed statement. No part of the books, either. */
+  readonly statementRegister: Key;
+  /** `gitlab.example.com@statements#number#0`, `0000000017`: which statement has a number, a thousand to a partition. */
+  statementNumber(number: number): Key;
+  /** `gitlab.example.com@statements#of#group/101`, `2026-10`: a closed month of a group. */
+  closedStatement(subject: string, month: string): Key;
   /** `gitlab.example.com@health`, `look`: what the hourly look found. No part of the books, either. */
   readonly healthLook: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
@@ -172,6 +180,15 @@ export function ledgerKeys(instance: string): LedgerKeys {
     sumMemory: (subject) => ({ pk: `${instance}@sums#known#${escapePart(subject)}`, sk: 'slots' }),
     sumsOpen: { pk: `${instance}@sums`, sk: 'open' },
     canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
+    statementRegister: { pk: `${instance}${STATEMENTS_PK_SUFFIX}`, sk: 'register' },
+    statementNumber: (number) => ({
+      pk: `${instance}${STATEMENTS_PK_SUFFIX}#number#${Math.floor(number / STATEMENTS_A_BLOCK)}`,
+      sk: String(number).padStart(LIMIT_EDIT_DIGITS, '0'),
+    }),
+    closedStatement: (subject, month) => ({
+      pk: `${instance}${STATEMENTS_PK_SUFFIX}#of#${escapePart(subject)}`,
+      sk: month,
+    }),
     healthLook: { pk: `${instance}${HEALTH_PK_SUFFIX}`, sk: 'look' },
     limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },
     limitChunk: (set, chunk, part) => ({

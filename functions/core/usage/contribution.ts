@@ -133,6 +133,7 @@ function tallyOf(record: JobRecord, runner: () => string): UsageTally {
     for (const rule of rejecting(record)) set(`${RAN_REJECTED_BY_PREFIX}${rule}`, 1);
   } else if (unchecked !== undefined) set(unchecked, 1);
   for (const rule of watching(record)) set(`${WATCHED_BY_PREFIX}${rule}`, 1);
+  set('corrections', record.entries);
   switch (state) {
     case 'HELD':
     case 'RUNNING':

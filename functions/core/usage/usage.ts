@@ -101,6 +101,7 @@ const COUNTS = [
   'unmetered',
   'bypass',
   'exempt',
+  'corrections',
 ];
 const PREFIXES = [
   REJECTED_BY_PREFIX,

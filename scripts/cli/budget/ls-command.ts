@@ -1,4 +1,5 @@
 import type { Budgets } from '../../../functions/answers/budgets/model.ts';
+import type { Reconciliation } from '../../../functions/answers/reconciliation/model.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
@@ -54,7 +55,8 @@ export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
         );
         rows.push(...page.rows);
       }
-      return tell({ ...page, rows }, values, io);
+      const books = await answeredInProcess(budget.api.reconciliation.$get());
+      return tell({ ...page, rows }, values, io, books);
     });
   },
 });
@@ -70,9 +72,10 @@ function tell(
   { set, currency, rows, total, forecastMax }: Budgets,
   { json, forecast }: HowToTell,
   io: TerminalIo,
+  books: Reconciliation,
 ): ExitCode {
   if (json) {
-    io.out(`${JSON.stringify({ currency, limits: rows.map(limitStandingJson) })}\n`);
+    io.out(`${JSON.stringify({ currency, limits: rows.map(limitStandingJson), reconciliation: books })}\n`);
     return EXIT.ok;
   }
   const paint = paintWhen(io.colours);
@@ -85,5 +88,6 @@ function tell(
     ...(set === undefined ? ['no set was ever published: these are those of policies/limits.yaml'] : []),
   ];
   io.out(notes.map((note) => paint.dim(`${note}\n`)).join(''));
+  io.out(`${books.state === 'differs' ? paint.bad(books.text) : paint.dim(books.text)}\n`);
   return EXIT.ok;
 }

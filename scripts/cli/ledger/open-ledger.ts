@@ -17,6 +17,7 @@ import {
 } from '../../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/index.ts';
 import { dynamoUserSessions, type UserSessions } from '../../../functions/core/signin/index.ts';
+import { dynamoStatementChain, type StatementChain } from '../../../functions/core/statements/index.ts';
 import {
   dynamoClient,
   dynamoTable,
@@ -42,6 +43,8 @@ export interface LedgerAccess extends NamedBooks {
   readonly usage?: RollupStore;
   /** Closing entries and adjustments of one period. */
   readonly periods?: Pick<ClosingStore, 'readPeriod'>;
+  /** Months that were closed. */
+  readonly chain?: StatementChain;
   /** To take names out of what is kept; only where the books were opened to be repaired. */
   readonly names?: NamesOfUsers;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
@@ -99,6 +102,7 @@ async function openFor(
   return {
     store: right(store),
     periods: store,
+    chain: dynamoStatementChain(parts),
     ...(repairs && {
       names: { rewrite: store, keys: dynamoPseudonymKeys(parts), sessions: dynamoUserSessions(parts) },
     }),
@@ -116,7 +120,16 @@ async function openFor(
 export interface TableAccess
   extends Omit<
     LedgerAccess,
-    'store' | 'periods' | 'names' | 'limits' | 'directory' | 'usage' | 'relayBeats' | 'scope' | 'canary'
+    | 'store'
+    | 'periods'
+    | 'chain'
+    | 'names'
+    | 'limits'
+    | 'directory'
+    | 'usage'
+    | 'relayBeats'
+    | 'scope'
+    | 'canary'
   > {
   readonly table: ItemTable;
 }

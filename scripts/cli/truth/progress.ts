@@ -5,7 +5,7 @@ import { shadowCount } from '../report/shadow-words.ts';
 /** Every so many steps the line is renewed. */
 const EVERY = 1_000;
 
-interface Progress {
+export interface Progress {
   readonly step: () => void;
   /** Clears the line. */
   readonly done: () => void;

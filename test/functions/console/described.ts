@@ -12,9 +12,14 @@ import { MeSchema } from '../../../functions/answers/me/model.ts';
 import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
 import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
 import { list, z } from '../../../functions/answers/reading/schema.ts';
+import { ReconciliationSchema } from '../../../functions/answers/reconciliation/model.ts';
 import { RequestRowSchema } from '../../../functions/answers/requests/model.ts';
 import { RolloutForecastSchema, RolloutViewSchema } from '../../../functions/answers/rollout/model.ts';
 import { ShadowViewSchema } from '../../../functions/answers/shadow/model.ts';
+import {
+  ClosedMonthsSchema,
+  StatementNumbersSchema,
+} from '../../../functions/answers/statement/closed-model.ts';
 import { StatementSchema } from '../../../functions/answers/statement/model.ts';
 import { SubjectViewSchema } from '../../../functions/answers/subject/model.ts';
 import { UsageDaysViewSchema } from '../../../functions/answers/usage/model.ts';
@@ -35,6 +40,9 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   rollout: RolloutViewSchema,
   rolloutForecast: RolloutForecastSchema,
   statement: z.object({ outcome: z.literal('stated'), statement: StatementSchema }),
+  closedMonths: ClosedMonthsSchema,
+  statementNumbers: StatementNumbersSchema,
+  reconciliation: ReconciliationSchema,
   preview: PreviewSchema,
   backtest: BacktestAnswerSchema,
   history: HistoryPageSchema,

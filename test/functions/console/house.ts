@@ -15,6 +15,8 @@ import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.t
 import { readDocument } from '../../../functions/core/limits/desk/plan.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/user.ts';
+import { dynamoStatementChain } from '../../../functions/core/statements/statement-chain.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
@@ -117,6 +119,7 @@ export function consoleHouse(
   const ledger = createLedger({ store, clock });
   const usage = new MemoryRollupStore({ instance: INSTANCE });
   const limitTable = memoryLimitTable();
+  const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
   const known = new Map<string, Counter>();
   let ids = 0;
   const desk = createLimitsDesk({
@@ -160,7 +163,7 @@ export function consoleHouse(
       readEstimates: (projectIds) => usage.readEstimates(projectIds),
       readRejections: (subjects) => usage.readRejections(subjects),
     },
-    books: { instance: INSTANCE, description: 'in memory', usage, periods: store },
+    books: { instance: INSTANCE, description: 'in memory', usage, periods: store, chain },
     places: async () => placesOf(directory),
     zone: 'UTC',
     clock,

@@ -102,11 +102,15 @@ test('thousands of drifting counters are counted and do not fill the log', async
 
 test('every setting that is missing is named at once', () => {
   expect(() => readDriftConfig({})).toThrow(
-    '[config_invalid] TOLLGATE_LEDGER_TABLE is not set; TOLLGATE_GITLAB_INSTANCE is not set',
+    '[config_invalid] TOLLGATE_LEDGER_TABLE is not set; TOLLGATE_GITLAB_INSTANCE is not set; TOLLGATE_RULES_FILE is not set',
   );
-  const env = { TOLLGATE_LEDGER_TABLE: 'books', TOLLGATE_GITLAB_INSTANCE: 'gitlab.corp.test' };
+  const env = {
+    ...{ TOLLGATE_LEDGER_TABLE: 'books', TOLLGATE_GITLAB_INSTANCE: 'gitlab.corp.test' },
+    TOLLGATE_RULES_FILE: 'rules.json',
+  };
   expect(readDriftConfig(env)).toEqual({
     ledgerTable: 'books',
+    rulesFile: 'rules.json',
     gitlabInstance: 'gitlab.corp.test',
     zone: 'UTC',
     dynamodbEndpoint: undefined,

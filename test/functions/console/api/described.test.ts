@@ -167,6 +167,9 @@ test('every route answers as it is described', async () => {
       '/requests',
       '/statements/2026-11?group=acme/payments',
       '/statements/2026-10?group=instance',
+      '/closed-statements?group=101',
+      '/closed-statements/numbers',
+      '/reconciliation',
     ],
   ]) {
     const answer = await see(path);

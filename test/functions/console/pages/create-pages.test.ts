@@ -47,6 +47,18 @@ test('a table without an answer is told as that, and nothing of the error is', a
   expect(text).not.toContain('secret of the table');
 });
 
+test('every page says at its foot whether the books agree, and comes without that where there is no answer', async () => {
+  const { app } = pagesApp('full');
+  for (const path of ['/', '/groups/101', '/requests', '/history', '/no-such-page'])
+    expect([path, await (await app.request(path)).text()]).toEqual([
+      path,
+      expect.stringContaining('<footer><p>Counters = statements, checked'),
+    ]);
+  const without = pagesApp('full', { read: { ...fakeRead('full', fakeDesk()), reconciliation: gone } });
+  const answer = await without.app.request('/');
+  expect([answer.status, (await answer.text()).includes('<footer>')]).toEqual([200, false]);
+});
+
 test('whoever saved without an answer is told that it may be saved', async () => {
   const desk = fakeDesk();
   const { app } = pagesApp('full', { desk: { ...desk, apply: gone } });

@@ -55,6 +55,16 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async overview(asked, viewer) {
       return overviewOf(groups, asked, viewer);
     },
+    async closedMonths() {
+      return undefined;
+    },
+    async statementNumbers() {
+      return undefined;
+    },
+    async reconciliation() {
+      const text = 'Counters = statements, checked 21 Nov 2026 02:23 UTC.';
+      return { state: 'agrees', checkedAtMs: NOW_MS, differing: [], unlisted: 0, text };
+    },
     async budgets() {
       return { currency: 'EUR', nowMs: 0, rows: [], total: 0, forecastMax: 0 };
     },

@@ -1,0 +1,10 @@
+/** What others may use of this folder; its README says what it promises. */
+export {
+  type ClosedAdjustment,
+  type ClosedStatement,
+  type CreditNote,
+  chainBreak,
+  type SealedStatement,
+  sealed,
+} from './closed-statement.ts';
+export { dynamoStatementChain, type StatementChain } from './statement-chain.ts';

@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Statement } from '../../../functions/answers/statement/model.ts';
+import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { readFlags } from '../../terminal/flags.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
+import { withBooks } from '../api/open-api.ts';
+import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
+import { money } from '../report/shadow-words.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP, rulesFiles } from '../rules-flags.ts';
+import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { progressOf } from '../truth/progress.ts';
+import { type BookedCharge, type ChargeComparison, compareCharges } from './recompute/compare-charges.ts';
+import { runsOf } from './recompute/gitlab-runs.ts';
+import { priceHistory } from './recompute/price-history.ts';
+
+const HELP = `tollgate audit --month <month> [--group <id | path>] --gitlab <url> --token-file <file> [flags]
+
+Is every job charged what it should be? Reads the jobs of a month from GitLab, prices them by policy documents with arithmetic
+of its own, and compares each with what the books charge. Names every job that differs, with both amounts and the likely reason.
+The month must be younger than 90 days: its records are read.
+
+  --month <month>      2026-10
+  --group <id | path>  e.g. acme/payments                  (default: everything)
+  --prices <file>      a policy document whose prices were in force in the month; again for each
+                       (default: the policy's)
+${GITLAB_FLAGS_HELP}
+${LEDGER_FLAGS_HELP}
+${RULES_FLAGS_HELP}
+  --json               what was compared and found as one JSON object
+
+Exit codes: 0 every charge agrees, 1 GitLab or the ledger does not answer, 2 some differ, 3 wrong usage`;
+
+interface AuditDeps {
+  /** @default the ledger that the flags name */
+  readonly open: OpenLedger;
+  readonly fetch: typeof globalThis.fetch;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+export const auditCommandOn = (deps: AuditDeps): Command => ({
+  name: 'audit',
+  summary:
+    'Is every job of a month charged what it should be? Recomputed from GitLab and the price lists alone',
+  help: HELP,
+  run: (args, io) => audit(args, io, deps),
+});
+
+export const auditCommand: Command = auditCommandOn({
+  open: openLedger,
+  fetch,
+  sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
+});
+
+const FLAGS = {
+  month: 'text',
+  group: 'text',
+  prices: 'texts',
+  ...GITLAB_FLAGS,
+  ...LEDGER_FLAGS,
+  ...RULES_FLAGS,
+} as const;
+/** The JSON has all. */
+const SHOWN = 60;
+
+async function audit(args: readonly string[], io: TerminalIo, deps: AuditDeps): Promise<ExitCode> {
+  const { values } = readFlags(args, FLAGS);
+  const { month, group = 'instance' } = values;
+  if (month === undefined) throw new UsageError('--month is missing: expected a month like 2026-10');
+  const place = readGitLabPlace(values, io);
+  const files = values.prices.length > 0 ? values.prices : [rulesFiles(values, io).policy];
+  const history = priceHistory(new Map(files.map((file) => [file, textOf(file, io)])));
+  const statement = await withBooks(deps.open, values, io, ({ api }) =>
+    answeredInProcess(api.statements[':month'].$get({ param: { month }, query: { group, by: 'job' } })),
+  );
+  const { startMs, endMs, currency } = statement;
+  const booked = bookedCharges(statement);
+  const progress = progressOf('jobs read from GitLab', io);
+  const runs = runsOf({
+    ...{ ...place, fetch: deps.fetch, sleep: deps.sleep },
+    ...{ fromMs: startMs, toMs: endMs, onJob: progress.step },
+    downToId: Math.min(...booked.keys()),
+  });
+  const own = `${statement.group.toLowerCase()}/`;
+  const counts = (path: string): boolean => group === 'instance' || path.toLowerCase().startsWith(own);
+  const comparison = await compareCharges({ startMs, endMs, runs, booked, history, counts });
+  progress.done();
+  io.out(
+    values.json
+      ? `${JSON.stringify({ month, group: statement.group, currency, ...comparison })}\n`
+      : auditText(statement, comparison, paintWhen(io.colours)),
+  );
+  return comparison.differences.length === 0 ? EXIT.ok : EXIT.wouldReject;
+}
+
+function textOf(file: string, io: TerminalIo): string {
+  try {
+    return readFileSync(resolve(io.cwd, file), 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--prices "${file}": could not be read (${code ?? 'unknown error'})`);
+  }
+}
+
+/** A job's lines together: what it was charged first, and its corrections. */
+function bookedCharges({ lines }: Statement): ReadonlyMap<number, BookedCharge> {
+  const booked = new Map<number, BookedCharge>();
+  for (const { job, projectPath, runnerClass, microsPerMinute, priceVersion, seconds, micros } of lines) {
+    if (job === undefined) continue;
+    const sum = booked.get(job.id) ?? { seconds: 0, micros: 0 };
+    booked.set(job.id, {
+      ...{ jobId: job.id, projectPath, runnerClass, microsPerMinute, priceVersion },
+      ...{ seconds: sum.seconds + seconds, micros: sum.micros + micros },
+    });
+  }
+  return booked;
+}
+
+function auditText({ group, month, currency }: Statement, found: ChargeComparison, paint: Paint): string {
+  const { jobs, bookedMicros, recomputedMicros, differences, open, edge, byRequest } = found;
+  const more = differences.length - SHOWN;
+  return [
+    paint.strong(
+      `${printable(group)}, ${month}: the books charge ${money(bookedMicros, currency)}, recomputed ${money(recomputedMicros, currency)}`,
+    ),
+    differences.length === 0
+      ? paint.good(`${jobs} jobs, every charge agrees.`)
+      : paint.bad(`${jobs} jobs, ${differences.length} differ:`),
+    ...differences
+      .slice(0, SHOWN)
+      .map(
+        (each) =>
+          `  job ${each.jobId} of ${printable(each.projectPath)}: charged ${money(each.bookedMicros, currency)}, recomputed ${money(each.recomputedMicros, currency)}; ${printable(each.sentence)}`,
+      ),
+    ...(more > 0 ? [`  … and ${more} more: --json has them all`] : []),
+    ...(open > 0 ? [paint.warn(`${open} jobs still run: they were not compared.`)] : []),
+    ...(edge > 0
+      ? [
+          paint.warn(
+            `${edge} jobs were created before the month and are not charged in it: see the month before.`,
+          ),
+        ]
+      : []),
+    ...(byRequest > 0
+      ? [
+          paint.dim(
+            `${byRequest} jobs of classes priced by what a job requests were taken at the rate of the books.`,
+          ),
+        ]
+      : []),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,165 @@
+/** Every job of a month: what it should cost by GitLab's word and the prices, beside what it was charged. */
+import type { RunOfJob } from './gitlab-runs.ts';
+import { type AuditedPrices, chargeOf, classFor, pricesInForce } from './price-history.ts';
+
+/** What the books charge a job, all its lines together. Millionths of the currency. */
+export interface BookedCharge {
+  readonly jobId: number;
+  readonly projectPath: string | undefined;
+  readonly runnerClass: string;
+  readonly microsPerMinute: number;
+  readonly priceVersion: string;
+  readonly seconds: number;
+  readonly micros: number;
+}
+
+interface ChargeDifference {
+  readonly jobId: number;
+  readonly projectPath: string;
+  readonly bookedMicros: number;
+  readonly recomputedMicros: number;
+  /** The likely one. */
+  readonly reason:
+    | 'not_charged'
+    | 'not_at_gitlab'
+    | 'duration'
+    | 'runner_class'
+    | 'price_version'
+    | 'price'
+    | 'amount';
+  readonly sentence: string;
+}
+
+export interface ChargeComparison {
+  /** Jobs that were compared. */
+  readonly jobs: number;
+  readonly bookedMicros: number;
+  readonly recomputedMicros: number;
+  /** Jobs that still run. */
+  readonly open: number;
+  /** Not charged, and created before the month: whether they were admitted in it, GitLab does not tell. */
+  readonly edge: number;
+  /** Jobs of classes with rates for what a job requests: taken at the rate of the books. */
+  readonly byRequest: number;
+  readonly differences: readonly ChargeDifference[];
+}
+
+interface ComparisonAsk {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly runs: AsyncIterable<RunOfJob>;
+  readonly booked: ReadonlyMap<number, BookedCharge>;
+  readonly history: readonly AuditedPrices[];
+  /** Whether a project is one of the group. */
+  readonly counts: (projectPath: string) => boolean;
+}
+
+/** What GitLab calls a job that a controller rejected: it ran for an instant. */
+const REJECTED = 'job_router_failure';
+
+export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparison> {
+  const { startMs, endMs, booked, history, counts } = ask;
+  const seen = new Set<number>();
+  const differences: ChargeDifference[] = [];
+  const sum = { jobs: 0, open: 0, edge: 0, byRequest: 0 };
+  let recomputed = 0n;
+  for await (const run of ask.runs) {
+    const charge = booked.get(run.jobId);
+    const isOurs = charge !== undefined || counts(run.projectPath);
+    const { startedAtMs, seconds } = run;
+    if (!isOurs || seen.has(run.jobId) || startedAtMs === undefined) continue;
+    if (charge === undefined) {
+      if (startedAtMs < startMs || startedAtMs >= endMs || run.failureReason === REJECTED) continue;
+      if (run.createdAtMs < startMs) {
+        sum.edge += 1;
+        continue;
+      }
+    }
+    seen.add(run.jobId);
+    if (run.finishedAtMs === undefined || seconds === undefined) {
+      sum.open += 1;
+      continue;
+    }
+    const found = recompute(run, startedAtMs, seconds, charge, history);
+    sum.jobs += 1;
+    if (found.byRequest) sum.byRequest += 1;
+    recomputed += found.micros;
+    if (found.difference !== undefined) differences.push(found.difference);
+  }
+  for (const { jobId, projectPath = '', micros } of booked.values()) {
+    if (seen.has(jobId) || micros === 0) continue;
+    sum.jobs += 1;
+    const sentence =
+      'GitLab does not tell of this job: its project or runner was deleted, or nobody knows its end';
+    differences.push({
+      ...{ jobId, projectPath, bookedMicros: micros, recomputedMicros: 0 },
+      ...{ reason: 'not_at_gitlab', sentence },
+    });
+  }
+  const bookedMicros = [...booked.values()].reduce((all, { micros }) => all + micros, 0);
+  differences.sort((a, b) => a.jobId - b.jobId);
+  return { ...sum, bookedMicros, recomputedMicros: Number(recomputed), differences };
+}
+
+interface Recomputed {
+  readonly micros: bigint;
+  readonly byRequest: boolean;
+  readonly difference?: ChargeDifference;
+}
+
+function recompute(
+  run: RunOfJob,
+  startedAtMs: number,
+  seconds: number,
+  charge: BookedCharge | undefined,
+  history: readonly AuditedPrices[],
+): Recomputed {
+  // Undated lists hold for the jobs that name them: which of them was deployed when, no document says.
+  const named = history.find(
+    ({ version, fromMs }) => version === charge?.priceVersion && fromMs === undefined,
+  );
+  const prices = named ?? pricesInForce(history, startedAtMs);
+  const own = prices === undefined ? undefined : classFor(prices, run);
+  const byRequest = own?.byRequest === true && charge !== undefined;
+  const rate = byRequest ? BigInt(charge.microsPerMinute) : (own?.microsPerMinute ?? 0n);
+  const micros = chargeOf({ microsPerMinute: rate, wholeMinutes: own?.wholeMinutes ?? false }, seconds);
+  const bookedMicros = charge?.micros ?? 0;
+  if (micros === BigInt(bookedMicros)) return { micros, byRequest };
+  const { jobId, projectPath } = run;
+  const why = reasonOf(charge, Math.ceil(seconds), own?.name ?? '', prices?.version ?? '', rate);
+  const difference = { jobId, projectPath, bookedMicros, recomputedMicros: Number(micros), ...why };
+  return { micros, byRequest, difference };
+}
+
+function reasonOf(
+  charge: BookedCharge | undefined,
+  seconds: number,
+  runnerClass: string,
+  version: string,
+  rate: bigint,
+): Pick<ChargeDifference, 'reason' | 'sentence'> {
+  if (charge === undefined)
+    return {
+      reason: 'not_charged',
+      sentence:
+        'it ran and is not charged here: nobody was asked, its end is not told yet, or its project was moved',
+    };
+  if (charge.seconds !== seconds)
+    return { reason: 'duration', sentence: `GitLab says ${seconds} s, the books ${charge.seconds} s` };
+  if (charge.priceVersion !== version)
+    return {
+      reason: 'price_version',
+      sentence: `prices ${version} were in force, the books took ${charge.priceVersion}`,
+    };
+  if (charge.runnerClass !== runnerClass)
+    return {
+      reason: 'runner_class',
+      sentence: `its runner is of class ${runnerClass}, the books took ${charge.runnerClass}: its tags may have changed`,
+    };
+  if (BigInt(charge.microsPerMinute) !== rate)
+    return {
+      reason: 'price',
+      sentence: `a minute costs ${rate} millionths, the books took ${charge.microsPerMinute}`,
+    };
+  return { reason: 'amount', sentence: 'time and price agree, the amount does not' };
+}

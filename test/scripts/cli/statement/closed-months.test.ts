@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { type ClosedStatement, sealed } from '../../../../functions/core/statements/closed-statement.ts';
+import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { keyOf } from '../../../../functions/core/store/operation.ts';
+import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
+import { closedCommandOn } from '../../../../scripts/cli/statement/closed-command.ts';
+import { verifyCommandOn } from '../../../../scripts/cli/statement/verify-command.ts';
+import { ledgerBench } from '../ledger-bench.ts';
+
+const closed = (number: number, subject: string, month: string, previousSha256: string): ClosedStatement => ({
+  ...{ number, subject, group: 'acme/payments', month, zone: 'UTC', previousSha256 },
+  ...{ startMs: Date.UTC(2026, 8, 1), endMs: Date.UTC(2026, 9, 1), closedAtMs: Date.UTC(2026, 9, 6) },
+  ...{ instance: 'gitlab.example.com', currency: 'EUR', priceVersions: ['2026-09'], usageZone: 'UTC' },
+  limits: ['money-month'],
+  lines: [{ day: `${month}-05`, jobs: 2, seconds: 90, micros: 7_000_000 }],
+  credits: [{ id: 'FIN-1', micros: -500_000, reason: '=outage' }],
+  adjustments: [
+    {
+      ...{ month: '2026-08', number: 1, jobs: 1, corrections: 2, seconds: 3, micros: 40_000 },
+      credits: [{ id: 'FIN-0', micros: -10_000, reason: 'late' }],
+    },
+  ],
+  totals: {
+    ...{ jobs: 2, corrections: 0, seconds: 90, micros: 7_000_000 },
+    ...{ creditMicros: -500_000, adjustmentMicros: 30_000, dueMicros: 6_530_000 },
+  },
+});
+
+/** Three months of payments and one of everything. */
+async function bench() {
+  const house = ledgerBench({});
+  const table = new MemoryTable();
+  const chain = dynamoStatementChain({ table, instance: 'gitlab.example.com' });
+  let previous = '';
+  for (const [index, month] of ['2026-08', '2026-09', '2026-10'].entries()) {
+    const statement = sealed(closed(index + 1, 'group/101', month, previous));
+    expect(await chain.append(statement)).toBe('written');
+    previous = statement.sha256;
+  }
+  expect(await chain.append(sealed(closed(4, 'instance', '2026-10', '')))).toBe('written');
+  const open: OpenLedger = async (flags, io) => ({ ...(await house.opening()(flags, io)), chain });
+  const run = async (what: 'verify' | 'closed', ...args: string[]) => {
+    const { io, told } = house.desk();
+    const command = what === 'verify' ? verifyCommandOn(open) : closedCommandOn(open);
+    return { code: await command.run([...args, ...house.flags], io), ...told };
+  };
+  const remove = async (pkEnd: string, sk: string): Promise<void> => {
+    for (const key of table.items().map(keyOf))
+      if (key.pk.endsWith(pkEnd) && key.sk.endsWith(sk)) await table.send('DeleteItem', { key });
+  };
+  const change = async (month: string): Promise<void> => {
+    for (const item of table.items())
+      if (keyOf(item).pk.endsWith('#of#group/101') && keyOf(item).sk === month) {
+        const text = { S: (item.tx?.S ?? '').replace('7000000', '8000000') };
+        await table.send('PutItem', { kind: 'put', item: { ...item, tx: text } });
+      }
+  };
+  return { run, remove, change, chain };
+}
+
+test('months that are as they were written verify, a group alone and all of them', async () => {
+  const { run } = await bench();
+  expect(await run('verify')).toEqual({
+    code: 0,
+    out: '4 closed months are as they were written.\n',
+    err: '',
+  });
+  const { code, out } = await run('verify', '--group', 'acme/payments', '--json');
+  expect([code, JSON.parse(out)]).toEqual([0, { checked: 3 }]);
+});
+
+test('a text that was changed is found, and the first one is named', async () => {
+  const { run, change } = await bench();
+  await change('2026-09');
+  await change('2026-10');
+  for (const args of [[], ['--group', '101']]) {
+    const { code, out } = await run('verify', '--json', ...args);
+    expect([code, JSON.parse(out).broken]).toMatchObject([2, { number: 2, month: '2026-09' }]);
+  }
+});
+
+test.each([
+  ['a statement that is gone', '#of#group/101', '2026-08', 1],
+  ['the last one of a group, which no other follows', '#of#instance', '2026-10', 4],
+  ['a number that is gone', '#number#0', '0000000003', 3],
+  ['the last number', '#number#0', '0000000004', 4],
+])('%s is found by its number', async (_, pkEnd, sk, number) => {
+  const { run, remove } = await bench();
+  await remove(pkEnd, sk);
+  const { code, out } = await run('verify', '--json');
+  expect([code, JSON.parse(out).broken.number]).toEqual([2, number]);
+});
+
+test('numbers are in a row and given once: another number, or another statement of the same month, is refused', async () => {
+  const { chain } = await bench();
+  expect(await chain.append(sealed(closed(6, 'group/102', '2026-10', '')))).toBe('contended');
+  expect(await chain.append(sealed(closed(4, 'group/102', '2026-10', '')))).toBe('contended');
+  expect(await chain.append(sealed(closed(5, 'instance', '2026-10', '')))).toBe('contended');
+  expect((await chain.register()).last).toBe(4);
+});
+
+test('a closed month is told with its rows, which add up to what is due', async () => {
+  const { run } = await bench();
+  const text = await run('closed', '--month', '2026-09', '--group', 'acme/payments');
+  expect(text.code).toBe(0);
+  expect(text.out).toContain('Statement 2, acme/payments, 2026-09 (UTC): 6.53 EUR');
+  const csv = (await run('closed', '--month', '2026-09', '--group', '101', '--format', 'csv')).out;
+  const costs = csv
+    .trim()
+    .split('\r\n')
+    .slice(1)
+    .map((row) => Number(/(-?[\d]+\.\d{6}),EUR/.exec(row)?.[1]));
+  expect(costs.reduce((sum, each) => sum + each, 0)).toBeCloseTo(6.53, 6);
+  // Nobody's spreadsheet runs a reason.
+  expect(csv).not.toContain(',=outage');
+  await expect(run('closed', '--month', '2026-11', '--group', '101')).rejects.toThrow(
+    '--month "2026-11": was not closed for 101; closed were 2026-08, 2026-09, 2026-10',
+  );
+});
