@@ -196,3 +196,33 @@ test('roots take turns by their weights', async () => {
     all.filter((each) => outcomeOf(each) === 'admitted').length;
   expect([admitted(flood), admitted(heavy)]).toEqual([1, 2]);
 });
+
+test('a question that goes while its job is asked about is answered as the function decides', async () => {
+  const house = slotHouse({ slots: { a: 1 }, callMs: 500 });
+  house.ask(one(1, { runMs: 2_000 }));
+  await house.pass(600);
+  const waiter = house.ask(one(2));
+  await house.pass(2_000);
+  const before = house.calls.length;
+  for (let ms = 0; ms < 3_000 && house.calls.length === before; ms += 10) await house.pass(10);
+  waiter.gone();
+  await house.pass(600);
+  expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'admitted' } }]);
+});
+
+test('of very many lines 64 are named, and 96 jobs are asked about at once', async () => {
+  const house = slotHouse({ slots: {} });
+  for (let jobId = 1; jobId <= 200; jobId += 1)
+    house.ask({ jobId, root: jobId % 10, takes: { [`slots ${jobId}`]: 1 }, runMs: FOREVER_MS });
+  await house.pass(200);
+  expect(house.waiting.size).toBe(200);
+  expect(house.waiting.terms([]).lines).toHaveLength(64);
+  const first = house.said.length;
+  await house.pass(2_000);
+  const asked = house.said.slice(first);
+  const atOnce = asked.map(
+    ({ sentMs }) => asked.filter((each) => each.sentMs <= sentMs && sentMs < each.atMs).length,
+  );
+  expect(Math.max(...atOnce)).toBeLessThanOrEqual(96);
+  expect(new Set(asked.map(({ jobId }) => jobId)).size).toBe(200);
+});
