@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { type WaitedVerdict, WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { turn } from '../../support/relay/commit-bench.ts';
 import { type SlotHouse, type SlotQuestion, slotHouse } from '../../support/relay/slot-house.ts';
+import { quotaViolation } from '../../support/relay/verdicts.ts';
 
 const FOREVER_MS = 1_000_000;
 
@@ -225,4 +229,30 @@ test('of very many lines 64 are named, and 96 jobs are asked about at once', asy
   );
   expect(Math.max(...atOnce)).toBeLessThanOrEqual(96);
   expect(new Set(asked.map(({ jobId }) => jobId)).size).toBe(200);
+});
+
+test('a function that lets a job wait that it was asked about for the last time is asked no more', async () => {
+  const clock = handClock(1_000);
+  const violation = quotaViolation('group/1', 'CONCURRENCY_FULL', { unit: 'jobs', limit: 'jobs-now' });
+  let asked = 0;
+  const queue = new WaitingQueue({
+    commit: {
+      decide: async () => {
+        asked += 1;
+        return { outcome: 'waiting', leftMs: 0, counters: ['a'], violations: [violation], text: 'full' };
+      },
+    },
+    ...{ clock, observe: () => {}, deadlineMs: 2_000, answerWithinMs: 20_000 },
+  });
+  const answers: WaitedVerdict[] = [];
+  const request = { jobId: 1, projectId: 1, rootNamespaceId: 1 };
+  void queue
+    .decide(request, { arrivedAtMs: clock.monotonicMs(), listenForEnd: () => {} })
+    .then((answer) => answers.push(answer));
+  for (let ms = 0; ms < 100; ms += 10) {
+    await turn();
+    clock.advance(10);
+  }
+  expect(answers).toMatchObject([{ verdict: { outcome: 'undecided', cause: 'malformed' } }]);
+  expect(asked).toBe(2);
 });
