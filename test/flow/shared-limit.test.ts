@@ -14,8 +14,11 @@ import { VirtualTime } from '../../scripts/local/clock/virtual-time.ts';
 import { seededRandom } from '../../scripts/local/seeded-random.ts';
 import { contendedStore } from '../../scripts/proof/bench/contended-store.ts';
 import { flowRules } from '../support/flow/flow.ts';
+import { secondSumsAgree } from '../support/ledger/second-sums.ts';
 
 const ROOTS = 24;
+/** The only one with a limit of its own. */
+const OWN_ROOT = 100;
 const NOVEMBER_MS = Date.UTC(2026, 10, 21);
 
 interface Load {
@@ -24,20 +27,32 @@ interface Load {
   readonly perSecond: number;
   /** Jobs at once on the whole instance. */
   readonly most: number;
+  /** Jobs at once of one of the roots. @default as many as of all */
+  readonly ownMost?: number;
   readonly relays: number;
 }
 
 /** Relays, the admit function and settlement over one table whose items are fought for; nothing takes real time. */
-async function lived({ seed, jobs, perSecond, most, relays }: Load) {
+async function lived({ seed, jobs, perSecond, most, ownMost = most, relays }: Load) {
   const clock = new VirtualTime(NOVEMBER_MS);
   const random = seededRandom(seed);
-  const rules = flowRules([{ on: 'instance', jobs: most, mode: 'enforce' }], []);
-  const seen = { atOnce: 0, most: 0, roots: [] as number[] };
+  const rules = flowRules([
+    { on: 'instance', jobs: most, mode: 'enforce' },
+    { on: { group: OWN_ROOT }, jobs: ownMost, mode: 'enforce' },
+  ]);
+  const seen = { atOnce: 0, most: 0, own: 0, ownMost: 0, roots: [] as number[], wrongs: [] as unknown[] };
   const onCommit = (writes: readonly Write[]): void => {
     for (const write of writes) {
-      if (write.kind !== 'counter' || write.key.subject !== 'instance') continue;
-      seen.atOnce += write.committed;
+      if (write.kind !== 'counter') continue;
+      if (write.key.subject === 'instance') seen.atOnce += write.committed;
+      else seen.own += write.committed;
       seen.most = Math.max(seen.most, seen.atOnce);
+      seen.ownMost = Math.max(seen.ownMost, seen.own);
+    }
+    try {
+      secondSumsAgree(writes);
+    } catch (error) {
+      seen.wrongs.push(error);
     }
     const ended = writes.flatMap((write) =>
       write.kind === 'record' && write.record.state === 'SETTLED' ? [write.record.facts.rootId] : [],
@@ -116,7 +131,8 @@ async function lived({ seed, jobs, perSecond, most, relays }: Load) {
   const answers = asking();
   const admitted = answers.then((all) => all.filter((answer) => answer === 'admitted').length);
   await clock.run(Promise.all([answers, settling(admitted)]));
-  return { answers: await answers, seen, settled, lanes: fronts.map((front) => front.lanes) };
+  const { drift } = await createLedger({ store: memory, clock }).rebuild({ repair: false });
+  return { answers: await answers, seen, settled, drift, lanes: fronts.map((front) => front.lanes) };
 }
 
 const lanesOf = ({ laneOf }: Lanes): number =>
@@ -140,22 +156,25 @@ test('ends of several roots are settled by one transaction', async () => {
   expect(Math.max(...seen.roots)).toBeGreaterThan(10);
 });
 
-test('a shared limit that is full all the time holds exactly, whatever lanes, relays and ends do', async () => {
+test('a shared limit that is full all the time and a root’s own within it hold exactly, whatever lanes, relays and ends do', async () => {
   const load = fc.record({
     seed: fc.nat(),
     jobs: fc.integer({ min: 50, max: 300 }),
     perSecond: fc.constantFrom(100, 400, 1_500),
     most: fc.integer({ min: 1, max: 40 }),
+    ownMost: fc.integer({ min: 1, max: 3 }),
     relays: fc.constantFrom(1, 2, 4),
   });
   await fc.assert(
     fc.asyncProperty(load, async (one) => {
-      const { answers, seen, settled } = await lived(one);
+      const { answers, seen, settled, drift } = await lived(one);
       const admitted = answers.filter((answer) => answer === 'admitted').length;
       expect(answers).not.toContain('unanswered');
       expect(seen.most).toBeLessThanOrEqual(one.most);
+      expect(seen.ownMost).toBeLessThanOrEqual(one.ownMost);
       expect(admitted).toBeGreaterThanOrEqual(Math.min(one.most, 1));
-      expect([settled, seen.atOnce]).toEqual([admitted, 0]);
+      expect([settled, seen.atOnce, seen.own]).toEqual([admitted, 0, 0]);
+      expect([drift, seen.wrongs]).toEqual([[], []]);
     }),
     { numRuns: 15 },
   );

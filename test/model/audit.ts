@@ -57,7 +57,7 @@ function checkState(job: TrueJob, record: JobRecord | undefined, { books, heard 
   must(record === undefined || books.records.has(jobId), `job ${jobId} was never written`);
 }
 
-/** Checks the subjects that no group move changes: the instance, the company, projects and classes of runners. */
+/** Checks the subjects that no group move changes: the instance, the roots, projects and classes of runners. */
 async function checkUsage(records: ReadonlyMap<number, JobRecord>, world: World): Promise<void> {
   const expected = new Map<string, { jobs: number; seconds: number; settledMicros: number }>();
   for (const record of records.values()) {
@@ -67,7 +67,7 @@ async function checkUsage(records: ReadonlyMap<number, JobRecord>, world: World)
     const money = state === 'SETTLED' ? costOfRun(by.birth, by.job) : isCharged(by) ? facts.costMicros : 0;
     const subjects = [
       'instance',
-      'group/100',
+      `group/${facts.rootId}`,
       `project/${facts.projectId}`,
       `runner-class/${facts.runnerClass}`,
     ];

@@ -12,7 +12,7 @@ import {
   ESTIMATE_SECONDS,
   type ModelLimit,
   PATH_OF,
-  ROOT,
+  ROOTS,
   ROUNDED_UP_TO_SECONDS,
   type Tree,
 } from './places.ts';
@@ -52,7 +52,7 @@ export function rulesOf(edition: Edition): Rules {
 }
 
 const directoryDocument = (tree: Tree) => ({
-  groups: [...tree.parentOf.keys(), ROOT]
+  groups: [...tree.parentOf.keys(), ...ROOTS]
     .sort((a, b) => chainOf(a, tree).length - chainOf(b, tree).length)
     .map((id) => ({ id, parent: tree.parentOf.get(id), path: pathOfGroup(id, tree) })),
   projects: [...tree.groupOf].map(([id, group]) => ({ id, group, path: pathOfProject(id, tree) })),
@@ -64,7 +64,7 @@ const pathOfGroup = (id: number, tree: Tree): string =>
     .join('/');
 
 export const pathOfProject = (id: number, tree: Tree): string =>
-  `${pathOfGroup(tree.groupOf.get(id) ?? ROOT, tree)}/p${id}`;
+  `${pathOfGroup(tree.groupOf.get(id) ?? 0, tree)}/p${id}`;
 
 const limitsDocument = ({ limits, grants }: Edition) => ({
   limits: limits.map(({ subject, id, unit, per, zone, mode, amount }) => ({
@@ -92,7 +92,8 @@ const KIND: Readonly<Record<ModelLimit['unit'], string>> = {
   starts: 'starts',
 };
 
-const onOf = (subject: string): Record<string, number> => {
+const onOf = (subject: string): Record<string, number> | string => {
+  if (subject === 'instance') return subject;
   const [kind = '', id = ''] = subject.split('/');
   return { [kind]: Number(id) };
 };

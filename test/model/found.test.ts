@@ -39,9 +39,9 @@ test('a hold that falls due while a sweep runs is not given up on the 404 of a t
   }
 });
 
-test('a job that GitLab forgot and that only a limit of jobs at once was asked about is in the usage as it is charged', async () => {
+test('a job that GitLab forgot and that only limits of jobs at once were asked about is in the usage as it is charged', async () => {
   const removed: readonly Action[] = [
-    ...[0, 3, 6].map((limit) => ({ do: 'limit', limit, tenths: 'unlimited' }) as const),
+    ...[0, 3, 6, 11].map((limit) => ({ do: 'limit', limit, tenths: 'unlimited' }) as const),
     { do: 'ask', relay: 0, jobs: [0], leftMs: 2_000, heard: true, fallback: 'admitted', dieAfter: null },
     { do: 'remove', job: 0 },
   ];
@@ -56,6 +56,6 @@ test('a job that GitLab forgot and that only a limit of jobs at once was asked a
       lastWords: 'are lost',
     });
     expect(books.records.get(1)).toMatchObject({ state: 'EXPIRED', flagged: chargeUnknown === 'hold' });
-    expect(books.records.get(1)?.claims.map(({ unit }) => unit)).toEqual(['jobs']);
+    expect(books.records.get(1)?.claims.map(({ unit }) => unit)).toEqual(['jobs', 'jobs']);
   }
 });

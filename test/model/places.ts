@@ -1,8 +1,8 @@
-/** The small company of the model: groups in three levels, its limits, and jobs of several kinds. */
+/** The small company of the model: two roots, groups in three levels, limits of each and of both together, and jobs of several kinds. */
 
 export const INSTANCE = 'gitlab.example.com';
 export const ZONE = 'Europe/Berlin';
-export const ROOT = 100;
+export const ROOTS = [100, 200] as const;
 export const DEFAULT_TIMEOUT_SECONDS = 3_600;
 /** Short, so that many jobs run longer than was held for them. */
 export const ESTIMATE_SECONDS = 120;
@@ -14,15 +14,16 @@ export type RunnerClassName = (typeof CLASSES)[number];
 /** A begun minute of `large` costs a whole one. */
 export const ROUNDED_UP_TO_SECONDS: Readonly<Record<RunnerClassName, number>> = { small: 1, large: 60 };
 
-/** acme (100) ▸ a (101) ▸ x (103); acme ▸ b (102) ▸ y (104). 103 and project 1003 move between a and b. */
+/** acme (100) ▸ a (101) ▸ x (103); acme ▸ b (102) ▸ y (104); beside it globex (200). 103 and project 1003 move between a and b. */
 export interface Tree {
   readonly parentOf: ReadonlyMap<number, number>;
   readonly groupOf: ReadonlyMap<number, number>;
 }
 
-export const PROJECTS = [1001, 1002, 1003] as const;
+export const PROJECTS = [1001, 1002, 1003, 1004] as const;
 export const PATH_OF: Readonly<Record<number, string>> = {
   100: 'acme',
+  200: 'globex',
   101: 'a',
   102: 'b',
   103: 'x',
@@ -31,8 +32,8 @@ export const PATH_OF: Readonly<Record<number, string>> = {
 
 export const FIRST_TREE: Tree = {
   parentOf: new Map([
-    [101, ROOT],
-    [102, ROOT],
+    [101, 100],
+    [102, 100],
     [103, 101],
     [104, 102],
   ]),
@@ -40,6 +41,7 @@ export const FIRST_TREE: Tree = {
     [1001, 103],
     [1002, 104],
     [1003, 101],
+    [1004, 200],
   ]),
 };
 
@@ -128,5 +130,16 @@ export const FIRST_LIMITS: readonly ModelLimit[] = [
     zone: 'UTC',
     mode: 'enforce',
     amount: 1_800,
+  },
+  { subject: 'group/200', id: 'jobs-now', unit: 'jobs', zone: 'UTC', mode: 'enforce', amount: 2 },
+  { subject: 'instance', id: 'jobs-now', unit: 'jobs', zone: 'UTC', mode: 'enforce', amount: 5 },
+  {
+    subject: 'instance',
+    id: 'money-month',
+    unit: 'micros',
+    per: 'month',
+    zone: ZONE,
+    mode: 'enforce',
+    amount: 3_000_000,
   },
 ];

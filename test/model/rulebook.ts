@@ -74,9 +74,10 @@ export function boundAt(limit: ModelLimit, { grants }: Edition, atMs: number): n
     .reduce((sum, { amount }) => sum + amount, limit.amount);
 }
 
-/** The limits a job stands under: those of the groups above it and of its project. */
+/** The limits a job stands under: the instance's, those of the groups above it and of its project. */
 export function limitsOver(projectId: number, groupId: number, edition: Edition): readonly ModelLimit[] {
-  const subjects = [...chainOf(groupId, edition.tree).map((id) => `group/${id}`), `project/${projectId}`];
+  const groups = chainOf(groupId, edition.tree).map((id) => `group/${id}`);
+  const subjects = ['instance', ...groups, `project/${projectId}`];
   return edition.limits.filter(({ subject, amount }) => subjects.includes(subject) && amount !== 'unlimited');
 }
 

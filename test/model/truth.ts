@@ -2,7 +2,7 @@
 import { type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/job-truth.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { pathOfProject } from './documents.ts';
-import type { RunnerClassName, Tree } from './places.ts';
+import { chainOf, type RunnerClassName, type Tree } from './places.ts';
 
 export interface JobPlan {
   readonly projectId: number;
@@ -107,7 +107,7 @@ export class Truth {
       projectId: job.projectId,
       projectPath: pathOfProject(job.projectId, this.#tree()),
       namespaceId: groupId,
-      rootNamespaceId: 100,
+      rootNamespaceId: chainOf(groupId, this.#tree())[0] ?? groupId,
       runnerTags: [job.runnerClass],
       timeoutSeconds: job.timeoutSeconds,
       ...(job.jobId % 2 === 0 && { runnerId: job.runnerId }),

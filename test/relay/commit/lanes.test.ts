@@ -120,6 +120,17 @@ test('lanes part ten seconds after the last fight, and twice as long after each 
   expect(joinedMs()).toBe(10_000);
 });
 
+test('each counter’s lanes part in their own time, whatever was fought for later', () => {
+  const { lanes, clock } = someLanes();
+  const [a = '', b = '', c = '', d = ''] = rootsApart(lanes, 4);
+  lanes.noteContended('one', [a, b]);
+  clock.advance(5_000);
+  lanes.noteContended('two', [c, d]);
+  clock.advance(5_000);
+  lanes.noteJob(a);
+  expect([together(lanes, a, b), together(lanes, c, d)]).toEqual([false, true]);
+});
+
 test('after a parting only those that fight again are joined', () => {
   const { lanes, clock } = someLanes();
   const [a = '', b = '', c = ''] = rootsApart(lanes, 3);

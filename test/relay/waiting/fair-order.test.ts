@@ -51,3 +51,16 @@ test('those that are being asked about count as if they would pass', () => {
   order.answered(second, 'refused');
   expect(order.mayPass(fourth)).toBe(true);
 });
+
+test('a job of another line is not passed: however many of those are admitted, the next may be', () => {
+  const order = new FairOrder();
+  const first = order.join(1, '1', ['a']);
+  for (let jobId = 2; jobId < 2 * PASSES_MAX + 2; jobId += 1) {
+    const other = order.join(jobId, '2', ['b']);
+    expect(order.mayPass(other)).toBe(true);
+    order.asked(other);
+    order.answered(other, 'admitted');
+    order.leave(other);
+  }
+  expect(first.passed).toBe(0);
+});

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { type WaitedVerdict, WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
+import { turn } from '../../support/relay/commit-bench.ts';
 import { type SlotHouse, type SlotQuestion, slotHouse } from '../../support/relay/slot-house.ts';
+import { quotaViolation } from '../../support/relay/verdicts.ts';
 
 const FOREVER_MS = 1_000_000;
 
@@ -195,4 +199,60 @@ test('roots take turns by their weights', async () => {
   const admitted = (all: readonly SlotQuestion[]): number =>
     all.filter((each) => outcomeOf(each) === 'admitted').length;
   expect([admitted(flood), admitted(heavy)]).toEqual([1, 2]);
+});
+
+test('a question that goes while its job is asked about is answered as the function decides', async () => {
+  const house = slotHouse({ slots: { a: 1 }, callMs: 500 });
+  house.ask(one(1, { runMs: 2_000 }));
+  await house.pass(600);
+  const waiter = house.ask(one(2));
+  await house.pass(2_000);
+  const before = house.calls.length;
+  for (let ms = 0; ms < 3_000 && house.calls.length === before; ms += 10) await house.pass(10);
+  waiter.gone();
+  await house.pass(600);
+  expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'admitted' } }]);
+});
+
+test('of very many lines 64 are named, and 96 jobs are asked about at once', async () => {
+  const house = slotHouse({ slots: {} });
+  for (let jobId = 1; jobId <= 200; jobId += 1)
+    house.ask({ jobId, root: jobId % 10, takes: { [`slots ${jobId}`]: 1 }, runMs: FOREVER_MS });
+  await house.pass(200);
+  expect(house.waiting.size).toBe(200);
+  expect(house.waiting.terms([]).lines).toHaveLength(64);
+  const first = house.said.length;
+  await house.pass(2_000);
+  const asked = house.said.slice(first);
+  const atOnce = asked.map(
+    ({ sentMs }) => asked.filter((each) => each.sentMs <= sentMs && sentMs < each.atMs).length,
+  );
+  expect(Math.max(...atOnce)).toBeLessThanOrEqual(96);
+  expect(new Set(asked.map(({ jobId }) => jobId)).size).toBe(200);
+});
+
+test('a function that lets a job wait that it was asked about for the last time is asked no more', async () => {
+  const clock = handClock(1_000);
+  const violation = quotaViolation('group/1', 'CONCURRENCY_FULL', { unit: 'jobs', limit: 'jobs-now' });
+  let asked = 0;
+  const queue = new WaitingQueue({
+    commit: {
+      decide: async () => {
+        asked += 1;
+        return { outcome: 'waiting', leftMs: 0, counters: ['a'], violations: [violation], text: 'full' };
+      },
+    },
+    ...{ clock, observe: () => {}, deadlineMs: 2_000, answerWithinMs: 20_000 },
+  });
+  const answers: WaitedVerdict[] = [];
+  const request = { jobId: 1, projectId: 1, rootNamespaceId: 1 };
+  void queue
+    .decide(request, { arrivedAtMs: clock.monotonicMs(), listenForEnd: () => {} })
+    .then((answer) => answers.push(answer));
+  for (let ms = 0; ms < 100; ms += 10) {
+    await turn();
+    clock.advance(10);
+  }
+  expect(answers).toMatchObject([{ verdict: { outcome: 'undecided', cause: 'malformed' } }]);
+  expect(asked).toBe(2);
 });

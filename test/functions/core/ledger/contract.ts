@@ -17,7 +17,7 @@ import type {
   StoredItem,
   Write,
 } from '../../../../functions/core/ledger/store.ts';
-import type { LimitClaim } from '../../../../policies/claim.ts';
+import type { CounterKey, LimitClaim } from '../../../../policies/claim.ts';
 import type { Violation } from '../../../../policies/reason.ts';
 import {
   anAsk,
@@ -408,6 +408,106 @@ export function ledgerContract(
       const [first, second] = await hold([ask, ask]);
       expect(second).toEqual(first);
       expect(await committed('group/1')).toBe(60);
+    });
+  });
+
+  describe('packs of several roots', () => {
+    const ROOTS = 12;
+    const shared = counter('instance', 'at-once', 'now');
+    const own = (root: number) => counter(`group/${root}`, 'at-once', 'now');
+    const slot = (key: CounterKey, bound: number): LimitClaim =>
+      claim(key.subject, 1, bound, { unit: 'jobs', counter: key });
+    /** So many jobs of each root in turn, under its own limit and the one of all. */
+    const ofRoots = (from: number, count: number, most: number, ownMost: (root: number) => number) =>
+      Array.from({ length: count }, (_, index) => {
+        const root = index % ROOTS;
+        return anAsk(from + index, [slot(shared, most), slot(own(root), ownMost(root))]);
+      });
+    /** A program that has seen nothing, and how often it wrote. */
+    const counting = ({ store, clock }: House) => {
+      const made = { transactions: 0 };
+      const transact: LedgerStore['transact'] = (...asked) => {
+        made.transactions += 1;
+        return store.transact(...asked);
+      };
+      const counted = new Proxy(store, {
+        get: (of, name) => {
+          if (name === 'transact') return transact;
+          const member: unknown = Reflect.get(of, name);
+          return typeof member === 'function' ? member.bind(of) : member;
+        },
+      });
+      return { made, ledger: createLedger({ store: counted, clock }) };
+    };
+    const countOf = async (ledger: Ledger, key: CounterKey): Promise<number | undefined> =>
+      (await ledger.readCounters([key]))[0]?.committed;
+
+    test('roots that are full are parted from the others, who are admitted by the next write', async () => {
+      const house = build();
+      const isFull = (root: number): boolean => root % 4 === 0;
+      await house.hold(ofRoots(1, ROOTS, 1_000, () => 1).filter((_, root) => isFull(root)));
+      const { made, ledger } = counting(house);
+      const outcomes = await house.hold(
+        ofRoots(100, ROOTS, 1_000, () => 1),
+        ledger,
+      );
+      expect(words(outcomes)).toEqual(outcomes.map((_, root) => (isFull(root) ? 'rejected' : 'admitted')));
+      expect(made.transactions).toBe(2);
+      expect(await countOf(ledger, shared)).toBe(ROOTS);
+    });
+
+    test('what the full roots leave of a shared limit goes to those behind them, and not one more', async () => {
+      const house = build();
+      await house.hold(ofRoots(1, 3, 1_000, () => 1));
+      const { made, ledger } = counting(house);
+      const outcomes = await house.hold(
+        ofRoots(100, ROOTS, ROOTS, (root) => (root < 2 ? 1 : 2)),
+        ledger,
+      );
+      expect(words(outcomes).map((word) => word === 'admitted')).toEqual(
+        outcomes.map((_, root) => root >= 2 && root < ROOTS - 1),
+      );
+      expect(made.transactions).toBe(2);
+      expect(await countOf(ledger, shared)).toBe(ROOTS);
+    });
+
+    test('two programs that fill one shared limit at once admit exactly what it has', async () => {
+      const { hold, ledger, other } = build();
+      const both = await Promise.all([
+        hold(
+          ofRoots(1, 40, 50, () => 5),
+          ledger,
+        ),
+        hold(
+          ofRoots(100, 40, 50, () => 5),
+          other,
+        ),
+      ]);
+      const admitted = both.flatMap(words).filter((word) => word === 'admitted');
+      expect(admitted).toHaveLength(50);
+      expect(await countOf(ledger, shared)).toBe(50);
+      const owns = await ledger.readCounters(Array.from({ length: ROOTS }, (_, root) => own(root)));
+      expect(Math.max(...owns.map(({ committed }) => committed))).toBeLessThanOrEqual(5);
+      expect(owns.reduce((sum, { committed }) => sum + committed, 0)).toBe(50);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+    });
+
+    test('their ends are settled together, once each, by whichever of two programs comes first', async () => {
+      const house = build();
+      const { hold, other } = house;
+      const asks = ofRoots(1, 4 * ROOTS, 1_000, () => 10);
+      await hold(asks);
+      const { made, ledger } = counting(house);
+      const ends = asks.map(({ jobId }) => ({ jobId, durationSeconds: 5, endedAtMs: 7 }));
+      expect(new Set(await ledger.settle(ends))).toEqual(new Set(['applied']));
+      expect(made.transactions).toBe(1);
+      await hold(ofRoots(100, 4 * ROOTS, 1_000, () => 10));
+      const late = ends.map(({ jobId, ...end }) => ({ ...end, jobId: jobId + 99 }));
+      const [one, two] = await Promise.all([ledger.settle(late), other.settle(late.toReversed())]);
+      const applied = one.map((outcome, index) => [outcome, two.toReversed()[index]].sort());
+      expect(new Set(applied.map(String))).toEqual(new Set(['applied,unchanged']));
+      expect(await countOf(ledger, shared)).toBe(0);
+      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
     });
   });
 
