@@ -12,6 +12,7 @@ import { Notices } from './constructs/notices.ts';
 import { OperatorsTopic } from './constructs/operators-topic.ts';
 import { RelayDeployments } from './constructs/relay-deployments.ts';
 import { RelayService } from './constructs/relay-service.ts';
+import { RequeueProgram } from './constructs/requeue.ts';
 import { Rollup } from './constructs/rollup.ts';
 import { SettleEndpoint } from './constructs/settle-endpoint.ts';
 import { SettleStream } from './constructs/settle-stream.ts';
@@ -43,6 +44,8 @@ export class ServiceStack extends Stack {
   readonly ssmLimits: SsmLimits;
   readonly driftCheck: DriftCheck;
   readonly doctor: Doctor;
+  /** Only where the settings say where groups' tokens are. */
+  readonly requeue: RequeueProgram | undefined;
   /** Unless the settings switch them off. */
   readonly notices: Notices | undefined;
   /** Only where the settings want one. */
@@ -99,6 +102,11 @@ export class ServiceStack extends Stack {
       network,
       webhookUrl: this.settleEndpoint.webhookUrl,
     });
+    const { requeueTokens } = settings.parameters;
+    this.requeue =
+      requeueTokens === undefined
+        ? undefined
+        : new RequeueProgram(this, 'Requeue', { ...shared, network, tokensPath: requeueTokens });
     const { everyMinutes } = settings.notices;
     this.notices =
       everyMinutes === 0
@@ -141,6 +149,7 @@ export class ServiceStack extends Stack {
         drift: this.driftCheck.program,
         doctor: this.doctor.program,
         notices: this.notices?.program,
+        requeue: this.requeue?.program,
         'ssm-limits': this.ssmLimits.program,
         console: this.console?.program,
         watchdog: this.watchdog?.program,

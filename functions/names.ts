@@ -124,6 +124,10 @@ export const ENV_TRUSTED_PROXIES = 'TOLLGATE_TRUSTED_PROXIES';
 export const SSM_LIMITS_PK_SUFFIX = '@ssm-limits';
 /** Path of the SSM parameters with limits of groups, e.g. `/tollgate/prod/limits`. */
 export const ENV_LIMITS_PATH = 'TOLLGATE_LIMITS_PATH';
+/** `gitlab.example.com@requeue` begins the keys of which rejected jobs are to be retried. */
+export const REQUEUE_PK_SUFFIX = '@requeue';
+/** Path of the SSM parameters with the tokens of groups whose jobs are retried: `<path>/101`. */
+export const ENV_REQUEUE_TOKENS_PATH = 'TOLLGATE_REQUEUE_TOKENS_PATH';
 /** Only for a stand-in of Parameter Store. */
 export const ENV_SSM_ENDPOINT = 'TOLLGATE_SSM_ENDPOINT';
 

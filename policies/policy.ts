@@ -32,6 +32,19 @@ export interface Policy {
    * all have that are not named here. By group id.
    */
   readonly waitWeights?: ReadonlyMap<number, number>;
+  /** Groups whose jobs are retried when a slot is free. Absent: nobody's. */
+  readonly requeue?: readonly RequeueSettings[];
+}
+
+/** What a group agreed to: its jobs that were rejected for lack of slots alone are retried. */
+export interface RequeueSettings {
+  readonly groupId: number;
+  /** How often one job is retried at most. */
+  readonly retries: number;
+  /** From its first rejection on. */
+  readonly withinSeconds: number;
+  /** Higher goes first. */
+  readonly priority: number;
 }
 
 /** Variables that survive translation beside those every deployment keeps. */

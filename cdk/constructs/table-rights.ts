@@ -4,6 +4,7 @@ import {
   LIMITS_PK_SUFFIX,
   NOTICES_PK_SUFFIX,
   PSEUDONYMS_PK_SUFFIX,
+  REQUEUE_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
@@ -38,6 +39,7 @@ export type LedgerUse =
   | 'takeLimits'
   | 'serveConsole'
   | 'tellOwners'
+  | 'requeue'
   | 'recount'
   | 'examine';
 
@@ -132,6 +134,10 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     tellOwners: {
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
+    },
+    requeue: {
+      reads: READ,
+      writes: [{ actions: PUT, partitions: [`${instance}${REQUEUE_PK_SUFFIX}`] }],
     },
     /** Changes nothing of what it looks at. */
     examine: {

@@ -45,6 +45,7 @@ export class Monitoring extends Construct {
       watchdog: settings.watchdog,
       console: settings.console !== undefined,
       notices: settings.notices.everyMinutes > 0,
+      requeue: settings.parameters.requeueTokens !== undefined,
       noticesMinutes: settings.notices.everyMinutes,
       metrics: settings.metrics,
     };

@@ -18,6 +18,7 @@ export type ProgramName =
   | 'doctor'
   | 'ssm-limits'
   | 'notices'
+  | 'requeue'
   | 'console'
   | 'watchdog';
 
@@ -142,6 +143,7 @@ export const SERIES = {
   driftErrors: lambda('drift', 'Errors'),
   ssmLimitsErrors: lambda('ssm-limits', 'Errors'),
   noticesErrors: lambda('notices', 'Errors'),
+  requeueErrors: lambda('requeue', 'Errors'),
   noticesCalls: lambda('notices', 'Invocations'),
   ssmLimitsCalls: lambda('ssm-limits', 'Invocations'),
   consoleErrors: lambda('console', 'Errors'),

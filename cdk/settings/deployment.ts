@@ -91,6 +91,11 @@ export interface Deployment {
      * @default none: groups without one are reported
      */
     readonly hookToken?: string;
+    /**
+     * Path of the tokens of groups whose jobs are retried when a slot is free, one parameter each, named by the group's id:
+     * `/tollgate/prod/requeue`. @default none: no job is retried, and nothing is deployed for it
+     */
+    readonly requeueTokens?: string;
     /** For the console. @default `/tollgate/<stage>/signin-secret` */
     readonly signInSecret?: string;
     /** For the console. @default `/tollgate/<stage>/console-token` */

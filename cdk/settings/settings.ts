@@ -121,6 +121,8 @@ export interface ParameterNames {
   readonly webhookTokens: string | undefined;
   /** An administrator's token of scope `api`, for webhooks of new groups. Absent: none are made. */
   readonly hookToken: string | undefined;
+  /** Path of the tokens of groups whose jobs are retried, `<path>/101`. Absent: no job is. */
+  readonly requeueTokens: string | undefined;
   /** Secret of the application registered in GitLab for the console. */
   readonly signInSecret: string;
   /** An administrator's token of scope `read_api`, for the console alone: whose groups are whose. */

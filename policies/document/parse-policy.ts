@@ -3,7 +3,7 @@ import { ESTIMATE_MODES } from '../estimate.ts';
 import { statelessKindOf } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import type { Platform } from '../platform.ts';
-import type { Policy, VariableAllowlist } from '../policy.ts';
+import type { Policy, RequeueSettings, VariableAllowlist } from '../policy.ts';
 import { runnerClassNames } from '../prices/price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
 import type { Rule } from '../rule.ts';
@@ -31,6 +31,7 @@ const KEYS = [
   'disclose',
   'rollout',
   'waiting',
+  'requeue',
 ];
 /** Far above any policy that people review. A job whose place is not known looks at all of them. */
 const RULES_MAX = 20_000;
@@ -73,6 +74,7 @@ export function parsePolicy(
     disclose: readDisclose(reading.at('disclose')),
     rollout: readRolloutSettings(reading.at('rollout')),
     ...readWaiting(reading.at('waiting')),
+    ...readRequeue(reading.at('requeue')),
   };
   return reading.problems.length > 0
     ? { ok: false, problems: reading.problems }
@@ -175,6 +177,32 @@ function readWaiting(reading: Reading): Pick<Policy, 'waitWeights'> {
     waitWeights.set(group, weight);
   }
   return { waitWeights };
+}
+
+/** Every minute each of them is a few reads of the table. */
+const REQUEUE_GROUPS_MAX = 50;
+const RETRIES_MAX = 10;
+const PRIORITY_MAX = 100;
+/** After a day a pipeline is nobody's any more. */
+const WITHIN_SECONDS_MAX = 86_400;
+
+function readRequeue(reading: Reading): Pick<Policy, 'requeue'> {
+  if (!reading.isThere) return {};
+  const requeue: RequeueSettings[] = [];
+  for (const each of reading.list('{group, retries, within}', REQUEUE_GROUPS_MAX)) {
+    if (!each.object(['group', 'retries', 'within', 'priority'])) continue;
+    const groupId = each.at('group').integer("GitLab's id of the group", 1);
+    const retries = each.at('retries').integer('retries of one job', 1, RETRIES_MAX);
+    const withinSeconds = readDuration(each.at('within'));
+    if (withinSeconds > WITHIN_SECONDS_MAX) each.at('within').expected('at most 24h');
+    const at = each.at('priority');
+    const priority = at.isThere ? at.integer('a priority, the highest first', 0, PRIORITY_MAX) : 0;
+    if (groupId === undefined || retries === undefined || priority === undefined) continue;
+    if (requeue.some((other) => other.groupId === groupId))
+      each.at('group').expected('a group that is named once');
+    requeue.push({ groupId, retries, withinSeconds, priority });
+  }
+  return { requeue };
 }
 
 /** The names of all variables that rules compare, each once. What is wrong with a name is noted where its rule is read. */

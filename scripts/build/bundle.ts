@@ -2,7 +2,7 @@
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/:
  *   dist/admit/handler.mjs   the admit function for Lambda (ESM), and its chunks
  *   dist/admit/rules.json    policy, limits and directory, validated
- *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, doctor/, watchdog/, ssm-limits/, notices/, console/   the others, likewise
+ *   dist/settle/, settle-stream/, sweep/, rollup/, directory/, drift/, doctor/, watchdog/, ssm-limits/, notices/, requeue/, console/   the others, likewise
  *   dist/relay/relay.mjs     the relay for its container, with the same rules and the descriptors of its GitLab beside it
  * `npm run bundle -- admit` builds one of them, `-- functions` all but the relay. `--force` packs a policy that would reject
  * the platform's own jobs.
@@ -38,6 +38,7 @@ export const FUNCTIONS = [
   'directory',
   'ssm-limits',
   'notices',
+  'requeue',
   'console',
 ] as const;
 
@@ -63,6 +64,7 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   directory: 60,
   'ssm-limits': 535,
   notices: 560,
+  requeue: 500,
   console: 1_310,
 };
 export const ADMIT_BUNDLE_BYTES_MAX = BUNDLE_KB_MAX.admit * 1024;

@@ -209,6 +209,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./reservations/ls-command.ts')).reservationsCommand,
   },
   {
+    name: 'requeue ls',
+    summary: 'Which rejected jobs wait to be retried when a slot is free, and what became of the others?',
+    load: async () => (await import('./requeue/ls-command.ts')).requeueLsCommand,
+  },
+  {
+    name: 'requeue consent',
+    summary: 'Keeps the token that a group gives for its jobs to be retried',
+    load: async () => (await import('./requeue/consent-command.ts')).consentCommand,
+  },
+  {
     name: 'limits show',
     summary: 'Which limits are live? Who made them so, when and why; or the document itself',
     load: async () => (await import('./limits/show-command.ts')).limitsShowCommand,

@@ -12,6 +12,7 @@ const ALARMS = alarmsFor({
   watchdog: true,
   console: true,
   notices: true,
+  requeue: true,
   metrics: true,
 });
 const HOUR = 60;
@@ -76,6 +77,8 @@ const DEATHS: readonly (readonly [string, string, Trouble, number?])[] = [
   ['the rule of ssm-limits is off', 'DeskFailing', { programs: { 'ssm-limits': 'rule off' } }],
   ['ssm-limits fails', 'DeskFailing', { programs: { 'ssm-limits': 'failing' } }],
   ['the rule of the notices is off', 'DeskFailing', { programs: { notices: 'rule off' } }],
+  ['the rule of the retries is off', 'DeskFailing', { programs: { requeue: 'rule off' } }],
+  ['the retries fail', 'DeskFailing', { programs: { requeue: 'failing' } }],
   ['the notices fail', 'DeskFailing', { programs: { notices: 'failing' } }],
   ['the console breaks', 'DeskFailing', { console: 'broken' }],
   ['the console is throttled', 'DeskFailing', { console: 'throttled' }],

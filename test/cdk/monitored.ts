@@ -11,6 +11,7 @@ export const WATCHED: readonly Deployment[] = DEFAULTS.map((each) => ({
   watchdog: true,
   console: A_CONSOLE,
   notices: { everyMinutes: 60 },
+  parameters: { requeueTokens: '/tollgate/prod/requeue' },
   alarms: { topicArns: [PAGER], runbookUrl: RUNBOOK_URL },
 }));
 

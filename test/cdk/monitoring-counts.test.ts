@@ -32,8 +32,11 @@ const metricsIn = (alarm: { readonly Metrics?: readonly { readonly MetricStat?: 
 describe('what tollgate cost is told', () => {
   test.each([
     ['DEFAULTS', shape],
-    ['WATCHED', { ...shape, watchdog: true, console: true, noticesMinutes: 60 }],
-    ['UNMEASURED', { ...shape, watchdog: true, console: true, noticesMinutes: 60, metrics: false }],
+    ['WATCHED', { ...shape, watchdog: true, console: true, requeue: true, noticesMinutes: 60 }],
+    [
+      'UNMEASURED',
+      { ...shape, watchdog: true, console: true, requeue: true, noticesMinutes: 60, metrics: false },
+    ],
   ])('is what the template of %s has', (name, watched) => {
     const synthesized = bySettings.get(name);
     if (synthesized === undefined) throw new Error(`no synth of ${name}`);

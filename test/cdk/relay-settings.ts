@@ -35,6 +35,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
     webhookSecrets: '/tollgate/prod/webhook-secrets',
     webhookTokens: undefined,
     hookToken: undefined,
+    requeueTokens: undefined,
     signInSecret: '/tollgate/prod/signin-secret',
     consoleToken: '/tollgate/prod/console-token',
     keyArn: undefined,

@@ -6,6 +6,7 @@ import { readDirectoryConfig } from '../../functions/directory-sync/config.ts';
 import { readDoctorConfig } from '../../functions/doctor/config.ts';
 import { readDriftConfig } from '../../functions/drift/config.ts';
 import { readNoticesConfig } from '../../functions/notices/config.ts';
+import { readRequeueConfig } from '../../functions/requeue/config.ts';
 import { readRollupConfig } from '../../functions/rollup/config.ts';
 import { readSettleConfig } from '../../functions/settle/config.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
@@ -85,6 +86,7 @@ describe('every function', () => {
     ['Doctor', readDoctorConfig],
     ['SsmLimits', readSsmLimitsConfig],
     ['Notices', readNoticesConfig],
+    ['Requeue', readRequeueConfig],
     ['Watchdog', readWatchdogConfig],
     ['Console', readConsoleConfig],
   ])('%s is told everything it refuses to start without', (construct, read) => {
@@ -278,6 +280,7 @@ describe('what runs by the clock', () => {
       'tollgate-private-console',
       'tollgate-private-directory',
       'tollgate-private-doctor',
+      'tollgate-private-requeue',
       'tollgate-private-sweep',
       'tollgate-private-watchdog',
     ]);

@@ -50,6 +50,7 @@ test('what is not said has a default, derived from GitLab and the stage', () => 
       gitlabToken: '/tollgate/prod/gitlab-token',
       webhookSecrets: '/tollgate/prod/webhook-secrets',
       webhookTokens: undefined,
+      requeueTokens: undefined,
     },
     chargeUnknown: 'nothing',
     usageZone: 'UTC',

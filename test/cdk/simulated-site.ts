@@ -29,6 +29,7 @@ const SCHEDULES = {
   directory: [5, 2],
   'ssm-limits': [5, 3],
   notices: [15, 7],
+  requeue: [1, 0],
   drift: [15, 8],
   doctor: [60, 41],
 } as const;
@@ -109,6 +110,7 @@ export class SimulatedSite {
     if (works('doctor')) own('HealthProblems', trouble.healthProblems ?? 0);
     works('ssm-limits');
     works('notices');
+    works('requeue');
     works('watchdog');
     if (topicRefuses) own('RollupLeftOut', 1);
     this.#write('function/console', 'Url5xxCount', trouble.console === 'broken' ? 5 : 0);

@@ -60,8 +60,8 @@ test(
       asset.startsWith('asset.') ? readdirSync(join(out, asset)) : [],
     );
     const handlers = packed.filter((file) => file === 'handler.mjs');
-    // The watchdog and the console are missing: the file does not ask for them.
-    expect(handlers).toHaveLength(BUNDLES.length - 2);
+    // The watchdog, the console and the retries are missing: the file does not ask for them.
+    expect(handlers).toHaveLength(BUNDLES.length - 3);
     expect(packed.filter((file) => file === 'rules.json')).toHaveLength(handlers.length);
   },
   TIMEOUT_MS,

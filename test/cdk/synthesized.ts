@@ -58,6 +58,7 @@ export const PRIVATE: readonly Deployment[] = [
     parameters: {
       webhookTokens: '/tollgate/private/webhook-tokens',
       hookToken: '/tollgate/private/hook-token',
+      requeueTokens: '/tollgate/private/requeue',
       keyArn: KEY,
     },
     state: { tableKeyArn: KEY },

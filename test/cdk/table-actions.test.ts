@@ -97,13 +97,20 @@ const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SsmLimits: { Scan: SCAN },
   Console: { Scan: SCAN },
   Notices: { Scan: SCAN, UpdateItem: 'in the stores’ code; a run only reads, and puts its cursor' },
+  Requeue: { Scan: SCAN, UpdateItem: 'in the stores’ code; a run only reads, and puts its lists' },
   DriftCheck: {},
   Doctor: { UpdateItem: 'in the store of usage; a look only reads, and puts its own item' },
 };
 
 let synthesized: Synthesized;
 beforeAll(() => {
-  synthesized = synthesize(DEFAULTS.map((each) => ({ ...each, console: A_CONSOLE })));
+  synthesized = synthesize(
+    DEFAULTS.map((each) => ({
+      ...each,
+      console: A_CONSOLE,
+      parameters: { requeueTokens: '/tollgate/prod/requeue' },
+    })),
+  );
 });
 
 function granted(construct: string): readonly string[] {
@@ -129,6 +136,7 @@ test.each([
   ['DirectorySync', 'directory-sync'],
   ['SsmLimits', 'ssm-limits'],
   ['Notices', 'notices'],
+  ['Requeue', 'requeue'],
   ['Console', 'console'],
   ['DriftCheck', 'drift'],
   ['Doctor', 'doctor'],

@@ -46,6 +46,7 @@ const PARTITIONS = {
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
   'notices cursor': `${INSTANCE}${names.NOTICES_PK_SUFFIX}`,
   'marks of parameters': `${INSTANCE}${names.SSM_LIMITS_PK_SUFFIX}`,
+  'list of retries': keys.requeueList(101).pk,
   usage: usage.usage(day).pk,
   'top projects': usage.top(day).pk,
   'latest rejections': usage.rejections('group/101').pk,
@@ -80,6 +81,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
+  RequeueProgram: ['list of retries'],
   ConsoleProgram: [...LIMITS, 'session', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),

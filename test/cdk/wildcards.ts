@@ -14,13 +14,18 @@ export const WILDCARDS: readonly Wildcard[] = [
   },
   {
     actions: ['ec2:CreateNetworkInterface', 'ec2:DeleteNetworkInterface', 'ec2:DescribeNetworkInterfaces'],
-    where: /\/(?:Sweep|DirectorySync|Doctor|Watchdog|Console)ProgramRoleDefaultPolicy/,
+    where: /\/(?:Sweep|DirectorySync|Requeue|Doctor|Watchdog|Console)ProgramRoleDefaultPolicy/,
     reason: 'Inside a VPC Lambda makes interfaces, which have no names before.',
   },
   {
     actions: ['ssm:GetParameterHistory', 'ssm:GetParametersByPath'],
     where: /\/SsmLimitsProgramRoleDefaultPolicy/,
     reason: 'All parameters below one path: one for each group, made by others.',
+  },
+  {
+    actions: ['ssm:GetParameter'],
+    where: /\/RequeueProgramRoleDefaultPolicy/,
+    reason: 'All tokens below one path: one for each group that agreed, put there by others.',
   },
   {
     actions: ['s3:PutObject'],

@@ -35,6 +35,8 @@ export interface AlarmInput {
   readonly watchdog: boolean;
   readonly console: boolean;
   readonly notices: boolean;
+  /** Whether jobs are retried for lack of slots. */
+  readonly requeue?: boolean;
   /** From one telling of owners to the next. @default 15 */
   readonly noticesMinutes?: number;
   /** Whether there are metrics of ours. */

@@ -28,6 +28,7 @@ export const ALL_ALARMS = alarmsFor({
   watchdog: true,
   console: true,
   notices: true,
+  requeue: true,
   noticesMinutes: 60,
   metrics: true,
 });

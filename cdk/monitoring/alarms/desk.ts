@@ -16,10 +16,11 @@ const minutesOf = ({ noticesMinutes = PERIOD_MINUTES }: AlarmInput): number => n
 const deskFailing = (watched: AlarmInput): AlarmSpec => ({
   name: 'DeskFailing',
   severity: 'ticket',
-  says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits by the clock fails or does not run.',
+  says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits and retries by the clock fails or does not run.',
   formula: [
     'ssmLimitsErrors',
     ...(watched.notices ? [noticesIn(watched)] : []),
+    ...(watched.requeue ? ['requeueErrors'] : []),
     // Where nobody looked, nothing broke.
     ...(watched.console ? ['FILL(consoleBroken, 0)', 'FILL(consoleThrottles, 0)'] : []),
   ].join(' + '),

@@ -43,3 +43,4 @@ export { type RestCallDeps, restCall } from './rest-call.ts';
 export { createGitLabDirectory } from './rest-directory.ts';
 export { createGitLab, parseRestJob } from './rest-gitlab.ts';
 export { pageQuery } from './rest-pages.ts';
+export { type RetryOutcome, retryJob } from './retry-job.ts';

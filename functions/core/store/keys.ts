@@ -15,6 +15,7 @@ import {
   NOTICES_PK_SUFFIX,
   PSEUDONYMS_PK_SUFFIX,
   RECORD_SK,
+  REQUEUE_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
@@ -127,6 +128,8 @@ export interface LedgerKeys {
   parameterMark(group: number): Key;
   /** `gitlab.example.com@ssm-limits`, `pass`: how far the listing of parameters has come. */
   readonly parameterPass: Key;
+  /** `gitlab.example.com@requeue`, `group/101`: which rejected jobs of a group are to be retried, and what became of them. */
+  requeueList(group: number): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;
   dueShardPk(shard: number): string;
@@ -222,6 +225,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
       sk: `${PARAMETER_MARK_SK_PREFIX}${group}`,
     }),
     parameterPass: { pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`, sk: 'pass' },
+    requeueList: (group) => ({ pk: `${instance}${REQUEUE_PK_SUFFIX}`, sk: `group/${group}` }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),
     dueShardPk,

@@ -104,9 +104,11 @@ export const reservedConcurrency = ({
   watchdog,
   notices,
   webhooks,
-}: Pick<Settings, 'console' | 'watchdog' | 'notices' | 'webhooks'>): number =>
+  parameters,
+}: Pick<Settings, 'console' | 'watchdog' | 'notices' | 'webhooks' | 'parameters'>): number =>
   webhooksAtOnce(webhooks.jobsPerSecond) +
   BY_THE_CLOCK +
   (notices.everyMinutes > 0 ? 1 : 0) +
   (console === undefined ? 0 : CONSOLE) +
-  (watchdog ? 1 : 0);
+  (watchdog ? 1 : 0) +
+  (parameters.requeueTokens === undefined ? 0 : 1);

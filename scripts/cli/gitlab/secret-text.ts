@@ -16,4 +16,4 @@ export interface SecretStore {
   write(name: SecretName, value: string, note: string): Promise<void>;
 }
 
-export type SecretName = 'router-token' | 'webhook-secrets' | 'webhook-tokens';
+export type SecretName = 'router-token' | 'webhook-secrets' | 'webhook-tokens' | `${number}`;

@@ -16,6 +16,7 @@ import {
   type RewriteStore,
 } from '../../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/index.ts';
+import { dynamoRequeueLists, type RequeueLists } from '../../../functions/core/requeue/index.ts';
 import { dynamoUserSessions, type UserSessions } from '../../../functions/core/signin/index.ts';
 import { dynamoStatementChain, type StatementChain } from '../../../functions/core/statements/index.ts';
 import {
@@ -53,6 +54,8 @@ export interface LedgerAccess extends NamedBooks {
   readonly scope?: () => Promise<ControllerScope | undefined>;
   /** What the last canary found. @throws {LedgerError} */
   readonly canary?: () => Promise<CanaryOutcome | undefined>;
+  /** Which rejected jobs are to be retried. */
+  readonly requeue?: Pick<RequeueLists, 'read'>;
   readonly close: () => Promise<void>;
 }
 
@@ -112,6 +115,7 @@ async function openFor(
     relayBeats: () => readRelayBeats(parts),
     scope: () => dynamoControllerScope(parts).read(),
     canary: () => dynamoCanaryOutcomes(parts).read(),
+    requeue: dynamoRequeueLists(parts),
     ...opened,
   };
 }
@@ -130,6 +134,7 @@ export interface TableAccess
     | 'relayBeats'
     | 'scope'
     | 'canary'
+    | 'requeue'
   > {
   readonly table: ItemTable;
 }

@@ -30,6 +30,8 @@ export interface LocalGitLabOptions {
   readonly random: () => number;
   /** What REST callers must send as `PRIVATE-TOKEN`. */
   readonly token: string;
+  /** Tokens of groups: role Developer, for the jobs below their path alone. By token. @default none */
+  readonly groupTokens?: ReadonlyMap<string, string>;
   /** Where job webhooks go. None are sent without it and without `receive`. */
   readonly hookUrl?: string;
   /** @default '19.4' */
@@ -152,6 +154,8 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     faults,
     clock,
     token: options.token,
+    groupTokens: options.groupTokens ?? new Map(),
+    retry: (job) => create(retryOf(job, book)).id,
     instanceUrl,
     counters: counters.rest,
     controllers,
@@ -238,6 +242,13 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
       wireClock.stop();
     },
   };
+}
+
+/** What was asked for, and nothing of what became of it. */
+function retryOf(job: LocalJob, book: JobBook): NewJob {
+  const { status: _s, createdAtMs: _c, queuedAtMs: _q, startedAtMs: _t, finishedAtMs: _f, ...rest } = job;
+  const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...asked } = rest;
+  return { ...asked, id: Math.max(...[...book.jobs()].map(({ id }) => id)) + 1 };
 }
 
 /** Undefined: nobody wants to hear of jobs. */

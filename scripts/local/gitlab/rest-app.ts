@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { isTerminal } from '../../../functions/core/gitlab/index.ts';
 import type { WallClock } from '../clock/clock.ts';
 import type { Administration } from './administration.ts';
 import { type ControllerTokenBook, controllerAdminRoutes } from './controller-admin-routes.ts';
@@ -7,6 +8,7 @@ import type { LocalGitLabFaults } from './faults.ts';
 import type { GroupHookBook } from './group-hook-book.ts';
 import { groupHookRoutes } from './group-hook-routes.ts';
 import { DISCOVERY_PATH, instanceRoutes } from './instance-routes.ts';
+import type { LocalJob } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
 import type { PipelineBook } from './pipeline-book.ts';
@@ -24,6 +26,10 @@ interface RestParts {
   readonly clock: WallClock;
   /** An administrator's. */
   readonly token: string;
+  /** Paths of groups by their tokens, of role Developer. */
+  readonly groupTokens: ReadonlyMap<string, string>;
+  /** Makes a new job of an ended one; its id. */
+  readonly retry: (job: LocalJob) => number;
   readonly instanceUrl: string;
   readonly counters: RestCounters;
   readonly controllers: ControllerBook;
@@ -60,7 +66,8 @@ export function restApp(parts: RestParts): Hono {
     const isRunners = c.req.path.endsWith(DISCOVERY_PATH) || RUNNER_PATH.test(c.req.path);
     const { expiresAt } = parts.administration.setting;
     const isTaken = given === parts.token && !(expiresAt && Date.parse(expiresAt) <= clock.nowMs());
-    if (!isTaken && !isRunners) return c.json({ message: '401 Unauthorized' }, 401);
+    const isGroups = c.req.path.endsWith('/retry') && parts.groupTokens.has(given ?? '');
+    if (!isTaken && !isRunners && !isGroups) return c.json({ message: '401 Unauthorized' }, 401);
     return next();
   });
 
@@ -68,6 +75,21 @@ export function restApp(parts: RestParts): Hono {
     const job = book.job(Number(c.req.param('jobId')));
     if (job === undefined || job.projectId !== Number(c.req.param('projectId'))) return notFound(c);
     return c.json(jobEntity(job, instanceUrl, clock.nowMs()));
+  });
+
+  const retried = new Set<number>();
+  app.post('/projects/:projectId/jobs/:jobId/retry', (c) => {
+    const job = book.job(Number(c.req.param('jobId')));
+    const path = parts.groupTokens.get(c.req.header('private-token') ?? '');
+    // To whom may not see a private project, it is not there.
+    const isSeen = path === undefined || job?.projectPath.startsWith(`${path}/`);
+    if (job === undefined || !isSeen || job.projectId !== Number(c.req.param('projectId')))
+      return notFound(c);
+    if (!isTerminal(job.status) || retried.has(job.id))
+      return c.json({ message: '403 Forbidden - Job is not retryable' }, 403);
+    retried.add(job.id);
+    const made = book.job(parts.retry(job));
+    return made === undefined ? notFound(c) : c.json(jobEntity(made, instanceUrl, clock.nowMs()), 201);
   });
 
   app.get('/runners/:runnerId/jobs', (c) => {

@@ -1,0 +1,96 @@
+import type { CounterKey } from '../../../policies/claim.ts';
+import {
+  answered,
+  atRev,
+  getItem,
+  type InstanceTable,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
+
+/** A job that was rejected for lack of slots alone. */
+export interface RequeueEntry {
+  readonly jobId: number;
+  readonly projectId: number;
+  /** Id of the top-level group. */
+  readonly root: number;
+  readonly rejectedAtMs: number;
+  /** When the first of its retries was rejected, or it itself. */
+  readonly firstAtMs: number;
+  /** Retries made before, this one included once it is made. */
+  readonly retries: number;
+  /**
+   * `waiting`: for a free slot. `retrying`: GitLab is being asked, or was and nobody heard. `retried`: GitLab made `newJobId`
+   * of it. `over`: it is not retried, or not again.
+   */
+  readonly state: 'waiting' | 'retrying' | 'retried' | 'over';
+  /** What it needs room in. */
+  readonly wants: readonly TakenAmount[];
+  readonly newJobId?: number;
+  readonly retriedAtMs?: number;
+  /** Not asked again before. */
+  readonly againAtMs?: number;
+  /** Why it is over, or why it still waits after it was tried. */
+  readonly why?: string;
+}
+
+export interface TakenAmount {
+  readonly counter: CounterKey;
+  /** Whole units that the job asks for. */
+  readonly asked: number;
+  /** Whole units that the limit allowed when the job was rejected. */
+  readonly limitAmount: number;
+}
+
+export interface RequeueList {
+  readonly groupId: number;
+  /** Oldest rejection first. */
+  readonly entries: readonly RequeueEntry[];
+  /** 0: there is no item yet. */
+  readonly rev: number;
+}
+
+export interface RequeueLists {
+  /** Consistent. @throws {LedgerError} `ledger_unavailable` */
+  read(groupId: number): Promise<RequeueList>;
+  /** @returns the list as it is now; undefined: somebody else wrote first. @throws {LedgerError} `ledger_unavailable` */
+  write(list: RequeueList): Promise<RequeueList | undefined>;
+}
+
+/** Some 60 KB. */
+const ENTRIES_MAX = 200;
+const TIMEOUT_MS = 3_000;
+const REV = 'rv';
+const ENTRIES = 'en';
+
+export function dynamoRequeueLists({ table, instance }: InstanceTable): RequeueLists {
+  const keys = ledgerKeys(instance);
+  const failure = unavailable(table);
+  return {
+    async read(groupId) {
+      const key = keys.requeueList(groupId);
+      const item = await answered('read a list of retries', failure, () =>
+        getItem(table, key, new TimeLimit(TIMEOUT_MS)),
+      );
+      // Written by `write` alone.
+      const entries = JSON.parse(item?.[ENTRIES]?.S ?? '[]') as readonly RequeueEntry[];
+      return { groupId, entries, rev: Number(item?.[REV]?.N ?? 0) };
+    },
+    async write(list) {
+      const sorted = list.entries.toSorted((a, b) => a.rejectedAtMs - b.rejectedAtMs || a.jobId - b.jobId);
+      const entries = sorted.slice(-ENTRIES_MAX);
+      const rev = list.rev + 1;
+      const item = itemAt(keys.requeueList(list.groupId), {
+        [REV]: { N: String(rev) },
+        [ENTRIES]: { S: JSON.stringify(entries) },
+      });
+      const { outcome } = await answered('write a list of retries', failure, () =>
+        putItem(table, item, new TimeLimit(TIMEOUT_MS), atRev(REV, list.rev)),
+      );
+      return outcome === 'written' ? { ...list, entries, rev } : undefined;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** Which rejected jobs may be retried at all. Pure. */
+
+import type { RequeueSettings } from '../../policies/policy.ts';
+import type { Violation } from '../../policies/reason.ts';
+import { isInFlight } from '../../policies/units/unit.ts';
+import type { JobRecord } from '../core/ledger/index.ts';
+import type { RequeueEntry, TakenAmount } from '../core/requeue/index.ts';
+
+/** What a limit is counted by that has no periods. */
+const NO_PERIOD = 'now';
+const LENT_OUT_MS = 5 * 60_000;
+
+/**
+ * An entry for a job that was rejected for nothing but what is counted at once; undefined for any other.
+ * @param before - entries of the group, of which one may have been retried as this job.
+ */
+export function requeueEntryOf(
+  record: JobRecord,
+  before: readonly RequeueEntry[],
+  settings: RequeueSettings,
+): RequeueEntry | undefined {
+  const { jobId, facts, decidedAtMs } = record;
+  const wants = wantsOf(record);
+  if (wants === undefined || facts.projectId === undefined || facts.rootId === undefined) return undefined;
+  const former = before.find(({ newJobId }) => newJobId === jobId);
+  const retries = former?.retries ?? 0;
+  const entry: RequeueEntry = {
+    ...{ jobId, projectId: facts.projectId, root: facts.rootId, rejectedAtMs: decidedAtMs },
+    ...{ firstAtMs: former?.firstAtMs ?? decidedAtMs, retries, state: 'waiting', wants },
+    ...(record.violations.some(isLentOut) && { againAtMs: decidedAtMs + LENT_OUT_MS }),
+  };
+  return retries < settings.retries
+    ? entry
+    : { ...entry, state: 'over', why: `it was retried ${retries} of ${settings.retries} times` };
+}
+
+/** The limit itself has room, and others of the cohort use it: their jobs end within some time, and the limit does not tell when. */
+const isLentOut = ({ reason }: Violation): boolean => 'lentOut' in reason && reason.lentOut === true;
+
+function wantsOf({
+  state,
+  answered,
+  flagged,
+  unchecked,
+  violations,
+}: JobRecord): readonly TakenAmount[] | undefined {
+  // A job that ran all the same has nothing to wait for.
+  if (state !== 'REJECTED' || answered !== 'ledger' || flagged || unchecked !== undefined) return undefined;
+  const rejecting = violations.filter(({ mode, exempt }) => mode === 'enforce' && exempt !== true);
+  const wants = rejecting.map(wantOf);
+  return wants.length > 0 && wants.every((want) => want !== undefined) ? wants : undefined;
+}
+
+/** Undefined: no end of another job makes room for it. */
+function wantOf({ reason }: Violation): TakenAmount | undefined {
+  if (!('committed' in reason) || !isInFlight(reason.unit)) return undefined;
+  const { subject, limit, asked, limitAmount, borrow = 0 } = reason;
+  return { counter: { subject, limit, period: NO_PERIOD }, asked, limitAmount: limitAmount + borrow };
+}
+
+/** The closest group above a job that agreed; undefined: none did. */
+export function agreedGroup(
+  { facts: { groupIds = [] } }: JobRecord,
+  agreed: readonly RequeueSettings[],
+): number | undefined {
+  return groupIds.findLast((id) => agreed.some(({ groupId }) => groupId === id));
+}

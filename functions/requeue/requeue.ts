@@ -1,0 +1,171 @@
+/** One pass: lists what was rejected, looks for room, and has GitLab retry as many jobs as fit. */
+
+import { counterName } from '../../policies/claim.ts';
+import type { RequeueSettings } from '../../policies/policy.ts';
+import type { LedgerClock, Log } from '../core/environment/index.ts';
+import type { RetryOutcome } from '../core/gitlab/index.ts';
+import type { Ledger } from '../core/ledger/index.ts';
+import type { RequeueEntry, RequeueList, RequeueLists } from '../core/requeue/index.ts';
+import type { RollupStore } from '../core/usage/index.ts';
+import { agreedGroup, requeueEntryOf } from './candidate.ts';
+import { inTurn, type WaitingEntry } from './turns.ts';
+
+export interface RequeueDeps {
+  readonly agreed: readonly RequeueSettings[];
+  readonly lists: RequeueLists;
+  readonly usage: Pick<RollupStore, 'readRejections'>;
+  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
+  /** With the group's own token. */
+  readonly retry: (groupId: number, projectId: number, jobId: number) => Promise<RetryOutcome>;
+  readonly clock: LedgerClock;
+  readonly log: Log;
+}
+
+export interface RequeueReport {
+  readonly waiting: number;
+  readonly retried: number;
+  readonly refused: number;
+}
+
+/** Five seconds each at worst; the run has 90 s. */
+const RETRIES_PER_RUN_MAX = 12;
+/** So long room is kept in mind for a retried job that nobody asked about yet. */
+const EXPECTED_MS = 3 * 60_000;
+const AGAIN_MS = 2 * 60_000;
+
+/** @throws {LedgerError} what was retried before is written down. */
+export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
+  const { agreed, clock, log } = deps;
+  const lists = new Map<number, RequeueList>();
+  for (const settings of agreed) lists.set(settings.groupId, await withRejected(settings, deps));
+
+  const waiting = agreed.flatMap(({ groupId, priority }) =>
+    (lists.get(groupId)?.entries ?? [])
+      .filter((entry) => isOpen(entry) && (entry.againAtMs ?? 0) <= clock.nowMs())
+      .map((entry): WaitingEntry => ({ ...entry, groupId, priority })),
+  );
+  const fits = await roomFor(waiting, [...lists.values()], deps);
+  const chosen: WaitingEntry[] = [];
+  for (const entry of inTurn(waiting))
+    if (chosen.length < RETRIES_PER_RUN_MAX && fits(entry)) chosen.push(entry);
+
+  const report = { waiting: waiting.length - chosen.length, retried: 0, refused: 0 };
+  for (const { groupId, priority: _, ...entry } of chosen) {
+    const list = lists.get(groupId);
+    if (list === undefined) continue;
+    // Written down before GitLab is asked: a run that dies in between leaves a trace.
+    const asking = await replaced(list, { ...entry, state: 'retrying' }, deps);
+    const outcome = await deps.retry(groupId, entry.projectId, entry.jobId);
+    const after = outcomeOf(entry, outcome, clock.nowMs());
+    lists.set(groupId, await replaced(asking, after, deps));
+    if (outcome.outcome === 'retried') report.retried += 1;
+    if (outcome.outcome === 'refused') report.refused += 1;
+    const { jobId, newJobId, why } = after;
+    log.info('job retried for lack of slots before', {
+      jobId,
+      newJobId,
+      groupId,
+      outcome: outcome.outcome,
+      why,
+    });
+  }
+  return report;
+}
+
+const isOpen = ({ state }: RequeueEntry): boolean => state === 'waiting' || state === 'retrying';
+
+/** The group's list with what was rejected since, and without those whose time is over. */
+async function withRejected(
+  settings: RequeueSettings,
+  { agreed, lists, usage, ledger, clock }: RequeueDeps,
+): Promise<RequeueList> {
+  const nowMs = clock.nowMs();
+  const sinceMs = nowMs - settings.withinSeconds * 1000;
+  const [list, [rejections]] = await Promise.all([
+    lists.read(settings.groupId),
+    usage.readRejections([`group/${settings.groupId}`]),
+  ]);
+  const known = new Set(list.entries.map(({ jobId }) => jobId));
+  const unknown = (rejections?.jobs ?? []).filter(({ jobId, atMs }) => !known.has(jobId) && atMs >= sinceMs);
+  const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
+  const found = records.flatMap((record) => {
+    if (record === undefined || agreedGroup(record, agreed) !== settings.groupId) return [];
+    return requeueEntryOf(record, list.entries, settings) ?? [];
+  });
+  const entries = [...list.entries, ...found].map(
+    (entry): RequeueEntry =>
+      isOpen(entry) && entry.firstAtMs < sinceMs
+        ? {
+            ...entry,
+            state: 'over',
+            why: `no slot was free in time${entry.why === undefined ? '' : `: ${entry.why}`}`,
+          }
+        : entry,
+  );
+  const changed = found.length > 0 || entries.some((entry, at) => entry !== list.entries[at]);
+  return changed ? written({ ...list, entries }, lists) : list;
+}
+
+/** Tells for one entry after the other whether there is room for it beside those before. */
+async function roomFor(
+  waiting: readonly WaitingEntry[],
+  lists: readonly RequeueList[],
+  { ledger, clock }: RequeueDeps,
+): Promise<(entry: RequeueEntry) => boolean> {
+  const keys = new Map(
+    waiting.flatMap(({ wants }) => wants.map(({ counter }) => [counterName(counter), counter] as const)),
+  );
+  const taken = new Map<string, number>();
+  const take = ({ wants }: RequeueEntry): void => {
+    for (const { counter, asked } of wants) {
+      const name = counterName(counter);
+      taken.set(name, (taken.get(name) ?? 0) + asked);
+    }
+  };
+  if (keys.size === 0) return () => false;
+  for (const counter of await ledger.readCounters([...keys.values()]))
+    taken.set(counterName(counter.key), counter.committed);
+  const expected = lists
+    .flatMap(({ entries }) => entries)
+    .filter(({ retriedAtMs = 0 }) => clock.nowMs() - retriedAtMs < EXPECTED_MS)
+    .flatMap((entry) => (entry.newJobId === undefined ? [] : { entry, newJobId: entry.newJobId }));
+  const come =
+    expected.length === 0 ? [] : await ledger.readRecords(expected.map(({ newJobId }) => newJobId));
+  for (const [at, { entry }] of expected.entries()) if (come[at] === undefined) take(entry);
+  return (entry) => {
+    const fits = entry.wants.every(
+      ({ counter, asked, limitAmount }) => (taken.get(counterName(counter)) ?? 0) + asked <= limitAmount,
+    );
+    if (fits) take(entry);
+    return fits;
+  };
+}
+
+function outcomeOf(entry: RequeueEntry, outcome: RetryOutcome, nowMs: number): RequeueEntry {
+  switch (outcome.outcome) {
+    case 'retried':
+      return {
+        ...entry,
+        ...{ state: 'retried', newJobId: outcome.newJobId, retriedAtMs: nowMs, retries: entry.retries + 1 },
+      };
+    case 'refused':
+      return { ...entry, state: 'over', why: outcome.why };
+    case 'unheard': {
+      const againAtMs = nowMs + Math.max(AGAIN_MS, outcome.retryAfterMs ?? 0);
+      return { ...entry, state: 'waiting', why: outcome.why, againAtMs };
+    }
+  }
+}
+
+const replaced = (list: RequeueList, entry: RequeueEntry, { lists }: RequeueDeps): Promise<RequeueList> =>
+  written(
+    { ...list, entries: list.entries.map((each) => (each.jobId === entry.jobId ? entry : each)) },
+    lists,
+  );
+
+async function written(list: RequeueList, lists: RequeueLists): Promise<RequeueList> {
+  const after = await lists.write(list);
+  if (after === undefined)
+    throw new Error(`the retries of group ${list.groupId} are worked off by two runs at once`);
+  return after;
+}

@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { consentCommandOn } from '../../../../scripts/cli/requeue/consent-command.ts';
+import { UsageError } from '../../../../scripts/terminal/command.ts';
+import { ledgerBench } from '../ledger-bench.ts';
+
+const TOKEN = 'glpat-of-payments';
+
+function house() {
+  const bench = ledgerBench({ limits: [] });
+  writeFileSync(join(bench.folder, 'token'), `${TOKEN}\n`);
+  const kept = new Map<string, string>();
+  const command = consentCommandOn({
+    keep: (path) => ({
+      place: (name) => `ssm:${path}/${name}`,
+      write: async (name, value) => void kept.set(`${path}/${name}`, value),
+    }),
+    standardInput: async () => 'not a token at all',
+  });
+  const { io, told } = bench.desk();
+  const run = (...args: string[]) => command.run([...args, ...bench.flags], { ...io, cwd: bench.folder });
+  return { run, kept, told };
+}
+
+const PATH = ['--tokens', '/tollgate/prod/requeue'];
+
+test('a token is kept by the number of the group, and never shown', async () => {
+  const { run, kept, told } = house();
+  expect(await run('acme/payments', ...PATH, '--token-from', 'token')).toBe(0);
+  expect([...kept]).toEqual([['/tollgate/prod/requeue/101', TOKEN]]);
+  expect(told.out).toBe('kept in ssm:/tollgate/prod/requeue/101\n');
+});
+
+test.each([
+  [[], /which group/],
+  [['acme/nobody', ...PATH, '--token-from', 'token'], /"acme\/nobody" is not in the directory/],
+  [['101', '--tokens', 'requeue', '--token-from', 'token'], /--tokens "requeue"/],
+  [['101', ...PATH], /--token-from is missing/],
+  [['101', ...PATH, '--token-from', '-'], /what was read is no token/],
+])('%j keeps nothing and says why', async (args, says) => {
+  const { run, kept } = house();
+  const failing = run(...args);
+  await expect(failing).rejects.toBeInstanceOf(UsageError);
+  await expect(failing).rejects.toThrow(says);
+  expect(kept.size).toBe(0);
+});
