@@ -60,8 +60,8 @@ function counterLine(
         {subjectLink(subject, label)}
         <small class="soft">
           <code>{limit}</code> {period !== 'now' && period} {now.mode !== undefined && modeTag(now.mode)}{' '}
-          {now.wait !== undefined && <>jobs wait {now.wait}</>}{' '}
-          {now.whenUnreachable && <>{OUTAGE_TEXTS[now.whenUnreachable]} while it cannot be asked</>}
+          {now.wait !== undefined && <>· jobs wait {now.wait}</>}{' '}
+          {now.whenUnreachable && <>· {OUTAGE_TEXTS[now.whenUnreachable]} while it cannot be asked</>}
         </small>
       </th>
       <td class="full">{before}</td>
