@@ -139,10 +139,11 @@ export class ComparisonTally {
   }
 }
 
-type Fate = Readonly<Record<'wouldFail' | 'wouldFailNow' | 'failed', boolean>>;
+type Fate = Readonly<Record<'wouldFail' | 'wouldWait' | 'wouldFailNow' | 'failed', boolean>>;
 
 const fateOf = (asIs: ReplayedJob, edited: ReplayedJob): Fate => ({
   wouldFail: edited.now?.state === 'REJECTED',
+  wouldWait: edited.waitedMs !== undefined,
   wouldFailNow: asIs.now?.state === 'REJECTED',
   failed: asIs.rejectedThen,
 });
@@ -151,6 +152,7 @@ class Count {
   #jobs = 0;
   #wouldFail = 0;
   #wouldFailNow = 0;
+  #wouldWait = 0;
   #failed = 0;
   #unasked = 0;
 
@@ -163,6 +165,7 @@ class Count {
     this.#jobs += 1;
     if (fate.wouldFail) this.#wouldFail += 1;
     if (fate.wouldFailNow) this.#wouldFailNow += 1;
+    if (fate.wouldWait) this.#wouldWait += 1;
     if (fate.failed) this.#failed += 1;
   }
 
@@ -171,6 +174,7 @@ class Count {
       jobs: this.#jobs,
       wouldFail: this.#wouldFail,
       wouldFailNow: this.#wouldFailNow,
+      ...(this.#wouldWait > 0 && { wouldWait: this.#wouldWait }),
       failed: this.#failed,
       unasked: this.#unasked,
     };

@@ -21,6 +21,20 @@ export class EndQueue<End extends TimedEvent> {
     heap[at] = end;
   }
 
+  /** Those that are due by then, the earliest first. They stay. */
+  dueBy(atMs: number): readonly End[] {
+    const due: End[] = [];
+    const look = (at: number): void => {
+      const end = this.#heap[at];
+      if (end === undefined || end.atMs > atMs) return;
+      due.push(end);
+      look(2 * at + 1);
+      look(2 * at + 2);
+    };
+    look(0);
+    return due.sort((a, b) => (before(a, b) ? -1 : 1));
+  }
+
   /** The next one, if it is due by then. */
   takeUntil(atMs: number): End | undefined {
     const heap = this.#heap;

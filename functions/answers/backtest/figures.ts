@@ -10,6 +10,8 @@ export interface BacktestFigures {
   /** Admitted then, rejected now; and the other way round. */
   readonly newlyRejected: number;
   readonly newlyAdmitted: number;
+  /** Jobs that would get their room within the `wait` of a limit. */
+  readonly waitedNow: number;
   /** What the jobs were charged, and what they would be. Micro-units. */
   readonly thenMicros: number;
   readonly nowMicros: number;
@@ -67,6 +69,7 @@ export class BacktestTally {
     rejectedNow: 0,
     newlyRejected: 0,
     newlyAdmitted: 0,
+    waitedNow: 0,
     thenMicros: 0,
     nowMicros: 0,
     estimatedMicros: 0,
@@ -81,7 +84,7 @@ export class BacktestTally {
   }
 
   add(replayed: ReplayedJob): void {
-    const { record, now, question, rejectedThen, thenMicros, nowMicros, estimated } = replayed;
+    const { record, now, question, rejectedThen, thenMicros, nowMicros, estimated, waitedMs } = replayed;
     const totals = this.#totals;
     const rejectedNow = now?.state === 'REJECTED';
     totals.jobs += 1;
@@ -91,6 +94,7 @@ export class BacktestTally {
     if (!question.recorded) totals.unrecorded += 1;
     if (question.variablesLost) totals.variablesLost += 1;
     if (now === undefined) totals.undecided += 1;
+    if (waitedMs !== undefined) totals.waitedNow += 1;
     if (rejectedThen) totals.rejectedThen += 1;
     if (rejectedNow) totals.rejectedNow += 1;
     if (rejectedNow && !rejectedThen) totals.newlyRejected += 1;

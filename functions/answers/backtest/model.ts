@@ -1,10 +1,13 @@
 import { InvalidEditsSchema } from '../preview/model.ts';
-import { count, day, instantMs, list, orNone, subject, text, z } from '../reading/schema.ts';
+import { count, day, instantMs, list, maybe, orNone, subject, text, z } from '../reading/schema.ts';
 
 const JobsCountedSchema = z.object({
   jobs: count(),
   wouldFail: count('Under the edited limits.'),
   wouldFailNow: count('Under the limits as they are: some jobs were decided by others.'),
+  wouldWait: maybe(
+    count('Jobs that get their room within the `wait` of an edited limit, and run. Absent: none.'),
+  ),
   failed: count('What really happened.'),
   unasked: count(
     'Jobs nobody was asked about (unmetered, bypass): they use up limits and are not judged. No part of `jobs`.',

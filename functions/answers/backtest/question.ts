@@ -103,14 +103,14 @@ function asHeld(claim: LimitClaim, record: JobRecord): readonly LimitClaim[] {
   const name = counterName(claim.counter);
   const held = record.claims.find(({ counter }) => counterName(counter) === name)?.held ?? 0;
   if (held === 0) return [];
-  const { counter, unit, mode, bound, grace, soft, rule } = claim;
+  const { counter, unit, mode, bound, grace, soft, rule, waitMs } = claim;
   return [
     {
       counter,
       unit,
       amount: held,
       mode,
-      ...withoutAbsent({ bound, grace, soft }),
+      ...withoutAbsent({ bound, grace, soft, waitMs }),
       rule,
       class: claim.class,
       refusal: (seen) => claim.refusal(seen),

@@ -1,5 +1,7 @@
 /** Lives a ledger's jobs again, one after the other in the order they were decided, against other documents. */
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
+  type CounterChange,
   expireMove,
   type HoldAsk,
   isExpiredCharged,
@@ -12,13 +14,15 @@ import {
 import { pricedAs } from '../../core/truth/index.ts';
 import { EndQueue, type TimedEvent } from './ends.ts';
 import type { BacktestQuestion, BacktestQuestions } from './question.ts';
-import { VirtualLedger } from './virtual-ledger.ts';
+import { NO_CHANGE, sumOf, VirtualLedger } from './virtual-ledger.ts';
 
 /** What became of one job, then and now. */
 export interface ReplayedJob {
   readonly record: JobRecord;
   /** As the virtual ledger decided it; undefined: the ask was not lawful, or nobody asked. */
   readonly now: JobRecord | undefined;
+  /** How long it waited for room before it was admitted. Absent: not at all. */
+  readonly waitedMs?: number;
   readonly question: BacktestQuestion;
   readonly rejectedThen: boolean;
   /** Charged then; 0 for a job that is not over. */
@@ -28,6 +32,8 @@ export interface ReplayedJob {
   /** `nowMicros` is only an estimate: the job never ran. */
   readonly estimated: boolean;
 }
+
+const MINUTE_MS = 60_000;
 
 interface End extends TimedEvent {
   readonly record: JobRecord;
@@ -71,47 +77,88 @@ export class Replay {
       end !== undefined;
       end = this.#ends.takeUntil(decidedAtMs)
     )
-      this.#end(end);
+      this.#ledger.apply(changesAt(end));
     const rejectedThen = wasRejected(record);
     const ranAnyway = record.unchecked === 'bypass';
     const judged = decidedAtMs >= this.#sinceMs && (rejectedThen || !wasUnasked(record));
     if (!judged && rejectedThen && !ranAnyway) return undefined;
     const question = this.#questions.of(record);
     const ask = judged ? question.ask : unasked(question.ask, ranAnyway);
-    const now = this.#ledger.hold(ask, decidedAtMs);
-    if (now !== undefined) this.#scheduleEnd(record, now);
+    const { record: now, waitedMs } = this.#hold(ask, record) ?? {};
+    if (now !== undefined) this.#scheduleEnd(record, now, waitedMs);
     if (!judged) return undefined;
-    return { record, now, question, rejectedThen, ...chargesOf(record, now) };
+    return {
+      ...{ record, now, question, rejectedThen, ...chargesOf(record, now) },
+      ...withoutAbsent({ waitedMs }),
+    };
   }
 
-  #scheduleEnd(record: JobRecord, now: JobRecord): void {
+  /**
+   * As the relay and the ledger do it: what only limits with a `wait` refuse is asked about again as room comes back, and whoever
+   * is asked about later gets nothing of that room. So a job that waits takes its amounts now, and the next one needs one more
+   * end. Questions are taken to stay open for as long as the limits say.
+   */
+  #hold(
+    ask: HoldAsk,
+    record: JobRecord,
+  ): { readonly record: JobRecord; readonly waitedMs?: number } | undefined {
+    const { decidedAtMs } = record;
+    const atOnce = this.#ledger.hold(ask, decidedAtMs);
+    const { waitMs, awaited } = atOnce ?? {};
+    if (waitMs === undefined || awaited === undefined) return atOnce;
+    const names = new Set(awaited);
+    const untilMs = decidedAtMs + waitMs;
+    const freed = new Map<string, KnownCounter>();
+    const again = (atMs: number, anew: HoldAsk) => {
+      const late = this.#ledger.hold(anew, atMs, freed);
+      return late?.record.state === 'HELD'
+        ? { record: late.record, waitedMs: atMs - decidedAtMs }
+        : undefined;
+    };
+    // Windows turn with the minute, and are empty then.
+    const turnMs = (Math.floor(decidedAtMs / MINUTE_MS) + 1) * MINUTE_MS;
+    let turned = turnMs > untilMs;
+    const atTheTurn = () => {
+      turned = true;
+      return again(turnMs, this.#questions.of({ ...record, decidedAtMs: turnMs }).ask);
+    };
+    for (const end of this.#ends.dueBy(untilMs)) {
+      const waited = !turned && end.atMs >= turnMs ? atTheTurn() : undefined;
+      if (waited !== undefined) return waited;
+      const changes = changesAt(end).filter(({ name }) => names.has(name));
+      if (changes.length === 0) continue;
+      for (const { name, write } of changes) freed.set(name, sumOf(freed.get(name) ?? NO_CHANGE, write));
+      const found = again(end.atMs, ask);
+      if (found !== undefined) return found;
+    }
+    return (turned ? undefined : atTheTurn()) ?? atOnce;
+  }
+
+  #scheduleEnd(record: JobRecord, now: JobRecord, waitedMs = 0): void {
     const { jobId, decidedAtMs, endedAtMs } = record;
     const neverRan = record.state === 'REJECTED';
     // A job that is rejected again counts only if it ran all the same.
     if (now.state === 'REJECTED' && (this.#obeyed || record.unchecked !== 'bypass')) return;
     const durationSeconds = neverRan ? now.facts.estimateSeconds : (record.durationSeconds ?? 0);
     const atMs = neverRan ? decidedAtMs + durationSeconds * 1000 : endedAtMs;
-    if (atMs !== undefined) this.#ends.add({ atMs, jobId, record: now, how: record, durationSeconds });
+    if (atMs !== undefined)
+      this.#ends.add({ atMs: atMs + waitedMs, jobId, record: now, how: record, durationSeconds });
   }
+}
 
-  #end({ atMs, jobId, record, how, durationSeconds }: End): void {
-    switch (how.state) {
-      case 'RELEASED':
-        this.#ledger.apply(releaseMove(record, atMs).changes);
-        break;
-      case 'EXPIRED':
-        this.#ledger.apply(expireMove(record, isExpiredCharged(how) ? 'hold' : 'nothing', atMs).changes);
-        break;
-      case 'SETTLED':
-      case 'REJECTED': {
-        const end = { jobId, durationSeconds, endedAtMs: atMs };
-        this.#ledger.apply(settleMove(record, end, atMs).changes);
-        break;
-      }
-      case 'HELD':
-      case 'RUNNING':
-        break;
-    }
+/** What counters give back, and are charged, at the end of a job. */
+function changesAt({ atMs, jobId, record, how, durationSeconds }: End): readonly CounterChange[] {
+  switch (how.state) {
+    case 'RELEASED':
+      return releaseMove(record, atMs).changes;
+    case 'EXPIRED':
+      return expireMove(record, isExpiredCharged(how) ? 'hold' : 'nothing', atMs).changes;
+    case 'SETTLED':
+    case 'REJECTED':
+      return settleMove(record, { jobId, durationSeconds, endedAtMs: atMs }, atMs).changes;
+    case 'HELD':
+    case 'RUNNING':
+      return [];
   }
 }
 

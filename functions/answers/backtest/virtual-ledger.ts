@@ -1,4 +1,5 @@
 import { counterName } from '../../../policies/claim.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   type CounterChange,
   draftRecord,
@@ -12,7 +13,16 @@ import {
 /** Some 200 bytes each: more than a machine should be filled with. Windows of a minute make the most. */
 const COUNTERS_MAX = 2_000_000;
 
-const NOTHING: KnownCounter = { committed: 0, fitted: 0, settled: 0 };
+interface VirtualHold {
+  /** The record the ledger would have made: HELD or REJECTED. */
+  readonly record: JobRecord;
+  /** All that rejects it would let it wait so long for room. Absent: something would not, or nothing rejects it. */
+  readonly waitMs?: number;
+  /** Counters, by name, that it would wait for. */
+  readonly awaited?: readonly string[];
+}
+
+export const NO_CHANGE: KnownCounter = { committed: 0, fitted: 0, settled: 0 };
 
 /**
  * Counters that never were, and the ledger's own rules on them: what a hold asks, what a settlement changes. One job
@@ -27,25 +37,35 @@ export class VirtualLedger {
   }
 
   /**
-   * The record the ledger would have made: HELD or REJECTED. Undefined: the ask is not lawful.
+   * What the ledger would have said. Undefined: the ask is not lawful.
    *
+   * @param freed - what jobs that end later give back, by `counterName`: room for this job, though the counters still have it.
    * @throws {Error} with the remedy, when there are too many counters.
    */
-  hold(ask: HoldAsk, nowMs: number): JobRecord | undefined {
+  hold(ask: HoldAsk, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>): VirtualHold | undefined {
     const job = newJob(ask);
     if (job.outcome !== undefined) return undefined;
-    for (const { counter, grace } of ask.claims) {
-      this.#look(counterName(counter));
-      if (grace !== undefined) this.#look(counterName(grace.pipeline));
-    }
-    const { verdicts, merges } = weigh([job], this.#known);
+    const pipelines = ask.claims.flatMap(({ grace }) =>
+      grace === undefined ? [] : [counterName(grace.pipeline)],
+    );
+    const names = [...job.names, ...pipelines];
+    for (const name of names) this.#look(name);
+    const { verdicts, merges } = weigh([job], freed === undefined ? this.#known : this.#after(names, freed));
     for (const [name, { committed, fitted }] of merges) this.#add(name, committed, fitted, 0);
     const [verdict] = verdicts;
-    return verdict && draftRecord(verdict, nowMs);
+    if (verdict === undefined) return undefined;
+    const { waitMs, awaited } = verdict;
+    return { record: draftRecord(verdict, nowMs), ...withoutAbsent({ waitMs, awaited }) };
   }
 
   apply(changes: readonly CounterChange[]): void {
     for (const { name, write } of changes) this.#add(name, write.committed, write.fitted, write.settled);
+  }
+
+  #after(names: readonly string[], freed: ReadonlyMap<string, KnownCounter>): Map<string, KnownCounter> {
+    return new Map(
+      names.map((name) => [name, sumOf(this.#known.get(name) ?? NO_CHANGE, freed.get(name) ?? NO_CHANGE)]),
+    );
   }
 
   /** A counter not looked at would be taken to have room. */
@@ -54,13 +74,16 @@ export class VirtualLedger {
   }
 
   #add(name: string, committed: number, fitted: number, settled: number): void {
-    const seen = this.#known.get(name) ?? NOTHING;
-    if (seen === NOTHING && this.#known.size >= COUNTERS_MAX)
+    const seen = this.#known.get(name) ?? NO_CHANGE;
+    if (seen === NO_CHANGE && this.#known.size >= COUNTERS_MAX)
       throw new Error(`more than ${COUNTERS_MAX} counters to replay: choose a shorter time with --since`);
-    this.#known.set(name, {
-      committed: seen.committed + committed,
-      fitted: seen.fitted + fitted,
-      settled: seen.settled + settled,
-    });
+    this.#known.set(name, sumOf(seen, { committed, fitted, settled }));
   }
 }
+
+/** What a counter shows after a change of it. */
+export const sumOf = (counter: KnownCounter, change: KnownCounter): KnownCounter => ({
+  committed: counter.committed + change.committed,
+  fitted: counter.fitted + change.fitted,
+  settled: counter.settled + change.settled,
+});

@@ -27,8 +27,13 @@ const ALWAYS_SO: readonly string[] = [
 ];
 
 export function notesOf(figures: BacktestFigures): readonly string[] {
-  const { unrecorded, variablesLost, unasked, undecided } = figures;
+  const { unrecorded, variablesLost, unasked, undecided, waitedNow } = figures;
   return [
+    ...(waitedNow > 0
+      ? [
+          'Jobs wait as long as their limits let them; a deployment whose relays answer sooner rejects them sooner.',
+        ]
+      : []),
     ...(unrecorded > 0
       ? [
           `${shadowCount(unrecorded)} jobs are asked by their facts alone, without image, ref and the like: their question was not kept.`,
@@ -69,6 +74,11 @@ export function backtestText(
       `${shadowCount(result.rejectedNow)} of ${shadowCount(result.jobs)} jobs would be rejected; ${shadowCount(result.rejectedThen)} were.`,
     ),
     `${shadowCount(result.newlyRejected)} are new, ${shadowCount(result.newlyAdmitted)} would run instead.`,
+    ...(result.waitedNow > 0
+      ? [
+          `${shadowCount(result.waitedNow)} would wait for room first, as long as their limits let them, and run.`,
+        ]
+      : []),
     `Cost ${money(result.nowMicros, currency)} instead of ${money(result.thenMicros, currency)} (${sign}${money(difference, currency)})${estimated}.`,
     ...notes.map((note) => paint.dim(note)),
   ];

@@ -1,5 +1,6 @@
 /** The way of every edit from the command line: on what is live, shown or made by the API, and its answer told. */
 import type { BacktestAnswer } from '../../../functions/answers/backtest/model.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
 import type { FlagValues } from '../../terminal/flags.ts';
@@ -105,6 +106,6 @@ export async function makeEdit(
 /** Undefined: nothing could be counted. */
 export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
   if (answer.outcome !== 'counted') return undefined;
-  const { jobs, wouldFail, wouldFailNow, failed } = answer.all;
-  return { days: answer.days, jobs, wouldFail, wouldFailNow, failed };
+  const { jobs, wouldFail, wouldFailNow, wouldWait, failed } = answer.all;
+  return { days: answer.days, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
 }

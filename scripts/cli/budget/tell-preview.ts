@@ -14,6 +14,8 @@ export interface BacktestLine {
   readonly wouldFail: number;
   /** Under the limits as they are: some jobs were decided by others. */
   readonly wouldFailNow: number;
+  /** Get their room within the `wait` of an edited limit. Absent: none. */
+  readonly wouldWait?: number;
   /** What really happened. */
   readonly failed: number;
 }
@@ -65,7 +67,8 @@ export function tellPreview(
 }
 
 /** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */
-function backtestLine({ days, jobs, wouldFail, wouldFailNow, failed }: BacktestLine): string {
+function backtestLine({ days, jobs, wouldFail, wouldFailNow, wouldWait = 0, failed }: BacktestLine): string {
   if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;
-  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did`;
+  const waited = wouldWait === 0 ? '' : `, ${shadowCount(wouldWait)} would have waited for room`;
+  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did${waited}`;
 }

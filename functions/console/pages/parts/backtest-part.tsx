@@ -145,13 +145,21 @@ function spanText({ fromMs, untilMs, fromDay, days }: BacktestSummary, telling: 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-function figureText({ jobs, wouldFail, wouldFailNow, failed, unasked }: BacktestSummary['all']): Markup {
+function figureText({
+  jobs,
+  wouldFail,
+  wouldFailNow,
+  wouldWait = 0,
+  failed,
+  unasked,
+}: BacktestSummary['all']): Markup {
   if (jobs === 0) return <>no jobs, so nothing can be said about them.</>;
   return (
     <>
       <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{wouldFail.toLocaleString('en-US')}</strong>{' '}
       of {pageCount(jobs, 'job')} would have failed; {wouldFailNow.toLocaleString('en-US')} with the limits as
       they are, {failed.toLocaleString('en-US')} did.
+      {wouldWait > 0 && <> {pageCount(wouldWait, 'job')} would have waited for room, and run.</>}
       {unasked > 0 && <> {pageCount(unasked, 'more was', 'more were')} never asked about, and not judged.</>}
     </>
   );
