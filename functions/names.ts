@@ -100,7 +100,7 @@ export const LIMITS_PK_SUFFIX = '@limits';
 export const STATEMENTS_PK_SUFFIX = '@statements';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
-/** The keys of pseudonyms: only the nightly check may read them. */
+/** The keys of pseudonyms: only the recount may read them. */
 export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
 /** `gitlab.example.com@sums#log#1973456`: what records changed on counters in an epoch. */
 export const SUM_LOG_PK_INFIX = '@sums#log#';
@@ -232,7 +232,7 @@ export const METRIC_DRIFTED_COUNTERS = {
   name: 'DriftedCounters',
   unit: 'Count',
   statistic: 'Maximum',
-  says: 'Counters that do not show what their records make, in the check of the night.',
+  says: 'Counters that do not show what their records make, in a check of a quarter of an hour or a recount.',
 } as const;
 export const METRIC_HEALTH_PROBLEMS = {
   name: 'HealthProblems',

@@ -17,10 +17,10 @@ interface DriftCheckProps {
 const MEMORY_MIB = 1769;
 /** Lambda's longest. A recount that takes longer goes on with the next run. */
 const TIMEOUT = Duration.minutes(15);
-/** At 2:23 UTC it begins the night's recount; at other times it goes on with it, or has nothing to do. */
+/** Every run compares the second sums; the first after 2:20 UTC begins a recount that is due, and others go on with it. */
 const AT = Schedule.cron({ minute: '8/15' });
 
-/** Recounts every counter each night, in as many runs as it takes, says which do not show what their records make, and adds to usage what the stream lost. */
+/** Compares counters every quarter of an hour, and recounts them all each week and when there is a doubt, in as many runs as it takes, says which do not show what their records make, and adds to usage what the stream lost. */
 export class DriftCheck extends Construct {
   readonly program: NodeLambda;
 

@@ -33,7 +33,7 @@ const TIMEOUT = Duration.seconds(60);
  */
 const BATCH_WINDOW = Duration.seconds(60);
 const BATCH_SIZE = 200;
-/** The nightly check counts what is given up here: patience all the same, but less than the stream's day. */
+/** The recount counts what is given up here: patience all the same, but less than the stream's day. */
 const RETRIES = 200;
 const GIVEN_UP_AFTER = Duration.hours(20);
 

@@ -25,7 +25,7 @@ interface TableRights {
   readonly writes: readonly PartitionRight[];
   /** Only the console: whoever knows what a session looks like could make one. */
   readonly sessions?: true;
-  /** Only the nightly check: whoever has a year's key can tell which of all user ids a pseudonym stands for. */
+  /** Only the recount: whoever has a year's key can tell which of all user ids a pseudonym stands for. */
   readonly pseudonyms?: true;
 }
 

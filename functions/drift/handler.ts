@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { checkBooks, dynamoCounterMemory, dynamoSumLog } from '../core/books/index.ts';
+import { type BooksReport, checkBooks, dynamoCounterMemory, dynamoSumLog } from '../core/books/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import {
@@ -9,6 +9,7 @@ import {
   dynamoRecountOutcomes,
   dynamoRecountPasses,
   onOwnBooks,
+  RECOUNT_EVERY_MS,
   recountOn,
   replaceUserIds,
 } from '../core/ledger/index.ts';
@@ -22,7 +23,7 @@ import { areMonthsDue, closeMonths } from './close-months.ts';
 import { readDriftConfig } from './config.ts';
 import { measureBooksCheck, measureDriftReport } from './measure-report.ts';
 import { mendUsage } from './mend-usage.ts';
-import { isNightDue } from './night.ts';
+import { isRecountDue } from './night.ts';
 import { recordVisit } from './records-to-check.ts';
 import { tellDrift } from './tell-drift.ts';
 
@@ -31,6 +32,8 @@ const DIRECTORY_TIMEOUT_MS = 10_000;
 const READS_UNTIL_MS = 12 * 60_000;
 const NAMES_UNTIL_MS = 13 * 60_000;
 const CLOSED_UNTIL_MS = 14 * 60_000;
+/** A recount may take some runs, each a quarter of an hour. */
+const LATE_MS = 86_400_000;
 
 const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
@@ -38,30 +41,31 @@ const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 
 /**
- * Lambda's entry point for the schedule: compares the second sums, begins the night's recount or goes on with it, and once a day
- * closes the months that are over. Give it 15 minutes.
+ * Lambda's entry point for the schedule: compares the second sums, then begins the week's recount, goes on with it, or has nothing
+ * more to do, and once a day closes the months that are over. Give it 15 minutes.
  */
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
-  const failure = await tellBooks().then(
-    () => undefined,
-    (error: unknown) => ({ error }),
-  );
-  const outcome = await recount(startMs);
+  const books = await tellBooks().catch((error: unknown) => ({ error }));
+  const hasFailed = 'error' in books;
+  const outcome = await recount(startMs, hasFailed ? undefined : books.doubtedAtMs);
   await closeDueMonths(startMs);
   // A recount that could go on has done so.
-  if (failure !== undefined) throw failure.error;
+  if (hasFailed) throw books.error;
   return outcome;
 });
 
 /** The second sums: a quarter of an hour of them. */
-async function tellBooks(): Promise<void> {
+async function tellBooks(): Promise<BooksReport> {
   const memory = dynamoCounterMemory(table);
+  const last = await dynamoRecountOutcomes(table).read();
   const found = await checkBooks({ ...table, log: dynamoSumLog(table), memory });
-  measureBooksCheck(found, { metrics, log: consoleLog });
+  const isRecountLate = systemClock.nowMs() - (last?.recountedAtMs ?? 0) > RECOUNT_EVERY_MS + LATE_MS;
+  measureBooksCheck(found, { metrics, log: consoleLog, isRecountLate });
+  return found;
 }
 
-async function recount(startMs: number): Promise<string> {
+async function recount(startMs: number, doubtedAtMs: number | undefined): Promise<string> {
   const nowMs = systemClock.nowMs();
   const visit = recordVisit(nowMs, {
     mend: async (records) => {
@@ -78,7 +82,7 @@ async function recount(startMs: number): Promise<string> {
   return recountOn(startMs + READS_UNTIL_MS, {
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
     passes: dynamoRecountPasses({ ...table, nowMs: systemClock.nowMs }),
-    isDue: (lastMs) => isNightDue(lastMs, nowMs),
+    isDue: (last) => isRecountDue(last, { doubtedAtMs, nowMs }),
     onOver: async (found, { startedAtMs }) => {
       const report = await tellDrift(found, startedAtMs, {
         outcomes: dynamoRecountOutcomes(table),

@@ -1,8 +1,4 @@
-import { DAY_MS } from '../../policies/limits/calendar.ts';
-import { type JobRecord, namesNeedlessly, type RecordVisit } from '../core/ledger/index.ts';
-
-/** The stream keeps a day, and its reader gives up a little earlier: three nights look at whatever it lost. */
-const MENDED_MS = 3 * DAY_MS;
+import { type JobRecord, MENDED_MS, namesNeedlessly, type RecordVisit } from '../core/ledger/index.ts';
 
 /** Some 1 KB each. */
 const RECORDS_MAX = 20_000;
@@ -14,7 +10,7 @@ interface VisitWork {
   readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
 }
 
-/** What the nightly recount does with records beside counting them, some at a time. @param nowMs - Unix ms */
+/** What the recount does with records beside counting them, some at a time. @param nowMs - Unix ms */
 export function recordVisit(nowMs: number, { mend, replaceUserIds }: VisitWork): RecordVisit {
   const sinceMs = nowMs - MENDED_MS;
   let recent: JobRecord[] = [];

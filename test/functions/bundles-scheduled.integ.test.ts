@@ -115,15 +115,15 @@ describe('the deployed functions of a schedule', () => {
     expect(sweep.output()).not.toContain(GITLAB_TOKEN);
   });
 
-  test('the check of the night recounts what the consumers wrote and finds no drift', async () => {
+  test('the check of the books recounts what the consumers wrote and finds no drift', async () => {
     const drift = await rig.start('drift');
     expect(await drift.invoke(scheduled)).toBe('over');
     expect(drift.output()).toMatch(/"no drift".*"records":2,.*"drifting":0,/);
-    // The night has been seen to.
+    // The week has been seen to.
     expect(await drift.invoke(scheduled)).toBe('idle');
   });
 
-  test('of what is long over the sweep closes the period, and the check of the night takes the user’s id', async () => {
+  test('of what is long over the sweep closes the period, and the recount takes the user’s id', async () => {
     const thenMs = Date.now() - 110 * 86_400_000;
     const client = patientClient(endpoint);
     const table = {
@@ -143,7 +143,7 @@ describe('the deployed functions of a schedule', () => {
     const sweep = await rig.start('sweep', asking);
     expect(await sweep.invoke(scheduled)).toMatchObject({ closedPeriods: 1, waitingPeriods: 0 });
     const drift = await rig.start('drift');
-    // The next night.
+    // The next week.
     await table.table.send('DeleteItem', { key: ledgerKeys(INSTANCE).recountPass }, new TimeLimit(60_000));
     expect(await drift.invoke(scheduled)).toBe('over');
     expect(drift.output()).toMatch(/"no drift".*"records":3,.*"drifting":0,"unclosed":0/);

@@ -22,7 +22,7 @@ export interface HealthEvidence extends GitLabEvidence {
   readonly directoryListedAtMs: ReadResult<number | undefined>;
   /** When the live set of limits became live, Unix ms; undefined: none is. */
   readonly limitsLiveAtMs: ReadResult<number | undefined>;
-  /** What the nightly recount found; undefined: there was none yet. */
+  /** What the last recount found; undefined: there was none yet. */
   readonly recount: ReadResult<RecountOutcome | undefined>;
   /** As the sweep last read it; undefined: it never did. */
   readonly scope: ReadResult<ControllerScope | undefined>;

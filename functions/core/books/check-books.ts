@@ -31,12 +31,17 @@ interface CheckBooksDeps extends InstanceTable, BatchGetDeps {
   readonly memory: CounterMemory;
 }
 
-export interface BooksCheck {
+interface BooksCheck {
   /** Counters that were looked at. */
   readonly compared: number;
   readonly drifting: readonly CounterKey[];
   /** Counters of epochs that could not be compared in time: the stream had not told all of them. */
   readonly passedOver: number;
+}
+
+export interface BooksReport extends BooksCheck {
+  /** When a check last found drift or passed something over, Unix ms: a recount that began later has looked. */
+  readonly doubtedAtMs?: number;
 }
 
 /** Clocks differ, transactions are tried again, and the stream takes some seconds. */
@@ -53,6 +58,7 @@ const OPEN_MAX = 2_000;
 /** What differed when it was first looked at: counter's partition and epoch, and how. */
 interface OpenDifferences {
   readonly since: number;
+  readonly doubtedAtMs?: number;
   readonly differences: ReadonlyMap<string, string>;
 }
 
@@ -64,7 +70,7 @@ interface CounterSums {
 }
 
 /** @throws {LedgerError} `ledger_unavailable`: the next check looks again. */
-export async function checkBooks(deps: CheckBooksDeps): Promise<BooksCheck> {
+export async function checkBooks(deps: CheckBooksDeps): Promise<BooksReport> {
   const nowMs = deps.clock.nowMs();
   const current = epochAt(nowMs);
   const kept = dynamoOpenDifferences(deps);
@@ -79,8 +85,11 @@ export async function checkBooks(deps: CheckBooksDeps): Promise<BooksCheck> {
     sum.passedOver += found.passedOver;
     for (const key of found.drifting) sum.drifting.set(counterName(key), key);
   }
-  await kept.write({ since: open.since, differences: new Map([...still].slice(0, OPEN_MAX)) });
-  return { ...sum, drifting: [...sum.drifting.values()] };
+  const doubtedAtMs = sum.drifting.size + sum.passedOver > 0 ? nowMs : open.doubtedAtMs;
+  const doubted = doubtedAtMs === undefined ? {} : { doubtedAtMs };
+  const differences = new Map([...still].slice(0, OPEN_MAX));
+  await kept.write({ since: open.since, ...doubted, differences });
+  return { ...sum, ...doubted, drifting: [...sum.drifting.values()] };
 }
 
 interface LookOptions {
@@ -285,13 +294,12 @@ export function dynamoOpenDifferences({ table, instance }: InstanceTable) {
     async read(): Promise<OpenDifferences | undefined> {
       const text = (await item.read())?.[OPEN]?.S;
       if (text === undefined) return undefined;
-      const { since, differences } = JSON.parse(text) as {
-        readonly since: number;
+      const { differences, ...open } = JSON.parse(text) as Omit<OpenDifferences, 'differences'> & {
         readonly differences: readonly (readonly [string, string])[];
       };
-      return { since, differences: new Map(differences) };
+      return { ...open, differences: new Map(differences) };
     },
-    write: ({ since, differences }: OpenDifferences) =>
-      item.write({ [OPEN]: { S: JSON.stringify({ since, differences: [...differences] }) } }),
+    write: ({ differences, ...open }: OpenDifferences) =>
+      item.write({ [OPEN]: { S: JSON.stringify({ ...open, differences: [...differences] }) } }),
   };
 }

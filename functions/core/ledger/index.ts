@@ -63,11 +63,13 @@ export { type CounterChange, changesBetween, mergeChanges } from './move.ts';
 export { dynamoPseudonymKeys, type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
 export {
   dynamoRecountOutcomes,
+  MENDED_MS,
+  RECOUNT_EVERY_MS,
   type RecountOutcome,
   type RecountOutcomes,
   recountOutcome,
 } from './recount-outcome.ts';
-export { type RecordVisit, type RecountPassStore, recountOn } from './recount-pass.ts';
+export { type LastRecount, type RecordVisit, type RecountPassStore, recountOn } from './recount-pass.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { expiring, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';

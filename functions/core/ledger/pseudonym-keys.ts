@@ -42,7 +42,7 @@ const KEY = 'k';
 const KEPT_DAYS = 35 + 367 + 90;
 const DAY_SECONDS = 86_400;
 
-/** One item per year, which only the nightly check and operators may read. */
+/** One item per year, which only the recount and operators may read. */
 export function dynamoPseudonymKeys({ table, instance }: InstanceTable): PseudonymKeys {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);

@@ -18,8 +18,8 @@ const REPAIR_TIMEOUT_MS = 10_000;
 export const READ_TIMEOUT_MS = 5_000;
 
 export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promise<RebuildReport> {
-  // It only names suspects, at half the price: what it has not seen yet makes one too many, or one that the next night
-  // finds. A counter it shows with the rev of the second pass was not written in between, however late it was read.
+  // It only names suspects, at half the price: what it has not seen yet makes one too many, or one that the next
+  // recount finds. A counter it shows with the rev of the second pass was not written in between, however late it was read.
   const first = await recount(deps.store.scan('eventual'));
   const isWhole = first.passedOver === 0;
   const { suspects, unproven, unclosed } = findSuspects(first, deps.clock.nowMs());
@@ -126,7 +126,7 @@ async function repair(name: string, pass: Recount, deps: AttemptDeps): Promise<b
 // What a recount leaves on the counters for whoever closes their periods.
 
 const TIMEOUT_MS = 10_000;
-/** What is more than this is marked the next night. */
+/** What is more than this is marked by the next recount. */
 const MARKS_MAX = 20_000;
 const AT_ONCE = 8;
 

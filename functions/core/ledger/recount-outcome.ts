@@ -1,6 +1,15 @@
 import type { CounterKey } from '../../../policies/claim.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 import type { RebuildReport } from './ledger.ts';
+
+/** From the beginning of one recount to the next one's, while every check of a quarter of an hour finds the books right. */
+export const RECOUNT_EVERY_MS = 7 * DAY_MS;
+/**
+ * Usage of jobs as young as this is looked at again by a recount. The stream keeps a day, its reader gives up a little earlier, and
+ * a recount may take a day: no job falls between two of them.
+ */
+export const MENDED_MS = RECOUNT_EVERY_MS + 2 * DAY_MS;
 
 /** What the last recount of all records found, kept beside the books for whoever tells a figure. */
 export interface RecountOutcome {

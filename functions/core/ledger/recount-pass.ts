@@ -52,6 +52,9 @@ interface SuspectCounter {
 
 type Found = Omit<RebuildReport, 'repaired'>;
 
+/** What there is to know of a recount that is over. */
+export type LastRecount = Pick<RecountPass, 'startedAtMs' | 'found'>;
+
 export interface RecountPassStore {
   /** Undefined: nobody has recounted yet. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<RecountPass | undefined>;
@@ -71,8 +74,8 @@ export interface RecordVisit {
 interface RecountOnDeps extends AttemptDeps {
   readonly store: LedgerStore & SegmentStore;
   readonly passes: RecountPassStore;
-  /** Whether another recount is to begin, the last one having begun then (Unix ms). */
-  readonly isDue: (startedAtMs: number | undefined) => boolean;
+  /** Whether another recount is to begin after the last one; undefined: there was none. */
+  readonly isDue: (last: LastRecount | undefined) => boolean;
   readonly visit?: RecordVisit;
   /** Told what was found, before that is put down as the end. */
   readonly onOver: (found: Found, pass: RecountPass) => Promise<void>;
@@ -111,7 +114,7 @@ export async function recountOn(
   const { passes, clock, isDue } = deps;
   let pass = await passes.read();
   if (pass === undefined || pass.phase === 'over') {
-    if (!isDue(pass?.startedAtMs)) return 'idle';
+    if (!isDue(pass)) return 'idle';
     pass = begun(ALL, [], clock.nowMs(), FOUND_NOTHING, deps);
   }
   while (clock.monotonicMs() < deadlineMs) {

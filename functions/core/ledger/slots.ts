@@ -27,7 +27,7 @@ export const UNRECORDED = 'wb';
 /** Weights are counted modulo this, so that sums of any number of them stay exact. */
 const MODULUS = 2 ** 40;
 
-/** All parts of an amount in one number. What leaves it as it was by chance, the nightly recount finds. */
+/** All parts of an amount in one number. What leaves it as it was by chance, the full recount finds. */
 export function weightOf({
   committed,
   fitted,
@@ -69,7 +69,7 @@ export function weightChanges(before: JobRecord | undefined, after: JobRecord): 
   return weights;
 }
 
-/** Pipelines' counters and windows go within days, and a user's name stands in no other key: the night alone recounts these. */
+/** Pipelines' counters and windows go within days, and a user's name stands in no other key: the full recount alone has these. */
 export const isSummed = (key: CounterKey): boolean =>
   !isPipelineCounter(key) && !isWindow(key) && !isOfUser(key);
 

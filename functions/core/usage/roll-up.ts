@@ -9,7 +9,7 @@ import type { CounterStep, TellTransitions } from './tell-transitions.ts';
 
 /**
  * What cannot be read is tried again this long: while a deployment is under way, newer items meet older programs. After
- * that it is passed over, and the nightly check counts it.
+ * that it is passed over, and the recount counts it.
  */
 const UNREADABLE_PATIENCE_MS = 10 * 60_000;
 

@@ -75,7 +75,9 @@ export function alwaysLines(
         ]
       : []),
     ...stored('Usage of each day', usageGb()).map((line) => ({ ...line, part: 'always' as const })),
-    always('Nightly recount of usage, reads', driftReads(usageGb()), 'readUnit'),
+    always('Where the books stand, reads', CHECK_READS * shape.STARTS_PER_MONTH.drift, 'readUnit'),
+    always('What differed, writes', shape.STARTS_PER_MONTH.drift, 'writeUnit'),
+    always('Weekly recount of usage, reads', driftReads(usageGb()), 'readUnit'),
     always('Logs taken in', logGb, 'logIngestion'),
     always('Logs kept', logsKept(logGb, deployed), 'logStorage'),
     always('KMS keys', shape.TOPIC_KEYS + (deployed.tableKey ? 1 : 0), 'customerKey'),
@@ -86,6 +88,9 @@ export function alwaysLines(
     ...(deployed.traces === true ? [always('Traces of what runs by the clock', starts, 'trace')] : []),
   ];
 }
+
+/** What differed at the last check, where the recount stands, two quarters of an hour; what the last recount found costs half of one. */
+const CHECK_READS = 4.5;
 
 type Quantity = readonly [label: string, quantity: number, price: PriceName];
 
@@ -136,9 +141,9 @@ const tableUnits = (sweep: number, directory: number): number =>
 const usageGb = (): number =>
   (assumed.BUSY_SUBJECTS * assumed.USAGE_DAYS * (assumed.USAGE_ITEM_BYTES + ITEM_OVERHEAD_BYTES)) / GIGA;
 
-/** What the recount's scans of so much take a night. */
+/** What a recount's scans of so much take. */
 export const driftMs = (gb: number): number =>
-  gb * assumed.SCAN_MS_PER_GB * (1 + assumed.SECOND_SCANS_PER_NIGHT);
+  gb * assumed.SCAN_MS_PER_GB * (1 + assumed.SECOND_SCANS_PER_RECOUNT);
 
 /** What DynamoDB adds to an item that it keeps. */
 export const ITEM_OVERHEAD_BYTES = 100;
@@ -165,6 +170,6 @@ export const stored = (label: string, gb: number): readonly CostLine[] => [
   { part: 'kept', label: `${label}, backup`, quantity: gb, price: 'tableBackup' },
 ];
 
-/** Read units of a month's nights: one eventually consistent scan each, at half a unit per 4 KB; further ones are consistent. */
+/** Read units of a month's recounts: one eventually consistent scan each, at half a unit per 4 KB; further ones are consistent. */
 export const driftReads = (gb: number): number =>
-  ((gb * GIGA) / 4096) * (0.5 + assumed.SECOND_SCANS_PER_NIGHT) * shape.DAYS_PER_MONTH;
+  ((gb * GIGA) / 4096) * (0.5 + assumed.SECOND_SCANS_PER_RECOUNT) * shape.RECOUNTS_PER_MONTH;

@@ -13,7 +13,7 @@ export const BILLED_MS = {
   rollup: 80,
   sweep: 1_500,
   directory: 4_000,
-  /** One read tells it that there is nothing to do; what the night's recount takes is counted by the table's size. */
+  /** Some reads tell it that there is nothing to do; checks are counted by subjects, and the week's recount by the table's size. */
   drift: 30,
   /** Some calls of GitLab, and two for each top-level group. */
   doctor: 5_000,
@@ -29,10 +29,18 @@ export const BILLED_MS = {
 /** A scan of one segment in pages of 1 MB. */
 export const SCAN_MS_PER_GB = 40_000;
 /**
- * How often the recount scans again because a counter seems to be off. A job that starts or ends between the reads of its
+ * How often a recount scans again because a counter seems to be off. A job that starts or ends between the reads of its
  * record and its counter is enough, and with a million jobs a month some do every night.
  */
-export const SECOND_SCANS_PER_NIGHT = 1;
+export const SECOND_SCANS_PER_RECOUNT = 1;
+
+/** An item of the second sums for a batch of the stream: its frame, and a line of three counters for each record, compressed. */
+export const SUM_ITEM_BYTES = 230;
+export const SUM_LINE_BYTES = 9;
+/** Each check looks at two quarters of an hour that are over, so it looks at each of them twice. */
+export const LOOKS_PER_EPOCH = 2;
+/** What is known of a subject is written one after the other. */
+export const CHECK_MS_PER_SUBJECT = 6;
 
 /** `created`, `pending`, `running` and the end: GitLab sends each, and only the last is kept. */
 export const WEBHOOKS_PER_JOB = 4;

@@ -92,7 +92,7 @@ const notesOf = (
   ...webhooksNote(jobsPerMonth),
   ...(recountSeconds > RECOUNT_SECONDS_MAX
     ? [
-        `The nightly recount takes about ${whole(Math.round(recountSeconds))} s of reading: it goes on in`,
+        `The weekly recount takes about ${whole(Math.round(recountSeconds))} s of reading: it goes on in`,
         'runs of a quarter of an hour until it is through.',
       ]
     : []),

@@ -40,7 +40,7 @@ export interface Costing {
   /** That, and usage, estimates, what is kept and its recount. */
   readonly allPerMillion: number;
   readonly perMonth: number;
-  /** What the nightly recount takes once the first records expire. */
+  /** What a recount takes once the first records expire. */
   readonly recountSeconds: number;
 }
 
@@ -48,12 +48,17 @@ const MILLION = 1_000_000;
 
 /** An admitted job's record is written at its hold and at its end. */
 const RECORDS: Readonly<Record<JobOutcome, number>> = { admitted: 2, rejected: 1 };
+/** Of these, those that move counters. */
+const MOVES: Readonly<Record<JobOutcome, number>> = { admitted: 2, rejected: 0 };
 
 export function costing(question: CostQuestion): Costing {
   const { jobsPerMonth, counters, rejectedShare, region, shape } = question;
   const prices: Prices = PRICES[region];
   const linesOf = (outcome: JobOutcome): readonly CostLine[] =>
-    jobLines({ ...jobUnits(outcome, counters, question), records: RECORDS[outcome] }, question, shape);
+    jobLines(
+      { ...jobUnits(outcome, counters, question), records: RECORDS[outcome], moves: MOVES[outcome] },
+      question,
+    );
   const perJob = mixed(linesOf('admitted'), linesOf('rejected'), rejectedShare);
   const ofDesk = deskUnits(question);
   const always = alwaysLines(shape, ofDesk);

@@ -1,19 +1,23 @@
 /** What one admission costs, with its settlement and everything that follows from it. */
+import { MENDED_MS, RECOUNT_EVERY_MS } from '../../../functions/core/ledger/index.ts';
 import * as always from './always-lines.ts';
 import * as assumed from './assumptions.ts';
-import type { JobBatches, JobUnits } from './job-units.ts';
+import type { CostQuestion } from './costing.ts';
+import type { JobUnits } from './job-units.ts';
 import type { CostLine, CostPart } from './line.ts';
 import type { PriceName } from './prices.ts';
-import { DAYS_PER_MONTH, type DeploymentShape } from './shape.ts';
+import { DAYS_PER_MONTH, type DeploymentShape, RECOUNTS_PER_MONTH } from './shape.ts';
+import { sumUnits } from './sum-units.ts';
 
 const GIGA = 1_000_000_000;
 
 /** @param records - that the rollup is told of: a rejected job has one, an admitted one two. */
 export function jobLines(
-  job: JobUnits & { readonly records: number },
-  { batch, settleBatch, rollupBatch }: JobBatches,
-  deployed: DeploymentShape,
+  job: JobUnits & { readonly records: number; readonly moves: number },
+  question: CostQuestion,
 ): readonly CostLine[] {
+  const { batch, settleBatch, rollupBatch, shape: deployed } = question;
+  const sums = sumUnits(job.moves, question);
   const { writeUnits: writes, readUnits: reads } = job;
   const calls = {
     admit: 1 / batch,
@@ -56,6 +60,15 @@ export function jobLines(
     line('usage', 'Run histories, writes', writes.estimates, 'writeUnit'),
     line('usage', 'Top lists, writes', writes.top, 'writeUnit'),
     line('usage', 'Rollup, reads', reads.rollup, 'readUnit'),
+    line('usage', 'Second sums, writes', sums.logWrites, 'writeUnit'),
+    line('usage', 'Check of the second sums, writes', sums.checkWrites, 'writeUnit'),
+    line('usage', 'Check of the second sums, reads', sums.checkReads, 'readUnit'),
+    line(
+      'usage',
+      'Check of the second sums, duration',
+      sums.checkWrites * always.gbSeconds('drift', assumed.CHECK_MS_PER_SUBJECT),
+      'lambdaDuration',
+    ),
     ...lambda('usage', 'Lambda rollup', 'rollup'),
     line('usage', 'Stream, read by Lambda', calls['settle-stream'] + calls.rollup, 'streamRead'),
     line('usage', 'Decisions outside the table, writes', calls.rollup, 'objectWrite'),
@@ -66,19 +79,23 @@ export function jobLines(
       : []),
     ...always.stored('Records', keptGb),
     line('kept', 'Decisions outside the table, kept', exportedGb(job.records), 'objectStorage'),
-    line('kept', 'Nightly recount, reads', always.driftReads(keptGb), 'readUnit'),
+    line('kept', 'Weekly recount, reads', always.driftReads(keptGb), 'readUnit'),
     line(
       'kept',
-      'Nightly recount, duration',
-      always.gbSeconds('drift', always.driftMs(keptGb)) * DAYS_PER_MONTH,
+      'Weekly recount, duration',
+      always.gbSeconds('drift', always.driftMs(keptGb)) * RECOUNTS_PER_MONTH,
       'lambdaDuration',
     ),
+    line('kept', 'Usage looked at again, reads', looksAtUsage(), 'readUnit'),
     // The record is read, written with a pseudonym, and the rollup looks once whether that is news.
     line('kept', 'Names taken after 90 days, writes', 1, 'writeUnit'),
     line('kept', 'Names taken after 90 days, reads', 2, 'readUnit'),
     line('kept', 'Logs kept', always.logsKept(decisionGb + admissionGb + rollupGb, deployed), 'logStorage'),
   ];
 }
+
+/** A recount looks at what is counted of each job that ended lately. */
+const looksAtUsage = (): number => MENDED_MS / RECOUNT_EVERY_MS;
 
 const line = (part: CostPart, label: string, quantity: number, price: PriceName): CostLine => ({
   part,

@@ -1,5 +1,7 @@
 /** What is deployed, as far as it costs something. Sizes and schedules are those of cdk/constructs. */
 import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/counts.ts';
+import { RECOUNT_EVERY_MS } from '../../../functions/core/ledger/index.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
 
 export interface DeploymentShape {
   readonly relays: number;
@@ -46,6 +48,8 @@ export const SYSTEM_LINES = false;
 export const HOURS_PER_MONTH = 730;
 export const MINUTES_PER_MONTH = HOURS_PER_MONTH * 60;
 export const DAYS_PER_MONTH = HOURS_PER_MONTH / 24;
+/** While the books are right. */
+export const RECOUNTS_PER_MONTH = (DAYS_PER_MONTH * DAY_MS) / RECOUNT_EVERY_MS;
 
 export const RELAY_VCPU = 0.25;
 export const RELAY_GB = 0.5;

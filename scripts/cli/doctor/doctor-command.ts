@@ -27,7 +27,7 @@ const NO_TOKEN = 'GitLab was not asked: --gitlab <url> and --token-file <file>';
 const HELP = `tollgate doctor [flags]
 
 Is it really on, and does it really hold? Looks at what every part left in the table: relays, their descriptors and policy, directory,
-limits, the sweep, the nightly recount, coverage. With a token it asks GitLab, too: the token itself, licence, version, controller,
+limits, the sweep, the recount, coverage. With a token it asks GitLab, too: the token itself, licence, version, controller,
 scope and tokens, the webhook of each top-level group, and the time. One line for each thing looked at, each with one cause and one
 remedy. Nothing is changed. The same look runs every hour as a function; the last line says when it did.
 

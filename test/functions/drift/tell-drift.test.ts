@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Log, LogFields } from '../../../functions/core/environment/machine.ts';
 import type { CounterAmounts, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
 import type { RecountOutcome } from '../../../functions/core/ledger/recount-outcome.ts';
 import { readDriftConfig } from '../../../functions/drift/config.ts';
-import { isNightDue } from '../../../functions/drift/night.ts';
+import { isRecountDue } from '../../../functions/drift/night.ts';
 import { tellDrift } from '../../../functions/drift/tell-drift.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3, 10);
@@ -82,14 +82,40 @@ test('what a check found is noted for whoever looks at a figure, and a failed no
   expect(failing.lines.map(({ level }) => level)).toEqual(['error', 'error', 'error']);
 });
 
-test('a recount is due once a night, from 02:20 UTC on, and at once where there never was one', () => {
+describe('a recount is due', () => {
   const at = (day: number, hour: number, minute: number): number => Date.UTC(2026, 10, day, hour, minute);
-  expect(isNightDue(undefined, at(20, 12, 0))).toBe(true);
-  expect(isNightDue(at(20, 2, 23), at(21, 2, 8))).toBe(false);
-  expect(isNightDue(at(20, 2, 23), at(21, 2, 23))).toBe(true);
-  expect(isNightDue(at(21, 2, 23), at(21, 23, 53))).toBe(false);
-  // One that took until noon does not move the next.
-  expect(isNightDue(at(21, 2, 23), at(22, 2, 23))).toBe(true);
+  const clean = { records: 1, counters: 1, drift: [], unproven: [], passedOver: 0, unclosed: 0 };
+  const due = (
+    startedAtMs: number,
+    nowMs: number,
+    { doubtedAtMs, found }: { readonly doubtedAtMs?: number; readonly found?: Partial<typeof clean> } = {},
+  ): boolean => isRecountDue({ startedAtMs, found: { ...clean, ...found } }, { doubtedAtMs, nowMs });
+
+  test('once a week from 02:20 UTC on, and at once where there never was one', () => {
+    expect(isRecountDue(undefined, { nowMs: at(20, 12, 0) })).toBe(true);
+    expect(due(at(14, 2, 23), at(20, 23, 53))).toBe(false);
+    expect(due(at(14, 2, 23), at(21, 2, 8))).toBe(false);
+    expect(due(at(14, 2, 23), at(21, 2, 23))).toBe(true);
+    // One that took until noon does not move the next.
+    expect(due(at(14, 12, 8), at(21, 2, 23))).toBe(true);
+  });
+
+  test('the next night where the second sums left a doubt since the last one began', () => {
+    const doubted = { doubtedAtMs: at(20, 9, 8) };
+    expect(due(at(19, 2, 23), at(20, 9, 8), doubted)).toBe(true);
+    expect(due(at(20, 2, 23), at(20, 9, 8), doubted)).toBe(false);
+    expect(due(at(20, 2, 23), at(21, 2, 23), doubted)).toBe(true);
+    expect(due(at(21, 2, 23), at(22, 2, 23), doubted)).toBe(false);
+  });
+
+  test('every night until one is clean', () => {
+    for (const found of [{ passedOver: 1 }, { unclosed: 1 }]) {
+      expect(due(at(20, 2, 23), at(20, 23, 53), { found })).toBe(false);
+      expect(due(at(20, 2, 23), at(21, 2, 23), { found })).toBe(true);
+    }
+    const last = { startedAtMs: at(20, 2, 23), found: { ...clean, drift: [drift('money-month')] } };
+    expect(isRecountDue(last, { nowMs: at(21, 2, 23) })).toBe(true);
+  });
 });
 
 test('thousands of drifting counters are counted and do not fill the log', async () => {

@@ -222,10 +222,10 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
   ],
   [
     'an old recount',
-    { recount: known({ recountedAtMs: NOW - 72 * HOUR, drifting: [], unlisted: 0 }) },
+    { recount: known({ recountedAtMs: NOW - 9 * 24 * HOUR, drifting: [], unlisted: 0 }) },
     'counters',
     'problem',
-    /the last recount is 3 days old/,
+    /the last recount is 9 days old/,
   ],
   [
     'a sweep without its controller',

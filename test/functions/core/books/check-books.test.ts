@@ -1,7 +1,7 @@
 /** The second set of sums: never a drift that is none, under load and however the stream delivers, and each that is one within two checks. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BooksCheck, checkBooks } from '../../../../functions/core/books/check-books.ts';
+import { type BooksReport, checkBooks } from '../../../../functions/core/books/check-books.ts';
 import { dynamoCounterMemory } from '../../../../functions/core/books/counter-memory.ts';
 import { dynamoSumLog } from '../../../../functions/core/books/sum-log.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
@@ -53,8 +53,8 @@ function books() {
   const ledger = createLedger({ store: new DynamoStore(deps), clock, random: () => 0 });
   const log = dynamoSumLog(deps);
   const { deliver } = rollupBench({ sums: log, clock: { ...clock, sleep: async () => {} } });
-  const checks: BooksCheck[] = [];
-  const check = async (): Promise<BooksCheck> => {
+  const checks: BooksReport[] = [];
+  const check = async (): Promise<BooksReport> => {
     const found = await checkBooks({ ...deps, log, memory: dynamoCounterMemory(deps) });
     checks.push(found);
     return found;
@@ -131,6 +131,11 @@ test('a write by hand on a busy counter is found within two checks, and once', a
   expect(house.drifting()).toEqual(['instance|money-month|2026-11']);
   await busy(house, 60);
   expect(house.drifting()).toEqual(['instance|money-month|2026-11']);
+  // Every later check says when that was, so that a recount can follow.
+  const doubts = house.checks.map(({ doubtedAtMs }) => doubtedAtMs);
+  const first = doubts.find((atMs) => atMs !== undefined);
+  expect(doubts.slice(doubts.indexOf(first)).every((atMs) => atMs === first)).toBe(true);
+  expect(doubts.indexOf(first)).toBe(house.checks.findIndex(({ drifting }) => drifting.length > 0));
 });
 
 test('a write by hand on a counter that nobody else writes is found as well', async () => {

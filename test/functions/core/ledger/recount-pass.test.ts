@@ -129,7 +129,7 @@ async function recounted(
         // Time stands still: without an end each round is one page of each segment.
         roundMs: 0,
         passes: passes(),
-        isDue: (lastMs) => lastMs === undefined || lastMs < startedMs,
+        isDue: (last) => last === undefined || last.startedAtMs < startedMs,
         visit: { see, isFull: () => false, work: async () => {} },
         onOver: async (over) => {
           found = over;

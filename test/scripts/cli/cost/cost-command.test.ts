@@ -98,11 +98,29 @@ test('records are kept 90 days after their month may be over, contributions 30 d
   expect(bytesPerRecord).toBeLessThan(1500);
 });
 
-test('the nightly recount reads everything once at half a unit per 4 KB, and once more at a whole one', async () => {
+test('the weekly recount reads everything once at half a unit per 4 KB, and once more at a whole one', async () => {
   const all = await told('--rejected', '0%');
   const units = ((quantity(all, 'Records, kept') ?? Number.NaN) * 1e9) / 4096;
-  expect(quantity(all, 'Nightly recount, reads')).toBeCloseTo((730 / 24) * units * (0.5 + 1), 6);
+  expect(quantity(all, 'Weekly recount, reads')).toBeCloseTo((730 / 24 / 7) * units * (0.5 + 1), 6);
   expect(all.totals.recountSeconds).toBeCloseTo((quantity(all, 'Records, kept') ?? 0) * 1e6 * 40 * 2, 6);
+});
+
+test('the second sums cost a write for each batch of the stream, and their check one for each subject that moved in a quarter of an hour', async () => {
+  const writes = async (jobs: string, { batch = '50', counters = '3' } = {}) => {
+    const sizes = ['--batch', '5', '--rollup-batch', batch, '--counters', counters];
+    const { out } = await cost('--jobs-per-month', jobs, '--json', '--rejected', '0%', ...sizes);
+    const all: Told = JSON.parse(out);
+    return [quantity(all, 'Second sums, writes'), quantity(all, 'Check of the second sums, writes')];
+  };
+  // A hold and an end; 300 subjects in each quarter of 220 hours, at a million jobs a month.
+  expect(await writes('1000000')).toEqual([2 / 50, (300 * 220 * 4) / 1e6]);
+  expect(await writes('10000000')).toEqual([2 / 50, (300 * 220 * 4) / 1e7]);
+  // So few jobs move six counters each alone.
+  expect(await writes('1000')).toEqual([2 / 50, 6]);
+  expect(await writes('1000000', { counters: '0' })).toEqual([0, 0]);
+  // More lines than a KB holds.
+  const [log] = await writes('1000000', { batch: '200' });
+  expect(log).toBe((2 / 200) * 2);
 });
 
 test('a console costs by its visits, and each visit the more the more groups have a budget', async () => {
@@ -226,8 +244,8 @@ test.each([
   expect(out).toMatch(/[\d,]+ jobs a month, idle included +\d+\.\d\d\n/);
 });
 
-test('that the nightly recount takes several runs is said', async () => {
-  const recount = 'The nightly recount takes about';
+test('that the weekly recount takes several runs is said', async () => {
+  const recount = 'The weekly recount takes about';
   expect((await cost('--jobs-per-month', '10000000')).out).toContain(recount);
   expect((await cost('--jobs-per-month', '1000000')).out).not.toContain(recount);
 });
