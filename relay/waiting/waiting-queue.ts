@@ -105,17 +105,22 @@ export class WaitingQueue {
     return this.#madeOrder?.size ?? 0;
   }
 
-  /** The longest first, at most {@link WAITING_LINES_MAX}. */
+  /** The longest, at most {@link WAITING_LINES_MAX}, in the order of their turns. */
   longestLines(): readonly WaitingLine[] {
-    const lines = new Map<string, { root: string; counter: string; jobs: number }>();
-    for (const { root, counters } of this.#madeOrder?.places ?? []) {
+    const nowMs = this.#nowMs();
+    const lines = new Map<string, { root: string; counter: string; jobs: number; longestMs: number }>();
+    for (const { jobId, root, counters } of this.#madeOrder?.places ?? []) {
+      const waitedMs = Math.round(nowMs - (this.#jobs.get(jobId)?.sinceMs ?? nowMs));
       for (const counter of counters) {
-        const line = lines.get(`${root} ${counter}`) ?? { root, counter, jobs: 0 };
+        const line = lines.get(`${root} ${counter}`) ?? { root, counter, jobs: 0, longestMs: 0 };
         line.jobs += 1;
+        line.longestMs = Math.max(line.longestMs, waitedMs);
         lines.set(`${root} ${counter}`, line);
       }
     }
-    return [...lines.values()].sort((a, b) => b.jobs - a.jobs).slice(0, WAITING_LINES_MAX);
+    const inTurn = [...lines.values()];
+    const longest = new Set(inTurn.toSorted((a, b) => b.jobs - a.jobs).slice(0, WAITING_LINES_MAX));
+    return inTurn.filter((line) => longest.has(line));
   }
 
   /** Always resolves, by `answerWithinMs` after the question. */
