@@ -1,11 +1,5 @@
 /** Keeps questions open whose jobs wait for room, and asks again as room comes back. */
-import {
-  LINES_MAX,
-  WAITING_LINES_MAX,
-  type WaitingAnswer,
-  type WaitingLine,
-  type WaitingTerms,
-} from '../../functions/core/contract/index.ts';
+import type { WaitingAnswer, WaitingLine, WaitingTerms } from '../../functions/core/contract/index.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { requestRootOf, type SentListener } from '../commit/batch-job.ts';
 import { SEND_MS_MIN } from '../commit/fair-queue.ts';
@@ -15,15 +9,14 @@ import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { type FinalVerdict, type LedgerVerdict, undecided } from '../verdict.ts';
 import { FairOrder, type Place } from './fair-order.ts';
+import { LineRounds } from './line-rounds.ts';
+import { longestLines, type WaitedVerdict, type WaitingJob, waitingTerms } from './waiting-job.ts';
 
 /** Each keeps a stream open. More than these are rejected at once, of one root and of all. */
 export const WAITING_MAX = 256;
 export const WAITING_OF_ROOT_MAX = 64;
 /** Jobs asked about at once: one batch. */
 const ASKED_MAX = 96;
-/** Between two rounds of a line of which nobody was admitted; it doubles. */
-const ROUND_MS_MIN = 250;
-const ROUND_MS_MAX = 2_000;
 /** The last question must be answered, too. */
 const LAST_MS = 1_000;
 /** A relay that stops has 6 s for its decisions. */
@@ -55,43 +48,13 @@ interface Asker {
   readonly listenForEnd: (gone: () => void) => void;
 }
 
-export interface WaitedVerdict {
-  readonly verdict: FinalVerdict;
-  /** How long the job was kept waiting. Absent: not at all. */
-  readonly waitedMs?: number;
-}
-
-interface WaitingJob {
-  readonly request: AdmissionRequest;
-  /** Undefined: there was no room left to wait in, and it is asked about a last time. */
-  readonly place: Place | undefined;
-  readonly sinceMs: number;
-  /** When it must have its answer. */
-  readonly untilMs: number;
-  /** When it is asked about for the last time. */
-  lastAskMs: number;
-  isLast: boolean;
-  isAsked: boolean;
-  /** What it may take of, while it is asked about. */
-  turn: readonly string[];
-  readonly waiters: ((waited: WaitedVerdict) => void)[];
-  /** The questions that have gone are no reason to ask on. */
-  listeners: number;
-}
-
-/** What is known of a counter for which jobs wait: when they are asked about again, and how long the pause after that is. */
-interface LinePace {
-  readonly pauseMs: number;
-  readonly nextMs: number;
-}
-
 /** Group commit with patience: what only limits that wait refuse is asked about again, a few jobs of each line at a time. */
 export class WaitingQueue {
   readonly #deps: WaitingDeps;
   /** Made when the first job waits. */
   #madeOrder: FairOrder | undefined;
   readonly #jobs = new Map<number, WaitingJob>();
-  readonly #lines = new Map<string, LinePace>();
+  readonly #rounds = new LineRounds();
   #cancel = (): void => {};
   #isRoundSoon = false;
   #isLeaving = false;
@@ -105,17 +68,9 @@ export class WaitingQueue {
     return this.#madeOrder?.size ?? 0;
   }
 
-  /** The longest first, at most {@link WAITING_LINES_MAX}. */
+  /** The longest, in the order of their turns. */
   longestLines(): readonly WaitingLine[] {
-    const lines = new Map<string, { root: string; counter: string; jobs: number }>();
-    for (const { root, counters } of this.#madeOrder?.places ?? []) {
-      for (const counter of counters) {
-        const line = lines.get(`${root} ${counter}`) ?? { root, counter, jobs: 0 };
-        line.jobs += 1;
-        lines.set(`${root} ${counter}`, line);
-      }
-    }
-    return [...lines.values()].sort((a, b) => b.jobs - a.jobs).slice(0, WAITING_LINES_MAX);
+    return longestLines(this.#madeOrder?.places ?? [], this.#jobs, this.#nowMs());
   }
 
   /** Always resolves, by `answerWithinMs` after the question. */
@@ -130,23 +85,8 @@ export class WaitingQueue {
   /** What a batch tells the function of those that wait. */
   terms(jobIds: readonly number[]): WaitingTerms {
     if (this.#jobs.size === 0 && !this.#isFull) return {};
-    const nowMs = this.#nowMs();
-    const lines = new Set<string>();
-    const add = (names: readonly string[]): void => {
-      for (const name of names) if (lines.size < LINES_MAX) lines.add(name);
-    };
-    const jobs = jobIds.flatMap((jobId) => {
-      const job = this.#jobs.get(jobId);
-      if (job === undefined) return this.#isFull ? [{ jobId, waitedMs: 0, last: true as const }] : [];
-      const turn = job.isAsked ? job.turn : [];
-      add(turn);
-      const waitedMs = Math.max(0, Math.round(nowMs - job.sinceMs));
-      return [
-        { jobId, waitedMs, ...(turn.length > 0 && { turn }), ...(job.isLast && { last: true as const }) },
-      ];
-    });
-    for (const { counters } of this.#order.places) add(counters);
-    return { ...(lines.size > 0 && { lines: [...lines] }), ...(jobs.length > 0 && { jobs }) };
+    const { places } = this.#order;
+    return waitingTerms(jobIds, { jobs: this.#jobs, places, isFull: this.#isFull, nowMs: this.#nowMs() });
   }
 
   /** Those that wait first, in the order of their turns: the function takes them as they come. */
@@ -208,7 +148,7 @@ export class WaitingQueue {
     this.#jobs.set(request.jobId, job);
     if (mayWait) {
       // It has just been asked about; a line that is there already keeps its own pace.
-      this.#stands(counters.filter((name) => !this.#lines.has(name)));
+      this.#rounds.begin(counters, nowMs);
       this.#tell();
     }
     return job;
@@ -239,7 +179,7 @@ export class WaitingQueue {
     for (const place of this.#order.turns()) {
       const job = this.#jobs.get(place.jobId);
       if (job === undefined || job.isAsked || asked >= ASKED_MAX) continue;
-      const dueMs = Math.max(...place.counters.map((name) => this.#lines.get(name)?.nextMs ?? 0));
+      const dueMs = this.#rounds.nextMs(place.counters);
       if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
       else {
         due.push(job);
@@ -278,7 +218,7 @@ export class WaitingQueue {
     const { place } = job;
     if (place !== undefined) {
       this.#order.answered(place, verdict.outcome === 'admitted' ? 'admitted' : 'refused');
-      if (verdict.outcome === 'admitted') this.#moves(place.counters);
+      if (verdict.outcome === 'admitted') this.#rounds.moved(place.counters, this.#nowMs());
     }
     if (verdict.outcome !== 'waiting') this.#end(job, verdict);
     else if (job.isLast || place === undefined) this.#end(job, undecided('malformed'));
@@ -290,31 +230,12 @@ export class WaitingQueue {
     const { counters: before } = place;
     this.#deps.noted?.(job.request, answer);
     place.counters = answer.counters;
-    this.#stands(answer.counters);
-    this.#forgetLines(before);
+    this.#rounds.stood(answer.counters, nowMs);
+    this.#rounds.forget(before, this.#order.places);
     job.lastAskMs = Math.min(job.lastAskMs, nowMs + answer.leftMs);
     if (job.listeners === 0) this.#end(job, undecided('abandoned'));
     else if (job.untilMs - nowMs < SEND_MS_MIN) this.#end(job, undecided('deadline'));
     else this.#roundSoon();
-  }
-
-  /** Somebody of these lines was admitted: the next are asked about at once. */
-  #moves(counters: readonly string[]): void {
-    const nextMs = this.#nowMs();
-    for (const name of counters) this.#lines.set(name, { pauseMs: ROUND_MS_MIN, nextMs });
-  }
-
-  /** Nobody was: the next round comes after a longer pause than this one. */
-  #stands(counters: readonly string[]): void {
-    const nowMs = this.#nowMs();
-    for (const name of counters) {
-      const { pauseMs, nextMs } = this.#lines.get(name) ?? { pauseMs: ROUND_MS_MIN, nextMs: nowMs };
-      if (nextMs > nowMs) continue;
-      this.#lines.set(name, {
-        pauseMs: Math.min(ROUND_MS_MAX, pauseMs * 2),
-        nextMs: nowMs + pauseMs,
-      });
-    }
   }
 
   #end(job: WaitingJob, verdict: FinalVerdict): void {
@@ -323,17 +244,12 @@ export class WaitingQueue {
     const { place } = job;
     if (place !== undefined) {
       this.#order.leave(place);
-      this.#forgetLines(place.counters);
+      this.#rounds.forget(place.counters, this.#order.places);
       this.#tell();
     }
     const waitedMs = this.#nowMs() - job.sinceMs;
     for (const resolve of job.waiters) resolve({ verdict, ...(place !== undefined && { waitedMs }) });
     this.#roundSoon();
-  }
-
-  #forgetLines(counters: readonly string[]): void {
-    for (const name of counters)
-      if (!this.#order.places.some((other) => other.counters.includes(name))) this.#lines.delete(name);
   }
 
   #tell(): void {

@@ -9,6 +9,7 @@ import {
   known,
   span,
 } from './judged.ts';
+import { waitingLines, waitingText } from './waiting-lines.ts';
 
 const { ok, unknown, warning, problem } = judged;
 
@@ -50,6 +51,13 @@ export const RELAY_CHECKS: HealthChecks = {
             'RelayMissing',
           )
         : ok(`${heard.length} relays, ${counted(streams, 'stream')}`);
+    }),
+
+  waiting: ({ beats, nowMs }) =>
+    known(beats, (all) => {
+      if (heardAmong(all, nowMs).length === 0) return unknown('no relay is heard');
+      const lines = waitingLines(all, nowMs).map((line) => waitingText(line, `group ${line.root}`));
+      return ok(lines.length === 0 ? 'no job waits for room' : lines.join('; '));
     }),
 
   descriptors: ({ beats, nowMs }) =>

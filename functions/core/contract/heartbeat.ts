@@ -13,7 +13,7 @@ export interface Beat {
   readonly policyVersion?: string;
   /** The longest a question about a job that waits is kept open. */
   readonly answerWithinMs?: number;
-  /** The longest lines of jobs that wait for room, at most {@link WAITING_LINES_MAX}. Absent: none waits. */
+  /** The longest lines of jobs that wait for room, at most {@link WAITING_LINES_MAX}, in the order of their turns. Absent: none waits. */
   readonly waiting?: readonly WaitingLine[];
 }
 
@@ -26,6 +26,8 @@ export interface WaitingLine {
   /** By name: `group/101|jobs-now|now`. */
   readonly counter: string;
   readonly jobs: number;
+  /** How long the one that has waited longest has. Absent: the relay does not tell. */
+  readonly longestMs?: number;
 }
 
 /** The descriptors a relay reads GitLab's questions with. */

@@ -68,9 +68,9 @@ function waitingIn(json: string | undefined): readonly WaitingLine[] {
   return (Array.isArray(lines) ? lines : [])
     .slice(0, WAITING_LINES_MAX)
     .filter(isRecord)
-    .flatMap(({ root, counter, jobs }) =>
+    .flatMap(({ root, counter, jobs, longestMs }) =>
       typeof root === 'string' && typeof counter === 'string' && typeof jobs === 'number'
-        ? [{ root, counter, jobs }]
+        ? [{ root, counter, jobs, ...(typeof longestMs === 'number' && { longestMs }) }]
         : [],
     );
 }

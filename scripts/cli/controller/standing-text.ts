@@ -1,3 +1,4 @@
+import { waitingLines, waitingText } from '../../../functions/answers/health/waiting-lines.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/index.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { armedSentence, retrySentence } from '../report/armed-report.ts';
@@ -26,6 +27,7 @@ export function controllerStandingJson(standing: ControllerStanding): object {
     scopes: scopes.known ? scopes.value : null,
     relays: beats.known ? beats.value : null,
     relaysHeard: beats.known ? heardBeats(standing).length : null,
+    waiting: beats.known ? waitingLines(beats.value, standing.nowMs) : null,
     ifArmed: forecast.known ? forecast.value : null,
     canary: canary.known ? canary.value : null,
     refusal: refusal(standing) ?? null,
@@ -44,6 +46,7 @@ export function standingText(standing: ControllerStanding, paint: Paint, columns
     `scope    ${scopeText(standing)}`,
     `relays   ${relaysText(standing)}`,
     `schema   ${schemaText(standing)}`,
+    `waiting  ${waitersText(standing)}`,
     `answers  ${canaryText(standing)}`,
     `jobs     ${forecast.known ? armedSentence(forecast.value) : `not known: ${forecast.why}`}`,
   ];
@@ -85,6 +88,13 @@ function relaysText(standing: ControllerStanding): string {
   }
   if (last !== undefined) return `none heard for ${Math.floor((nowMs - last.atMs) / 60_000)} min; ${token}`;
   return `not known (${beats.known ? 'no relay writes heartbeats beside these books' : beats.why}); ${token}`;
+}
+
+function waitersText({ beats, nowMs }: ControllerStanding): string {
+  if (!beats.known) return `not known: ${beats.why}`;
+  const lines = waitingLines(beats.value, nowMs);
+  if (lines.length === 0) return 'no job waits for room';
+  return lines.map((line) => printable(waitingText(line, `group ${line.root}`))).join('\n         ');
 }
 
 function schemaText(standing: ControllerStanding): string {

@@ -1,7 +1,6 @@
-import type { WaitingLine } from '../../../functions/core/contract/index.ts';
+import { waitingLines, waitingText } from '../../../functions/answers/health/waiting-lines.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, type JobRecord } from '../../../functions/core/ledger/index.ts';
-import type { RelayBeat } from '../../../functions/core/store/index.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
@@ -64,7 +63,7 @@ export const reservationsCommandOn = (open: OpenLedger): Command => ({
       else {
         const groupOf = (root: string) => directory?.groupById.get(Number(root))?.path ?? `group ${root}`;
         io.out(heldText(shown, currency, values.stale, cut, io));
-        io.out(waiting.map((line) => waitingText(line, groupOf(line.root))).join(''));
+        io.out(waiting.map((line) => `${printable(waitingText(line, groupOf(line.root)))}\n`).join(''));
       }
       return EXIT.ok;
     } finally {
@@ -138,27 +137,4 @@ function heldText(
   const sum = jobs.reduce((total, { heldMicros }) => total + heldMicros, 0);
   const more = cut ? ', and perhaps more: --count' : '';
   return `${table(titles, rows, io.columns, paint.dim)}${shadowCount(jobs.length)} jobs hold ${money(sum, currency)}${more}\n`;
-}
-
-/** Two beats: who stopped waiting before that is not told any more. */
-const TOLD_MS = 60_000;
-
-/** Of all relays together, the longest lines first. */
-function waitingLines(beats: readonly RelayBeat[], nowMs: number): readonly WaitingLine[] {
-  const lines = new Map<string, WaitingLine>();
-  for (const { atMs, waiting = [] } of beats) {
-    if (nowMs - atMs > TOLD_MS) continue;
-    for (const line of waiting) {
-      const key = `${line.root} ${line.counter}`;
-      lines.set(key, { ...line, jobs: line.jobs + (lines.get(key)?.jobs ?? 0) });
-    }
-  }
-  return [...lines.values()].sort((a, b) => b.jobs - a.jobs);
-}
-
-/** A counter's name is its subject, its limit and its period. */
-function waitingText({ counter, jobs }: WaitingLine, group: string): string {
-  const [subject = '', limit = ''] = counter.split('|');
-  const who = jobs === 1 ? '1 job' : `${jobs} jobs`;
-  return `${printable(`${who} of ${group} ${jobs === 1 ? 'waits' : 'wait'} for room: ${limit} of ${subject}`)}\n`;
 }

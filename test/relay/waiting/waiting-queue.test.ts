@@ -29,7 +29,10 @@ test('a job that waits is admitted soon after a slot is free, and says how long 
   await house.pass(2_500);
   expect(outcomeOf(waiter)).toBeUndefined();
   expect(house.waiting.size).toBe(1);
-  expect(house.waiting.longestLines()).toEqual([{ root: '1', counter: 'a', jobs: 1 }]);
+  expect(house.waiting.longestLines()).toEqual([
+    { root: '1', counter: 'a', jobs: 1, longestMs: expect.any(Number) },
+  ]);
+  expect(house.waiting.longestLines()[0]?.longestMs).toBeGreaterThan(2_400);
   await house.pass(3_000);
   expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'admitted' } }]);
   expect(waiter.answers[0]?.waitedMs).toBeGreaterThan(2_800);

@@ -292,6 +292,7 @@ test.each<[string, Partial<HealthEvidence>]>([
     'relays',
   ]);
   expect(found.filter(({ severity }) => severity === 'unknown').map(({ about }) => about)).toEqual([
+    'waiting',
     'descriptors',
     'directory of the relays',
     'policy of the relays',
@@ -353,4 +354,24 @@ test('every problem names the alarm that tells of it, and there is such an alarm
   const named = [...judges().matchAll(/^ +(?:\w+ \? )?'([A-Z]\w+)',?$/gm)].map(([, name = '']) => name);
   expect(named.length).toBeGreaterThan(8);
   expect([...named, HEALTH_ALARM].filter((name) => !alarms.has(name))).toEqual([]);
+});
+
+test('who waits for room is told of all relays together, in the order of their turns, and is nothing wrong', () => {
+  const slots = { root: '100', counter: 'group/101|jobs-now|now', jobs: 3, longestMs: 12_000 };
+  const cpu = { root: '200', counter: 'instance|cpu-now|now', jobs: 1 };
+  const waiting = (change: Partial<HealthEvidence>): HealthFinding | undefined =>
+    judgeHealth({ ...HEALTHY, ...change }).find(({ about }) => about === 'waiting');
+  expect(waiting({})).toMatchObject({ severity: 'ok', text: 'no job waits for room' });
+  expect(
+    waiting(
+      beats(
+        beat('a', { waiting: [cpu, slots] }),
+        beat('b', { waiting: [{ ...slots, jobs: 2, longestMs: 15_000 }] }),
+        beat('c', { atMs: NOW - 90_000, waiting: [{ ...cpu, jobs: 50 }] }),
+      ),
+    ),
+  ).toMatchObject({
+    severity: 'ok',
+    text: '5 jobs of group 100 wait for room: jobs-now of group/101, the longest for 15 seconds; 1 job of group 200 waits for room: cpu-now of instance',
+  });
 });

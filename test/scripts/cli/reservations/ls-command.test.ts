@@ -62,15 +62,17 @@ test('--stale lists only jobs past their due time, and by how much', async () =>
 test('jobs that wait for room are told by group and limit, of all relays that beat lately', async () => {
   const { bench, run } = await waitingHouse();
   const lines = [
-    { root: '100', counter: 'group/101|jobs-now|now', jobs: 3 },
     { root: '100', counter: 'instance|cpu-now|now', jobs: 1 },
+    { root: '100', counter: 'group/101|jobs-now|now', jobs: 3, longestMs: 12_000 },
   ];
   const { out } = await run(lines, '--json');
   expect(JSON.parse(out).waiting).toEqual([
-    { ...lines[0], jobs: 6 },
-    { ...lines[1], jobs: 2 },
+    { ...lines[0], jobs: 2 },
+    { ...lines[1], jobs: 6 },
   ]);
-  expect((await run(lines)).out).toContain('6 jobs of acme wait for room: jobs-now of group/101\n');
+  expect((await run(lines)).out).toContain(
+    '6 jobs of acme wait for room: jobs-now of group/101, the longest for 12 seconds\n',
+  );
   bench.clock.advance(120_000);
   expect(JSON.parse((await run(lines, '--json')).out).waiting).toEqual([]);
 });
