@@ -218,9 +218,9 @@ const BROKEN: Readonly<Record<string, BrokenSetUp>> = {
     found: ['directory', 'problem', /last listed 26 hours ago/, /runbook: DirectoryStale/],
     alarm: 'DirectoryStale',
   },
-  'nights without a recount': {
-    by: ({ recount, nowMs }) => recount(nowMs - 72 * HOUR_MS),
-    found: ['counters', 'problem', /3 days old/, /function drift/],
+  'weeks without a recount': {
+    by: ({ recount, nowMs }) => recount(nowMs - 9 * 24 * HOUR_MS),
+    found: ['counters', 'problem', /9 days old/, /function drift/],
     alarm: 'Drift',
   },
   'a relay whose breaker is open': {
