@@ -7,15 +7,15 @@ export const politeRollupStore = (inner: RollupStore, turn: () => Promise<void>)
     return call();
   };
   return {
-    readContributions: (jobIds) => after(() => inner.readContributions(jobIds)),
+    readContributions: (jobIds, consistency) => after(() => inner.readContributions(jobIds, consistency)),
     commit: (writes) => after(() => inner.commit(writes)),
     readUsage: (keys) => after(() => inner.readUsage(keys)),
-    readEstimates: (projectIds) => after(() => inner.readEstimates(projectIds)),
+    readEstimates: (projectIds, consistency) => after(() => inner.readEstimates(projectIds, consistency)),
     writeEstimates: (projectId, estimates, nowMs) =>
       after(() => inner.writeEstimates(projectId, estimates, nowMs)),
-    readTop: (keys) => after(() => inner.readTop(keys)),
+    readTop: (keys, consistency) => after(() => inner.readTop(keys, consistency)),
     writeTop: (top) => after(() => inner.writeTop(top)),
-    readRejections: (subjects) => after(() => inner.readRejections(subjects)),
+    readRejections: (subjects, consistency) => after(() => inner.readRejections(subjects, consistency)),
     writeRejections: (latest) => after(() => inner.writeRejections(latest)),
   };
 };

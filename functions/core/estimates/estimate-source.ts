@@ -14,7 +14,8 @@ export interface EstimateSource {
 export const dynamoEstimateSource = (deps: BatchGetDeps & { readonly instance: string }): EstimateSource => ({
   async read(projectIds, { timeoutMs }) {
     const keys = projectIds.map((projectId) => estimatesKey(deps.instance, projectId));
-    const items = await batchGet(keys, timeoutMs, deps);
+    // A run that is learned a second later is one of twenty.
+    const items = await batchGet(keys, timeoutMs, deps, { consistent: false });
     return new Map(
       projectIds.flatMap((projectId, index) => {
         const item = items[index];

@@ -88,6 +88,7 @@ export {
 export type {
   Announcement,
   ClosingStore,
+  Consistency,
   CounterWrite,
   InboxItem,
   InboxStore,

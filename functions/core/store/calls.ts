@@ -11,6 +11,7 @@ import {
   type ItemTable,
   type ItemWrite,
   keyOf,
+  type Operations,
   type PageEnd,
   type PutOutcome,
   type PutWrite,
@@ -98,6 +99,7 @@ export async function batchGet(
   wanted: readonly Key[],
   timeoutMs: number,
   deps: BatchGetDeps,
+  { consistent }: { readonly consistent: boolean } = { consistent: true },
 ): Promise<(Item | undefined)[]> {
   const found = new Map<string, Item>();
   const limit = new TimeLimit(timeoutMs);
@@ -105,19 +107,19 @@ export async function batchGet(
   const batches = Array.from({ length: Math.ceil(distinct.length / KEYS_MAX) }, (_, index) =>
     distinct.slice(index * KEYS_MAX, (index + 1) * KEYS_MAX),
   );
-  await Promise.all(batches.map((batch) => readBatch(batch, found, limit, deps)));
+  await Promise.all(batches.map((batch) => readBatch({ keys: batch, consistent }, found, limit, deps)));
   return wanted.map((key) => found.get(nameOf(key)));
 }
 
 async function readBatch(
-  batch: readonly Key[],
+  asked: Operations['BatchGetItem'],
   found: Map<string, Item>,
   limit: TimeLimit,
   { table, clock, random }: BatchGetDeps,
 ): Promise<void> {
-  let keys = batch;
+  let { keys } = asked;
   const readRest = async (): Promise<void> => {
-    const { items, left } = await table.send('BatchGetItem', { keys }, limit);
+    const { items, left } = await table.send('BatchGetItem', { ...asked, keys }, limit);
     for (const item of items) found.set(nameOf(keyOf(item)), item);
     keys = left;
   };

@@ -46,8 +46,10 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
       const input = { TableName, Key: keyItem(key), ConsistentRead: consistent };
       return (await call('GetItem', input, signal)).Item;
     },
-    BatchGetItem: async ({ keys }, signal) => {
-      const input = { RequestItems: { [TableName]: { Keys: keys.map(keyItem), ConsistentRead: true } } };
+    BatchGetItem: async ({ keys, consistent }, signal) => {
+      const input = {
+        RequestItems: { [TableName]: { Keys: keys.map(keyItem), ConsistentRead: consistent } },
+      };
       const answer = await call('BatchGetItem', input, signal);
       const left = answer.UnprocessedKeys?.[TableName]?.Keys ?? [];
       return {

@@ -32,8 +32,8 @@ export interface InstanceTable {
 
 export interface Operations {
   readonly GetItem: { readonly key: Key; readonly consistent: boolean };
-  /** At most a hundred keys, none twice. Consistent. */
-  readonly BatchGetItem: { readonly keys: readonly Key[] };
+  /** At most a hundred keys, none twice. */
+  readonly BatchGetItem: { readonly keys: readonly Key[]; readonly consistent: boolean };
   readonly Query: QueryAsk;
   readonly Scan: ScanAsk;
   readonly PutItem: PutWrite;

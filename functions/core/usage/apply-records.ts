@@ -4,14 +4,14 @@
  * Beside every record stands its contribution: what of this job is counted, and the record's `rev` it was made from. A
  * newer image changes usage by the difference of the two contributions, in one transaction with the new contribution and
  * under the condition that the old one is still there. So repeats and older images change nothing, other batch cuts and
- * parallel shards do not matter, a lost answer is found by reading again, and an image that never came is made good by
+ * parallel shards do not matter, a stale or a lost answer is found by reading again, and an image that never came is made good by
  * the job's next one, or by a rebuild, which is nothing but all records once more.
  *
- * Cost of a batch of n images of m jobs that touch u usage items (subject × day): one batch read, 2 (m + u) write units.
+ * Cost of a batch of n images of m jobs that touch u usage items (subject × day): one batch read at half price, 2 (m + u) write units.
  */
 
 import type { LedgerClock } from '../environment/index.ts';
-import { type JobRecord, packs, recordExpiresAtSeconds } from '../ledger/index.ts';
+import { type Consistency, type JobRecord, packs, recordExpiresAtSeconds } from '../ledger/index.ts';
 import { LedgerError, retried } from '../store/index.ts';
 import { type Contribution, type ContributionPlace, contributionOf, tallyFor } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
@@ -52,8 +52,10 @@ export async function applyRecords(records: readonly JobRecord[], deps: ApplyDep
   let left = newest(records);
   const changes: UsageChange[] = [];
   const nameOf = runnerNames();
+  let consistency: Consistency = 'eventual';
   const applyLeft = async (): Promise<void> => {
-    left = left.length === 0 ? left : await applyOnce(left, changes, { nameOf, ...deps });
+    left = left.length === 0 ? left : await applyOnce(left, changes, { nameOf, ...deps, consistency });
+    consistency = 'consistent';
   };
   await retried(applyLeft, () => left.length > 0, {
     ...deps,
@@ -76,9 +78,14 @@ function newest(records: readonly JobRecord[]): readonly JobRecord[] {
 async function applyOnce(
   records: readonly JobRecord[],
   changes: UsageChange[],
-  deps: ApplyDeps & { readonly nameOf: RunnerName },
+  deps: ApplyDeps & { readonly nameOf: RunnerName; readonly consistency: Consistency },
 ): Promise<readonly JobRecord[]> {
-  const counted = await answered(() => deps.store.readContributions(records.map(({ jobId }) => jobId)));
+  const counted = await answered(() =>
+    deps.store.readContributions(
+      records.map(({ jobId }) => jobId),
+      deps.consistency,
+    ),
+  );
   if (counted === undefined) return records;
   const due = records.flatMap((record, index): UsageChange[] => {
     const before = counted[index];

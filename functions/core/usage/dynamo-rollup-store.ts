@@ -1,5 +1,6 @@
 /** The rollup in the ledger's table. Lost races and throttles are values; everything else is `ledger_unavailable`. */
 import { decodeEstimates, ESTIMATES_REV, encodeEstimates, type StoredEstimates } from '../estimates/index.ts';
+import type { Consistency } from '../ledger/index.ts';
 import {
   absent,
   answered,
@@ -53,8 +54,11 @@ export class DynamoRollupStore implements RollupStore {
     this.#keys = rollupKeys(options.instance);
   }
 
-  async readContributions(jobIds: readonly number[]) {
-    const items = await this.#read(jobIds.map((jobId) => this.#keys.contribution(jobId)));
+  async readContributions(jobIds: readonly number[], consistency?: Consistency) {
+    const items = await this.#read(
+      jobIds.map((jobId) => this.#keys.contribution(jobId)),
+      consistency,
+    );
     return jobIds.map((jobId, index) => {
       const item = items[index];
       return item && decodeContribution(jobId, item);
@@ -82,8 +86,14 @@ export class DynamoRollupStore implements RollupStore {
     return (await this.#read(keys.map((key) => this.#keys.usage(key)))).map(decodeTally);
   }
 
-  async readEstimates(projectIds: readonly number[]): Promise<readonly StoredEstimates[]> {
-    const items = await this.#read(projectIds.map((projectId) => this.#keys.estimates(projectId)));
+  async readEstimates(
+    projectIds: readonly number[],
+    consistency?: Consistency,
+  ): Promise<readonly StoredEstimates[]> {
+    const items = await this.#read(
+      projectIds.map((projectId) => this.#keys.estimates(projectId)),
+      consistency,
+    );
     return items.map((item) => decodeEstimates(item ?? {}));
   }
 
@@ -92,8 +102,11 @@ export class DynamoRollupStore implements RollupStore {
     return this.#put(item, ESTIMATES_REV, rev);
   }
 
-  async readTop(keys: readonly UsageKey[]): Promise<readonly TopProjects[]> {
-    const items = await this.#read(keys.map((key) => this.#keys.top(key)));
+  async readTop(keys: readonly UsageKey[], consistency?: Consistency): Promise<readonly TopProjects[]> {
+    const items = await this.#read(
+      keys.map((key) => this.#keys.top(key)),
+      consistency,
+    );
     return keys.map((key, index) => decodeTop(key, items[index]));
   }
 
@@ -101,8 +114,14 @@ export class DynamoRollupStore implements RollupStore {
     return this.#put(encodeTop(this.#keys.top(top.key), { ...top, rev: top.rev + 1 }), TOP_REV, top.rev);
   }
 
-  async readRejections(subjects: readonly string[]): Promise<readonly LatestRejections[]> {
-    const items = await this.#read(subjects.map((subject) => this.#keys.rejections(subject)));
+  async readRejections(
+    subjects: readonly string[],
+    consistency?: Consistency,
+  ): Promise<readonly LatestRejections[]> {
+    const items = await this.#read(
+      subjects.map((subject) => this.#keys.rejections(subject)),
+      consistency,
+    );
     return subjects.map((subject, index) => decodeRejections(subject, items[index]));
   }
 
@@ -134,8 +153,13 @@ export class DynamoRollupStore implements RollupStore {
     });
   }
 
-  #read(keys: readonly Key[]): Promise<readonly (Item | undefined)[]> {
-    return this.#answered(`read ${keys.length} items of`, () => batchGet(keys, READ_TIMEOUT_MS, this.#deps));
+  #read(
+    keys: readonly Key[],
+    consistency: Consistency = 'consistent',
+  ): Promise<readonly (Item | undefined)[]> {
+    return this.#answered(`read ${keys.length} items of`, () =>
+      batchGet(keys, READ_TIMEOUT_MS, this.#deps, { consistent: consistency === 'consistent' }),
+    );
   }
 
   #answered<T>(doing: string, call: () => Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 /** Which jobs of a group, a project or the instance were rejected last: one bounded list each, of ids. */
 import type { Log } from '../environment/index.ts';
+import type { Consistency } from '../ledger/index.ts';
 import type { UsageChange } from './apply-records.ts';
-import type { LatestRejections, RollupStore } from './rollup-store.ts';
+import { type LatestRejections, type RollupStore, readAt } from './rollup-store.ts';
 
 /** Pages show twenty; a job that was let in later, or whose record is gone, leaves a gap. */
 export const REJECTIONS_MAX = 50;
@@ -21,7 +22,8 @@ export async function noteRejections(
 ): Promise<void> {
   let left = jobsBySubject(changes);
   try {
-    for (let tries = 1; tries <= TRIES_MAX && left.size > 0; tries += 1) left = await noteOnce(left, store);
+    for (let tries = 1; tries <= TRIES_MAX && left.size > 0; tries += 1)
+      left = await noteOnce(left, readAt(tries), store);
     if (left.size > 0) log.warn('rejections not listed', { lists: left.size, error: 'contended' });
   } catch (error) {
     const name = error instanceof Error ? error.name : 'unknown';
@@ -31,10 +33,11 @@ export async function noteRejections(
 
 async function noteOnce(
   bySubject: ReadonlyMap<string, readonly Job[]>,
+  consistency: Consistency,
   store: RejectionsDeps['store'],
 ): Promise<Map<string, readonly Job[]>> {
   const left = new Map<string, readonly Job[]>();
-  for (const list of await store.readRejections([...bySubject.keys()])) {
+  for (const list of await store.readRejections([...bySubject.keys()], consistency)) {
     const jobs = bySubject.get(list.subject) ?? [];
     const after = withRejected(list, jobs);
     if (JSON.stringify(after.jobs) === JSON.stringify(list.jobs)) continue;

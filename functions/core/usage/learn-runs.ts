@@ -1,8 +1,9 @@
 /** Settled jobs into the run histories of their projects, from which admission estimates. */
 import { type JobRun, withRuns } from '../../../policies/estimate/project-history.ts';
 import type { Log } from '../environment/index.ts';
+import type { Consistency } from '../ledger/index.ts';
 import type { UsageChange } from './apply-records.ts';
-import type { RollupStore } from './rollup-store.ts';
+import { type RollupStore, readAt } from './rollup-store.ts';
 
 export interface LearnDeps {
   readonly store: RollupStore;
@@ -20,7 +21,7 @@ export async function learnRuns(changes: readonly UsageChange[], deps: LearnDeps
   let left = runsByProject(changes);
   for (let tries = 1; tries <= TRIES_MAX && left.size > 0; tries += 1) {
     try {
-      left = await learnOnce(left, deps);
+      left = await learnOnce(left, readAt(tries), deps);
     } catch (error) {
       deps.log.warn('runs not learned', { projects: left.size, error: nameOf(error) });
       return;
@@ -32,11 +33,12 @@ export async function learnRuns(changes: readonly UsageChange[], deps: LearnDeps
 /** @returns what somebody else wrote first. */
 async function learnOnce(
   runs: ReadonlyMap<number, readonly JobRun[]>,
+  consistency: Consistency,
   { store, clock }: LearnDeps,
 ): Promise<Map<number, readonly JobRun[]>> {
   const left = new Map<number, readonly JobRun[]>();
   const projectIds = [...runs.keys()];
-  const stored = await store.readEstimates(projectIds);
+  const stored = await store.readEstimates(projectIds, consistency);
   for (const [index, projectId] of projectIds.entries()) {
     const { history, rev } = stored[index] ?? { history: new Map(), rev: 0 };
     const mine = runs.get(projectId) ?? [];

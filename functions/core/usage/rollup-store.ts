@@ -1,25 +1,37 @@
 import type { StoredEstimates } from '../estimates/index.ts';
+import type { Consistency } from '../ledger/index.ts';
 import type { Contribution } from './contribution.ts';
 import type { UsageTally } from './tally.ts';
 import type { UsageKey } from './usage.ts';
 
-/** What the rollup needs of a table. Every method throws `ledger_unavailable` where the table gives no answer. */
+/**
+ * What the rollup needs of a table. Eventual reads cost half; what is written after one is refused where it was stale. Every method throws `ledger_unavailable` where the table gives no answer.
+ */
 export interface RollupStore {
-  /** What of these jobs is counted. Consistent; one per job id, same order. */
-  readContributions(jobIds: readonly number[]): Promise<readonly (Contribution | undefined)[]>;
+  /** What of these jobs is counted; one per job id, same order. */
+  readContributions(
+    jobIds: readonly number[],
+    consistency?: Consistency,
+  ): Promise<readonly (Contribution | undefined)[]>;
   /** All writes or none. `contended`: a job was counted by somebody else meanwhile, or the table is busy; read again. */
   commit(writes: RollupWrites): Promise<'committed' | 'contended'>;
   /** Consistent; one per key, same order. */
   readUsage(keys: readonly UsageKey[]): Promise<readonly UsageTally[]>;
   /** One per project, same order. */
-  readEstimates(projectIds: readonly number[]): Promise<readonly StoredEstimates[]>;
+  readEstimates(
+    projectIds: readonly number[],
+    consistency?: Consistency,
+  ): Promise<readonly StoredEstimates[]>;
   /** @param estimates - with the `rev` it was read with. False: somebody else wrote first. */
   writeEstimates(projectId: number, estimates: StoredEstimates, nowMs: number): Promise<boolean>;
-  readTop(keys: readonly UsageKey[]): Promise<readonly TopProjects[]>;
+  readTop(keys: readonly UsageKey[], consistency?: Consistency): Promise<readonly TopProjects[]>;
   /** False: somebody else wrote first. */
   writeTop(top: TopProjects): Promise<boolean>;
   /** One per subject, same order. */
-  readRejections(subjects: readonly string[]): Promise<readonly LatestRejections[]>;
+  readRejections(
+    subjects: readonly string[],
+    consistency?: Consistency,
+  ): Promise<readonly LatestRejections[]>;
   /** False: somebody else wrote first. */
   writeRejections(latest: LatestRejections): Promise<boolean>;
 }
@@ -53,3 +65,6 @@ export interface TopProjects {
   /** 0: there is no item yet. */
   readonly rev: number;
 }
+
+/** A first try is right nearly always; one after a refused write must not be refused for the same stale read. */
+export const readAt = (tries: number): Consistency => (tries === 1 ? 'eventual' : 'consistent');

@@ -1,7 +1,8 @@
 /** Which projects of a group, or of the instance, cost most on a day: a bounded list per day, of totals. */
 import type { Log } from '../environment/index.ts';
+import type { Consistency } from '../ledger/index.ts';
 import type { UsageChange } from './apply-records.ts';
-import type { RollupStore, TopProjects } from './rollup-store.ts';
+import { type RollupStore, readAt, type TopProjects } from './rollup-store.ts';
 import { type UsageKey, usageName } from './usage.ts';
 
 /** Pages show twenty; the others wait in case one above them shrinks. */
@@ -26,7 +27,7 @@ export async function updateTopProjects(
   let lists = listsOf(changes);
   try {
     for (let tries = 1; tries <= TRIES_MAX && lists.length > 0; tries += 1)
-      lists = await updateOnce(lists, store);
+      lists = await updateOnce(lists, readAt(tries), store);
     if (lists.length > 0) log.warn('top projects not updated', { lists: lists.length, error: 'contended' });
   } catch (error) {
     const name = error instanceof Error ? error.name : 'unknown';
@@ -42,10 +43,14 @@ interface ChangedList {
 
 async function updateOnce(
   lists: readonly ChangedList[],
+  consistency: Consistency,
   store: RollupStore,
 ): Promise<readonly ChangedList[]> {
   // The lists first: a total read later is never older than one that is in the list already.
-  const tops = await store.readTop(lists.map(({ key }) => key));
+  const tops = await store.readTop(
+    lists.map(({ key }) => key),
+    consistency,
+  );
   const keys = new Map<string, UsageKey>();
   for (const { key, projectIds } of lists)
     for (const id of projectIds) keys.set(...named({ subject: `${PROJECT}${id}`, day: key.day }));

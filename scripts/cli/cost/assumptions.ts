@@ -63,8 +63,10 @@ export const EXPORTED_BYTES = 350;
 /** cdk/settings/read-settings.ts */
 export const EXPORT_DAYS = 90;
 
-/** Reads of admission beside the estimates: pointer of the limits, pointer of the directory. Both are asked for every 5 s. */
-export const ADMIT_READS_PER_BATCH = 2;
+/** Reads of admission beside the estimates, each by the first batch that comes so many seconds after the last: pointer of the limits, of the directory. */
+export const POINTER_SECONDS = [5, 60] as const;
+/** Each asks for itself. Bursts have more under way than one, and they stay warm for a while. */
+export const ADMIT_PROCESSES_PER_RELAY = 2;
 
 /** Read units of a run: 16 shards of the due index at half a unit, the marks. Live jobs beyond that are counted by job. */
 export const SWEEP_READS = 9;

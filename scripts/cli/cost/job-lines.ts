@@ -45,7 +45,12 @@ export function jobLines(
     line('admission', 'Webhook inbox, writes', writes.inbox, 'writeUnit'),
     line('admission', 'Told once, writes', writes.announced, 'writeUnit'),
     line('admission', 'Ledger, reads', reads.ledger, 'readUnit'),
-    line('admission', 'Estimates and pointers, reads', admitReads(reads.estimates, batch), 'readUnit'),
+    line(
+      'admission',
+      'Estimates and pointers, reads',
+      admitReads(reads.estimates, job.moves === 0, question),
+      'readUnit',
+    ),
     ...lambda('admission', 'Lambda admit', 'admit'),
     ...lambda('admission', 'Lambda settle', 'settle'),
     ...lambda('admission', 'Lambda settle-stream', 'settle-stream'),
@@ -89,13 +94,13 @@ export function jobLines(
     line('kept', 'Usage looked at again, reads', looksAtUsage(), 'readUnit'),
     // The record is read, written with a pseudonym, and the rollup looks once whether that is news.
     line('kept', 'Names taken after 90 days, writes', 1, 'writeUnit'),
-    line('kept', 'Names taken after 90 days, reads', 2, 'readUnit'),
+    line('kept', 'Names taken after 90 days, reads', 1.5, 'readUnit'),
     line('kept', 'Logs kept', always.logsKept(decisionGb + admissionGb + rollupGb, deployed), 'logStorage'),
   ];
 }
 
-/** A recount looks at what is counted of each job that ended lately. */
-const looksAtUsage = (): number => MENDED_MS / RECOUNT_EVERY_MS;
+/** A recount looks at what is counted of each job that ended lately: an eventual read. */
+const looksAtUsage = (): number => (0.5 * MENDED_MS) / RECOUNT_EVERY_MS;
 
 const line = (part: CostPart, label: string, quantity: number, price: PriceName): CostLine => ({
   part,
@@ -118,8 +123,17 @@ function networkLines(
   ];
 }
 
-const admitReads = (estimates: number, batch: number): number =>
-  estimates + assumed.ADMIT_READS_PER_BATCH / batch;
+/** Before a job is rejected for a limit the pointer is looked at once more. */
+function admitReads(
+  estimates: number,
+  isRejected: boolean,
+  { jobsPerMonth, batch, shape: { relays } }: CostQuestion,
+): number {
+  const batchesPerSecond = jobsPerMonth / batch / (assumed.BUSY_HOURS_PER_MONTH * 3_600);
+  const perProcess = batchesPerSecond / (relays * assumed.ADMIT_PROCESSES_PER_RELAY);
+  const looks = assumed.POINTER_SECONDS.reduce((sum, seconds) => sum + 1 / (1 + seconds * perProcess), 0);
+  return estimates + (looks + (isRejected ? 1 : 0)) / batch;
+}
 
 /** A query of an index is not consistent: half a unit per 4 KB, once a minute. */
 const sweepReads = (): number => ((assumed.DUE_ENTRY_BYTES / 4096) * assumed.JOB_MINUTES) / 2;

@@ -1,4 +1,5 @@
 import { encodeEstimates } from '../../../../functions/core/estimates/index.ts';
+import type { Consistency } from '../../../../functions/core/ledger/index.ts';
 import { type Item, itemBytes, PK, SK, TTL_ATTRIBUTE } from '../../../../functions/core/store/index.ts';
 import {
   encodeContribution,
@@ -17,7 +18,7 @@ interface RollupCounts {
   usage: number;
   estimates: number;
   top: number;
-  /** Read units, consistent: per item and started 4 KB. */
+  /** Read units: per item and started 4 KB, half of them where the read is eventual. */
   reads: number;
   /** Size of the last item of each kind. */
   contributionBytes: number;
@@ -43,9 +44,9 @@ export function countingRollupStore(
   };
   return {
     counts,
-    async readContributions(jobIds) {
-      counts.reads += jobIds.length;
-      return store.readContributions(jobIds);
+    async readContributions(jobIds, consistency) {
+      counts.reads += jobIds.length * shareOf(consistency);
+      return store.readContributions(jobIds, consistency);
     },
     async commit(writes) {
       for (const { after, expiresAtSeconds } of writes.contributions) {
@@ -65,12 +66,14 @@ export function countingRollupStore(
       counts.reads += wanted.length;
       return store.readUsage(wanted);
     },
-    async readEstimates(projectIds) {
-      const stored = await store.readEstimates(projectIds);
+    async readEstimates(projectIds, consistency) {
+      const stored = await store.readEstimates(projectIds, consistency);
       for (const [index, projectId] of projectIds.entries()) {
         const estimates = stored[index];
         if (estimates !== undefined)
-          counts.reads += readUnitsOf(itemBytes(encodeEstimates(keys.estimates(projectId), estimates, 0)));
+          counts.reads +=
+            readUnitsOf(itemBytes(encodeEstimates(keys.estimates(projectId), estimates, 0))) *
+            shareOf(consistency);
       }
       return stored;
     },
@@ -80,17 +83,17 @@ export function countingRollupStore(
       counts.estimatesBytes = itemBytes(item);
       return store.writeEstimates(projectId, estimates, nowMs);
     },
-    async readTop(wanted) {
-      counts.reads += wanted.length;
-      return store.readTop(wanted);
+    async readTop(wanted, consistency) {
+      counts.reads += wanted.length * shareOf(consistency);
+      return store.readTop(wanted, consistency);
     },
     async writeTop(top) {
       counts.top += writeUnitsOf(encodeTop(keys.top(top.key), top));
       return store.writeTop(top);
     },
-    async readRejections(subjects) {
-      counts.reads += subjects.length;
-      return store.readRejections(subjects);
+    async readRejections(subjects, consistency) {
+      counts.reads += subjects.length * shareOf(consistency);
+      return store.readRejections(subjects, consistency);
     },
     async writeRejections(latest) {
       counts.top += writeUnitsOf(encodeRejections(keys.rejections(latest.subject), latest));
@@ -98,6 +101,8 @@ export function countingRollupStore(
     },
   };
 }
+
+const shareOf = (consistency: Consistency = 'consistent'): number => (consistency === 'consistent' ? 1 : 0.5);
 
 export const readUnitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / 4096));
 

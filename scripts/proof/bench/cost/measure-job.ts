@@ -49,7 +49,8 @@ export async function measureJob(options: RunOptions): Promise<JobUnits> {
       top: each('top'),
     },
     readUnits: {
-      estimates: readUnitsOf(counts.estimatesBytes) / batch,
+      // Admission reads them eventually.
+      estimates: readUnitsOf(counts.estimatesBytes) / 2 / batch,
       ledger: each('ledgerReads'),
       rollup: each('rollupReads'),
     },

@@ -144,7 +144,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: named('TransactWriteItems', transaction) },
   named('DeleteItem', fc.record({ key })),
   named('GetItem', fc.record({ key, consistent: fc.constant(true) })),
-  named('BatchGetItem', fc.record({ keys: fc.uniqueArray(key, { minLength: 1, selector: nameOf }) })),
+  named(
+    'BatchGetItem',
+    fc.record({
+      keys: fc.uniqueArray(key, { minLength: 1, selector: nameOf }),
+      consistent: fc.constant(true),
+    }),
+  ),
   { weight: 2, arbitrary: named('Query', query) },
   named('Query', due),
   named(

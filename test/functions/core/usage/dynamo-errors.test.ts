@@ -1,5 +1,6 @@
 /** What DynamoDB Local never raises: which failed transactions of the rollup are tried again. */
 import {
+  BatchGetItemCommand,
   DynamoDBClient,
   TransactionCanceledException,
   TransactWriteItemsCommand,
@@ -48,4 +49,13 @@ test.each([
   [[]],
 ])('a transaction canceled for %j would fail again, and is told as a failure', async (codes) => {
   await expect(commit(...codes)).rejects.toMatchObject({ code: 'ledger_unavailable' });
+});
+
+test('a read is consistent unless somebody asks for half the price', async () => {
+  dynamo.reset();
+  dynamo.on(BatchGetItemCommand).resolves({ Responses: { ledger: [] } });
+  await store.readContributions([1], 'eventual');
+  await store.readContributions([1]);
+  const asked = dynamo.commandCalls(BatchGetItemCommand).map(({ args: [{ input }] }) => input.RequestItems);
+  expect(asked.map((tables) => tables?.ledger?.ConsistentRead)).toEqual([false, true]);
 });

@@ -7,12 +7,15 @@ import { encodeRecord } from '../../../../functions/core/ledger/record-item.ts';
 import type { Metrics } from '../../../../functions/core/metrics/metrics.ts';
 import { applyRecords } from '../../../../functions/core/usage/apply-records.ts';
 import { contributionOf, placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { countRecords } from '../../../../functions/core/usage/count-records.ts';
+import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { runnerNames } from '../../../../functions/core/usage/runner-names.ts';
 import { type CounterStep, TellTransitions } from '../../../../functions/core/usage/tell-transitions.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
 import { historiesOf } from '../../../../policies/estimate/project-history.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
+import { politeRollupStore } from '../../../../scripts/local/polite-rollup-store.ts';
 import { blocked, counter, someFacts } from '../../../support/ledger/asks.ts';
 import {
   aRecord,
@@ -46,6 +49,34 @@ test('a job counts on every level above it, in its project and in its class, on 
     heldMicros: 600,
     settledMicros: 0,
   });
+});
+
+test('whoever read a stale contribution, list or history writes nothing by it, and reads again consistently', async () => {
+  const bench = rollupBench();
+  const feed = new Feed();
+  feed.push(aRecord());
+  await bench.deliver(feed.records);
+  const asked: (string | undefined)[] = [];
+  // As if nothing had been written yet.
+  const stale: RollupStore = {
+    ...politeRollupStore(bench.store, async () => {}),
+    readContributions: async (jobIds, consistency) => {
+      asked.push(consistency);
+      return consistency === 'eventual' ? jobIds.map(() => undefined) : bench.store.readContributions(jobIds);
+    },
+    readTop: async (keys, consistency) =>
+      consistency === 'eventual'
+        ? keys.map((key) => ({ key, projects: [], rev: 0 }))
+        : bench.store.readTop(keys),
+  };
+  const report = await countRecords([settled(aRecord(), 30)], { ...bench.deps, store: stale });
+  expect(report.changes).toHaveLength(1);
+  expect(asked).toEqual(['eventual', 'consistent']);
+  const key = { subject: 'group/101', day: DAY };
+  const [usage] = await bench.store.readUsage([key]);
+  expect(usageOf(usage ?? new Map())).toMatchObject({ jobs: 1, heldMicros: 0, seconds: 30 });
+  const [top] = await bench.store.readTop([key]);
+  expect(top).toMatchObject({ projects: [{ projectId: 7 }], rev: 2 });
 });
 
 test('a group that moved between hold and settlement does not tear the job apart', () => {

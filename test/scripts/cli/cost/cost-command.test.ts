@@ -123,6 +123,18 @@ test('the second sums cost a write for each batch of the stream, and their check
   expect(log).toBe((2 / 200) * 2);
 });
 
+test('admission looks at its pointers by the clock: hardly ever per job where many come, each time where few do', async () => {
+  const looks = async (jobs: string) => {
+    const { out } = await cost('--jobs-per-month', jobs, '--json', '--rejected', '0%', '--batch', '1');
+    return (quantity(JSON.parse(out), 'Estimates and pointers, reads') ?? Number.NaN) - 0.5;
+  };
+  // Four processes that share the jobs of 220 hours.
+  const perSecond = 1e6 / (220 * 3600) / 4;
+  expect(await looks('1000000')).toBeCloseTo(1 / (1 + 5 * perSecond) + 1 / (1 + 60 * perSecond), 9);
+  expect(await looks('100')).toBeCloseTo(2, 1);
+  expect(await looks('1000000000')).toBeLessThan(0.01);
+});
+
 test('a console costs by its visits, and each visit the more the more groups have a budget', async () => {
   const [none, few, many] = [
     await told(),
