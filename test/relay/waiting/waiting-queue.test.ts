@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type WaitedVerdict, WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
+import type { WaitedVerdict } from '../../../relay/waiting/waiting-job.ts';
+import { WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
 import { type SlotHouse, type SlotQuestion, slotHouse } from '../../support/relay/slot-house.ts';
