@@ -69,6 +69,9 @@ export async function hold(
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
 }
 
+const asksCohorts = (pack: readonly HoldJob[]): boolean =>
+  pack.some(({ ask }) => ask.claims.some(({ part }) => part !== undefined));
+
 async function decidePack(
   pack: readonly HoldJob[],
   known: Map<string, KnownCounter>,
@@ -81,8 +84,10 @@ async function decidePack(
     const charged = open(pack).filter(({ prior }) => isCharged(prior));
     if (charged.length > 0)
       for (const name of await giveBackCharges(charged, deadlineMs, deps)) known.delete(name);
-    const unseen = unseenOfCohorts(open(pack), known);
-    if (unseen.size > 0) await readCounters(open(pack), unseen, known, deadlineMs, deps);
+    if (asksCohorts(pack)) {
+      const unseen = unseenOfCohorts(open(pack), known);
+      if (unseen.size > 0) await readCounters(open(pack), unseen, known, deadlineMs, deps);
+    }
     const jobs = open(pack);
     if (jobs.length === 0) return;
     const weighed = await weighWithGrace(jobs, known, deadlineMs, deps);

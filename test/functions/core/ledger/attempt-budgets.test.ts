@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RetryBudgets } from '../../../../functions/core/ledger/retry-budgets.ts';
+import { RetryBudgets } from '../../../../functions/core/ledger/attempt.ts';
 import type { CounterWrite } from '../../../../functions/core/ledger/store.ts';
 import { handClock } from '../../../../scripts/local/clock/hand-clock.ts';
 import { counter } from '../../../support/ledger/asks.ts';
