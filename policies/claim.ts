@@ -1,4 +1,4 @@
-import { capSpansRoots, endsWithPipeline, isCap } from './limits/cap.ts';
+import { capSpansRoots, endsByItself, isCap } from './limits/cap.ts';
 import type { Limit, OutagePolicy } from './limits/limit.ts';
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
@@ -110,9 +110,9 @@ const pipelineKey = (pipelineId: number): CounterKey => ({
   period: 'once',
 });
 
-/** A pipeline's counter is of no use once the pipeline is over, and so garbage long before the records that made it. */
+/** A counter of a pipeline or merge request is of no use once that is over, and so garbage long before the records that made it. */
 export const isPipelineCounter = ({ subject }: CounterKey): boolean =>
-  subject.startsWith(PIPELINE) || endsWithPipeline(subject);
+  subject.startsWith(PIPELINE) || endsByItself(subject);
 
 /** What was charged without being asked takes of the pool alone: who asks for the rest finds it taken. */
 export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(

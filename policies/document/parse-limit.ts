@@ -1,4 +1,4 @@
-import { CAP_KINDS, capOf, capSubject, endsWithPipeline, isCap } from '../limits/cap.ts';
+import { CAP_KINDS, capOf, capSubject, endsByItself, isCap } from '../limits/cap.ts';
 import type { FiscalStart } from '../limits/fiscal.ts';
 import { type Limit, OUTAGE_POLICIES } from '../limits/limit.ts';
 import { subjectKey } from '../limits/limits.ts';
@@ -119,12 +119,12 @@ function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void
   for (const key of NOT_OF_CAPS)
     if (reading.at(key).isThere)
       reading.at(key).refuse(`is on a limit for each ${cap.kind}, which has none; take it out`);
-  if (per === undefined || (per === 'once') === endsWithPipeline(subject)) return;
+  if (per === undefined || (per === 'once') === endsByItself(subject)) return;
   reading
     .at('per')
     .expected(
-      endsWithPipeline(subject)
-        ? 'once: the counter is over with the pipeline'
+      endsByItself(subject)
+        ? `once: it counts as long as the ${cap.kind} goes on`
         : `a period that ends: each ${cap.kind} counts anew then`,
     );
 }

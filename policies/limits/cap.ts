@@ -6,7 +6,15 @@ import type { Placement } from '../place/placement.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 
 /** `pipeline_job` is a job's name within one pipeline: what a retry has in common with the job it repeats. */
-export const CAP_KINDS = ['pipeline', 'job', 'pipeline_job', 'user'] as const;
+export const CAP_KINDS = [
+  'pipeline',
+  'merge_request',
+  'job',
+  'pipeline_job',
+  'user',
+  'bot',
+  'schedule',
+] as const;
 
 export type CapKind = (typeof CAP_KINDS)[number];
 
@@ -17,7 +25,8 @@ type CapName =
 
 const EACH = '/each/';
 const CAP = /^(instance|group\/\d+|project\/\d+)\/each\/(\w+)(?:\/(.+))?$/s;
-const OF_ONE_PIPELINE: readonly string[] = ['pipeline', 'pipeline_job'] satisfies readonly CapKind[];
+const ENDING: readonly CapKind[] = ['pipeline', 'pipeline_job', 'merge_request'];
+const OF_USERS: readonly CapKind[] = ['user', 'bot'];
 
 /** `group/101`, `pipeline` → `group/101/each/pipeline`. */
 export const capSubject = (place: string, kind: CapKind): string => `${place}${EACH}${kind}`;
@@ -42,19 +51,19 @@ export const placeOfSubject = (subject: string): string => capOf(subject)?.place
 export function userOfSubject(subject: string): string | undefined {
   if (subject.startsWith('user/')) return subject.slice('user/'.length);
   const cap = capOf(subject);
-  return cap?.kind === 'user' ? cap.name : undefined;
+  return cap !== undefined && OF_USERS.includes(cap.kind) ? cap.name : undefined;
 }
 
-/** Whether what it counts is over with its pipeline. */
-export function endsWithPipeline(subject: string): boolean {
+/** Whether what it counts is over with its pipeline or merge request. */
+export function endsByItself(subject: string): boolean {
   const cap = capOf(subject);
-  return cap !== undefined && OF_ONE_PIPELINE.includes(cap.kind);
+  return cap !== undefined && ENDING.includes(cap.kind);
 }
 
 /** Whether jobs of several root groups may count in it. */
 export const capSpansRoots = (subject: string): boolean => {
   const cap = capOf(subject);
-  return cap?.place === 'instance' && cap.kind === 'user';
+  return cap?.place === 'instance' && OF_USERS.includes(cap.kind);
 };
 
 /** What people call it: `each pipeline`, `each job name`. */
@@ -62,9 +71,12 @@ export const capWords = (kind: CapKind): string => `each ${CAP_WORDS[kind]}`;
 
 const CAP_WORDS: Readonly<Record<CapKind, string>> = {
   pipeline: 'pipeline',
+  merge_request: 'merge request',
   job: 'job name',
   pipeline_job: 'job name in a pipeline',
   user: 'user',
+  bot: 'bot',
+  schedule: 'schedule',
 };
 
 /** Longer names share a counter with those that begin alike: a key has its bound. */
@@ -72,13 +84,17 @@ const JOB_NAME_CHARACTERS_MAX = 200;
 /** What stands between the parts of a counter's name. */
 const SEPARATORS = /[%|#\n\r]/g;
 
+/** Pipelines that have a merge request: its own, and those they start in the same project. */
+const MERGE_REQUEST_SOURCES: readonly string[] = ['merge_request_event', 'parent_pipeline'];
+
 /** Which of a cap's counters a job counts in; undefined: the cap is not about such jobs. */
 export function capNameOf(
   kind: CapKind,
   request: AdmissionRequest,
   { projectId, projectPath, userId }: Pick<Placement, 'projectId' | 'projectPath' | 'userId'>,
 ): CapName | undefined {
-  const { pipelineId } = request;
+  const { pipelineId, pipelineSource: source, mergeRequestId, scheduleDigest, byBot } = request;
+  const project = projectPath ?? `project ${projectId}`;
   const label = request.jobName?.slice(0, JOB_NAME_CHARACTERS_MAX).toWellFormed();
   const jobName = label?.replace(SEPARATORS, encodeURIComponent);
   switch (kind) {
@@ -90,13 +106,39 @@ export function capNameOf(
       if (jobName === undefined) return { missing: 'jobName' };
       return {
         name: `${projectId}/${jobName}`,
-        label: `job '${label}' of ${projectPath ?? `project ${projectId}`}`,
+        label: `job '${label}' of ${project}`,
       };
     case 'pipeline_job':
       if (pipelineId === undefined) return { missing: 'pipelineId' };
       if (jobName === undefined) return { missing: 'jobName' };
       return { name: `${pipelineId}/${jobName}`, label: `job '${label}' of pipeline ${pipelineId}` };
+    case 'merge_request':
+      if (source === undefined) return { missing: 'pipelineSource' };
+      if (!MERGE_REQUEST_SOURCES.includes(source)) return undefined;
+      if (mergeRequestId !== undefined)
+        return { name: String(mergeRequestId), label: mergeRequestLabel(mergeRequestId, request) };
+      // A pipeline that another one started may have none.
+      return source === 'merge_request_event' ? { missing: 'mergeRequestId' } : undefined;
+    case 'schedule':
+      if (source === undefined) return { missing: 'pipelineSource' };
+      if (source !== 'schedule') return undefined;
+      if (projectId === undefined) return { missing: 'projectId' };
+      if (scheduleDigest === undefined) return { missing: 'scheduleDigest' };
+      return {
+        name: `${projectId}/${scheduleDigest.replace(SEPARATORS, encodeURIComponent)}`,
+        label: `this schedule of ${project}`,
+      };
+    case 'bot':
+      if (byBot === undefined) return { missing: 'byBot' };
+      if (!byBot) return undefined;
+      return userId === undefined ? { missing: 'userId' } : { name: String(userId), label: `bot ${userId}` };
     case 'user':
       return userId === undefined ? { missing: 'userId' } : { name: String(userId), label: `user ${userId}` };
   }
+}
+
+/** Its number in its project, where that was sent. */
+function mergeRequestLabel(id: number, { variables }: AdmissionRequest): string {
+  const iid = variables?.CI_MERGE_REQUEST_IID;
+  return iid !== undefined && /^\d{1,10}$/.test(iid) ? `merge request !${iid}` : `merge request ${id}`;
 }

@@ -86,7 +86,7 @@ function unnamedViolation(violation: Violation, nameOf: (userId: number) => stri
     ...reason,
     subject: renamed(subject, name),
     ...('subjectLabel' in reason && {
-      subjectLabel: String(reason.subjectLabel).replace(`user ${userId}`, () => `user ${name}`),
+      subjectLabel: String(reason.subjectLabel).replace(new RegExp(`\\b${userId}\\b`), () => name),
     }),
   };
   return { ...violation, reason: told as Violation['reason'] };

@@ -1,6 +1,7 @@
 /** Caps: limits that each pipeline, job name or user of a place has by itself. */
 import { describe, expect, test } from 'vitest';
 import { expiresAtSeconds, expiring, isClosable } from '../../../functions/core/ledger/retention.ts';
+import { userIdOf } from '../../../functions/core/ledger/user-ids.ts';
 import { spansRoots } from '../../../policies/claim.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
@@ -44,8 +45,17 @@ describe('whose counter a job counts in', () => {
     ['pipeline_job', 'once', '900/unit 1/2'],
     ['job', 'day', '1/unit 1/2'],
     ['user', 'day', '5'],
+    ['bot', 'day', '5'],
+    ['merge_request', 'once', '4711'],
+    ['schedule', 'day', '1/0f3a'],
   ])('each %s of a group has one of its own', (each, per, name) => {
-    expect(subjects(money({ each, group: 101 }, per))).toEqual([`group/101/each/${each}/${name}`]);
+    const over = {
+      mergeRequestId: 4711,
+      pipelineSource: each === 'schedule' ? 'schedule' : 'merge_request_event',
+      scheduleDigest: '0f3a',
+      byBot: true,
+    };
+    expect(subjects(money({ each, group: 101 }, per), over)).toEqual([`group/101/each/${each}/${name}`]);
   });
 
   test('of the whole GitLab and of a project likewise, and elsewhere of none', () => {
@@ -75,6 +85,48 @@ describe('whose counter a job counts in', () => {
     const { claims, violations } = evaluate(request, using(strict, set, { directory: aDirectory }));
     expect(claims).toEqual([]);
     expect(violations.map(({ reason }) => reason)).toEqual([{ code: 'FIELD_MISSING', field: 'pipelineId' }]);
+  });
+
+  test.each<[string, Partial<AdmissionRequest>, string | undefined]>([
+    ['merge_request', { pipelineSource: 'push', mergeRequestId: 4711 }, undefined],
+    ['merge_request', { pipelineSource: 'parent_pipeline' }, undefined],
+    ['merge_request', { pipelineSource: 'merge_request_event' }, 'mergeRequestId'],
+    ['merge_request', { mergeRequestId: 4711 }, 'pipelineSource'],
+    ['schedule', { pipelineSource: 'push', scheduleDigest: '0f3a' }, undefined],
+    ['schedule', { pipelineSource: 'schedule' }, 'scheduleDigest'],
+    ['bot', { byBot: false }, undefined],
+    ['bot', {}, 'byBot'],
+  ])('each %s asks nothing of %o, or misses %s', (each, over, missing) => {
+    const on = { each, group: 101 };
+    const set = someLimits(
+      { limits: money(on, each === 'merge_request' ? 'once' : 'day') },
+      policy,
+      aDirectory,
+    );
+    const strict = aPolicy({ rules: RULES.map((rule) => ({ ...rule, on_missing: 'reject' })) });
+    const { claims, violations } = evaluate(
+      { ...aJob, ...over },
+      using(strict, set, { directory: aDirectory }),
+    );
+    expect(claims).toEqual([]);
+    expect(violations.map(({ reason }) => 'field' in reason && reason.field)).toEqual(
+      missing === undefined ? [] : [missing],
+    );
+  });
+
+  test('a merge request is told by its number', () => {
+    const [claim] = evaluated(money({ each: 'merge_request', group: 101 }), {
+      ...{ pipelineSource: 'merge_request_event', mergeRequestId: 4711 },
+      variables: { CI_MERGE_REQUEST_IID: '12' },
+    }).claims;
+    expect(claim?.refusal({ committed: 0, settled: 0 })).toMatchObject({
+      subjectLabel: 'merge request !12 in group acme/payments',
+    });
+  });
+
+  test('what contradicts itself about a merge request takes no user and no group away', () => {
+    const over = { pipelineSource: 'push', suspicious: ['mergeRequestId', 'byBot', 'scheduleDigest'] };
+    expect(subjects([...money({ each: 'user' }, 'day')], over)).toEqual(['instance/each/user/5']);
   });
 
   test('a user with a limit of their own does not have the default of its kind', () => {
@@ -159,6 +211,13 @@ describe('counters', () => {
     expect(userEnds).toBeLessThan(nowSeconds + 110 * DAY);
     expect(isClosable(ofUser, NOW_MS + 400 * DAY * 1000)).toBe(false);
     expect(expiresAtSeconds(NOW_MS, [{ counter: ofPipeline }])).toBe(nowSeconds + 122 * DAY);
+  });
+
+  test('a user is found by their id in every counter of theirs, and in no other', () => {
+    expect(userIdOf('group/104/each/user/5')).toBe(5);
+    expect(userIdOf('instance/each/bot/5')).toBe(5);
+    expect(userIdOf('instance/each/pipeline/5')).toBeUndefined();
+    expect(userIdOf('project/1/each/job/1/user/5')).toBeUndefined();
   });
 
   test('a pipeline is of one root; a user is not', () => {

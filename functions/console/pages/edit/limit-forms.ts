@@ -47,7 +47,7 @@ const WHEN_UNREACHABLE: Field = {
 const EACH: Field = {
   name: 'each',
   label: 'For whom',
-  hint: 'A limit for each is a cap: every pipeline, job name or user counts by itself. Of a pipeline it is once.',
+  hint: 'A limit for each is a cap: every pipeline or user counts by itself. Of a pipeline or merge request it is per once.',
   options: [['', 'all jobs together'], ...CAP_KINDS.map((kind) => [kind, capWords(kind)] as const)],
 };
 
