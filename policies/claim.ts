@@ -1,3 +1,4 @@
+import { capSpansRoots, endsByItself, isCap } from './limits/cap.ts';
 import type { Limit, OutagePolicy } from './limits/limit.ts';
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
@@ -98,9 +99,9 @@ export interface CounterSnapshot {
 const PIPELINE = 'pipeline/';
 const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 
-/** Whether jobs of several root groups may claim it: the instance's, a runner class's, a runner's, a user's. */
+/** Whether jobs of several root groups may claim it: the instance's, a runner class's, a runner's, a user's. No pipeline has two. */
 export const spansRoots = ({ subject }: CounterKey): boolean =>
-  !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
+  isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 
 /** How many jobs of a pipeline were admitted. Nobody limits it: it tells which pipelines run already. */
 const pipelineKey = (pipelineId: number): CounterKey => ({
@@ -109,8 +110,9 @@ const pipelineKey = (pipelineId: number): CounterKey => ({
   period: 'once',
 });
 
-/** A pipeline's counter is of no use once the pipeline is over, and so garbage long before the records that made it. */
-export const isPipelineCounter = ({ subject }: CounterKey): boolean => subject.startsWith(PIPELINE);
+/** A counter of a pipeline or merge request is of no use once that is over, and so garbage long before the records that made it. */
+export const isPipelineCounter = ({ subject }: CounterKey): boolean =>
+  subject.startsWith(PIPELINE) || endsByItself(subject);
 
 /** What was charged without being asked takes of the pool alone: who asks for the rest finds it taken. */
 export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(

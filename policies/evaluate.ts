@@ -108,6 +108,12 @@ function askLimits(
       const asker = governing.of(ASKED_BY[limit.kind]);
       if (asker === undefined) continue;
       const exempt = always === 'exempt' || asker.exempt;
+      if (level.missing !== undefined) {
+        const mode = leastMode(asker.mode, limit.mode);
+        if (!exempt && mode !== 'off' && limit.amount !== 'unlimited')
+          outcome.missing(asker.rule, mode, level.missing);
+        continue;
+      }
       if (exempt) metered = true;
       ask(job, limit, level.label, { ...asker, exempt }, outcome, claims, limits);
     }

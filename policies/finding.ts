@@ -4,6 +4,7 @@ import { type CounterSnapshot, type Grace, graceOf, type LimitClaim, type SoftBo
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
+import { isCap } from './limits/cap.ts';
 import { borrowOf, type CohortTerms, cohortTermsOf } from './limits/cohort.ts';
 import type { Freeze } from './limits/freeze.ts';
 import type { Limit, LimitFacts, OutagePolicy } from './limits/limit.ts';
@@ -144,7 +145,10 @@ class CounterClaim implements LimitClaim {
     const period = limitPeriod(limit, job.nowMs);
     const periodMs = period === undefined ? Number.POSITIVE_INFINITY : period.endMs - period.startMs;
     return {
-      policy: limit.whenUnreachable ?? this.#ruleSays ?? outageOfKind(limit.kind),
+      // Nobody tells a relay what is left of every pipeline there is.
+      policy: isCap(limit.subject)
+        ? 'admit'
+        : (limit.whenUnreachable ?? this.#ruleSays ?? outageOfKind(limit.kind)),
       ...(Number.isFinite(periodMs) && { periodMs }),
     };
   }

@@ -1,4 +1,5 @@
 import { keepLatest } from '../policies/keep-latest.ts';
+import { isCap } from '../policies/limits/cap.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import { type Unit, unitRow } from '../policies/units/unit.ts';
@@ -147,7 +148,8 @@ function brakeOf(
   // It names what is frozen in words only: as much of it as this job surely has in common with it.
   if (reason.code === 'GROUP_FROZEN')
     return { subject: frozenSubject(request), limit: rule, kind, onlyKind: false };
-  if (!('limit' in reason)) return undefined;
+  // One pipeline or user that used up its cap says nothing of the others in its project.
+  if (!('limit' in reason) || isCap(reason.subject)) return undefined;
   const { unit, asked, limitAmount } = reason;
   const subject = subjectOf(reason.subject, request, subjects);
   const limit = `${reason.subject} ${reason.limit}`;

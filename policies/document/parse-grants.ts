@@ -3,7 +3,7 @@ import type { Limit } from '../limits/limit.ts';
 import { readUnits } from '../units/written.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { checkOrder, isName, NAME_EXPECTED, readEdge, readTextField, readUser } from './parse-entry.ts';
-import { readSubject } from './parse-limit.ts';
+import { readLimitSubject } from './parse-limit.ts';
 import type { Reading } from './reading.ts';
 
 /** A bound for memory. Grants that ended long ago may be taken out of the document. */
@@ -26,7 +26,7 @@ export function withGrants(
   const found = new Map<Limit, Granted>();
   for (const each of reading.list('grants', GRANTS_MAX)) {
     if (!each.object(KEYS)) continue;
-    const subject = readSubject(each.at('on'), runnerClasses);
+    const subject = readLimitSubject(each.at('on'), runnerClasses);
     if (subject === undefined) continue;
     const limits = bySubject.get(subject) ?? [];
     const limit = limits.find(({ id }) => id === each.at('limit').value);

@@ -1,3 +1,4 @@
+import { CAP_KINDS, capOf, capSubject, endsByItself, isCap } from '../limits/cap.ts';
 import type { FiscalStart } from '../limits/fiscal.ts';
 import { type Limit, OUTAGE_POLICIES } from '../limits/limit.ts';
 import { subjectKey } from '../limits/limits.ts';
@@ -62,9 +63,14 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ? reading.at('id').text(NAME_EXPECTED, isName)
     : `${kind}-${period?.per ?? 'now'}`;
   const validity = readValidity(reading, period?.zone);
+  refuseOnCap(reading, subject, period?.per);
   const thresholds =
     readLimitThresholds(reading.at('thresholds'), kind, period?.per) ??
-    (isSpent(kind) && period?.per !== 'minute' && period?.per !== 'hour' ? defaults.thresholds : undefined);
+    (isCap(subject)
+      ? []
+      : isSpent(kind) && period?.per !== 'minute' && period?.per !== 'hour'
+        ? defaults.thresholds
+        : undefined);
   if (amount === undefined || period === undefined || mode === undefined || id === undefined)
     return undefined;
   return {
@@ -104,6 +110,25 @@ function readWait(reading: Reading, kind: LimitKind): number | undefined {
   return text === undefined ? undefined : (secondsOf(text) ?? 0) * 1_000;
 }
 
+/** What would be told, carried over or lent for every pipeline there is. */
+const NOT_OF_CAPS = ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'] as const;
+
+function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void {
+  const cap = capOf(subject);
+  if (cap === undefined) return;
+  for (const key of NOT_OF_CAPS)
+    if (reading.at(key).isThere)
+      reading.at(key).refuse(`is on a limit for each ${cap.kind}, which has none; take it out`);
+  if (per === undefined || (per === 'once') === endsByItself(subject)) return;
+  reading
+    .at('per')
+    .expected(
+      endsByItself(subject)
+        ? `once: it counts as long as the ${cap.kind} goes on`
+        : `a period that ends: each ${cap.kind} counts anew then`,
+    );
+}
+
 function readKind(reading: Reading): LimitKind | undefined {
   const [kind, ...more] = LIMIT_KINDS.filter((each) => reading.at(each).isThere);
   if (kind === undefined)
@@ -116,6 +141,25 @@ function readKind(reading: Reading): LimitKind | undefined {
 }
 
 const SUBJECT_KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as const;
+const PLACE_KEYS = ['group', 'project'] as const;
+
+/** Whose a limit is: what {@link readSubject} reads, or `{each: pipeline}`, perhaps with `group: 101` or `project: 7` beside it. */
+export function readLimitSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
+  if (!isRecord(reading.value) || !reading.at('each').isThere) return readSubject(reading, runnerClasses);
+  if (!reading.object(['each', ...PLACE_KEYS])) return undefined;
+  const kind = reading.at('each').oneOf('what each has by itself', CAP_KINDS);
+  const places = PLACE_KEYS.filter((key) => reading.at(key).isThere);
+  const [place] = places;
+  if (places.length > 1) return reading.expected('at most one of group and project beside each');
+  const id = place === undefined ? undefined : reading.at(place).integer(`GitLab's id of the ${place}`, 1);
+  if (kind === undefined || (place !== undefined && id === undefined)) return undefined;
+  return capSubject(
+    place === undefined || id === undefined
+      ? subjectKey({ kind: 'instance' })
+      : subjectKey({ kind: place, id }),
+    kind,
+  );
+}
 
 /** Reads `instance`, `{group: 101}`, `{project: 7}`, `{runner_class: large}`, `{runner: 41}` or `{user: 5}` into a subject's key. */
 export function readSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {

@@ -11,7 +11,7 @@ import { withoutAbsent } from '../without-absent.ts';
 import { readInstant } from './instant.ts';
 import { readBreakGlasses, readFreezes } from './parse-exceptions.ts';
 import { withGrants } from './parse-grants.ts';
-import { LIMIT_KEYS, type LimitDefaults, readLimit, readSubject } from './parse-limit.ts';
+import { LIMIT_KEYS, type LimitDefaults, readLimit, readLimitSubject } from './parse-limit.ts';
 import { readFiscalStart, readThresholds } from './parse-limit-period.ts';
 import { readWildcard } from './parse-wildcard.ts';
 import type { DocumentProblem, ParseResult } from './parsed.ts';
@@ -99,7 +99,7 @@ function readLimits(
   const runnerClasses = runnerClassNames(policy.prices);
   for (const each of reading.list('limits', LIMITS_MAX)) {
     if (!each.object(['on', ...LIMIT_KEYS])) continue;
-    const subject = readSubject(each.at('on'), runnerClasses);
+    const subject = readLimitSubject(each.at('on'), runnerClasses);
     const limit = readLimit(each, subject ?? '', defaults);
     if (subject === undefined || limit === undefined) continue;
     const others = bySubject.get(subject);

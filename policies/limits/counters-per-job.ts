@@ -1,4 +1,5 @@
 import type { Directory } from '../place/directory.ts';
+import { isCap, placeOfSubject } from './cap.ts';
 import { mostDefaults } from './group-defaults.ts';
 import type { Limit } from './limit.ts';
 import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
@@ -17,14 +18,18 @@ interface MostCounters {
  * by its root and its own group, so the two heaviest groups are taken.
  */
 export function mostCountersPerJob(limits: LimitSet, directory: Directory | undefined): MostCounters {
+  const caps = capCounters(limits);
   const around = (['project/', 'runner-class/', 'runner/', 'user/'] as const)
-    .map((kind) => heaviest(limits, kind)[0] ?? 0)
+    .map((kind) => heaviest(limits, kind, caps)[0] ?? 0)
     .reduce(
       (sum, each) => sum + each,
-      counted(limitsOn(limits, 'instance')) + pipelines(limits) + (limits.breakGlasses === undefined ? 0 : 1),
+      counted(limitsOn(limits, 'instance')) +
+        (caps.get('instance') ?? 0) +
+        pipelines(limits) +
+        (limits.breakGlasses === undefined ? 0 : 1),
     );
   if (directory === undefined) {
-    const [first = 0, second = 0] = heaviest(limits, 'group/');
+    const [first = 0, second = 0] = heaviest(limits, 'group/', caps);
     const byDefault = limits.groupDefaults === undefined ? 0 : 2 * mostDefaults(limits.groupDefaults);
     return { counters: around + first + second + byDefault };
   }
@@ -33,6 +38,7 @@ export function mostCountersPerJob(limits: LimitSet, directory: Directory | unde
     let counters = around;
     for (const group of chain) {
       const subject = `group/${group.id}`;
+      counters += caps.get(subject) ?? 0;
       counters += counted(withDefaults(limitsOn(limits, subject), defaultsOf(limits, group), subject));
     }
     const own = chain.at(-1);
@@ -41,10 +47,23 @@ export function mostCountersPerJob(limits: LimitSet, directory: Directory | unde
   return most;
 }
 
-function heaviest(limits: LimitSet, kind: string): readonly number[] {
-  const counts: number[] = [];
-  for (const [subject, list] of limits.bySubject) if (subject.startsWith(kind)) counts.push(counted(list));
-  return counts.sort((a, b) => b - a);
+function heaviest(limits: LimitSet, kind: string, caps: ReadonlyMap<string, number>): readonly number[] {
+  const counts = new Map([...caps].filter(([place]) => place.startsWith(kind)));
+  for (const [subject, list] of limits.bySubject)
+    if (subject.startsWith(kind) && !isCap(subject))
+      counts.set(subject, counted(list) + (caps.get(subject) ?? 0));
+  return [...counts.values()].sort((a, b) => b - a);
+}
+
+/** By the place they are written for: a job counts in one counter of each cap. */
+function capCounters({ bySubject }: LimitSet): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [subject, list] of bySubject) {
+    if (!isCap(subject)) continue;
+    const place = placeOfSubject(subject);
+    counts.set(place, (counts.get(place) ?? 0) + counted(list));
+  }
+  return counts;
 }
 
 /** A limit with grace counts the jobs of the pipeline, too: one more counter, however many such limits a job has. */

@@ -3,6 +3,7 @@ import type { CounterKey } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { PlacedGroup } from '../place/placement.ts';
 import type { BreakGlass } from './break-glass.ts';
+import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
 import type { Freeze } from './freeze.ts';
 import { grantedAt } from './grant.ts';
 import type { GroupDefaults } from './group-defaults.ts';
@@ -106,6 +107,8 @@ export interface SubjectLimits {
   /** What a person calls it. Computed when asked for: most jobs meet no limit. */
   readonly label: () => string;
   readonly limits: readonly Limit[];
+  /** Of caps: the field that is missing to tell whose counters the job counts in. */
+  readonly missing?: string;
 }
 
 /** One subject a job counts for. */
@@ -117,14 +120,60 @@ interface JobSubject {
   readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
 }
 
-/** The subjects of a job that have limits now: instance → root → … → its group → project → runner class → runner → user. */
+/**
+ * The subjects of a job that have limits now: instance → root → … → its group → project → runner class → runner → user, and
+ * then what has a cap: its pipeline, its name and so on.
+ */
 export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits[] {
   const levels: SubjectLimits[] = [];
   for (const { label, limits: limitsIn } of subjectsOf(job)) {
     const limits = limitsIn(set, job.nowMs);
     if (limits.length > 0) levels.push({ label, limits });
   }
-  return levels;
+  const caps = capsOf(set);
+  return caps.size === 0 ? levels : [...levels, ...cappedLevels(job, set, caps)];
+}
+
+type CapsByPlace = ReadonlyMap<string, readonly CapKind[]>;
+
+const capIndexes = new WeakMap<LimitSet, CapsByPlace>();
+
+/** Which places have caps, and of which kinds. */
+function capsOf(set: LimitSet): CapsByPlace {
+  const known = capIndexes.get(set);
+  if (known !== undefined) return known;
+  const caps = new Map<string, CapKind[]>();
+  for (const subject of set.bySubject.keys()) {
+    const cap = capOf(subject);
+    if (cap !== undefined) caps.set(cap.place, [...(caps.get(cap.place) ?? []), cap.kind]);
+  }
+  capIndexes.set(set, caps);
+  return caps;
+}
+
+function cappedLevels(job: Job, set: LimitSet, caps: CapsByPlace): readonly SubjectLimits[] {
+  const { request, placement } = job;
+  return subjectsOf(job).flatMap(({ subject: place, label: placeLabel }) => {
+    const here = caps.get(place);
+    if (here === undefined) return [];
+    return CAP_KINDS.filter((kind) => here.includes(kind)).flatMap((kind): SubjectLimits[] => {
+      const written = validAt(limitsOn(set, capSubject(place, kind)), job.nowMs);
+      const limits = kind === 'user' && place === 'instance' ? withoutOwn(written, set, job) : written;
+      const found = limits.length === 0 ? undefined : capNameOf(kind, request, placement);
+      if (found === undefined) return [];
+      if (found.missing !== undefined) return [{ label: placeLabel, limits, missing: found.missing }];
+      const subject = `${capSubject(place, kind)}/${found.name}`;
+      const label = (): string => `${found.label} in ${placeLabel()}`;
+      return [{ label, limits: limits.map((limit) => ({ ...limit, subject })) }];
+    });
+  });
+}
+
+/** What every user has by default is asked of nobody who has a limit of their own of the same kind. */
+function withoutOwn(defaults: readonly Limit[], set: LimitSet, { placement, nowMs }: Job): readonly Limit[] {
+  if (placement.userId === undefined) return defaults;
+  const own = validAt(limitsOn(set, subjectKey({ kind: 'user', id: placement.userId })), nowMs);
+  return defaults.filter(({ kind }) => !own.some((each) => each.kind === kind));
 }
 
 /** All of them, with limits or without, in the same order. */

@@ -151,7 +151,8 @@ const ALL_DOUBT: Doubted = {
 };
 
 /** A field that names no identity (an image that came twice, say) takes none away. */
-const NO_IDENTITY = /^(job|pipeline|runner|ref|environment|image|service|timeout|organization)/i;
+const NO_IDENTITY =
+  /^(job|pipeline|mergerequest|schedule|bybot|runner|ref|environment|image|service|timeout|organization)/i;
 
 /**
  * Reads `AdmissionRequest.suspicious`. A doubted project takes its groups along unless ids name them; a name that is

@@ -9,6 +9,7 @@ const TEXTS = [
   'jobName',
   'jobStage',
   'pipelineSource',
+  'scheduleDigest',
   'projectPath',
   'projectVisibility',
   'ref',
@@ -22,6 +23,7 @@ const TEXTS = [
 
 const IDS = [
   'pipelineId',
+  'mergeRequestId',
   'projectId',
   'namespaceId',
   'rootNamespaceId',
@@ -61,6 +63,8 @@ export function parseAdmissionRequest(input: unknown): ParseResult<AdmissionRequ
   if (timeoutSeconds !== undefined) request.timeoutSeconds = timeoutSeconds;
   const refProtected = read.boolean('refProtected');
   if (refProtected !== undefined) request.refProtected = refProtected;
+  const byBot = read.boolean('byBot');
+  if (byBot !== undefined) request.byBot = byBot;
   const pullPolicies = readPullPolicies(read);
   if (pullPolicies !== undefined) request.pullPolicies = pullPolicies;
   const services = read.records('services', SERVICES_MAX, '{"name": …}', readService);

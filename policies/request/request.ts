@@ -12,6 +12,10 @@ export interface AdmissionRequest {
   readonly jobStage?: string;
   readonly pipelineId?: number;
   readonly pipelineSource?: string;
+  /** GitLab's id, not the number in its project. */
+  readonly mergeRequestId?: number;
+  /** Stands for the description of the pipeline's schedule, which never leaves the relay. */
+  readonly scheduleDigest?: string;
 
   readonly projectId?: number;
   /** Full path, `group/subgroup/project`. A label: ids decide. */
@@ -23,6 +27,8 @@ export interface AdmissionRequest {
   readonly rootNamespaceId?: number;
   readonly organizationId?: number;
   readonly userId?: number;
+  /** Whether the user's name is one that GitLab gives to tokens and service accounts. */
+  readonly byBot?: boolean;
 
   readonly ref?: string;
   readonly refType?: string;

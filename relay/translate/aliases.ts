@@ -2,7 +2,16 @@ import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
 
 /** How a value is read: what it must be on the wire and what becomes of it. */
-export type AliasKind = 'id' | 'seconds' | 'text' | 'label' | 'boolean' | 'texts' | 'services';
+export type AliasKind =
+  | 'id'
+  | 'seconds'
+  | 'text'
+  | 'label'
+  | 'boolean'
+  | 'texts'
+  | 'services'
+  | 'digest'
+  | 'bot';
 
 export interface VariableAlias {
   readonly name: string;
@@ -64,6 +73,19 @@ export const ALIASES: readonly Alias[] = [
     variables: [context('CI_PIPELINE_SOURCE')],
   },
   {
+    field: 'mergeRequestId',
+    kind: 'id',
+    paths: ['job_info.merge_request_id', 'merge_request.id', 'merge_request_id'],
+    variables: [context('CI_MERGE_REQUEST_ID')],
+  },
+  // GitLab sends no id of a schedule. Its description is people's own text: what leaves here only tells schedules apart.
+  {
+    field: 'scheduleDigest',
+    kind: 'digest',
+    paths: [],
+    variables: [context('CI_PIPELINE_SCHEDULE_DESCRIPTION')],
+  },
+  {
     field: 'projectId',
     kind: 'id',
     paths: ['job_info.project_id', 'project.id', 'job.project_id', 'project_id'],
@@ -117,6 +139,8 @@ export const ALIASES: readonly Alias[] = [
     // A manual job names the one who clicked, the typed field the one who started the pipeline: both are right.
     variables: [{ name: 'GITLAB_USER_ID', needsTrust: true, mustAgree: false }],
   },
+  // The name itself stays here. Service accounts may have any name: those with one of their own are taken for people.
+  { field: 'byBot', kind: 'bot', paths: [], variables: [context('GITLAB_USER_LOGIN')] },
   {
     field: 'ref',
     kind: 'text',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DescMessage } from '@bufbuild/protobuf';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { type AliasSource, aliasSources } from './alias-sources.ts';
@@ -161,10 +162,24 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
       return value === 'true' ? true : value === 'false' ? false : undefined;
     case 'texts':
       return readTags(value);
+    case 'digest':
+      return createHash('sha256').update(value).digest('hex').slice(0, DIGEST_CHARACTERS);
+    case 'bot':
+      return BOT_NAME.test(value);
     case 'services':
       return undefined;
   }
 }
+
+/** Enough to tell the schedules of one project apart. */
+const DIGEST_CHARACTERS = 12;
+
+/**
+ * Names that GitLab makes up for access tokens of projects and groups, and for service accounts.
+ *
+ * @see https://docs.gitlab.com/user/project/settings/project_access_tokens/#bot-users-for-projects
+ */
+const BOT_NAME = /^(?:(?:project|group)_\d+_bot(?:_?\w*)|service_account_\w+)$/;
 
 /** `CI_RUNNER_TAGS`: documented as `a, b`, sent by some versions as `["a","b"]`. Anything else says nothing. */
 function readTags(value: string): readonly string[] | undefined {

@@ -39,6 +39,10 @@ export function valueReader(
       return isTexts(field)
         ? (raw, problems) => readRepeated(raw, path, problems, (entry) => textField(entry, path, problems))
         : undefined;
+    // Read from variables alone.
+    case 'digest':
+    case 'bot':
+      return undefined;
   }
 }
 

@@ -46,6 +46,12 @@ test.each([
   if (subject !== 'instance') expect(rejections.find(stranger)).toBeUndefined();
 });
 
+test('a pipeline that used up its cap refuses nobody else of its project', () => {
+  const { rejections } = memory();
+  rejections.note(job, rejectedFor(quotaViolation('group/100/each/pipeline/900')));
+  expect(rejections.find({ ...job, jobId: 3 })).toBeUndefined();
+});
+
 test('a runner class is known by its runner’s tags, in any order', () => {
   const { rejections } = memory();
   rejections.note(job, rejectedFor(quotaViolation('runner-class/large', 'CONCURRENCY_FULL')));

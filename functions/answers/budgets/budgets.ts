@@ -5,6 +5,7 @@
  * the page's are read anew. A forecast reads four weeks of days a subject, and so is made of {@link FORECAST_MAX} at most.
  */
 import { counterName } from '../../../policies/claim.ts';
+import { isCap } from '../../../policies/limits/cap.ts';
 import { counterOf, limitAt, limitsOn } from '../../../policies/limits/limits.ts';
 import { validAt } from '../../../policies/limits/period.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
@@ -91,7 +92,7 @@ function havingsAsked({ below, holding }: BudgetsQuery, from: GroupRowsContext):
     // There is a personal namespace for each user: those are told where somebody asks for them.
     .filter(({ personal }) => !personal || below !== undefined)
     .map(({ id }) => `group/${id}`);
-  const subjects = new Set([...limits.bySubject.keys(), ...groups]);
+  const subjects = new Set([...[...limits.bySubject.keys()].filter((each) => !isCap(each)), ...groups]);
   return [...subjects]
     .filter((subject) => scope.sees(subject) && isBelow(subject, below, from))
     .flatMap((subject) => havingsOn(subject, from))

@@ -1,5 +1,6 @@
 /** What has a line in the overview: groups, and whatever else somebody wrote a budget for. */
 
+import { isCap } from '../../../policies/limits/cap.ts';
 import { type LimitSet, limitsOn, subjectKey } from '../../../policies/limits/limits.ts';
 import type { DirectoryGroup } from '../../../policies/place/directory.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
@@ -33,7 +34,8 @@ export function otherPlaces(
   all: boolean,
 ): readonly OtherPlace[] {
   return [...limits.bySubject].flatMap(([subject, own]): OtherPlace[] => {
-    if (subject === 'instance' || subject.startsWith('group/') || !scope.sees(subject)) return [];
+    if (subject === 'instance' || subject.startsWith('group/') || isCap(subject) || !scope.sees(subject))
+      return [];
     return all || own.some(isBudget) ? [{ subject, path: subjectLabelOf(subject, directory) }] : [];
   });
 }

@@ -43,7 +43,7 @@ export const instantMsOrNever = (description: string) =>
 export const day = (description = 'A day of the usage, as `2026-11-21`.') =>
   z.string().openapi({ description, example: '2026-11-21' });
 export const subject = (
-  description = '`instance`, `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`',
+  description = '`instance`, `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`; of a cap `group/101/each/pipeline`',
 ) => z.string().openapi({ description, example: 'group/101' });
 export const text = (description?: string) =>
   z.string().openapi(description === undefined ? {} : { description });

@@ -1,3 +1,4 @@
+import { capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
 import type { Roles } from '../../core/signin/index.ts';
 
@@ -29,7 +30,7 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
     ownsGroup: (id) => isBelow(id, owned),
     sees: (subject) => {
       if (seesAll) return true;
-      const [, kind, id] = GROUP_OR_PROJECT.exec(subject) ?? [];
+      const [, kind, id] = GROUP_OR_PROJECT.exec(placeOfSubject(subject)) ?? [];
       if (id === undefined) return false;
       if (kind === 'group') return seesGroup(Number(id));
       const groupId = directory.projectById.get(Number(id))?.groupId;
@@ -64,8 +65,14 @@ export function placesOf(directory: Directory, atMs?: number): Places {
 }
 
 /** What a person calls a subject: the path of a group or project, the name of a class, else the subject itself. */
-export function subjectLabelOf(subject: string, { groupById, projectById }: Directory): string {
+export function subjectLabelOf(subject: string, directory: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
+  const { groupById, projectById } = directory;
+  const cap = capOf(subject);
+  if (cap !== undefined) {
+    const place = subjectLabelOf(cap.place, directory);
+    return cap.name === undefined ? `${place}: ${capWords(cap.kind)}` : `${place}: ${cap.kind} ${cap.name}`;
+  }
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
   if (kind === 'group') return groupById.get(Number(name))?.path ?? subject;

@@ -1,6 +1,7 @@
 /** A limit and its counter as one row. Pure. */
 
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { capOf } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
@@ -72,6 +73,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const forecast = forecastFor(limit, committed, left, using);
   return {
     subject: limit.subject,
+    ...withoutAbsent({ each: capOf(limit.subject)?.kind }),
     id: limit.id,
     kind: limit.kind,
     unit: limit.unit,

@@ -1,3 +1,4 @@
+import { CAP_KINDS } from '../../../policies/limits/cap.ts';
 import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import {
   amount,
@@ -41,6 +42,10 @@ export type ForecastRow = z.infer<typeof ForecastRowSchema>;
 export const LimitRowSchema = z
   .object({
     subject: subject(),
+    each: z.enum(CAP_KINDS).optional().openapi({
+      description:
+        'A cap: each of these has a counter of its own, and the figures here are of none. Absent: no cap.',
+    }),
     id: text('Unique on its subject: `money-month`.'),
     kind: limitKind,
     unit,

@@ -114,6 +114,10 @@ export const SubjectViewSchema = z
     limits: list(LimitRowSchema).openapi({
       description: 'Every limit written for it or its by default, in force or not.',
     }),
+    caps: list(LimitRowSchema).openapi({
+      description:
+        'What each pipeline, job or user here has by itself: `each` says of what. They have no figures.',
+    }),
     limitsAbove: list(
       z.object({
         label: text(),

@@ -3,6 +3,8 @@
  * (at most a year), a list of projects a day, thirty records, a page of the log, and the rows of its children.
  */
 
+import { CAP_KINDS, capSubject, placeOfSubject } from '../../../policies/limits/cap.ts';
+import { limitsOn } from '../../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { isForecastable } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -91,6 +93,9 @@ export const subjectViewOf =
       groupRows(children.slice(0, CHILDREN_MAX), from, reading),
       reading.recounts?.read(),
     ]);
+    const caps = CAP_KINDS.flatMap((each) => limitsOn(limits, capSubject(subject, each))).map((limit) =>
+      subjectRow({ limit, byDefault: false }, { limits, directory, policy, counters, usage: [], nowMs }),
+    );
     const pools = reading.pools(limits, directory);
     const { cost, capacity } = limits.rollouts.get(subject) ?? {};
     return {
@@ -106,6 +111,7 @@ export const subjectViewOf =
         .reverse()
         .map((each) => ({ subject: each, path: subjectLabelOf(each, directory) })),
       limits: rows,
+      caps,
       limitsAbove: above,
       pools: rows.flatMap(({ id }) => {
         const note = pools.get(poolKey(subject, id));
@@ -146,11 +152,8 @@ function agreementOf(
 }
 
 /** Undefined: there is no such subject. */
-function kindOf(
-  subject: string,
-  { policy }: ReadContext,
-  { directory }: Places,
-): SubjectView['kind'] | undefined {
+function kindOf(of: string, { policy }: ReadContext, { directory }: Places): SubjectView['kind'] | undefined {
+  const subject = placeOfSubject(of);
   if (subject === 'instance') return 'instance';
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];

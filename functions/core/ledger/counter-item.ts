@@ -29,7 +29,7 @@ import {
   ttl,
 } from './record-item.ts';
 import { decodeDeltas, encodeDeltas } from './record-lines.ts';
-import { counterExpiresAtSeconds, expiresAtSeconds, isOfUser } from './retention.ts';
+import { counterExpiresAtSeconds, expiresAtSeconds, goesUnclosed } from './retention.ts';
 import type { CounterReset, StoredItem } from './store.ts';
 
 /** When a closing entry was written. */
@@ -164,7 +164,7 @@ export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item
     re: textValue(entry.reason),
     by: textValue(entry.actor),
     at: numberValue(entry.atMs),
-    ...ttl(isOfUser(entry.key) ? counterExpiresAtSeconds(entry.key, entry.atMs) : undefined),
+    ...ttl(goesUnclosed(entry.key) ? counterExpiresAtSeconds(entry.key, entry.atMs) : undefined),
   };
 }
 

@@ -10,7 +10,7 @@ import { sameAmounts } from './amounts.ts';
 import { type AttemptDeps, attempt } from './attempt.ts';
 import type { Counter, Drift, RebuildOptions, RebuildReport } from './ledger.ts';
 import { agrees, amountsOf, type Recount, recount, shown } from './recount.ts';
-import { expiring, isClosable, isOfUser, isWindow, mayLackRecords } from './retention.ts';
+import { expiring, goesUnclosed, isClosable, isWindow, mayLackRecords } from './retention.ts';
 import type { CounterReset } from './store.ts';
 
 /** Nobody waits for a repair; this only bounds a table that does not answer. */
@@ -85,7 +85,7 @@ function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
   const key = pass.key(name);
   if (!pass.counters.has(name) || isPipelineCounter(key)) return false;
   if (pass.passedOver > 0) return true;
-  return !isWindow(key) && !isOfUser(key) && !isProvable(name, pass, nowMs);
+  return !isWindow(key) && !goesUnclosed(key) && !isProvable(name, pass, nowMs);
 }
 
 /** Whether it ought to be closed since a day. */

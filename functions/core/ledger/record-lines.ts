@@ -136,6 +136,9 @@ const NAMES: Readonly<Record<keyof RecordedRequest | keyof RecordedService, stri
   ref: 'r',
   refProtected: 'rp',
   pipelineSource: 'ps',
+  mergeRequestId: 'mr',
+  scheduleDigest: 'sc',
+  byBot: 'bo',
   environment: 'e',
   projectVisibility: 'v',
   jobTags: 'jt',
@@ -178,6 +181,7 @@ function shortened(request: RecordedRequest | RecordedService): Readonly<Record<
     else if (name === 'filled')
       short[letter] = (value as readonly FilledFact[]).map((fact) => FILLED[fact]).join('');
     else if (name === 'variables') short[letter] = value === 'some' ? 1 : 0;
+    else if (name === 'byBot') short[letter] = value === true ? 1 : 0;
     else short[letter] = value;
   }
   return short;
@@ -215,6 +219,9 @@ const readers: Readonly<Record<string, (value: unknown) => unknown>> = {
   ref: readText,
   refProtected: (value) => (typeof value === 'boolean' ? value : undefined),
   pipelineSource: readText,
+  mergeRequestId: (value) => (Number.isSafeInteger(value) ? value : undefined),
+  scheduleDigest: readText,
+  byBot: (value) => value === 1,
   environment: readText,
   projectVisibility: readText,
   jobTags: readTexts,

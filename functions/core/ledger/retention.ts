@@ -1,5 +1,6 @@
 import { type CounterKey, isPipelineCounter } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { isCap, userOfSubject } from '../../../policies/limits/cap.ts';
 import { longestDays, overEverywhereMs } from '../../../policies/limits/period.ts';
 import type { JobRecord } from './ledger.ts';
 import type { CounterReset, CounterWrite } from './store.ts';
@@ -59,7 +60,10 @@ export const isWindow = ({ period }: CounterKey): boolean => {
 };
 
 /** Counters of a user: their keys name somebody, so they go with the ids of users in records. */
-export const isOfUser = ({ subject }: CounterKey): boolean => subject.startsWith('user/');
+export const isOfUser = ({ subject }: CounterKey): boolean => userOfSubject(subject) !== undefined;
+
+/** Counters of users and of caps: there are as many as people and jobs make, so none is closed, and all go after their period. */
+export const goesUnclosed = (key: CounterKey): boolean => isOfUser(key) || isCap(key.subject);
 
 /**
  * From when on a counter of a user, and what records say of it, need not name the user any more, Unix ms. What is counted
@@ -76,7 +80,7 @@ export const recordNamelessFromMs = ({ endedAtMs, decidedAtMs }: JobRecord): num
 
 /** When every job of the period has ended, Unix ms; Infinity: its counter is never closed. */
 const closableFromMs = (key: CounterKey): number =>
-  isWindow(key) || isPipelineCounter(key) || isOfUser(key)
+  isWindow(key) || isPipelineCounter(key) || goesUnclosed(key)
     ? Number.POSITIVE_INFINITY
     : overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
 
@@ -88,7 +92,7 @@ export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =
   nowMs >= overEverywhereMs(period) + (ASKING_DAYS - MARGIN_DAYS) * DAY_MS;
 
 /**
- * How a counter ends after this write. Those of windows and users go once nothing compares them any more, and those of
+ * How a counter ends after this write. Those of windows, users and caps go once nothing compares them any more, and those of
  * pipelines a while after their last job moved them. All others stay and are closed: when every job of the period has ended or, if
  * they are written after that, some time after the write. What never starts anew has no end.
  */
@@ -102,7 +106,7 @@ export function expiring<Each extends CounterWrite | CounterReset>(write: Each, 
 
 /** When garbage collection may take a counter that is written now, Unix seconds; undefined: never. */
 export function counterExpiresAtSeconds(key: CounterKey, nowMs: number): number | undefined {
-  if (isOfUser(key)) {
+  if (goesUnclosed(key) && !isPipelineCounter(key)) {
     const fromMs = Math.max(namelessFromMs(key), nowMs + ASKING_DAYS * DAY_MS);
     return Number.isFinite(fromMs) ? Math.ceil(fromMs / 1000) : undefined;
   }

@@ -10,7 +10,7 @@ import { type CounterKey, counterName, isPipelineCounter } from '../../../polici
 import type { Item } from '../store/index.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
 import type { CounterAmounts, JobRecord, UncheckedCause } from './ledger.ts';
-import { isOfUser, isWindow } from './retention.ts';
+import { goesUnclosed, isWindow } from './retention.ts';
 import type { CounterWrite, Write } from './store.ts';
 
 export const EPOCH_MS = 900_000;
@@ -69,9 +69,9 @@ export function weightChanges(before: JobRecord | undefined, after: JobRecord): 
   return weights;
 }
 
-/** Pipelines' counters and windows go within days, and a user's name stands in no other key: the full recount alone has these. */
+/** Pipelines' counters and windows go within days, a user's name stands in no other key, and caps have a counter for each: the full recount alone has these. */
 export const isSummed = (key: CounterKey): boolean =>
-  !isPipelineCounter(key) && !isWindow(key) && !isOfUser(key);
+  !isPipelineCounter(key) && !isWindow(key) && !goesUnclosed(key);
 
 /** What a transaction says on its items. */
 export interface WriteEpoch {

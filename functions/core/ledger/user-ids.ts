@@ -1,5 +1,6 @@
 /** Where a job's record and its correction entries name a user, and the same without the name. Pure. */
 import type { CounterKey } from '../../../policies/claim.ts';
+import { userOfSubject } from '../../../policies/limits/cap.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { CorrectionEntry } from './entry.ts';
 import type { JobFacts, JobRecord } from './ledger.ts';
@@ -11,13 +12,16 @@ export interface KeptJob {
   readonly entries: readonly CorrectionEntry[];
 }
 
-const ID = /^user\/(\d+)$/;
+const ID = /^\d+$/;
 
-/** Undefined: the subject is no user, or a pseudonym. */
+/** Undefined: the subject is no user's, or has a pseudonym. */
 export const userIdOf = (subject: string): number | undefined => {
-  const [, id] = ID.exec(subject) ?? [];
-  return id === undefined ? undefined : Number(id);
+  const id = userOfSubject(subject);
+  return id === undefined || !ID.test(id) ? undefined : Number(id);
 };
+
+/** Its last part is the user's id. */
+const renamed = (subject: string, name: string): string => subject.replace(/[^/]+$/, () => name);
 
 /** Every place in which a record names a user, as the user's id. */
 export function userIdsIn({ facts, claims, violations, shadow }: JobRecord): readonly number[] {
@@ -69,18 +73,21 @@ function withoutNames(record: JobRecord, nameOf: (userId: number) => string, now
 
 function unnamed(key: CounterKey, nameOf: (userId: number) => string, nowMs: number): CounterKey {
   const userId = isOfUser(key) && nowMs >= namelessFromMs(key) ? userIdOf(key.subject) : undefined;
-  return userId === undefined ? key : { ...key, subject: `user/${nameOf(userId)}` };
+  return userId === undefined ? key : { ...key, subject: renamed(key.subject, nameOf(userId)) };
 }
 
 function unnamedViolation(violation: Violation, nameOf: (userId: number) => string): Violation {
   const { reason } = violation;
-  const userId = 'subject' in reason ? userIdOf(String(reason.subject)) : undefined;
+  const subject = 'subject' in reason ? String(reason.subject) : '';
+  const userId = userIdOf(subject);
   if (userId === undefined) return violation;
   const name = nameOf(userId);
   const told = {
     ...reason,
-    subject: `user/${name}`,
-    ...('subjectLabel' in reason && { subjectLabel: `user ${name}` }),
+    subject: renamed(subject, name),
+    ...('subjectLabel' in reason && {
+      subjectLabel: String(reason.subjectLabel).replace(new RegExp(`\\b${userId}\\b`), () => name),
+    }),
   };
   return { ...violation, reason: told as Violation['reason'] };
 }

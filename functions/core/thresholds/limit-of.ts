@@ -1,4 +1,5 @@
 import type { CounterKey } from '../../../policies/claim.ts';
+import { isCap } from '../../../policies/limits/cap.ts';
 import { type LimitSet, limitAt, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { addresseeOf } from '../notify/index.ts';
@@ -11,6 +12,8 @@ export function limitOf(
   directory: Directory | undefined,
   nowMs: number,
 ): LimitOfSubject | undefined {
+  // A cap has no thresholds, and may be named like a limit of its group.
+  if (isCap(subject)) return undefined;
   const [kind = '', name = ''] = subject.split('/');
   const group = kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
   const on = group === undefined ? limitsOn(limits, subject) : limitsOfGroup(limits, group, nowMs);

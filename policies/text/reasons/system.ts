@@ -22,6 +22,9 @@ const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
   ['namespaceId', 'group'],
   ['refProtected', 'ref protection'],
   ['pipelineSource', 'pipeline source'],
+  ['mergeRequestId', 'merge request'],
+  ['scheduleDigest', 'schedule'],
+  ['byBot', 'kind of user'],
 ]);
 
 /** What the job's author can write so that the field comes. */

@@ -3,6 +3,7 @@ import type { ExceptionRow } from '../../../functions/answers/exceptions/model.t
 import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
 import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
+import { isCap } from '../../../policies/limits/cap.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT } from '../../terminal/command.ts';
@@ -120,6 +121,7 @@ const NOTHING: UsedBy = { agreements: [] };
 
 /** What a subject and the groups right below it used; what is no group, project or runner class has no such figures. */
 async function usedBy(subject: string, api: ApiClient): Promise<UsedBy> {
+  if (isCap(subject)) return NOTHING;
   const [kind = '', ...names] = subject.split('/');
   const [name, query] = [names.join('/'), {}];
   switch (kind) {

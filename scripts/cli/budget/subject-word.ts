@@ -1,5 +1,6 @@
 import { isSubject } from '../../../functions/answers/budgets/own-limits.ts';
 import { closest } from '../../../policies/document/reading.ts';
+import { capOf, capWords } from '../../../policies/limits/cap.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { UsageError } from '../../terminal/command.ts';
@@ -8,7 +9,7 @@ import { ownLimits } from './pick-limit.ts';
 
 /** How a subject is written on the command line, for help texts. */
 export const SUBJECT_HELP = `  <group>              a full path such as acme/payments, or GitLab's id; also instance, a project's path,
-                       project/7, runner-class/large, user/5, personal, or "groups/acme/team-*"`;
+                       project/7, runner-class/large, user/5, personal, "groups/acme/team-*", or group/101/each/pipeline`;
 
 /** @throws {UsageError} if nobody is called like this. */
 export function subjectOfWord(word: string, directory: Directory): string {
@@ -52,6 +53,8 @@ const unknownId = (word: string, what: 'group' | 'project'): UsageError =>
 
 /** What people call a subject: the path of a group or project, else as it is written. */
 export function subjectWord(subject: string, directory: Directory): string {
+  const cap = capOf(subject);
+  if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectWord(cap.place, directory)}`;
   const [kind, id] = subject.split('/');
   if (kind === 'group') return directory.groupById.get(Number(id))?.path ?? subject;
   return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;

@@ -27,6 +27,9 @@ const anyRequest: fc.Arbitrary<AdmissionRequest> = fc
     jobName: maybe(fc.oneof(word, fc.constantFrom(`${'x'.repeat(120)} tail`, `${'y'.repeat(130)}`))),
     pipelineId: maybe(fc.integer({ min: 1, max: 99 })),
     pipelineSource: maybe(fc.constantFrom('push', 'schedule')),
+    mergeRequestId: maybe(fc.integer({ min: 1, max: 99 })),
+    scheduleDigest: maybe(fc.constantFrom('0f3a', '77b1')),
+    byBot: maybe(fc.boolean()),
     projectId: maybe(fc.constantFrom(1, 2)),
     projectPath: maybe(
       fc.constantFrom(

@@ -296,6 +296,37 @@ test('a question in our own schema fills every field it has', () => {
   });
 });
 
+test.each([
+  ['project_42_bot_4ffca2', true],
+  ['group_7_bot', true],
+  ['service_account_group_7_2b81c9', true],
+  ['jane', false],
+  ['my_project_42_bot', false],
+])('a user named %s is a bot: %s, and the name stays here', (login, byBot) => {
+  const variables = [variable('GITLAB_USER_LOGIN', login)];
+  const request = requestOf(translate(WITH_VARIABLES, { id: '7', variables }));
+  expect(request.byBot).toBe(byBot);
+  expect(JSON.stringify(request)).not.toContain(login);
+});
+
+test('a merge request comes as an id, and a schedule as what tells it from others', () => {
+  const of = (description: string) =>
+    requestOf(
+      translate(WITH_VARIABLES, {
+        id: '7',
+        variables: [
+          variable('CI_MERGE_REQUEST_ID', '4711'),
+          variable('CI_PIPELINE_SCHEDULE_DESCRIPTION', description),
+        ],
+      }),
+    );
+  const [nightly, weekly] = [of('Nightly build'), of('Weekly build')];
+  expect(nightly).toMatchObject({ mergeRequestId: 4711 });
+  expect(nightly.scheduleDigest).toBe(of('Nightly build').scheduleDigest);
+  expect(nightly.scheduleDigest).not.toBe(weekly.scheduleDigest);
+  expect(JSON.stringify(nightly)).not.toContain('Nightly');
+});
+
 const OPTIONS_OF = { executor_opts: { docker: { user: 'string' }, kubernetes: { user: 'string' } } } as const;
 
 test('an image or a service that names no pull policy, user or variable says nothing of them', () => {

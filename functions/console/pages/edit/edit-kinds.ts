@@ -25,7 +25,9 @@ export function editForm(kind: EditKind, context: EditFormContext): EditForm {
   const { path = '', currency = '' } = view ?? {};
   switch (kind) {
     case 'set':
-      return limit === undefined ? newLimit(path, currency) : changedLimit(limit, path, currency);
+      return limit === undefined
+        ? newLimit(path, currency, view?.kind !== 'runner-class')
+        : changedLimit(limit, path, currency);
     case 'remove':
       return {
         title: `Remove ${limitName(limit)} of ${path}`,

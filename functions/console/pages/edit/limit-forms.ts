@@ -1,3 +1,4 @@
+import { CAP_KINDS, capWords } from '../../../../policies/limits/cap.ts';
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
 import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
@@ -43,6 +44,13 @@ const WHEN_UNREACHABLE: Field = {
   ],
 };
 
+const EACH: Field = {
+  name: 'each',
+  label: 'For whom',
+  hint: 'A limit for each is a cap: every pipeline or user counts by itself. Of a pipeline or merge request it is per once.',
+  options: [['', 'all jobs together'], ...CAP_KINDS.map((kind) => [kind, capWords(kind)] as const)],
+};
+
 const COHORT: readonly Field[] = [
   {
     name: 'cohort',
@@ -76,7 +84,8 @@ const TEXTS: readonly Field[] = [
 const writtenPart = (part: string | number | undefined, kind: LimitRow['kind']): string =>
   typeof part === 'number' ? writtenAmount(part, kind) : (part ?? '');
 
-export const newLimit = (path: string, currency: string): EditForm => ({
+/** @param mayCap - whether it can be written for each pipeline, job or user there. */
+export const newLimit = (path: string, currency: string, mayCap: boolean): EditForm => ({
   title: `New limit for ${path}`,
   fields: [
     {
@@ -103,6 +112,7 @@ export const newLimit = (path: string, currency: string): EditForm => ({
     WHY,
   ],
   more: [
+    ...(mayCap ? [EACH] : []),
     SOFT,
     CARRY,
     WAIT,

@@ -46,7 +46,7 @@ export async function openForm(
  */
 export function standingOf({ kind, context, base }: OpenForm, values: Values): EditFormView | undefined {
   const { subject = '', unit, per, amount = '', why = '' } = values;
-  if (kind !== 'set' || values.limit !== undefined) return undefined;
+  if (kind !== 'set' || values.limit !== undefined || (values.each ?? '') !== '') return undefined;
   const limit = context.view?.limits.find(
     (each) => each.byDefault !== true && each.kind === unit && each.id === `${unit}-${per || 'now'}`,
   );

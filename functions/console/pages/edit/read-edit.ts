@@ -1,3 +1,4 @@
+import { CAP_KINDS, capSubject } from '../../../../policies/limits/cap.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { MODES } from '../../../../policies/mode.ts';
 import type { LimitEdit, LimitFields, SetLimit } from '../../../core/limits/index.ts';
@@ -108,8 +109,11 @@ function editOf(kind: EditKind, reader: Reader): LimitEdit {
 const modeOf = (text: string | undefined): Mode | null => MODES.find((mode) => mode === text) ?? null;
 
 /** Only what differs from what the form showed: so two people who change different fields do not undo each other. */
-function setLimit(subject: string, { values, was, given, wanted }: Reader): SetLimit {
+/** A new limit for each pipeline or user of a place is on a subject of its own. */
+function setLimit(place: string, { values, was, given, wanted }: Reader): SetLimit {
   const limit = given('limit');
+  const each = CAP_KINDS.find((kind) => kind === given('each'));
+  const subject = each === undefined ? place : capSubject(place, each);
   const amount = wanted('amount', 'how much');
   const changed: Record<string, string | null> = {};
   for (const name of SET_FIELDS) {

@@ -1,3 +1,4 @@
+import { placeOfSubject } from '../../../../policies/limits/cap.ts';
 import type { Markup } from './markup.ts';
 
 const KIND_PATHS: Readonly<Record<string, string>> = {
@@ -6,8 +7,9 @@ const KIND_PATHS: Readonly<Record<string, string>> = {
   'runner-class': 'runner-classes',
 };
 
-/** The page of a subject; undefined: it has none (runners, users, patterns, personal namespaces). */
-export function subjectHref(subject: string): string | undefined {
+/** The page of a subject, of a cap that of its place; undefined: it has none (runners, users, patterns, personal namespaces). */
+export function subjectHref(of: string): string | undefined {
+  const subject = placeOfSubject(of);
   if (subject === 'instance') return '/instance';
   const slash = subject.indexOf('/');
   const folder = KIND_PATHS[subject.slice(0, slash)];

@@ -1,3 +1,4 @@
+import { capWords } from '../../../../policies/limits/cap.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { Bar } from '../parts/bar.tsx';
@@ -43,6 +44,7 @@ export function limitsPart(view: SubjectView, telling: PageFormat): Markup {
           <tbody>{limits.map((limit) => limitLine(limit, view, telling))}</tbody>
         </Table>
       )}
+      {capList(view, telling)}
       {aboveList(view, telling)}
     </>
   );
@@ -135,6 +137,32 @@ const cohortFacts = ({ cohort, shared, borrowed = 0, unit }: LimitRow, telling: 
               </>,
             ]),
       ];
+
+/** What each pipeline, job or user has by itself: there is no one bar to show. */
+const capList = ({ caps, may }: SubjectView, telling: PageFormat): Markup | '' =>
+  caps.length === 0 ? (
+    ''
+  ) : (
+    <>
+      <h3>Caps: what each has by itself</h3>
+      <ul>
+        {caps.map((limit) => (
+          <li>
+            {capTitle(limit)}: {limitAmountWords(limit, telling)} {modeTag(limit.rolledOutAs ?? limit.mode)}{' '}
+            <small class="soft">{factsText(limit, telling)}</small>{' '}
+            {(may.tighten || may.loosen) && (
+              <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
+                Edit<span class="hidden"> {capTitle(limit)}</span>
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+const capTitle = (limit: LimitRow): string =>
+  limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
 const aboveList = ({ limitsAbove }: SubjectView, telling: PageFormat): Markup | '' =>
   limitsAbove.length === 0 ? (

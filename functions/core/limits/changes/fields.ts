@@ -1,5 +1,7 @@
 /** What limits, grants, freezes and break-glasses say, field by field, with the names of limits.yaml. */
+
 import type { BreakGlass } from '../../../../policies/limits/break-glass.ts';
+import { capOf, capWords } from '../../../../policies/limits/cap.ts';
 import type { Freeze } from '../../../../policies/limits/freeze.ts';
 import type { Grant } from '../../../../policies/limits/grant.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
@@ -119,6 +121,8 @@ export const edgeZone = (field: string, zone: string): { readonly zone?: string 
 
 /** What people call a subject: the full path of a group or project, the name of a class; undefined: not known. */
 export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
+  const cap = capOf(subject);
+  if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectPath(cap.place, directory) ?? cap.place}`;
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
   switch (kind) {

@@ -1,5 +1,11 @@
+import { capSubject, isCap } from '../../../../policies/limits/cap.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
-import { defaultsOf, type LimitSet, type RolloutClass } from '../../../../policies/limits/limits.ts';
+import {
+  defaultsOf,
+  type LimitSet,
+  limitsOn,
+  type RolloutClass,
+} from '../../../../policies/limits/limits.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../../policies/rollout.ts';
@@ -46,14 +52,17 @@ export function limitRowsOf(
   return [...gone, ...there];
 }
 
-/** The defaults of its kind that a group has where it has no limit of its own. */
+/** The defaults of its kind that a group or user has where they have no limit of their own. */
 export function defaultsInstead(
   place: string,
   { kind }: Limit,
   set: LimitSet,
   directory: Directory | undefined,
 ): readonly Limit[] {
+  if (isCap(place)) return [];
   const [what, id] = place.split('/');
+  if (what === 'user')
+    return limitsOn(set, capSubject('instance', 'user')).filter((limit) => limit.kind === kind);
   const group = what === 'group' ? directory?.groupById.get(Number(id)) : undefined;
   return group === undefined ? [] : defaultsOf(set, group).filter((limit) => limit.kind === kind);
 }

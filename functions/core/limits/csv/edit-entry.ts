@@ -1,5 +1,6 @@
 /** The cells of a row on a limit: what they do not change stays as it was written, to the last digit. */
 
+import { placeOfSubject } from '../../../../policies/limits/cap.ts';
 import { type Directory, pathKey } from '../../../../policies/place/directory.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { SUBJECTS_EXPECTED } from '../desk/subject-text.ts';
@@ -148,9 +149,10 @@ export function subjectOfRow(
       refuse('group_path', `'${path}', but subject is ${name}; leave one of them empty`);
       return true;
     }
+    const place = placeOfSubject(name);
     const byPath = name.startsWith('group/') ? directory?.groupByPath : directory?.projectByPath;
     const other = byPath?.get(pathKey(path));
-    if (other === undefined || `${name.split('/')[0]}/${other.id}` === name) return false;
+    if (other === undefined || `${name.split('/')[0]}/${other.id}` === place) return false;
     const own = pathOf(name, directory);
     const is = own === undefined ? '' : `, which is ${own}`;
     refuse('group_path', `'${path}' is ${name.split('/')[0]}/${other.id}, but the row is about ${name}${is}`);

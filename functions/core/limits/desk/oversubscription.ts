@@ -1,3 +1,4 @@
+import { isCap } from '../../../../policies/limits/cap.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
@@ -70,7 +71,9 @@ function add(sums: Map<Limit, Sum>, parent: Limit, amount: number, child: Limit)
   if (isLarger && sum.larger.length < LARGER_MAX) sum.larger.push(child.subject);
 }
 
-const counts = (limit: Limit, nowMs: number): boolean => limit.mode !== 'off' && isValidAt(limit, nowMs);
+/** What each pipeline may use adds up to nothing. */
+const counts = (limit: Limit, nowMs: number): boolean =>
+  limit.mode !== 'off' && !isCap(limit.subject) && isValidAt(limit, nowMs);
 
 function closest(
   limit: Limit,

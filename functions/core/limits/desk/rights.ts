@@ -1,3 +1,4 @@
+import { placeOfSubject } from '../../../../policies/limits/cap.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
@@ -102,7 +103,8 @@ function reaches(
   const groups = role.role === 'viewer' || role.role === 'owner' ? role.groups : [];
   if (groups === 'all') return true;
   const above = groupsAbove(subject, context.directory);
-  const own = subject.startsWith('group/') ? Number(subject.slice('group/'.length)) : undefined;
+  const place = placeOfSubject(subject);
+  const own = place.startsWith('group/') ? Number(place.slice('group/'.length)) : undefined;
   if (reach === 'subtree')
     return above.some((id) => groups.includes(id)) || (own !== undefined && groups.includes(own));
   const top = above.findIndex((id) => groups.includes(id));

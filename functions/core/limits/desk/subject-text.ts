@@ -1,5 +1,7 @@
 /** `group/101` ↔ `{group: 101}`: subjects as the desk names them, and as limits.yaml writes them. */
+
 import { isRecord } from '../../../../policies/document/reading.ts';
+import { CAP_KINDS, capOf, capSubject } from '../../../../policies/limits/cap.ts';
 
 const PERSONAL = 'personal';
 const PATTERN_PREFIX = 'groups/';
@@ -20,6 +22,8 @@ export function writtenSubject(subject: string): Readonly<Record<string, unknown
   if (subject === 'instance') return { on: 'instance' };
   if (subject.startsWith(PATTERN_PREFIX) && subject.length > PATTERN_PREFIX.length)
     return { groups: subject.slice(PATTERN_PREFIX.length) };
+  const cap = capOf(subject);
+  if (cap !== undefined) return cap.name === undefined ? { on: writtenCap(cap) } : undefined;
   const [kind = '', name = '', ...more] = subject.split('/');
   if (more.length > 0 || name === '') return undefined;
   if (kind === 'runner-class') return { on: { runner_class: name } };
@@ -28,11 +32,19 @@ export function writtenSubject(subject: string): Readonly<Record<string, unknown
   return { on: { [kind]: Number(name) } };
 }
 
+function writtenCap({ place, kind }: { readonly place: string; readonly kind: string }) {
+  const [of = '', id] = place.split('/');
+  return { each: kind, ...(id !== undefined && { [of]: Number(id) }) };
+}
+
 /** The other way, of `on`; undefined: it is none. */
 export function subjectOf(on: unknown): string | undefined {
   if (on === 'instance') return 'instance';
   if (!isRecord(on)) return undefined;
-  const [[key, name] = []] = Object.entries(on);
+  const { each, ...place } = on;
+  const [[key, name] = []] = Object.entries(place);
+  const kind = CAP_KINDS.find((one) => one === each);
+  if (kind !== undefined) return capSubject(key === undefined ? 'instance' : `${key}/${String(name)}`, kind);
   return key === undefined ? undefined : `${key.replace('_', '-')}/${String(name)}`;
 }
 
@@ -52,4 +64,4 @@ export function subjectOfEntry(
 }
 
 export const SUBJECTS_EXPECTED =
-  'instance, group/101, project/7, runner-class/large, runner/41, user/5, personal or groups/acme/team-*';
+  'instance, group/101, project/7, runner-class/large, runner/41, user/5, personal, groups/acme/team-* or, for each pipeline of a place, group/101/each/pipeline';

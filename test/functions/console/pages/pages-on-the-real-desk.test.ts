@@ -585,3 +585,27 @@ test('a rejected job is explained to whoever sees its group, and to nobody else'
   expect((await appFor(USERS.viewer).get(ask4?.replaceAll('&amp;', '&') ?? '')).status).toBe(200);
   expect((await appFor(USERS['viewer of another subtree']).get('/jobs/4')).status).toBe(404);
 });
+
+test('a limit for each pipeline is made in the form, stands on the page of its group and is edited from there', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const cap = 'group/101/each/pipeline';
+  const form = fieldsOf((await finance.get('/edit?kind=set&subject=group/101')).text);
+  const sent = { ...form, each: 'pipeline', unit: 'money', amount: '20', per: 'once', mode: 'enforce' };
+  const saved = await finance.post('/edit', { ...sent, why: 'agents', step: 'apply' });
+  expect(saved).toMatchObject({ status: 303, to: expect.stringMatching(/^\/groups\/101\?/) });
+  expect((await desk.live())?.limits.bySubject.get(cap)).toMatchObject([
+    { id: 'money-once', mode: 'enforce' },
+  ]);
+  const { text } = await finance.get('/groups/101');
+  expect(text).toContain('of each pipeline: 20.00 EUR');
+
+  const edit = `/edit?kind=set&subject=${encodeURIComponent(cap)}&limit=money-once`;
+  expect(text.replaceAll('&amp;', '&')).toContain(edit);
+  const changed = fieldsOf((await finance.get(edit)).text);
+  expect(changed).toMatchObject({ subject: cap, amount: '20' });
+  const less = { ...changed, mode: changed['was.mode'] ?? '', amount: '15', why: 'less', step: 'apply' };
+  expect(await finance.post('/edit', less)).toMatchObject({ status: 303 });
+  expect((await desk.live())?.limits.bySubject.get(cap)?.[0]?.amount).toBe(15_000_000);
+  expect((await finance.get('/')).text, 'it has no bar among budgets').not.toContain('each/pipeline');
+});

@@ -251,6 +251,7 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
         forecast: { outcome: 'lasts', atEndAmount: 640_000 },
       }),
     ],
+    caps: [],
     limitsAbove: [
       {
         label: 'group acme',
@@ -383,6 +384,7 @@ export const AN_EMPTY_SUBJECT: SubjectView = {
   subject: 'group/300',
   path: 'acme/new',
   limits: [],
+  caps: [],
   limitsAbove: [],
   pools: [],
   grants: [],

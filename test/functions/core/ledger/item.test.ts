@@ -114,6 +114,8 @@ const ASKED: RecordedRequest = {
   ref: 'feature/a-branch',
   refProtected: false,
   pipelineSource: 'merge_request_event',
+  mergeRequestId: 48_151_623,
+  byBot: false,
   jobTags: ['linux', 'large'],
   runnerTags: ['linux', 'large', 'eu'],
   runnerId: 4711,

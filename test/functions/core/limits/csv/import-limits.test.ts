@@ -322,3 +322,17 @@ test('what a limit borrows and lends comes back as it was written', () => {
   expect(read(file).document?.limits).toContainEqual(said);
   expect(read('group_id,unit,limit,borrow\n101,jobs,7,5\n').problems[0]).toContain('line 2, borrow');
 });
+
+test('a cap is a row on its subject, in and out again, beside the path of its place', () => {
+  const { document = {}, problems } = read(
+    'subject,group_path,unit,limit,period\r\ngroup/101/each/pipeline,acme/payments,money,5,once',
+  );
+  expect(problems).toEqual([]);
+  expect(document.limits).toContainEqual({ on: { each: 'pipeline', group: 101 }, money: '5', per: 'once' });
+  const out = exportLimits(document, { version: 'set-2', directory: aDirectory });
+  expect(out).toMatch(/^acme\/payments,,money,5,once,.*,group\/101\/each\/pipeline,money-once,/m);
+  expect(
+    read('subject,group_path,unit,limit,period\r\ngroup/101/each/pipeline,acme,money,5,once').problems,
+    'a path that is another group’s',
+  ).toHaveLength(1);
+});

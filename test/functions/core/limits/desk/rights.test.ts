@@ -40,6 +40,16 @@ test.each<[string, LimitEdit, { viewer: boolean; owner: boolean; finance: boolea
     { kind: 'set', subject: 'group/101', limit: 'money-month', owner: 'x' },
     { viewer: false, owner: true, finance: true, admin: true },
   ],
+  [
+    'cap each pipeline of the own group',
+    { kind: 'set', subject: 'group/101/each/pipeline', unit: 'money', per: 'once', amount: 5 },
+    { viewer: false, owner: true, finance: true, admin: true },
+  ],
+  [
+    'cap each pipeline of the parent',
+    { kind: 'set', subject: 'group/100/each/pipeline', unit: 'money', per: 'once', amount: 5 },
+    { viewer: false, owner: false, finance: true, admin: true },
+  ],
   ['lower the parent', set('group/100', 800), { viewer: false, owner: false, finance: true, admin: true }],
   [
     'lower a sibling',

@@ -1,0 +1,144 @@
+/**
+ * A cap is a limit that every pipeline, user, … of a place has by itself: it is written once, on `group/101/each/pipeline`, and each
+ * pipeline has a counter of its own, `group/101/each/pipeline/987`.
+ */
+import type { Placement } from '../place/placement.ts';
+import type { AdmissionRequest } from '../request/request.ts';
+
+/** `pipeline_job` is a job's name within one pipeline: what a retry has in common with the job it repeats. */
+export const CAP_KINDS = [
+  'pipeline',
+  'merge_request',
+  'job',
+  'pipeline_job',
+  'user',
+  'bot',
+  'schedule',
+] as const;
+
+export type CapKind = (typeof CAP_KINDS)[number];
+
+/** What a job is to a cap: the name of its own counter, or the field that is missing to tell. */
+type CapName =
+  | { readonly name: string; readonly label: string; readonly missing?: never }
+  | { readonly missing: string; readonly name?: never };
+
+const EACH = '/each/';
+const CAP = /^(instance|group\/\d+|project\/\d+)\/each\/(\w+)(?:\/(.+))?$/s;
+const ENDING: readonly CapKind[] = ['pipeline', 'pipeline_job', 'merge_request'];
+const OF_USERS: readonly CapKind[] = ['user', 'bot'];
+
+/** `group/101`, `pipeline` → `group/101/each/pipeline`. */
+export const capSubject = (place: string, kind: CapKind): string => `${place}${EACH}${kind}`;
+
+/** The parts of a cap's subject, or of the subject of one of its counters; undefined: it is no cap's. */
+export function capOf(
+  subject: string,
+): { readonly place: string; readonly kind: CapKind; readonly name?: string } | undefined {
+  if (!isCap(subject)) return undefined;
+  const [, place, written, name] = CAP.exec(subject) ?? [];
+  const kind = CAP_KINDS.find((each) => each === written);
+  if (place === undefined || kind === undefined) return undefined;
+  return { place, kind, ...(name !== undefined && { name }) };
+}
+
+export const isCap = (subject: string): boolean => subject.includes(EACH);
+
+/** Whose limits a subject's are: of a cap, the place that it is written for. */
+export const placeOfSubject = (subject: string): string => capOf(subject)?.place ?? subject;
+
+/** The user whose counter it is. */
+export function userOfSubject(subject: string): string | undefined {
+  if (subject.startsWith('user/')) return subject.slice('user/'.length);
+  const cap = capOf(subject);
+  return cap !== undefined && OF_USERS.includes(cap.kind) ? cap.name : undefined;
+}
+
+/** Whether what it counts is over with its pipeline or merge request. */
+export function endsByItself(subject: string): boolean {
+  const cap = capOf(subject);
+  return cap !== undefined && ENDING.includes(cap.kind);
+}
+
+/** Whether jobs of several root groups may count in it. */
+export const capSpansRoots = (subject: string): boolean => {
+  const cap = capOf(subject);
+  return cap?.place === 'instance' && OF_USERS.includes(cap.kind);
+};
+
+/** What people call it: `each pipeline`, `each job name`. */
+export const capWords = (kind: CapKind): string => `each ${CAP_WORDS[kind]}`;
+
+const CAP_WORDS: Readonly<Record<CapKind, string>> = {
+  pipeline: 'pipeline',
+  merge_request: 'merge request',
+  job: 'job name',
+  pipeline_job: 'job name in a pipeline',
+  user: 'user',
+  bot: 'bot',
+  schedule: 'schedule',
+};
+
+/** Longer names share a counter with those that begin alike: a key has its bound. */
+const JOB_NAME_CHARACTERS_MAX = 200;
+/** What stands between the parts of a counter's name. */
+const SEPARATORS = /[%|#\n\r]/g;
+
+/** Pipelines that have a merge request: its own, and those they start in the same project. */
+const MERGE_REQUEST_SOURCES: readonly string[] = ['merge_request_event', 'parent_pipeline'];
+
+/** Which of a cap's counters a job counts in; undefined: the cap is not about such jobs. */
+export function capNameOf(
+  kind: CapKind,
+  request: AdmissionRequest,
+  { projectId, projectPath, userId }: Pick<Placement, 'projectId' | 'projectPath' | 'userId'>,
+): CapName | undefined {
+  const { pipelineId, pipelineSource: source, mergeRequestId, scheduleDigest, byBot } = request;
+  const project = projectPath ?? `project ${projectId}`;
+  const label = request.jobName?.slice(0, JOB_NAME_CHARACTERS_MAX).toWellFormed();
+  const jobName = label?.replace(SEPARATORS, encodeURIComponent);
+  switch (kind) {
+    case 'pipeline':
+      if (pipelineId === undefined) return { missing: 'pipelineId' };
+      return { name: String(pipelineId), label: `pipeline ${pipelineId}` };
+    case 'job':
+      if (projectId === undefined) return { missing: 'projectId' };
+      if (jobName === undefined) return { missing: 'jobName' };
+      return {
+        name: `${projectId}/${jobName}`,
+        label: `job '${label}' of ${project}`,
+      };
+    case 'pipeline_job':
+      if (pipelineId === undefined) return { missing: 'pipelineId' };
+      if (jobName === undefined) return { missing: 'jobName' };
+      return { name: `${pipelineId}/${jobName}`, label: `job '${label}' of pipeline ${pipelineId}` };
+    case 'merge_request':
+      if (source === undefined) return { missing: 'pipelineSource' };
+      if (!MERGE_REQUEST_SOURCES.includes(source)) return undefined;
+      if (mergeRequestId !== undefined)
+        return { name: String(mergeRequestId), label: mergeRequestLabel(mergeRequestId, request) };
+      // A pipeline that another one started may have none.
+      return source === 'merge_request_event' ? { missing: 'mergeRequestId' } : undefined;
+    case 'schedule':
+      if (source === undefined) return { missing: 'pipelineSource' };
+      if (source !== 'schedule') return undefined;
+      if (projectId === undefined) return { missing: 'projectId' };
+      if (scheduleDigest === undefined) return { missing: 'scheduleDigest' };
+      return {
+        name: `${projectId}/${scheduleDigest.replace(SEPARATORS, encodeURIComponent)}`,
+        label: `this schedule of ${project}`,
+      };
+    case 'bot':
+      if (byBot === undefined) return { missing: 'byBot' };
+      if (!byBot) return undefined;
+      return userId === undefined ? { missing: 'userId' } : { name: String(userId), label: `bot ${userId}` };
+    case 'user':
+      return userId === undefined ? { missing: 'userId' } : { name: String(userId), label: `user ${userId}` };
+  }
+}
+
+/** Its number in its project, where that was sent. */
+function mergeRequestLabel(id: number, { variables }: AdmissionRequest): string {
+  const iid = variables?.CI_MERGE_REQUEST_IID;
+  return iid !== undefined && /^\d{1,10}$/.test(iid) ? `merge request !${iid}` : `merge request ${id}`;
+}
