@@ -11,6 +11,7 @@ Added here, as CloudFormation does it:
 - tags of keys, as templates write them;
 - parameters that an update takes over although only their default was given before;
 - route tables go with their stack;
+- one request at a time: moto reads in one thread what another changes, and breaks;
 - what is written to a table is no event for a function: moto would start Docker for each write, and fails on binary values.
 Every resource type that is still ignored is printed to stdout: `ignored AWS::Lambda::EventInvokeConfig`.
 Functions are never run: moto would want Docker for it.
@@ -33,7 +34,7 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.route_tables import RouteTable
 from moto.kms.models import KmsBackend
-from moto.server import main
+from moto.server import DomainDispatcherApplication, main
 
 
 class FunctionUrl(CloudFormationModel):
@@ -227,6 +228,15 @@ def keep_dynamodb_items(self, function_arn, items, source):
     return "{}"
 
 
+answer_at_once = DomainDispatcherApplication.__call__
+one_at_a_time = threading.Lock()
+
+
+def answer_alone(self, environ, start_response):
+    with one_at_a_time:
+        return answer_at_once(self, environ, start_response)
+
+
 known_class = parsing.resource_class_from_type
 told = set()
 
@@ -240,6 +250,7 @@ def resource_class_from_type(resource_type):
     return Ignored
 
 
+DomainDispatcherApplication.__call__ = answer_alone
 CloudFormationResponse.update_termination_protection = update_termination_protection
 CloudFormationBackend.create_stack = create_stack
 CloudFormationBackend.delete_stack = delete_stack
