@@ -31,7 +31,7 @@ const TIMEOUT = Duration.seconds(60);
  * Pages show figures of minutes ago anyway, and a fuller batch writes each sum, list and exported object once: of everything
  * that a job costs this is the largest part.
  */
-const BATCH_WINDOW = Duration.seconds(60);
+const BATCH_WINDOW = Duration.seconds(150);
 const BATCH_SIZE = 200;
 /** The recount counts what is given up here: patience all the same, but less than the stream's day. */
 const RETRIES = 200;

@@ -45,8 +45,11 @@ export interface UsageChange {
 /** Shards meet on the root's and the instance's items only, for some milliseconds: six lost races are no accident. */
 const PASSES_MAX = 6;
 const PAUSE_MS_MAX = 200;
-/** Garbage collection must take the record first: without its contribution it would be counted again. */
-const AFTER_RECORD_SECONDS = 30 * 86_400;
+/**
+ * Garbage collection must take the record first: a record that is written once more without its contribution would be
+ * counted again. It is some days late at times.
+ */
+const AFTER_RECORD_SECONDS = 10 * 86_400;
 
 export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
   let left = newest(records);

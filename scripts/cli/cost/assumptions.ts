@@ -118,7 +118,7 @@ export const CALL_SECONDS = 0.05;
 export const STREAM_SHARDS = 4;
 /** As cdk/constructs/settle-stream.ts and rollup.ts wait for fuller batches. */
 export const SETTLE_WINDOW_SECONDS = 1;
-export const ROLLUP_WINDOW_SECONDS = 60;
+export const ROLLUP_WINDOW_SECONDS = 150;
 
 /** An answer to a webhook; an answer to the router. Bytes with their headers. */
 export const WEBHOOK_ANSWER_BYTES = 400;

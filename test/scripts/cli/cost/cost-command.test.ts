@@ -89,7 +89,7 @@ test('ends that come alone cost the settlement what a batch shares', async () =>
   expect(quantity(await told('--rejected', '0%', '--settle-batch', '1'), 'Settlement, writes')).toBe(8);
 });
 
-test('records are kept 90 days after their month may be over, contributions 30 days longer', async () => {
+test('records are kept 90 days after their month may be over, contributions ten days longer', async () => {
   const { lines } = await told('--rejected', '0%');
   const records = lines.find(({ label }) => label === 'Records, kept')?.quantity ?? 0;
   const bytesPerRecord = (records * 1e9) / (122 / (730 / 24));
@@ -176,8 +176,8 @@ test('batches are those that so many jobs make: a small fleet pays for its jobs 
     return { batches: [question.batch, question.settleBatch, question.rollupBatch], totals };
   };
   const small = await asked('30000');
-  // The rollup waits a minute for what it sums up; who is admitted and who ended waits for nobody.
-  expect(small.batches).toEqual([1, 1, 2]);
+  // The rollup waits two and a half minutes for what it sums up; who is admitted and who ended waits for nobody.
+  expect(small.batches).toEqual([1, 1, 4]);
   expect(small.totals.admissionsPerMillion).toBeGreaterThan(14);
   expect((await told()).totals.admissionsPerMillion).toBeLessThan(8);
   const [batch, settleBatch, rollupBatch] = (await asked('100000000')).batches;
