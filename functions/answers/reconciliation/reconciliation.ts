@@ -56,5 +56,5 @@ export function reconciliationOf(reading: ReadContext): (viewer: Viewer) => Prom
 
 const UNCHECKED: Reconciliation = {
   ...{ state: 'unchecked', differing: [], unlisted: 0 },
-  text: 'Not recounted yet: that happens every night.',
+  text: 'Not recounted yet: that happens every week.',
 };

@@ -16,6 +16,7 @@ import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.
 import { requestPageRoutes } from './requests/request-routes.ts';
 import { rolloutPageRoutes } from './rollout/rollout-routes.ts';
 import { shadowRoutes } from './shadow/shadow-routes.ts';
+import { statementPageRoutes } from './statements/statement-page-routes.ts';
 import { subjectRoutes } from './subject/subject-routes.ts';
 
 /** Every page with its routes; who may open them stands in page-access.ts. */
@@ -25,6 +26,7 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   jobRoutes,
   shadowRoutes,
   rolloutPageRoutes,
+  statementPageRoutes,
   coverageRoutes,
   breakGlassRoutes,
   historyRoutes,

@@ -19,6 +19,9 @@ export const PAGE_ACCESS: AccessTable = {
   'POST /rollout/move': EVERYTHING,
   'POST /rollout/report': EDIT,
   'GET /coverage': LOOK,
+  'GET /statements': LOOK,
+  'GET /statements/:month': LOOK,
+  'GET /statements/:month/:file': LOOK,
   'GET /break-glass': LOOK,
   'GET /history': LOOK,
   'GET /history/:edit': LOOK,
@@ -38,6 +41,7 @@ export const PAGE_ACCESS: AccessTable = {
 export const NAVIGATION = [
   { href: '/', text: 'Budgets' },
   { href: '/requests', text: 'Requests' },
+  { href: '/statements', text: 'Statements' },
   { href: '/jobs', text: 'Find a job' },
   { href: '/shadow', text: 'Shadow report' },
   { href: '/rollout', text: 'Rollout' },

@@ -3,6 +3,7 @@ import type {
   ReportRow,
   ShadowReport,
 } from '../../../functions/answers/shadow/shadow-report.ts';
+import { csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
 
 const COLUMNS = [
   'root',
@@ -67,17 +68,3 @@ const fieldsOf = (row: ReportRow, currency: string): readonly string[] => [
   row.lastAtMs === undefined ? '' : new Date(row.lastAtMs).toISOString(),
   row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' '),
 ];
-
-const MICROS = 1_000_000;
-
-/** No thousands separator, so that every program reads it; micro-units are kept. */
-const decimal = (micros: number): string =>
-  `${Math.floor(micros / MICROS)}.${String(micros % MICROS).padStart(6, '0')}`;
-
-/** What Excel, LibreOffice and Google Sheets begin a formula with, and blanks they skip before it. */
-const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
-
-export function csvField(text: string): string {
-  const harmless = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-}

@@ -1,3 +1,5 @@
+import { closedCsv, closedRows } from '../../../functions/answers/statement/closed-csv.ts';
+import { closedFocusCsv } from '../../../functions/answers/statement/closed-focus.ts';
 import type { ClosedMonths } from '../../../functions/answers/statement/closed-model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -9,11 +11,9 @@ import { withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
-import { csvField } from '../report/shadow-csv.ts';
 import { money } from '../report/shadow-words.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { deliver, readFormat, terminalOf } from './deliver.ts';
-import { csv, decimal } from './statement-csv.ts';
 
 const HELP = `tollgate statement closed --month <month> --group <id | path> [flags]
 
@@ -22,7 +22,7 @@ the instance, and never changes: what turns out later is an adjustment on the st
 
   --month <month>      2026-10
   --group <id | path>  e.g. acme/payments; instance is everything
-  --format <format>    terminal or csv                                      (default: terminal)
+  --format <format>    terminal, csv or focus (FOCUS 1.2)                   (default: terminal)
   --out <file>         writes the statement there
 ${LEDGER_FLAGS_HELP}
 ${RULES_FLAGS_HELP}
@@ -40,7 +40,7 @@ export const closedCommandOn = (open: OpenLedger): Command => ({
 
 export const closedCommand: Command = closedCommandOn(openLedger);
 
-const FORMATS = ['terminal', 'csv'] as const;
+const FORMATS = ['terminal', 'csv', 'focus'] as const;
 const FLAGS = {
   month: 'text',
   group: 'text',
@@ -71,56 +71,12 @@ async function tellClosed(args: readonly string[], io: TerminalIo, open: OpenLed
   const text = {
     json: () => `${JSON.stringify(statement)}\n`,
     csv: () => closedCsv(statement),
+    focus: () => closedFocusCsv(statement),
     terminal: () => closedTerminal(statement, ...terminalOf(out, io)),
   }[format]();
   await deliver(text, out, io);
   return EXIT.ok;
 }
-
-/** A line of the statement, whatever it is of. */
-interface ClosedRow {
-  readonly kind: 'usage' | 'credit' | 'adjustment';
-  /** A day, or the month that an adjustment is about. */
-  readonly when: string;
-  readonly jobs: number;
-  readonly seconds: number;
-  readonly micros: number;
-  readonly about: string;
-}
-
-/** They add up to what is due. */
-function rowsOf({ month, lines, credits, adjustments }: ClosedStatement): readonly ClosedRow[] {
-  const none = { jobs: 0, seconds: 0 };
-  return [
-    ...lines.map(({ day, ...line }): ClosedRow => ({ kind: 'usage', when: day, ...line, about: '' })),
-    ...credits.map(
-      ({ id, micros, reason }): ClosedRow => ({
-        ...{ kind: 'credit', when: month, ...none, micros, about: `${id}: ${reason}` },
-      }),
-    ),
-    ...adjustments.flatMap((each): readonly ClosedRow[] => [
-      {
-        ...{ kind: 'adjustment', when: each.month, jobs: each.jobs, seconds: each.seconds },
-        ...{ micros: each.micros, about: `statement ${each.number}, ${each.corrections} corrections` },
-      },
-      ...each.credits.map(
-        ({ id, micros, reason }): ClosedRow => ({
-          ...{ kind: 'adjustment', when: each.month, ...none, micros, about: `${id}: ${reason}` },
-        }),
-      ),
-    ]),
-  ];
-}
-
-const closedCsv = (statement: ClosedStatement): string =>
-  csv([
-    ['number', 'group', 'month', 'kind', 'when', 'jobs', 'seconds', 'cost', 'currency', 'about', 'sha256'],
-    ...rowsOf(statement).map(({ kind, when, jobs, seconds, micros, about }) => [
-      ...[String(statement.number), csvField(statement.group), csvField(statement.month), kind, when],
-      ...[String(jobs), String(seconds), decimal(micros), statement.currency, csvField(about)],
-      statement.sha256,
-    ]),
-  ]);
 
 function closedTerminal(statement: ClosedStatement, paint: Paint, columns: number): string {
   const { number, group, month, zone, currency, totals, closedAtMs, sha256, previousSha256 } = statement;
@@ -133,7 +89,7 @@ function closedTerminal(statement: ClosedStatement, paint: Paint, columns: numbe
     { title: 'cost', ...right, even: true },
     { title: '' },
   ];
-  const rows = rowsOf(statement).map(({ kind, when, jobs, seconds, micros, about }) => [
+  const rows = closedRows(statement).map(({ kind, when, jobs, seconds, micros, about }) => [
     ...[kind, when, String(jobs), String(seconds), money(micros, currency), printable(about)],
   ]);
   const lines = [

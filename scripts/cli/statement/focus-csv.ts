@@ -1,7 +1,6 @@
+import { csv, csvField } from '../../../functions/answers/statement/csv-text.ts';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
-import { csvField } from '../report/shadow-csv.ts';
 import { FOCUS_COLUMNS } from './focus-row.ts';
-import { csv } from './statement-csv.ts';
 
 /** The statement as a FOCUS 1.2 dataset, CSV. */
 export const focusCsv = (statement: Statement): string =>

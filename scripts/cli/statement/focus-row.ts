@@ -1,5 +1,5 @@
+import { decimal } from '../../../functions/answers/statement/csv-text.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
-import { decimal } from './statement-csv.ts';
 
 /** A column: text is anybody's and made harmless in CSV, everything else is written by us. `null` is an empty field. */
 interface FocusColumn {

@@ -1,18 +1,5 @@
+import { csv, csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
-import { csvField } from '../report/shadow-csv.ts';
-
-const MICROS = 1_000_000;
-
-/** All six places and no separators, so that every program reads it. */
-export function decimal(micros: number): string {
-  const absolute = Math.abs(micros);
-  const fraction = String(absolute % MICROS).padStart(6, '0');
-  return `${micros < 0 ? '-' : ''}${Math.floor(absolute / MICROS)}.${fraction}`;
-}
-
-/** Rows of fields that are CSV already, RFC 4180. */
-export const csv = (rows: readonly (readonly string[])[]): string =>
-  rows.map((fields) => `${fields.join(',')}\r\n`).join('');
 
 const COLUMNS = [
   'month',

@@ -245,6 +245,7 @@ export function consoleHouse(
   };
   return {
     clock,
+    chain,
     policy,
     directory,
     desk,

@@ -113,6 +113,11 @@ function head(view: SubjectView): Markup {
         </p>
       </div>
       <div class="actions">
+        {(kind === 'group' || kind === 'instance') && (
+          <a class="button" href={address('/statements', { group: subject.replace('group/', '') })}>
+            Statements
+          </a>
+        )}
         {may.loosen && link('New limit', { kind: 'set' })}
         {may.grant && canGrow(view) && link('Grant more', { kind: 'grant' })}
         {may.ask && !may.grant && canGrow(view) && (

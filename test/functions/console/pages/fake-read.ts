@@ -8,7 +8,9 @@ import type { Viewer } from '../../../../functions/answers/reading/viewer.ts';
 import type { RequestRow } from '../../../../functions/answers/requests/model.ts';
 import type { BreakGlassState } from '../../../../functions/core/limits/desk/break-glass-state.ts';
 import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
+import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
+import { aClosedStatement } from '../../../support/statements/closed-months.ts';
 import type { FakeDesk } from './fake-desk.ts';
 import {
   A_REJECTED_JOB,
@@ -55,8 +57,16 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async overview(asked, viewer) {
       return overviewOf(groups, asked, viewer);
     },
-    async closedMonths() {
-      return undefined;
+    async closedMonths(group) {
+      if (amount === 'empty') return { group: 'instance', statements: [] };
+      const subject = group === 'instance' ? 'instance' : `group/${group}`;
+      const months = ['2026-08', '2026-09', '2026-10'].map((month, index) =>
+        sealed(aClosedStatement(index + 1, subject, month, '')),
+      );
+      return {
+        group: group === 'instance' ? group : 'acme/payments',
+        statements: months.map(({ statement, sha256 }) => ({ ...statement, sha256 })),
+      };
     },
     async statementNumbers() {
       return undefined;

@@ -5,6 +5,7 @@ import { createUploads } from '../../../../functions/console/pages/import/upload
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
 import type { SignInEnv, User } from '../../../../functions/core/signin/user.ts';
+import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../house.ts';
 
@@ -608,4 +609,28 @@ test('a limit for each pipeline is made in the form, stands on the page of its g
   expect(await finance.post('/edit', less)).toMatchObject({ status: 303 });
   expect((await desk.live())?.limits.bySubject.get(cap)?.[0]?.amount).toBe(15_000_000);
   expect((await finance.get('/')).text, 'it has no bar among budgets').not.toContain('each/pipeline');
+});
+
+test('a closed month is read, downloaded and mailed as it was closed, and a changed one says so', async () => {
+  const real = await house();
+  await closeMonths(real.chain, 'group/101', ['2026-08', '2026-09']);
+  const { get } = real.appFor(USERS.viewer);
+  const list = await get('/statements');
+  expect(list.text).toContain('All 2 statements are as they were written.');
+  expect(list.text).toContain('href="/statements/2026-09?group=acme%2Fpayments"');
+  const page = await get('/statements/2026-09?group=101');
+  expect(page.text).toContain('September 2026, acme/payments');
+  expect(page.text).toContain('Due: 6.53 EUR');
+  expect(page.text).toContain('href="/statements/2026-09/focus.csv?group=101"');
+  const [, mail = ''] = /href="(mailto:[^"]+)"/.exec(page.text) ?? [];
+  expect(decodeURIComponent(mail)).toContain('https://budget.example.com/statements/2026-09?group=101');
+  expect((await get('/statements/2026-09/statement.csv?group=101')).text).toContain("'=FIN-1: outage");
+  expect((await get('/statements/2026-10?group=101')).status).toBe(404);
+  expect((await get('/statements/2026-09/other.csv?group=101')).status).toBe(404);
+  expect((await get('/statements?group=beta')).text).toContain('There are no statements of beta for you.');
+});
+
+test('a viewer without statements is told when the first month closes', async () => {
+  const { get } = (await house()).appFor(USERS.viewer);
+  expect((await get('/statements')).text).toContain('No month was closed yet');
 });

@@ -68,6 +68,8 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['a request to decide', '/requests/r1'],
   ['asking for more', '/ask?subject=group/101', 'dev'],
   ['asking for which group', '/ask', 'dev'],
+  ['closed months', '/statements'],
+  ['a closed month', '/statements/2026-09?group=101'],
   ['the break-glass list', '/break-glass'],
   ['the file', '/import'],
   ['the history', '/history'],
@@ -85,6 +87,7 @@ const EMPTY_PLACES = [
   '/rollout',
   '/coverage',
   '/requests',
+  '/statements',
   '/break-glass',
   '/history',
 ].map((path) => [`${path} without anything in it`, path, 'fiona', 'empty'] as const);

@@ -12,6 +12,7 @@ import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts'
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
+import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
 import { aJob, consoleHouse, LIMITS, servedTo, USERS } from '../house.ts';
@@ -27,6 +28,7 @@ async function house() {
   const real = consoleHouse();
   await real.apply(LIMITS);
   await real.ask([aJob(4711)]);
+  await closeMonths(real.chain, 'group/104', ['2026-09']);
   const watched = { kind: 'rollout', subject: 'group/104', cost: 'shadow', capacity: 'shadow' } as const;
   const base = (await real.desk.live())?.pointer.set;
   const by = { actor: 'ada', rights: [{ role: 'admin' } as const], why: 'w', source: 'test', base };
@@ -176,6 +178,24 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
   'GET /coverage': () => ({
     least: 'viewer',
     path: '/coverage?group=104',
+    ok: 200,
+    elsewhere: 404,
+  }),
+  'GET /statements': () => ({
+    least: 'viewer',
+    path: '/statements?group=104',
+    ok: 200,
+    elsewhere: 404,
+  }),
+  'GET /statements/:month': () => ({
+    least: 'viewer',
+    path: '/statements/2026-09?group=104',
+    ok: 200,
+    elsewhere: 404,
+  }),
+  'GET /statements/:month/:file': () => ({
+    least: 'viewer',
+    path: '/statements/2026-09/focus.csv?group=104',
     ok: 200,
     elsewhere: 404,
   }),

@@ -1,44 +1,22 @@
 import { expect, test } from 'vitest';
-import { type ClosedStatement, sealed } from '../../../../functions/core/statements/closed-statement.ts';
+import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
 import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../../functions/core/store/operation.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { closedCommandOn } from '../../../../scripts/cli/statement/closed-command.ts';
 import { verifyCommandOn } from '../../../../scripts/cli/statement/verify-command.ts';
+import { aClosedStatement, closeMonths } from '../../../support/statements/closed-months.ts';
 import { ledgerBench } from '../ledger-bench.ts';
-
-const closed = (number: number, subject: string, month: string, previousSha256: string): ClosedStatement => ({
-  ...{ number, subject, group: 'acme/payments', month, zone: 'UTC', previousSha256 },
-  ...{ startMs: Date.UTC(2026, 8, 1), endMs: Date.UTC(2026, 9, 1), closedAtMs: Date.UTC(2026, 9, 6) },
-  ...{ instance: 'gitlab.example.com', currency: 'EUR', priceVersions: ['2026-09'], usageZone: 'UTC' },
-  limits: ['money-month'],
-  lines: [{ day: `${month}-05`, jobs: 2, seconds: 90, micros: 7_000_000 }],
-  credits: [{ id: 'FIN-1', micros: -500_000, reason: '=outage' }],
-  adjustments: [
-    {
-      ...{ month: '2026-08', number: 1, jobs: 1, corrections: 2, seconds: 3, micros: 40_000 },
-      credits: [{ id: 'FIN-0', micros: -10_000, reason: 'late' }],
-    },
-  ],
-  totals: {
-    ...{ jobs: 2, corrections: 0, seconds: 90, micros: 7_000_000 },
-    ...{ creditMicros: -500_000, adjustmentMicros: 30_000, dueMicros: 6_530_000 },
-  },
-});
+import { focusProblems, readCsv } from './focus-rules.ts';
 
 /** Three months of payments and one of everything. */
 async function bench() {
   const house = ledgerBench({});
   const table = new MemoryTable();
   const chain = dynamoStatementChain({ table, instance: 'gitlab.example.com' });
-  let previous = '';
-  for (const [index, month] of ['2026-08', '2026-09', '2026-10'].entries()) {
-    const statement = sealed(closed(index + 1, 'group/101', month, previous));
-    expect(await chain.append(statement)).toBe('written');
-    previous = statement.sha256;
-  }
-  expect(await chain.append(sealed(closed(4, 'instance', '2026-10', '')))).toBe('written');
+  await closeMonths(chain, 'group/101', ['2026-08', '2026-09', '2026-10']);
+  await closeMonths(chain, 'instance', ['2026-10']);
   const open: OpenLedger = async (flags, io) => ({ ...(await house.opening()(flags, io)), chain });
   const run = async (what: 'verify' | 'closed', ...args: string[]) => {
     const { io, told } = house.desk();
@@ -52,7 +30,7 @@ async function bench() {
   const change = async (month: string): Promise<void> => {
     for (const item of table.items())
       if (keyOf(item).pk.endsWith('#of#group/101') && keyOf(item).sk === month) {
-        const text = { S: (item.tx?.S ?? '').replace('7000000', '8000000') };
+        const text = { S: (item.tx?.S ?? '').replaceAll('7000000', '8000000') };
         await table.send('PutItem', { kind: 'put', item: { ...item, tx: text } });
       }
   };
@@ -94,9 +72,9 @@ test.each([
 
 test('numbers are in a row and given once: another number, or another statement of the same month, is refused', async () => {
   const { chain } = await bench();
-  expect(await chain.append(sealed(closed(6, 'group/102', '2026-10', '')))).toBe('contended');
-  expect(await chain.append(sealed(closed(4, 'group/102', '2026-10', '')))).toBe('contended');
-  expect(await chain.append(sealed(closed(5, 'instance', '2026-10', '')))).toBe('contended');
+  expect(await chain.append(sealed(aClosedStatement(6, 'group/102', '2026-10', '')))).toBe('contended');
+  expect(await chain.append(sealed(aClosedStatement(4, 'group/102', '2026-10', '')))).toBe('contended');
+  expect(await chain.append(sealed(aClosedStatement(5, 'instance', '2026-10', '')))).toBe('contended');
   expect((await chain.register()).last).toBe(4);
 });
 
@@ -113,8 +91,24 @@ test('a closed month is told with its rows, which add up to what is due', async 
     .map((row) => Number(/(-?[\d]+\.\d{6}),EUR/.exec(row)?.[1]));
   expect(costs.reduce((sum, each) => sum + each, 0)).toBeCloseTo(6.53, 6);
   // Nobody's spreadsheet runs a reason.
-  expect(csv).not.toContain(',=outage');
+  expect(csv).not.toContain(',=FIN');
   await expect(run('closed', '--month', '2026-11', '--group', '101')).rejects.toThrow(
     '--month "2026-11": was not closed for 101; closed were 2026-08, 2026-09, 2026-10',
   );
+});
+
+test('a closed month is a FOCUS dataset: usage, what nobody knows the end of, credits and corrections, with its number as invoice', async () => {
+  const { run } = await bench();
+  const { out } = await run('closed', '--month', '2026-09', '--group', '101', '--format', 'focus');
+  expect(focusProblems(out)).toEqual([]);
+  const { rows } = readCsv(out);
+  const total = rows.reduce((sum, row) => sum + Math.round(Number(row.BilledCost) * 1e6), 0);
+  expect(total).toBe(6_530_000);
+  expect(rows.map((row) => [row.ChargeCategory, row.ChargeClass, row.InvoiceId])).toEqual([
+    ['Usage', '', '2'],
+    ['Adjustment', '', '2'],
+    ['Credit', '', '2'],
+    ['Usage', 'Correction', '2'],
+    ['Credit', 'Correction', '2'],
+  ]);
 });

@@ -203,6 +203,7 @@ function cellProblem({ name, kind, nulls, values }: Column, text: string): strin
 const isUsage = (row: Row): boolean => row.ChargeCategory === 'Usage';
 /** Many columns may be null or off in a correction of an earlier billing period. */
 const isCorrection = (row: Row): boolean => row.ChargeClass === 'Correction';
+const isPlainUsage = (row: Row): boolean => isUsage(row) && !isCorrection(row);
 const notNull = (row: Row, ...names: readonly string[]): boolean => names.every((name) => row[name] !== '');
 
 /** Rules on several columns of a row. */
@@ -210,7 +211,10 @@ const RULES: readonly (readonly [string, (row: Row) => boolean])[] = [
   ['BillingCurrency is an ISO 4217 code', (row) => /^[A-Z]{3}$/.test(row.BillingCurrency ?? '')],
   [
     'units are those of time',
-    (row) => [row.ConsumedUnit, row.PricingUnit].every((unit = '') => TIME_UNITS.includes(unit)),
+    (row) =>
+      [row.ConsumedUnit, row.PricingUnit].every(
+        (unit = '') => TIME_UNITS.includes(unit) || (unit === '' && !isPlainUsage(row)),
+      ),
   ],
   [
     'unit prices are not negative',
@@ -235,7 +239,7 @@ const RULES: readonly (readonly [string, (row: Row) => boolean])[] = [
   ],
   [
     'a usage row that is no correction has its SKU',
-    (row) => isCorrection(row) || notNull(row, 'SkuId', 'SkuPriceId'),
+    (row) => !isPlainUsage(row) || notNull(row, 'SkuId', 'SkuPriceId'),
   ],
   [
     'without a SKU there is no meter, without its price no details',
@@ -265,6 +269,7 @@ const RULES: readonly (readonly [string, (row: Row) => boolean])[] = [
   [
     'price × quantity is the cost',
     (row) =>
+      (row.PricingQuantity === '' && !isPlainUsage(row)) ||
       isCorrection(row) ||
       (product(row.ListUnitPrice, row.PricingQuantity, row.ListCost) &&
         product(row.ContractedUnitPrice, row.PricingQuantity, row.ContractedCost)),

@@ -1,0 +1,23 @@
+/** Fields and rows of CSV, RFC 4180: https://www.rfc-editor.org/rfc/rfc4180 */
+
+const MICROS = 1_000_000;
+
+/** All six places and no separators, so that every program reads it. */
+export function decimal(micros: number): string {
+  const absolute = Math.abs(micros);
+  const fraction = String(absolute % MICROS).padStart(6, '0');
+  return `${micros < 0 ? '-' : ''}${Math.floor(absolute / MICROS)}.${fraction}`;
+}
+
+/** Rows of fields that are CSV already. */
+export const csv = (rows: readonly (readonly string[])[]): string =>
+  rows.map((fields) => `${fields.join(',')}\r\n`).join('');
+
+/** What Excel, LibreOffice and Google Sheets begin a formula with, and blanks they skip before it. */
+const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
+
+/** A text of anybody's: what a spreadsheet would take for a formula is preceded by an apostrophe. */
+export function csvField(text: string): string {
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,111 @@
+import type { ClosedMonths } from '../../../answers/statement/closed-model.ts';
+import type { User } from '../../../core/signin/index.ts';
+import { ConsolePage } from '../frame.tsx';
+import { Table } from '../parts/layout.tsx';
+import { address } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
+import { dateText, monthText } from './month-text.ts';
+
+interface StatementsShown {
+  /** What was typed; absent: nothing. */
+  readonly asked: string | undefined;
+  /** Absent: no such group, none that is theirs, or nobody closes months here. */
+  readonly months: ClosedMonths | undefined;
+}
+
+/** The closed months of a group, the last one first. */
+export const statementsPage = (
+  user: User,
+  { asked, months }: StatementsShown,
+  telling: PageFormat,
+): Markup => (
+  <ConsolePage title="Statements" at="/statements" user={user}>
+    <div class="head">
+      <div>
+        <h1>Statements</h1>
+        <p>A month closes by itself five days after its end, and a closed statement never changes.</p>
+      </div>
+      <form class="filters" method="get" action="/statements" role="search">
+        <label>
+          Group
+          <input type="search" name="group" value={asked ?? ''} placeholder="company/team" />
+        </label>
+        <button>Show</button>
+      </form>
+    </div>
+    {months === undefined ? (
+      <div class="card">
+        <p>
+          <strong>
+            {asked === undefined ? 'Name a group.' : `There are no statements of ${asked} for you.`}
+          </strong>
+        </p>
+        <p>
+          Months are closed for each top-level group, each group with limits of its own, and the whole GitLab.
+        </p>
+      </div>
+    ) : (
+      <section class="card" aria-labelledby="months">
+        <h2 id="months">{groupTitle(months.group)}</h2>
+        {chainNote(months)}
+        {months.statements.length > 0 && monthsTable(months, telling)}
+      </section>
+    )}
+  </ConsolePage>
+);
+
+const groupTitle = (group: string): string => (group === 'instance' ? 'The whole GitLab' : group);
+
+function chainNote({ statements, broken }: ClosedMonths): Markup {
+  if (statements.length === 0)
+    return <p>No month was closed yet: the first one closes five days after its end.</p>;
+  if (broken === undefined)
+    return (
+      <p class="soft">
+        {statements.length === 1
+          ? 'The one statement is as it was written.'
+          : `All ${statements.length} statements are as they were written.`}
+      </p>
+    );
+  return (
+    <div class="note bad" role="alert">
+      <p>
+        {broken.cause === 'text'
+          ? `Statement ${broken.number} of ${monthText(broken.month)} was changed after it was closed.`
+          : `Statement ${broken.number} of ${monthText(broken.month)} does not follow the month before it: that one was changed or is gone.`}{' '}
+        Tell whoever runs Tollgate.
+      </p>
+    </div>
+  );
+}
+
+const monthsTable = ({ group, statements }: ClosedMonths, telling: PageFormat): Markup => (
+  <Table
+    label="Closed months"
+    columns={['Month', ['Number', 'n'], ['Jobs', 'n'], ['Due', 'n'], ['Of earlier months', 'n'], 'Closed']}
+  >
+    <tbody>
+      {statements.toReversed().map(({ month, number, totals, closedAtMs, zone }) => (
+        <tr>
+          <th scope="row">
+            <a href={address(`/statements/${encodeURIComponent(month)}`, { group })}>{monthText(month)}</a>
+          </th>
+          <td class="n" data-label="Number">
+            {number}
+          </td>
+          <td class="n" data-label="Jobs">
+            {pageCount(totals.jobs, 'job')}
+          </td>
+          <td class="n" data-label="Due">
+            {pageAmount(totals.dueMicros, 'micros', telling)}
+          </td>
+          <td class="n" data-label="Of earlier months">
+            {totals.adjustmentMicros === 0 ? 'none' : pageAmount(totals.adjustmentMicros, 'micros', telling)}
+          </td>
+          <td data-label="Closed">{dateText(closedAtMs, zone)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </Table>
+);
