@@ -1,5 +1,6 @@
 import type { LedgerClock } from '../../functions/core/environment/index.ts';
 import {
+  type ClosingStore,
   createLedger,
   DynamoStore,
   dynamoInstanceRegister,
@@ -12,6 +13,7 @@ import {
 } from '../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/index.ts';
 import { dynamoSessionStore, type SessionStore } from '../../functions/core/signin/index.ts';
+import { dynamoStatementChain, type StatementChain } from '../../functions/core/statements/index.ts';
 import {
   type ItemTable,
   type LedgerKeys,
@@ -37,6 +39,9 @@ export interface LocalLedger {
   /** What pages show of the past. Whoever counts is told by `onWritten`. */
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
+  /** What is kept of each period, and the months that were closed. */
+  readonly periods: Pick<ClosingStore, 'readPeriod'>;
+  readonly chain: StatementChain;
   /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
   onWritten(listener: WriteListener): void;
   /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
@@ -104,7 +109,8 @@ function ledgerIn(
   clock: LedgerClock,
 ): Omit<LocalLedger, 'stream' | 'description' | 'stop'> {
   const parts = { table, instance, clock, random: Math.random };
-  const { store, onWritten, quiet } = notifyingStore(new DynamoStore(parts));
+  const periods = new DynamoStore(parts);
+  const { store, onWritten, quiet } = notifyingStore(periods);
   return {
     ledger: createLedger({ store, clock }),
     store,
@@ -112,6 +118,8 @@ function ledgerIn(
     quiet,
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(parts),
+    periods,
+    chain: dynamoStatementChain(parts),
     keys: ledgerKeys(instance),
     instance,
     marks: dynamoSweepMarks(parts),

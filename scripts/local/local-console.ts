@@ -105,7 +105,12 @@ function consoleOn(
     policy,
     ledger: ledger.ledger,
     usage: ledger.usage,
-    books: { instance: ledger.instance, description: ledger.description, jobs: ledger.store },
+    books: {
+      instance: ledger.instance,
+      description: ledger.description,
+      jobs: ledger.store,
+      chain: ledger.chain,
+    },
     recentJobIds: async () => {
       const live = await ledger.ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
       return [...live.map(({ jobId }) => jobId), ...knownJobIds];

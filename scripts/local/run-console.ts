@@ -8,6 +8,7 @@ import type { LimitSet } from '../../policies/limits/limits.ts';
 import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './clock/clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
+import { closeLocalMonths } from './local-closing.ts';
 import type { StartOptions } from './options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
 import type { Screen } from './screen.ts';
@@ -59,6 +60,7 @@ export async function startRunConsole(
     async open(ledger, rulesFor, firstRunJobId) {
       const deps = { ledger, directory, zone, clock, onTrouble };
       const month = directory && (await pastMonth({ ...deps, directory, rulesFor, loading }));
+      if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });
       counted = startUsageCounter(deps).idle;
       served.open(ledger, [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))]);
       const people = served.people.map(({ username }) => username);

@@ -5,6 +5,7 @@ import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
 import { coverageOfDays } from '../../../functions/core/usage/coverage.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { type LocalLedger, openLocalLedger } from '../../../scripts/local/ledger-source.ts';
+import { closeLocalMonths } from '../../../scripts/local/local-closing.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonthOptions } from '../../../scripts/local/past-month.ts';
 import { readLocalRules } from '../../../scripts/local/rules.ts';
@@ -58,7 +59,12 @@ async function month() {
     return records;
   };
   const drift = async () => (await ledger.ledger.rebuild({ repair: false })).drift;
-  return { ledger, load, budget, spent, counted, jobs, drift, troubles };
+  const close = (nowMs: number) =>
+    closeLocalMonths({
+      ...{ ...deps, ledger, policy: rules.policy, limits: rules.limits },
+      clock: { nowMs: () => nowMs, monotonicMs: () => 0 },
+    });
+  return { ledger, load, close, budget, spent, counted, jobs, drift, troubles };
 }
 
 test('what the loaded month spent is what its usage by day adds up to, and counters add up to its records', async () => {
@@ -178,4 +184,17 @@ test.each([
 ])('the console is refused where nobody looks at it: with %s', (flag, ...args) => {
   expect(() => parseOptions(args, ROOT)).toThrow(UsageError);
   expect(() => parseOptions(args, ROOT)).toThrow(`--console has no meaning with ${flag}`);
+});
+
+test('the month closes five days after its end, for what was spent in it, and once', async () => {
+  const { load, close, spent, ledger, troubles } = await month();
+  await load(NOW_MS);
+  await close(NOW_MS + 4 * DAY_MS);
+  expect((await ledger.chain.register()).last).toBe(0);
+  await close(NOW_MS + 5 * DAY_MS);
+  await close(NOW_MS + 6 * DAY_MS);
+  const [payments, ...more] = await ledger.chain.of('group/101');
+  expect(more).toEqual([]);
+  expect(payments?.statement).toMatchObject({ month: '2026-11', totals: { dueMicros: await spent() } });
+  expect(troubles).toEqual([]);
 });

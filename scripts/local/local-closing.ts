@@ -1,0 +1,40 @@
+/** Months that are over close here as in a deployment: by the program that closes them there, once a day at most. */
+import type { LedgerClock } from '../../functions/core/environment/index.ts';
+import { closeMonths } from '../../functions/drift/close-months.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import type { LocalLedger } from './ledger-source.ts';
+
+interface LocalClosing {
+  readonly ledger: Pick<LocalLedger, 'chain' | 'instance' | 'usage' | 'periods'>;
+  readonly policy: Policy;
+  readonly limits: LimitSet;
+  readonly directory: Directory;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+  readonly onTrouble: (text: string) => void;
+}
+
+/** What is left goes on with the next start. */
+const CLOSING_MS_MAX = 2_000;
+
+export async function closeLocalMonths({
+  ledger: { chain, instance, usage, periods },
+  policy: { currency, prices },
+  limits,
+  directory,
+  zone,
+  clock,
+  onTrouble,
+}: LocalClosing): Promise<void> {
+  try {
+    await closeMonths(clock.monotonicMs() + CLOSING_MS_MAX, {
+      ...{ chain, instance, usage, periods, currency, prices, limits, directory },
+      ...{ usageZone: zone, clock },
+    });
+  } catch (error) {
+    onTrouble(`months are not closed (${String(error)}); the next start goes on with it`);
+  }
+}
