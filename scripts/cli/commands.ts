@@ -129,6 +129,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./budget/remove-command.ts')).removeCommand,
   },
   {
+    name: 'budget scale',
+    summary: 'Changes all limits of a group and below it by a share, as one edit',
+    load: async () => (await import('./budget/scale-command.ts')).scaleCommand,
+  },
+  {
     name: 'budget grant',
     summary: 'Gives more for a time, on top of a limit; a large grant waits for approval',
     load: async () => (await import('./budget/grant-command.ts')).grantCommand,

@@ -4,7 +4,7 @@ import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import { PERIOD_KINDS } from '../../../policies/limits/period.ts';
 import { MODES } from '../../../policies/mode.ts';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
-import type { LimitEdit } from '../../core/limits/index.ts';
+import { type LimitEdit, SCALED_KINDS } from '../../core/limits/index.ts';
 
 const TEXT_MAX = 500;
 const text = () => z.string().max(TEXT_MAX);
@@ -58,6 +58,21 @@ const set = z.strictObject({
 });
 const remove = z.strictObject({ kind: z.literal('remove'), subject, limit: id });
 
+const scale = z
+  .strictObject({
+    kind: z.literal('scale'),
+    subject,
+    by: z.string().max(20).openapi({ example: '+8%', description: 'A share of what each limit has.' }),
+    unit: z.enum(SCALED_KINDS).optional().openapi({ description: 'Absent: money.' }),
+    round: amount
+      .optional()
+      .openapi({ example: '10', description: 'To the nearest multiple of so many units.' }),
+    below: z.boolean().optional().openapi({ description: 'With everything below. Absent: yes.' }),
+  })
+  .openapi({
+    description: 'All limits of a kind in a place, a share more or less; not unlimited ones, 0 and caps.',
+  });
+
 const grantShape = {
   subject,
   limit: id,
@@ -91,6 +106,7 @@ const EditSchema = z
   .discriminatedUnion('kind', [
     set,
     remove,
+    scale,
     z.strictObject({ kind: z.literal('grant'), ...grantShape }),
     z.strictObject({ kind: z.literal('revoke'), grant: id }),
     z.strictObject({ kind: z.literal('freeze'), ...freezeShape }),

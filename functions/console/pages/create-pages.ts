@@ -6,6 +6,7 @@ import { coverageRoutes } from './coverage/coverage-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';
 import type { Reader } from './frame.tsx';
 import { historyRoutes } from './history/history-page.tsx';
+import { undoRoutes } from './history/undo-routes.tsx';
 import { importRoutes } from './import/import-routes.ts';
 import { jobRoutes } from './jobs/job-routes.tsx';
 import { meRoutes } from './me-page.tsx';
@@ -30,6 +31,7 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   coverageRoutes,
   breakGlassRoutes,
   historyRoutes,
+  undoRoutes,
   meRoutes,
   editRoutes,
   requestPageRoutes,

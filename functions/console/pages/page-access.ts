@@ -25,6 +25,8 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /break-glass': LOOK,
   'GET /history': LOOK,
   'GET /history/:edit': LOOK,
+  'GET /history/:edit/undo': EDIT,
+  'POST /history/:edit/undo': EDIT,
   'GET /edit': EDIT,
   'POST /edit': EDIT,
   'GET /ask': LOOK,

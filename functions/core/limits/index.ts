@@ -31,7 +31,13 @@ export type { LimitsDesk } from './desk/contract.ts';
 export { createLimitsDesk } from './desk/create-limits-desk.ts';
 export { baseOfFile, exportedLimits, NO_SET } from './desk/desk-reads.ts';
 export type { HistoryPage, HistoryQuery, LogEntry } from './desk/history.ts';
-export type { BreakGlassEdit, LimitEdit, LimitFields, SetLimit } from './desk/limit-edit.ts';
+export {
+  type BreakGlassEdit,
+  type LimitEdit,
+  type LimitFields,
+  SCALED_KINDS,
+  type SetLimit,
+} from './desk/limit-edit.ts';
 export type {
   Asker,
   DecideOutcome,

@@ -2,12 +2,13 @@ import type { LimitRow } from '../../../answers/standing/model.ts';
 import { limitWords } from '../parts/limit-words.ts';
 import { type EditForm, type EditFormContext, WHY } from './edit-form-parts.ts';
 import { breakGlassForm, grantForm, rolloutForm } from './exception-forms.ts';
-import { changedLimit, newLimit } from './limit-forms.ts';
+import { changedLimit, newLimit, scaleForm } from './limit-forms.ts';
 
 /** What a form edits. */
 export const EDIT_KINDS = [
   'set',
   'remove',
+  'scale',
   'grant',
   'revoke',
   'freeze',
@@ -28,6 +29,8 @@ export function editForm(kind: EditKind, context: EditFormContext): EditForm {
       return limit === undefined
         ? newLimit(path, currency, view?.kind !== 'runner-class')
         : changedLimit(limit, path, currency);
+    case 'scale':
+      return scaleForm(path);
     case 'remove':
       return {
         title: `Remove ${limitName(limit)} of ${path}`,

@@ -3,6 +3,7 @@ import { writtenEdge } from '../../../../policies/text/edge-text.ts';
 import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
+import { SCALED_KINDS } from '../../../core/limits/index.ts';
 import type { Field } from '../parts/form-field.tsx';
 import { limitWords, writtenAmount } from '../parts/limit-words.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
@@ -173,3 +174,45 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
     submit: 'See what it does',
   };
 }
+
+/** All limits of a place at once. */
+export const scaleForm = (path: string): EditForm => ({
+  title: `All limits of ${path}, by a share`,
+  fields: [
+    {
+      name: 'by',
+      label: 'Change by',
+      required: true,
+      short: true,
+      hint: 'A share of what each has, like +8 % or -12.5 %. What is unlimited or 0 stays, and so do caps.',
+      autofocus: true,
+    },
+    {
+      name: 'unit',
+      label: 'What is counted',
+      required: true,
+      options: SCALED_KINDS.map((kind) => [kind, UNIT_TEXTS[UNIT_OF[kind]].heading]),
+    },
+    {
+      name: 'below',
+      label: 'Which limits',
+      required: true,
+      options: [
+        ['yes', 'its own and all below it'],
+        ['no', 'its own alone'],
+      ],
+    },
+    {
+      name: 'round',
+      label: 'Round to',
+      required: true,
+      options: [
+        ['', 'nothing: to the last digit'],
+        ...['1', '5', '10', '50', '100', '1000'].map((step) => [step, `multiples of ${step}`] as const),
+      ],
+    },
+    WHY,
+  ],
+  values: { unit: 'money', below: 'yes', round: '' },
+  submit: 'See what it does',
+});

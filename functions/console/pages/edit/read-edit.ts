@@ -1,7 +1,7 @@
 import { CAP_KINDS, capSubject } from '../../../../policies/limits/cap.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { MODES } from '../../../../policies/mode.ts';
-import type { LimitEdit, LimitFields, SetLimit } from '../../../core/limits/index.ts';
+import { type LimitEdit, type LimitFields, SCALED_KINDS, type SetLimit } from '../../../core/limits/index.ts';
 import type { FieldProblems, Values } from '../parts/form-field.tsx';
 import type { EditKind } from './edit-kinds.ts';
 import { writtenValues } from './written-values.ts';
@@ -64,6 +64,14 @@ function editOf(kind: EditKind, reader: Reader): LimitEdit {
   switch (kind) {
     case 'set':
       return setLimit(subject, reader);
+    case 'scale': {
+      const unit = SCALED_KINDS.find((each) => each === given('unit'));
+      return {
+        ...{ kind, subject, by: wanted('by', 'by how much'), below: given('below') !== 'no' },
+        ...(unit !== undefined && { unit }),
+        ...text('round'),
+      };
+    }
     case 'remove':
       return { kind, subject, limit: wanted('limit', 'which limit') };
     case 'grant':

@@ -6,8 +6,20 @@ import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, instant, type PageFormat, pageCount } from '../parts/page-format.tsx';
 
-/** One edit of the log with every difference, a hundred a page. @param first - 0-based, of the first one shown */
-export function editEntryPage(user: User, entry: LogEntry, first: number, telling: PageFormat): Markup {
+interface EntryShown {
+  readonly entry: LogEntry;
+  /** 0-based, of the first difference shown. */
+  readonly first: number;
+  /** It is the last edit, and theirs to take back. */
+  readonly mayUndo: boolean;
+}
+
+/** One edit of the log with every difference, a hundred a page. */
+export function editEntryPage(
+  user: User,
+  { entry, first, mayUndo }: EntryShown,
+  telling: PageFormat,
+): Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
     <ConsolePage title={`Edit ${edit}`} at="/history" user={user}>
@@ -24,6 +36,13 @@ export function editEntryPage(user: User, entry: LogEntry, first: number, tellin
             {actor} via {source}, {instant(atMs, telling)} ({distance(atMs, telling.nowMs)})
           </p>
         </div>
+        {mayUndo && (
+          <div class="actions">
+            <a class="button" href={`/history/${edit}/undo`}>
+              Take it back
+            </a>
+          </div>
+        )}
       </div>
       <Card
         id="differs"

@@ -4,6 +4,7 @@ import type { HistoryPage } from '../../../core/limits/index.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { doneText, query, readWholeNumber } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';
+import { mayOpen } from '../page-access.ts';
 import { type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { historyPart } from '../parts/history-part.tsx';
 import { Done } from '../parts/layout.tsx';
@@ -28,9 +29,14 @@ export function historyRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.get('/history/:edit', async (c) => {
     const { user } = c.var;
     const edit = readWholeNumber(c.req.param('edit'));
-    const entry = edit === undefined ? undefined : await read.edit(edit, user);
+    const [entry, live] = await Promise.all([
+      edit === undefined ? undefined : read.edit(edit, user),
+      deps.desk.live(),
+    ]);
     if (entry === undefined) return send(c, unknownPlace(user), 404);
-    return send(c, editEntryPage(user, entry, readWholeNumber(query(c, 'from')) ?? 0, pageFormatOf(deps)));
+    const mayUndo = live?.pointer.edit === edit && mayOpen('GET /history/:edit/undo', user.roles);
+    const first = readWholeNumber(query(c, 'from')) ?? 0;
+    return send(c, editEntryPage(user, { entry, first, mayUndo }, pageFormatOf(deps)));
   });
 
   return app;

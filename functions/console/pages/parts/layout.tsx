@@ -24,9 +24,15 @@ export const Done = ({ text }: { readonly text: string | undefined }): Markup | 
     ''
   ) : (
     <div class="note good" role="status">
-      <p>{text}</p>
+      <p>
+        {text}{' '}
+        {savedEdit(text) !== undefined && <a href={`/history/${savedEdit(text)}/undo`}>Take it back</a>}
+      </p>
     </div>
   );
+
+/** The number of the edit that was saved, from what is said of it. */
+const savedEdit = (text: string): string | undefined => /^Saved as edit (\d+)\./.exec(text)?.[1];
 
 /** A line of a list of facts; nothing where it is not known. */
 export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>): Markup | '' =>

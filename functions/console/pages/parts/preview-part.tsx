@@ -24,6 +24,7 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
         </>
       }
     >
+      {sumOfAmounts(preview.rows, telling)}
       {changeTable(preview.rows, 'What changes', telling)}
     </Card>
     {preview.effects.length > 0 && (
@@ -56,6 +57,24 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
 );
 
 const POOLS_SHOWN = 10;
+
+/** What several amounts of one unit come to, before and after. */
+function sumOfAmounts(rows: readonly ChangeRow[], telling: PageFormat): Markup | '' {
+  const amounts = rows.filter(({ about, field }) => about === 'limit' && field === 'amount');
+  const [first] = amounts;
+  const unit = first?.unit;
+  const sum = (side: 'from' | 'to'): number => amounts.reduce((all, row) => all + Number(row[side]), 0);
+  const areLike = amounts.every((row) => row.unit === unit && [row.from, row.to].every(isNumber));
+  if (amounts.length < 2 || unit === undefined || !areLike) return '';
+  return (
+    <p>
+      {pageCount(amounts.length, 'limit')}, together {pageAmount(sum('from'), unit, telling)} →{' '}
+      <strong>{pageAmount(sum('to'), unit, telling)}</strong>
+    </p>
+  );
+}
+
+const isNumber = (value: ChangeRow['from']): boolean => typeof value === 'number';
 
 /** What must be confirmed, with the box to do so. */
 export function confirmPart(

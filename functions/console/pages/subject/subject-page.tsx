@@ -84,7 +84,7 @@ const KIND_LABEL: Readonly<Record<SubjectView['kind'], string>> = {
 const canGrow = ({ limits }: SubjectView): boolean => limits.some(({ amount }) => amount !== 'unlimited');
 
 function head(view: SubjectView): Markup {
-  const { above, kind, path, subject, may } = view;
+  const { above, kind, path, subject, may, childCount } = view;
   const link = (text: string, query: Readonly<Record<string, string>>): Markup => (
     <a class="button" href={address('/edit', { subject, ...query })}>
       {text}
@@ -110,14 +110,18 @@ function head(view: SubjectView): Markup {
               <span class="id">{subject.slice(subject.indexOf('/') + 1)}</span>
             </>
           )}
+          {(kind === 'group' || kind === 'instance') && (
+            <>
+              {' · '}
+              <a href={address('/statements', { group: subject.replace('group/', '') })}>Statements</a>
+            </>
+          )}
         </p>
       </div>
       <div class="actions">
-        {(kind === 'group' || kind === 'instance') && (
-          <a class="button" href={address('/statements', { group: subject.replace('group/', '') })}>
-            Statements
-          </a>
-        )}
+        {may.loosen &&
+          (kind === 'instance' || childCount > 0) &&
+          link('Change all by a share', { kind: 'scale' })}
         {may.loosen && link('New limit', { kind: 'set' })}
         {may.grant && canGrow(view) && link('Grant more', { kind: 'grant' })}
         {may.ask && !may.grant && canGrow(view) && (

@@ -16,6 +16,8 @@ export interface EditContext extends Person {
   readonly newId: () => string;
   /** IANA zone in which a day is meant that is written about a subject. @default UTC */
   readonly zoneOf?: (subject: string) => string;
+  /** Whether a subject is below a group or project. @default none is */
+  readonly reaches?: (above: string, subject: string) => boolean;
   /** For a grant that was asked for: whose wish it was, and its id. */
   readonly asked?: Asked;
 }

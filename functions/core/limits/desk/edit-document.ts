@@ -14,6 +14,7 @@ import {
 } from './edit-exceptions.ts';
 import { removeLimit, setLimit } from './edit-limit.ts';
 import type { LimitEdit } from './limit-edit.ts';
+import { scaleLimits } from './scale-limits.ts';
 
 /** More than any import of ours; a bound for memory. */
 const EDITS_MAX = 100_000;
@@ -52,6 +53,8 @@ function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
   switch (edit.kind) {
     case 'set':
       return setLimit(draft, edit);
+    case 'scale':
+      return scaleLimits(draft, edit);
     case 'remove':
       return removeLimit(draft, edit);
     case 'grant':

@@ -5,6 +5,7 @@ import type { LimitKind } from '../../../../policies/units/unit.ts';
 
 export type LimitEdit =
   | SetLimit
+  | ScaleLimits
   | { readonly kind: 'remove'; readonly subject: string; readonly limit: string }
   | GiveGrant
   | { readonly kind: 'revoke'; readonly grant: string }
@@ -33,6 +34,24 @@ export interface SetLimit extends LimitFields {
   readonly subject: string;
   /** The limit's id; absent: made from unit and period, `money-month`. */
   readonly limit?: string;
+}
+
+/** What is changed by a share: amounts that are plain decimals. */
+export const SCALED_KINDS = ['money', 'minutes', 'jobs'] as const satisfies readonly LimitKind[];
+
+/** All limits of a kind in a place, a share more or less. `unlimited`, 0 and caps stay as they are. */
+export interface ScaleLimits {
+  readonly kind: 'scale';
+  /** `instance`: all there are. */
+  readonly subject: string;
+  /** `+8%`, `-12.5 %` of what each has. */
+  readonly by: string;
+  /** @default money */
+  readonly unit?: (typeof SCALED_KINDS)[number];
+  /** To the nearest multiple of so many units, at least one. @default to the millionth, rounded down */
+  readonly round?: string | number;
+  /** With everything below. @default true */
+  readonly below?: boolean;
 }
 
 /** A limit's fields with the names and texts of limits.yaml. */

@@ -27,7 +27,7 @@ export interface ReadLimitSet {
 interface PlanWith {
   readonly policy: Policy;
   readonly directory: Directory | undefined;
-  readonly context: Omit<EditContext, 'zoneOf'>;
+  readonly context: Omit<EditContext, 'zoneOf' | 'reaches'>;
   /** IANA zone of days that are written about what no limit with a period holds. @default UTC */
   readonly zone?: string | undefined;
 }
@@ -49,7 +49,7 @@ export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: P
   const { nowMs } = context;
   const zoneOf = (subject: string): string =>
     zoneOfSubject(subject, { limits: before.limits, directory, zone });
-  const edited = editDocument(before.document, edits, { ...context, zoneOf });
+  const edited = editDocument(before.document, edits, { ...context, zoneOf, reaches: reachIn(directory) });
   if (!edited.ok) return edited;
   const parsed = parseLimits(edited.document, '', policy, directory);
   if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.told) };
@@ -65,6 +65,21 @@ export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: P
     lockout: selfLockout(policy, limits, directory, nowMs).filter((each) => !lockedBefore.includes(each)),
   };
 }
+
+/** What is unknown to the directory is below nothing. */
+const reachIn =
+  (directory: Directory | undefined) =>
+  (above: string, subject: string): boolean => {
+    const [kind, id] = subject.split('/');
+    const group =
+      kind === 'project'
+        ? directory?.projectById.get(Number(id))?.groupId
+        : kind === 'group'
+          ? Number(id)
+          : undefined;
+    const chain = group === undefined ? undefined : directory?.chainById.get(group);
+    return chain?.some((each) => `group/${each.id}` === above) === true;
+  };
 
 /** @throws {LimitsError} `limits_unreadable`: the policy has changed since. */
 export function readDocument(document: LimitsDocument, set: string, policy: Policy): ReadLimitSet {

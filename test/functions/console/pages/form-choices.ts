@@ -98,7 +98,7 @@ const FILL = `(index, { values, day }) => {
     if (field.type === 'hidden' || field.type === 'submit') continue;
     if (Object.hasOwn(values, field.name)) field.value = values[field.name];
     else if (field.required && field.tagName !== 'SELECT' && field.value === '')
-      field.value = field.type === 'date' ? day : field.tagName === 'TEXTAREA' ? 'Because' : '20';
+      field.value = field.type === 'date' ? day : field.tagName === 'TEXTAREA' ? 'Because' : field.name === 'by' ? '+8 %' : '20';
   }
   return [...form.elements].filter((field) => !field.checkValidity()).map(({ name }) => name);
 }`;

@@ -634,3 +634,41 @@ test('a viewer without statements is told when the first month closes', async ()
   const { get } = (await house()).appFor(USERS.viewer);
   expect((await get('/statements')).text).toContain('No month was closed yet');
 });
+
+test('the last edit is taken back on its page, after a look at what that does; an older one is not', async () => {
+  const real = await house();
+  const { get, post } = real.appFor(USERS.finance);
+  const base = (await real.desk.live())?.pointer.set ?? '';
+  const edit = { kind: 'set', subject: 'group/101', limit: 'money-month', base, 'was.amount': '500' };
+  const saved = await post('/edit', { ...edit, amount: '600', why: 'release week', step: 'apply' });
+  const number = Number(/saved=(\d+)/.exec(saved.to ?? '')?.[1]);
+  expect((await get(saved.to ?? '')).text).toContain(`href="/history/${number}/undo"`);
+  expect((await get(`/history/${number}`)).text).toContain('Take it back');
+  expect((await get(`/history/${number - 1}`)).text).not.toContain('Take it back');
+  const looked = await get(`/history/${number}/undo`);
+  expect(looked.text).toContain(`undoes edit ${number}: release week`);
+  expect(await real.amount()).toBe(600_000_000);
+  expect((await get(`/history/${number - 1}/undo`)).status).toBe(409);
+  const undone = await post(`/history/${number}/undo`, { why: 'not needed' });
+  expect(undone.to).toBe(`/history?saved=${number + 1}`);
+  expect(await real.amount()).toBe(500_000_000);
+  expect((await post(`/history/${number}/undo`, { why: 'again' })).status).toBe(409);
+});
+
+test('all limits of a group are changed by a share in one edit, shown with their sum first, and taken back as one', async () => {
+  const real = await house();
+  const { get, post } = real.appFor(USERS.finance);
+  const form = await get('/edit?kind=scale&subject=group/100');
+  expect(form.text).toContain('All limits of acme, by a share');
+  const base = (await real.desk.live())?.pointer.set ?? '';
+  const asked = { kind: 'scale', subject: 'group/100', by: '+8 %', unit: 'money', below: 'yes', round: '1' };
+  const looked = await post('/edit', { ...asked, base, why: 'next year', step: 'preview' });
+  // 900 and 500; 3 stays.
+  expect(looked.text).toContain('2 limits, together 1,400.00 EUR');
+  expect(looked.text).toContain('1,512.00 EUR');
+  const refused = await post('/edit', { ...asked, by: '8', base, why: 'next year', step: 'preview' });
+  expect([refused.status, refused.text.includes('expected a share such as +8%')]).toEqual([422, true]);
+  const saved = await post('/edit', { ...asked, base, why: 'next year', step: 'apply', confirmed: 'yes' });
+  expect([saved.status, saved.to]).toEqual([303, expect.stringContaining('saved=')]);
+  expect(await real.amount()).toBe(540_000_000);
+});

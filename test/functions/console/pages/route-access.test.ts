@@ -33,6 +33,9 @@ async function house() {
   const base = (await real.desk.live())?.pointer.set;
   const by = { actor: 'ada', rights: [{ role: 'admin' } as const], why: 'w', source: 'test', base };
   await real.desk.apply([watched], { ...by, confirmed: true });
+  // Taken back it tightens, which an owner may.
+  const more = { kind: 'set', subject: 'group/104', limit: 'jobs-now', amount: 12 } as const;
+  await real.desk.apply([more], { ...by, base: (await real.desk.live())?.pointer.set, confirmed: true });
   const filed = await real.desk.request(ASKED, {
     actor: 'vera',
     rights: [{ role: 'viewer', groups: [101] }],
@@ -216,6 +219,19 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     path: '/history/1',
     ok: 200,
     elsewhere: 200,
+  }),
+  'GET /history/:edit/undo': () => ({
+    least: 'owner',
+    path: '/history/3/undo',
+    ok: 200,
+    elsewhere: 404,
+  }),
+  'POST /history/:edit/undo': () => ({
+    least: 'owner',
+    path: '/history/3/undo',
+    form: { why: 'w' },
+    ok: 303,
+    elsewhere: 404,
   }),
   'GET /edit': () => ({
     least: 'owner',

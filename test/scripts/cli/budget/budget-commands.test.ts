@@ -17,6 +17,7 @@ import {
   requestsCommandOn,
 } from '../../../../scripts/cli/budget/requests-command.ts';
 import { revokeCommandOn } from '../../../../scripts/cli/budget/revoke-command.ts';
+import { scaleCommandOn } from '../../../../scripts/cli/budget/scale-command.ts';
 import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
 import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
 import { undoCommandOn } from '../../../../scripts/cli/budget/undo-command.ts';
@@ -574,6 +575,19 @@ test('the last edit is taken back by an edit of its own, and only while it is th
   const back = await run(undoCommandOn, ['--confirm']);
   expect(back.code).toBe(2);
   expect(back.err).toMatch(/Request r-\S+ waits for somebody else/);
+});
+
+test('all limits of a group are changed by a share, as one edit', async () => {
+  const { run, json, live } = await budgetBench();
+  const dry = await run(scaleCommandOn, ['acme/payments', '+20%', '--dry-run']);
+  expect(dry.out).toContain('7.50 EUR → 9.00 EUR');
+  expect(
+    (await run(scaleCommandOn, ['acme/payments', '+20%', '--round', '5', '--reason', 'year'])).code,
+  ).toBe(0);
+  expect((await json(budgetShowCommandOn, 'acme/payments')).limits[0]).toMatchObject({ amount: 10_000_000 });
+  expect((await live())?.edit).toBe(2);
+  const { code, err } = await run(scaleCommandOn, ['acme/payments', '20%', '--reason', 'year']);
+  expect([code, err.includes('expected a share such as +8%')]).toEqual([3, true]);
 });
 
 test('only --prune takes limits out that the file does not name', async () => {
