@@ -13,6 +13,7 @@ import { gather } from './gather/gather.ts';
 import { knownIn } from './gather/known.ts';
 import type { Notice } from './gather/notice.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
+import type { ChatNotifier } from './tell-chat.ts';
 
 export interface NoticesReport {
   readonly notices: number;
@@ -48,7 +49,7 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
   });
   const marks = new Set(cursor.told);
   const notices = gathered.notices.filter((each) => !marks.has(markOf(each)));
-  const { taken, messages, waiting, failure } = await tell(notices, deps);
+  const { taken, told, waiting, failure } = await tell(notices, deps);
   const whole = waiting === 0 && failure === undefined;
   const next = whole ? { ...gathered.next, told: [] } : partlyTold(cursor, taken);
   if (stored === undefined || !isSame(cursor, next)) {
@@ -56,8 +57,10 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
     // Then its messages may be repeats of ours, with the same ids.
     if (!(await cursors.write({ rev, cursor: next }))) log.warn('notices told by two runs at once', { rev });
   }
+  const messages = told.length;
   const report = { notices: taken.length, messages, waiting };
   if (messages > 0 || waiting > 0) log.info('notices told', report);
+  await deps.tellChat?.(told);
   if (failure !== undefined) throw failure;
   return report;
 }
@@ -66,9 +69,12 @@ const TIMEOUT_MS = 5_000;
 
 const isSame = (one: Cursor, other: Cursor): boolean => JSON.stringify(one) === JSON.stringify(other);
 
+type Told = Parameters<ChatNotifier>[0][number];
+
 interface Taken {
   readonly taken: readonly Notice[];
-  readonly messages: number;
+  /** By owner, in the order of the messages. */
+  readonly told: readonly Told[];
   readonly waiting: number;
   readonly failure?: NotifyError;
 }
@@ -77,7 +83,7 @@ interface Taken {
 async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesDeps): Promise<Taken> {
   const owners = [...Map.groupBy(notices, ({ to }) => addresseeKey(to)).values()];
   const taken: Notice[] = [];
-  let messages = 0;
+  const told: Told[] = [];
   for (const mine of owners.slice(0, MESSAGES_MAX)) {
     const [first] = mine;
     if (first === undefined) continue;
@@ -87,10 +93,10 @@ async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesD
       await notify.send(noticeDigest(to, mine, { consoleUrl }));
     } catch (error) {
       if (!(error instanceof NotifyError)) throw error;
-      return { taken, messages, waiting: owners.length - messages, failure: error };
+      return { taken, told, waiting: owners.length - told.length, failure: error };
     }
-    messages += 1;
+    told.push({ to, notices: mine });
     taken.push(...mine);
   }
-  return { taken, messages, waiting: owners.length - messages };
+  return { taken, told, waiting: owners.length - told.length };
 }

@@ -38,6 +38,7 @@ import {
   noticeInstant,
   quotedWords,
   whenWritten,
+  words,
 } from './notice-format.ts';
 
 /** Whoever has not decided by then is asked again, and finance beside them. */
@@ -106,6 +107,7 @@ function waiting(
 
 function decided(request: LimitRequest, ownership: Ownership, telling: NoticeFormat): Notice {
   const { id, subject, limit, state, decidedBy = 'somebody', decidedAtMs = telling.nowMs, note } = request;
+  const { link } = request;
   return {
     to: addresseeOf(subject, limit, ownership),
     id: `request:${id}:${state}`,
@@ -115,6 +117,7 @@ function decided(request: LimitRequest, ownership: Ownership, telling: NoticeFor
     lines: [
       `${state === 'approved' ? 'Approved' : 'Declined'}: ${askText(request, ownership, telling)}.`,
       `By ${name(decidedBy)} on ${noticeInstant(decidedAtMs, telling)}${note === undefined ? '' : `: ${quotedWords(note)}`}`,
+      ...(link === undefined || state !== 'approved' ? [] : [`Retry the job in GitLab: ${words(link)}`]),
     ],
     page: subjectPagePath(subject),
     facts: { request: id, state, decidedBy: name(decidedBy), ...factsOf(request) },
