@@ -1,6 +1,7 @@
 import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
 import { usageZone } from '../core/usage/index.ts';
 import {
+  ENV_APPROVAL_KEY_PARAMETER,
   ENV_CHAT_WEBHOOKS_PARAMETER,
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
@@ -21,6 +22,8 @@ interface NoticesConfig {
   readonly zone: string;
   /** SSM parameter with the webhooks of chat channels, one a line. Absent: nobody is told in chat. */
   readonly chatParameter: string | undefined;
+  /** SSM parameter with the key that signs links to requests. Absent: they are not signed. */
+  readonly approvalKeyParameter: string | undefined;
   /** Where browsers reach the console; absent: messages have no links. */
   readonly consoleUrl: string | undefined;
   /** Only for DynamoDB Local. */
@@ -39,6 +42,7 @@ export function readNoticesConfig(env: Environment): NoticesConfig {
     topicArn: env[ENV_THRESHOLDS_TOPIC] ?? '',
     zone,
     chatParameter: env[ENV_CHAT_WEBHOOKS_PARAMETER] || undefined,
+    approvalKeyParameter: env[ENV_APPROVAL_KEY_PARAMETER] || undefined,
     consoleUrl: env[ENV_CONSOLE_URL] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };

@@ -21,12 +21,13 @@ const packed = readPackedRules(config.rulesFile);
 const table = deployedTable(config, process.env);
 const directoryTable = new DynamoDirectoryTable(table);
 
-const { chatParameter } = config;
+const { chatParameter, approvalKeyParameter } = config;
+const linesIn = (parameter: string) => secretLines({ load: () => ssmText(parameter), clock, log });
 const tellChat =
   chatParameter === undefined
     ? undefined
     : chatNotifier({
-        lines: secretLines({ load: () => ssmText(chatParameter), clock, log }),
+        lines: linesIn(chatParameter),
         sender: chatSender({ fetch, sleep }),
         clock,
         consoleUrl: config.consoleUrl,
@@ -45,6 +46,9 @@ const deps: NoticesDeps = {
   ledger: createLedger({ store: new DynamoStore(table) }),
   usage: new DynamoRollupStore(table),
   notify: snsNotify({ topicArn: config.topicArn }),
+  ...(approvalKeyParameter !== undefined && {
+    approvals: { instance: config.gitlabInstance, keys: linesIn(approvalKeyParameter) },
+  }),
   ...(tellChat !== undefined && { tellChat }),
   clock,
   zone: config.zone,

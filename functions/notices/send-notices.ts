@@ -5,14 +5,16 @@
  * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked.
  */
 
+import { approvalPath } from '../core/approval/index.ts';
 import { readRequests } from '../core/limits/index.ts';
-import { addresseeKey, NotifyError } from '../core/notify/index.ts';
+import { addresseeKey, NotifyError, REQUESTS_PAGE } from '../core/notify/index.ts';
 import { noticeDigest } from './digest.ts';
 import { type Cursor, markOf, partlyTold, START } from './gather/cursor.ts';
 import { gather } from './gather/gather.ts';
 import { knownIn } from './gather/known.ts';
 import type { Notice } from './gather/notice.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
+import type { DecisionHref } from './gather/requests.ts';
 import type { ChatNotifier } from './tell-chat.ts';
 
 export interface NoticesReport {
@@ -45,6 +47,7 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
     requests,
     known: knownIn(pointer, deps),
     telling: { currency: deps.policy.currency, zone: deps.zone, nowMs },
+    decisionPage: await signedPages(deps, nowMs),
     deps,
   });
   const marks = new Set(cursor.told);
@@ -63,6 +66,21 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
   await deps.tellChat?.(told);
   if (failure !== undefined) throw failure;
   return report;
+}
+
+/** Where keys are, links are signed for whom they are sent to; people are told all the same where keys cannot be read. */
+async function signedPages({ approvals, log }: NoticesDeps, nowMs: number): Promise<DecisionHref> {
+  if (approvals === undefined) return () => REQUESTS_PAGE;
+  let keys: readonly string[] = [];
+  try {
+    keys = await approvals.keys();
+  } catch (error) {
+    log.warn('approval key not read', { error: error instanceof Error ? error.name : '' });
+  }
+  const { instance } = approvals;
+  return (request, { root }) =>
+    approvalPath({ instance, request, role: root === undefined ? 'finance' : 'owner' }, keys, nowMs) ??
+    REQUESTS_PAGE;
 }
 
 const TIMEOUT_MS = 5_000;

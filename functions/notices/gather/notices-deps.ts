@@ -19,6 +19,8 @@ export interface NoticesDeps {
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
   readonly notify: Notifier;
+  /** GitLab's host as keys of the table have it, and lines, the first of which signs links to requests. Absent: they are not signed. */
+  readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
   /** Absent: nobody is told in chat. */
   readonly tellChat?: ChatNotifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;

@@ -22,7 +22,6 @@ import {
   FINANCE,
   type Ownership,
   ownAddressee,
-  REQUESTS_PAGE,
   subjectChainOf,
   subjectLabel,
   subjectPagePath,
@@ -44,6 +43,9 @@ import {
 /** Whoever has not decided by then is asked again, and finance beside them. */
 const REMINDED_AFTER_MS = DAY_MS;
 
+/** Path of the page on which somebody decides a request. */
+export type DecisionHref = (request: string, to: Addressee) => string;
+
 interface RequestsTold {
   readonly notices: readonly Notice[];
   readonly requests: Cursor['requests'];
@@ -57,7 +59,13 @@ export async function noticesOfRequests(
     known,
     telling,
     first,
-  }: { readonly known: OwnershipReader; readonly telling: NoticeFormat; readonly first: boolean },
+    decisionPage,
+  }: {
+    readonly known: OwnershipReader;
+    readonly telling: NoticeFormat;
+    readonly first: boolean;
+    readonly decisionPage: DecisionHref;
+  },
 ): Promise<RequestsTold> {
   const notices: Notice[] = [];
   const next: Record<string, ToldRequest> = {};
@@ -67,7 +75,7 @@ export async function noticesOfRequests(
     const { nowMs } = telling;
     if (isPending(each) && (before === undefined || nowMs - before.atMs >= REMINDED_AFTER_MS)) {
       const asked = (before?.asked ?? 0) + 1;
-      notices.push(...waiting(request, asked, await known(), telling));
+      notices.push(...waiting(request, asked, { ownership: await known(), telling, decisionPage }));
       next[request.id] = { asked, atMs: nowMs, decided: false };
     } else if (isDecided(each) && before?.decided !== true) {
       if (!first) notices.push(decided(request, await known(), telling));
@@ -82,8 +90,15 @@ export async function noticesOfRequests(
 function waiting(
   request: LimitRequest,
   asked: number,
-  ownership: Ownership,
-  telling: NoticeFormat,
+  {
+    ownership,
+    telling,
+    decisionPage,
+  }: {
+    readonly ownership: Ownership;
+    readonly telling: NoticeFormat;
+    readonly decisionPage: DecisionHref;
+  },
 ): readonly Notice[] {
   const { id, subject, requestedAtMs, link } = request;
   const label = subjectLabel(subject, ownership.directory);
@@ -100,7 +115,7 @@ function waiting(
       `${askText(request, ownership, telling)}.`,
       `Asked on ${noticeInstant(requestedAtMs, telling)}; approve or decline it${asked > 1 ? ` (told ${asked} times)` : ''}.${link === undefined ? '' : ` It is about ${name(link)}`}`,
     ],
-    page: REQUESTS_PAGE,
+    page: decisionPage(id, to),
     facts: { request: id, asked, ...factsOf(request) },
   }));
 }
