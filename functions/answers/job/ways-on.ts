@@ -155,13 +155,15 @@ function requestFor(
   const limit = limitOfCounter(reason, limits, directory, nowMs);
   if (limit === undefined || limit.amount === 'unlimited') return undefined;
   const missing = ('committed' in reason ? reason.committed : 0) + asked - limitAmount;
-  const step = unitRow(limit.unit).inCurrency ? CENT_MICROS : (kindRow(limit.kind).perWhole ?? 1);
+  const { inCurrency } = unitRow(limit.unit);
+  const step = inCurrency ? CENT_MICROS : (kindRow(limit.kind).perWhole ?? 1);
+  const more = Math.max(step, Math.ceil(missing / step) * step);
   return {
     subject,
     label: subjectLabelOf(subject, directory ?? NOWHERE.directory),
     limit: id,
     unit: limit.unit,
-    amount: writtenUnits(Math.max(step, Math.ceil(missing / step) * step), limit.kind),
+    amount: inCurrency ? (more / MICROS).toFixed(2) : writtenUnits(more, limit.kind),
     fromDay: writtenDay(nowMs, zone),
     untilDay: writtenDay(
       resetsAtMs === undefined ? nowMs + ASKED_FOR_MS : Math.max(nowMs, resetsAtMs - 1),
@@ -174,3 +176,4 @@ function requestFor(
 const ASKED_FOR_MS = 7 * DAY_MS;
 /** To the cent: what people write. */
 const CENT_MICROS = 10_000;
+const MICROS = 1_000_000;

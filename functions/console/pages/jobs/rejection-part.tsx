@@ -35,6 +35,7 @@ export function rejectionPart(user: User, shown: JobPageProps, telling: PageForm
         <p>
           <strong>{rejection.says}</strong>
         </p>
+        {job.flagged && <p class="bad-text">It ran all the same: GitLab did not follow the answer.</p>}
         {rejection.others.length > 0 && (
           <>
             <p>It would also have been stopped by:</p>
@@ -50,7 +51,8 @@ export function rejectionPart(user: User, shown: JobPageProps, telling: PageForm
       {isAdmittedNow ? (
         <div class="note good">
           <p>
-            If it came now it would be <strong>admitted</strong>: retry it in GitLab. {retryLink(job)}
+            If it came now it would be <strong>admitted</strong>.{' '}
+            {job.job.url === undefined ? 'Retry it in GitLab.' : retryLink(job)}
           </p>
         </div>
       ) : (

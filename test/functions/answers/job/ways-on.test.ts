@@ -42,7 +42,7 @@ test('a job that is over its budget is told each way on, with the numbers', asyn
     timeoutSeconds: 480,
     request: {
       ...{ subject: 'group/104', label: 'acme/payments/cards', limit: 'money-month', unit: 'micros' },
-      ...{ amount: '1', fromDay: '2026-11-21', untilDay: '2026-11-30' },
+      ...{ amount: '1.00', fromDay: '2026-11-21', untilDay: '2026-11-30' },
     },
   });
 });

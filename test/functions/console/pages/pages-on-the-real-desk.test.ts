@@ -580,7 +580,7 @@ test('a rejected job is explained to whoever sees its group, and to nobody else'
   expect(mattered).not.toContain('does not ask');
   expect(folded).toMatch(/^<summary>\d+ other rules? with nothing against it/);
   // What is missing is in the form already.
-  expect(seen.text).toMatch(/name="amount"[^>]* value="1"/);
+  expect(seen.text).toMatch(/name="amount"[^>]* value="1\.00"/);
   expect((await appFor(USERS['viewer of another subtree']).get('/jobs/4')).status).toBe(404);
 });
 
@@ -603,7 +603,7 @@ test('whoever asked because of a job reads on its page what became of it, and ho
   await appFor(USERS.finance).post(`/requests/${request?.id}`, { verdict: 'approve', note: 'go on' });
   const after = (await viewer.get('/jobs/4')).text;
   expect(after).toContain('approved by fritz: “go on”');
-  expect(after).toContain('If it came now it would be <strong>admitted</strong>');
+  expect(after).toContain('If it came now it would be <strong>admitted</strong>.');
   expect(after).toContain(`<a href="${link}" rel="noreferrer noopener">Retry it in GitLab</a>`);
   expect((await viewer.get('/requests')).text).toContain('>Retry the job in GitLab</a>');
 });

@@ -514,7 +514,7 @@ export const A_JOB_THAT_NEEDS_HELP: JobExplanation = {
     timeoutSeconds: 21 * 60,
     request: {
       ...{ subject: 'group/101', label: 'acme/payments', limit: 'money-month', unit: 'micros' },
-      ...{ amount: '1.1', fromDay: '2026-11-21', untilDay: '2026-11-30' },
+      ...{ amount: '1.10', fromDay: '2026-11-21', untilDay: '2026-11-30' },
     },
   },
 };
