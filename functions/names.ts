@@ -120,6 +120,10 @@ export const ENV_OWNERS_FROM = 'TOLLGATE_OWNERS_FROM';
 export const ENV_VIEWERS_FROM = 'TOLLGATE_VIEWERS_FROM';
 /** Addresses of the proxies in front of the console, with commas: their `X-Forwarded-For` is believed. Unset: nobody's is. */
 export const ENV_TRUSTED_PROXIES = 'TOLLGATE_TRUSTED_PROXIES';
+/** SSM parameter with the keys of links to requests, one a line: the first signs, all are taken. Unset: links are not signed. */
+export const ENV_APPROVAL_KEY_PARAMETER = 'TOLLGATE_APPROVAL_KEY_PARAMETER';
+/** SSM parameter with the incoming webhooks of Slack and Teams that owners are told by, one a line. Unset: none. */
+export const ENV_CHAT_WEBHOOKS_PARAMETER = 'TOLLGATE_CHAT_WEBHOOKS_PARAMETER';
 /** `gitlab.example.com@ssm-limits` begins the keys of what is remembered of limits in Parameter Store. */
 export const SSM_LIMITS_PK_SUFFIX = '@ssm-limits';
 /** Path of the SSM parameters with limits of groups, e.g. `/tollgate/prod/limits`. */

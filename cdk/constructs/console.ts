@@ -4,6 +4,7 @@ import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import {
   ENV_ADMIN_GROUP_ID,
+  ENV_APPROVAL_KEY_PARAMETER,
   ENV_CONSOLE_URL,
   ENV_FINANCE_GROUP_ID,
   ENV_GITLAB_TOKEN_PARAMETER,
@@ -71,7 +72,9 @@ export class Console extends Construct {
     });
     ledger.grant(this.program, 'serveConsole');
     thresholds.grantPublish(this.program);
-    const { signInSecret, consoleToken } = settings.parameters;
+    const { signInSecret, consoleToken, approvalKey } = settings.parameters;
+    if (approvalKey !== undefined)
+      grantSecret(this.program, ENV_APPROVAL_KEY_PARAMETER, approvalKey, settings);
     grantSecret(this.program, ENV_SIGNIN_SECRET_PARAMETER, signInSecret, settings);
     grantSecret(this.program, ENV_GITLAB_TOKEN_PARAMETER, consoleToken, settings);
     this.functionUrl = this.program.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;

@@ -1,11 +1,16 @@
 import { Duration } from 'aws-cdk-lib';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { ENV_ROLLUP_ZONE } from '../../functions/names.ts';
+import {
+  ENV_APPROVAL_KEY_PARAMETER,
+  ENV_CHAT_WEBHOOKS_PARAMETER,
+  ENV_ROLLUP_ZONE,
+} from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
+import { grantSecret } from './secret-parameter.ts';
 import type { ThresholdsTopic } from './thresholds-topic.ts';
 
 interface NoticesProps {
@@ -42,6 +47,11 @@ export class Notices extends Construct {
     });
     ledger.grant(this.program, 'tellOwners');
     thresholds.grantPublish(this.program);
+    const { chatWebhooks, approvalKey } = settings.parameters;
+    if (approvalKey !== undefined && settings.console !== undefined)
+      grantSecret(this.program, ENV_APPROVAL_KEY_PARAMETER, approvalKey, settings);
+    if (chatWebhooks !== undefined)
+      grantSecret(this.program, ENV_CHAT_WEBHOOKS_PARAMETER, chatWebhooks, settings);
     new ScheduledProgram(this, 'Schedule', {
       settings,
       program: this.program,

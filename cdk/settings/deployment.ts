@@ -96,6 +96,13 @@ export interface Deployment {
      * `/tollgate/prod/requeue`. @default none: no job is retried, and nothing is deployed for it
      */
     readonly requeueTokens?: string;
+    /** Signs links with which owners and finance come to a request that waits, in mail and chat. @default none: links are not signed */
+    readonly approvalKey?: string;
+    /**
+     * Incoming webhooks of Slack and Teams, in which owners are told what they are mailed: `#ci-budget slack https://…`, one a line.
+     * @default none
+     */
+    readonly chatWebhooks?: string;
     /** For the console. @default `/tollgate/<stage>/signin-secret` */
     readonly signInSecret?: string;
     /** For the console. @default `/tollgate/<stage>/console-token` */

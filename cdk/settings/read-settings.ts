@@ -168,6 +168,8 @@ function readParameters(read: Section, stage: string): ParameterNames {
     webhookTokens: read.optional('webhookTokens', shapes.PARAMETER),
     hookToken: read.optional('hookToken', shapes.PARAMETER),
     requeueTokens: read.optional('requeueTokens', shapes.PARAMETER),
+    approvalKey: read.optional('approvalKey', shapes.PARAMETER),
+    chatWebhooks: read.optional('chatWebhooks', shapes.PARAMETER),
     signInSecret: named('signInSecret', 'signin-secret'),
     consoleToken: named('consoleToken', 'console-token'),
     keyArn: read.optional('keyArn', shapes.KEY_ARN),

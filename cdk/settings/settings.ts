@@ -123,6 +123,10 @@ export interface ParameterNames {
   readonly hookToken: string | undefined;
   /** Path of the tokens of groups whose jobs are retried, `<path>/101`. Absent: no job is. */
   readonly requeueTokens: string | undefined;
+  /** Keys of signed links to requests, one a line. Absent: links are not signed. */
+  readonly approvalKey: string | undefined;
+  /** Incoming webhooks of Slack and Teams, one a line. Absent: owners are told by the topic alone. */
+  readonly chatWebhooks: string | undefined;
   /** Secret of the application registered in GitLab for the console. */
   readonly signInSecret: string;
   /** An administrator's token of scope `read_api`, for the console alone: whose groups are whose. */

@@ -2,6 +2,7 @@ import { type Environment, unset } from '../core/environment/index.ts';
 import { isAddressRange, readSignInConfig, type SignInConfig } from '../core/signin/index.ts';
 import { usageZone } from '../core/usage/index.ts';
 import {
+  ENV_APPROVAL_KEY_PARAMETER,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
   ENV_LEDGER_TABLE,
@@ -22,6 +23,8 @@ interface ConsoleConfig {
   readonly ownersTopicArn: string | undefined;
   /** Addresses and ranges of the proxies whose word is taken for where a visitor comes from. */
   readonly trustedProxies: readonly string[];
+  /** SSM parameter with the keys of signed links to requests. Absent: none is taken. */
+  readonly approvalKeyParameter: string | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -49,6 +52,7 @@ export function readConsoleConfig(env: Environment): ConsoleConfig {
     signIn: signIn.config,
     ownersTopicArn: env[ENV_THRESHOLDS_TOPIC] || undefined,
     trustedProxies,
+    approvalKeyParameter: env[ENV_APPROVAL_KEY_PARAMETER] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }

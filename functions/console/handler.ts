@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/places-now.ts';
+import { approvalCheck } from '../core/approval/index.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
 import { createFleetReader, runnerDetails } from '../core/gitlab/index.ts';
@@ -43,8 +44,9 @@ const packed = readPackedRules(config.rulesFile);
 const { policy } = packed;
 const table = deployedTable(config, process.env);
 const newId = (): string => randomBytes(8).toString('hex');
+const linesIn = (parameter: string) => secretLines({ load: () => ssmText(parameter), clock, log });
 const secretIn = (parameter: string): (() => Promise<string>) => {
-  const lines = secretLines({ load: () => ssmText(parameter), clock, log });
+  const lines = linesIn(parameter);
   return async () => (await lines())[0] ?? '';
 };
 
@@ -129,6 +131,11 @@ const { ownersTopicArn: topicArn } = config;
 const tellOwner =
   topicArn === undefined ? undefined : tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin });
 const reports = { origin, ...(tellOwner !== undefined && { tellOwner }) };
+const { approvalKeyParameter: keyParameter } = config;
+const checkApproval =
+  keyParameter === undefined
+    ? undefined
+    : approvalCheck({ instance: config.gitlabInstance, keys: linesIn(keyParameter), clock });
 const pages = createPages({
   desk,
   read,
@@ -138,6 +145,7 @@ const pages = createPages({
   clock,
   zone,
   ...reports,
+  ...(checkApproval !== undefined && { checkApproval }),
   log,
 });
 

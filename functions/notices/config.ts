@@ -1,6 +1,8 @@
 import { type Environment, refuseInvalid, unset } from '../core/environment/index.ts';
 import { usageZone } from '../core/usage/index.ts';
 import {
+  ENV_APPROVAL_KEY_PARAMETER,
+  ENV_CHAT_WEBHOOKS_PARAMETER,
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
@@ -18,6 +20,10 @@ interface NoticesConfig {
   readonly topicArn: string;
   /** IANA zone of the days of usage; the rollup's. */
   readonly zone: string;
+  /** SSM parameter with the webhooks of chat channels, one a line. Absent: nobody is told in chat. */
+  readonly chatParameter: string | undefined;
+  /** SSM parameter with the key that signs links to requests. Absent: they are not signed. */
+  readonly approvalKeyParameter: string | undefined;
   /** Where browsers reach the console; absent: messages have no links. */
   readonly consoleUrl: string | undefined;
   /** Only for DynamoDB Local. */
@@ -35,6 +41,8 @@ export function readNoticesConfig(env: Environment): NoticesConfig {
     rulesFile: env[ENV_RULES_FILE] ?? '',
     topicArn: env[ENV_THRESHOLDS_TOPIC] ?? '',
     zone,
+    chatParameter: env[ENV_CHAT_WEBHOOKS_PARAMETER] || undefined,
+    approvalKeyParameter: env[ENV_APPROVAL_KEY_PARAMETER] || undefined,
     consoleUrl: env[ENV_CONSOLE_URL] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };

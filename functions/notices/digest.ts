@@ -56,8 +56,7 @@ export function noticeDigest(
   notices: readonly Notice[],
   { consoleUrl }: { readonly consoleUrl: string | undefined },
 ): Message {
-  // Stable: notices of one kind stay in the order they happened.
-  const sorted = [...notices].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  const sorted = noticeOrder(notices);
   const shown = fitting(sorted.slice(0, NOTICES_PER_MESSAGE_MAX), consoleUrl);
   const more = sorted.length - shown.length;
   const id = idOf(notices);
@@ -70,7 +69,7 @@ export function noticeDigest(
       : [`${heading}\n${under.map((each) => noticeText(each, consoleUrl)).join('\n')}`];
   });
   return {
-    subject: subjectLine(`Tollgate: ${headline(sorted)}`),
+    subject: subjectLine(`Tollgate: ${noticesHeadline(sorted)}`),
     text: `${[
       ownerLine(to),
       ...sections,
@@ -88,6 +87,10 @@ export function noticeDigest(
     attributes: { owner: to.owner, kind: 'notices', severity: severity ?? 'info' },
   };
 }
+
+/** What waits first. Stable: notices of one kind stay in the order they happened. */
+export const noticeOrder = (notices: readonly Notice[]): readonly Notice[] =>
+  [...notices].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
 
 /** As many as a message has room for; long texts of many bytes a letter leave less of it. */
 function fitting(notices: readonly Notice[], consoleUrl: string | undefined): readonly Notice[] {
@@ -131,7 +134,7 @@ function noticeJson(notice: Notice, consoleUrl: string | undefined): object {
 }
 
 /** `1 request waits, jobs rejected in group acme/payments, 2 changes of limits`. */
-function headline(notices: readonly Notice[]): string {
+export function noticesHeadline(notices: readonly Notice[]): string {
   const of = (...kinds: readonly NoticeKind[]): readonly Notice[] =>
     notices.filter(({ kind }) => kinds.includes(kind));
   const waiting = of('request-waiting').length;

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chatSender } from '../core/chat/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
-import { systemClock as clock, consoleLog as log } from '../core/environment/index.ts';
+import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { DynamoLimitTable } from '../core/limits/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
@@ -9,6 +11,7 @@ import { readNoticesConfig } from './config.ts';
 import { dynamoCursorStore } from './dynamo-cursor-store.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
 import { type NoticesReport, sendNotices } from './send-notices.ts';
+import { chatNotifier } from './tell-chat.ts';
 
 /** All groups of an instance; a run has a minute. */
 const DIRECTORY_TIMEOUT_MS = 20_000;
@@ -17,6 +20,19 @@ const config = readNoticesConfig(process.env);
 const packed = readPackedRules(config.rulesFile);
 const table = deployedTable(config, process.env);
 const directoryTable = new DynamoDirectoryTable(table);
+
+const { chatParameter, approvalKeyParameter } = config;
+const linesIn = (parameter: string) => secretLines({ load: () => ssmText(parameter), clock, log });
+const tellChat =
+  chatParameter === undefined
+    ? undefined
+    : chatNotifier({
+        lines: linesIn(chatParameter),
+        sender: chatSender({ fetch, sleep }),
+        clock,
+        consoleUrl: config.consoleUrl,
+        log,
+      });
 
 const deps: NoticesDeps = {
   cursors: dynamoCursorStore(table),
@@ -30,6 +46,10 @@ const deps: NoticesDeps = {
   ledger: createLedger({ store: new DynamoStore(table) }),
   usage: new DynamoRollupStore(table),
   notify: snsNotify({ topicArn: config.topicArn }),
+  ...(approvalKeyParameter !== undefined && {
+    approvals: { instance: config.gitlabInstance, keys: linesIn(approvalKeyParameter) },
+  }),
+  ...(tellChat !== undefined && { tellChat }),
   clock,
   zone: config.zone,
   consoleUrl: config.consoleUrl,

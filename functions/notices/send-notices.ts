@@ -5,14 +5,17 @@
  * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked.
  */
 
+import { approvalPath } from '../core/approval/index.ts';
 import { readRequests } from '../core/limits/index.ts';
-import { addresseeKey, NotifyError } from '../core/notify/index.ts';
+import { addresseeKey, NotifyError, REQUESTS_PAGE } from '../core/notify/index.ts';
 import { noticeDigest } from './digest.ts';
 import { type Cursor, markOf, partlyTold, START } from './gather/cursor.ts';
 import { gather } from './gather/gather.ts';
 import { knownIn } from './gather/known.ts';
 import type { Notice } from './gather/notice.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
+import type { DecisionHref } from './gather/requests.ts';
+import type { ChatNotifier } from './tell-chat.ts';
 
 export interface NoticesReport {
   readonly notices: number;
@@ -44,11 +47,12 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
     requests,
     known: knownIn(pointer, deps),
     telling: { currency: deps.policy.currency, zone: deps.zone, nowMs },
+    decisionPage: await signedPages(deps, nowMs),
     deps,
   });
   const marks = new Set(cursor.told);
   const notices = gathered.notices.filter((each) => !marks.has(markOf(each)));
-  const { taken, messages, waiting, failure } = await tell(notices, deps);
+  const { taken, told, waiting, failure } = await tell(notices, deps);
   const whole = waiting === 0 && failure === undefined;
   const next = whole ? { ...gathered.next, told: [] } : partlyTold(cursor, taken);
   if (stored === undefined || !isSame(cursor, next)) {
@@ -56,19 +60,39 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
     // Then its messages may be repeats of ours, with the same ids.
     if (!(await cursors.write({ rev, cursor: next }))) log.warn('notices told by two runs at once', { rev });
   }
+  const messages = told.length;
   const report = { notices: taken.length, messages, waiting };
   if (messages > 0 || waiting > 0) log.info('notices told', report);
+  await deps.tellChat?.(told);
   if (failure !== undefined) throw failure;
   return report;
+}
+
+/** Where keys are, links are signed for whom they are sent to; people are told all the same where keys cannot be read. */
+async function signedPages({ approvals, log }: NoticesDeps, nowMs: number): Promise<DecisionHref> {
+  if (approvals === undefined) return () => REQUESTS_PAGE;
+  let keys: readonly string[] = [];
+  try {
+    keys = await approvals.keys();
+  } catch (error) {
+    log.warn('approval key not read', { error: error instanceof Error ? error.name : '' });
+  }
+  const { instance } = approvals;
+  return (request, { root }) =>
+    approvalPath({ instance, request, role: root === undefined ? 'finance' : 'owner' }, keys, nowMs) ??
+    REQUESTS_PAGE;
 }
 
 const TIMEOUT_MS = 5_000;
 
 const isSame = (one: Cursor, other: Cursor): boolean => JSON.stringify(one) === JSON.stringify(other);
 
+type Told = Parameters<ChatNotifier>[0][number];
+
 interface Taken {
   readonly taken: readonly Notice[];
-  readonly messages: number;
+  /** By owner, in the order of the messages. */
+  readonly told: readonly Told[];
   readonly waiting: number;
   readonly failure?: NotifyError;
 }
@@ -77,7 +101,7 @@ interface Taken {
 async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesDeps): Promise<Taken> {
   const owners = [...Map.groupBy(notices, ({ to }) => addresseeKey(to)).values()];
   const taken: Notice[] = [];
-  let messages = 0;
+  const told: Told[] = [];
   for (const mine of owners.slice(0, MESSAGES_MAX)) {
     const [first] = mine;
     if (first === undefined) continue;
@@ -87,10 +111,10 @@ async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesD
       await notify.send(noticeDigest(to, mine, { consoleUrl }));
     } catch (error) {
       if (!(error instanceof NotifyError)) throw error;
-      return { taken, messages, waiting: owners.length - messages, failure: error };
+      return { taken, told, waiting: owners.length - told.length, failure: error };
     }
-    messages += 1;
+    told.push({ to, notices: mine });
     taken.push(...mine);
   }
-  return { taken, messages, waiting: owners.length - messages };
+  return { taken, told, waiting: owners.length - told.length };
 }

@@ -36,6 +36,8 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
     webhookTokens: undefined,
     hookToken: undefined,
     requeueTokens: undefined,
+    approvalKey: undefined,
+    chatWebhooks: undefined,
     signInSecret: '/tollgate/prod/signin-secret',
     consoleToken: '/tollgate/prod/console-token',
     keyArn: undefined,

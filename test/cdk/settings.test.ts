@@ -51,6 +51,8 @@ test('what is not said has a default, derived from GitLab and the stage', () => 
       webhookSecrets: '/tollgate/prod/webhook-secrets',
       webhookTokens: undefined,
       requeueTokens: undefined,
+      approvalKey: undefined,
+      chatWebhooks: undefined,
     },
     chargeUnknown: 'nothing',
     usageZone: 'UTC',

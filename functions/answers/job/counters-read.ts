@@ -3,18 +3,28 @@ import type { Counter, JobRecord } from '../../core/ledger/index.ts';
 import { countersAsked, type ReevaluatedJob } from './asked-again.ts';
 import { countersOf } from './counters-then-and-now.ts';
 
-type ReadCounters = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
+export type CounterReader = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
 
 /** Every counter an explanation looks at, by `counterName`; one that was never written is left out. */
 export async function countersFor(
   record: JobRecord,
   again: ReevaluatedJob | undefined,
-  read: ReadCounters,
+  read: CounterReader,
 ): Promise<ReadonlyMap<string, Counter>> {
   const claims = again?.claims ?? [];
-  const all = [...countersOf(record, claims), ...countersAsked(claims)];
-  const keys = [...new Map(all.map((key) => [counterName(key), key])).values()];
-  const counters = await read(keys);
+  return readNamed([...countersOf(record, claims), ...countersAsked(claims)], read);
+}
+
+/** @param known - read already, by `counterName`. */
+export async function readNamed(
+  all: readonly CounterKey[],
+  read: CounterReader,
+  known: ReadonlyMap<string, Counter> = new Map(),
+): Promise<ReadonlyMap<string, Counter>> {
+  const keys = [...new Map(all.map((key) => [counterName(key), key])).values()].filter(
+    (key) => !known.has(counterName(key)),
+  );
+  const counters = keys.length === 0 ? [] : await read(keys);
   return new Map(
     keys.flatMap((key, index) => {
       const counter = counters[index];

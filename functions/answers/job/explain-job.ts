@@ -9,7 +9,7 @@ import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askAgain } from './asked-again.ts';
-import { countersFor } from './counters-read.ts';
+import { type CounterReader, countersFor } from './counters-read.ts';
 import type { CounterLine } from './counters-then-and-now.ts';
 import { disclosedViolation, type ViolationTextContext } from './disclosed-violation.ts';
 import { type ExplainedRule, type Explanation, explanationOf, type PricedTerms } from './explanation.ts';
@@ -24,6 +24,7 @@ import type {
 } from './model.ts';
 import { recordPlaceOf } from './rejected-jobs.ts';
 import type { RuleOutcome } from './rule-results.ts';
+import { waysOn } from './ways-on.ts';
 
 export const explainJob =
   (reading: ReadContext) =>
@@ -48,14 +49,20 @@ export const explainJob =
     const nowMs = reading.clock.nowMs();
     const rules = { policy, limits, directory, estimator: timeoutEstimator };
     const again = askAgain(record, rules, nowMs);
-    const counters = await countersFor(record, again, (keys) => reading.ledger.readCounters(keys));
+    const read: CounterReader = (keys) => reading.ledger.readCounters(keys);
+    const counters = await countersFor(record, again, read);
     const explanation = explanationOf(record, {
       ...{ rules, again, nowMs, counters },
       consoleUrl: reading.consoleUrl,
     });
     const disclosure = disclosureFor(recordPlaceOf(record, directory), policy.disclose);
     const tell: ViolationTextContext = { scope, disclosure, currency: policy.currency };
-    return { outcome: 'found', explanation: explained(explanation, tell, places, reading.gitlabUrl) };
+    const rejection =
+      explanation.outcome === 'rejected'
+        ? await waysOn(record, { rules, again, counters, read, tell, nowMs })
+        : undefined;
+    const told = explained(explanation, tell, places, reading.gitlabUrl);
+    return { outcome: 'found', explanation: { ...told, ...withoutAbsent({ rejection }) } };
   };
 
 const unknown = (jobId: number): JobAnswer => ({

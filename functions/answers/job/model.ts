@@ -90,6 +90,44 @@ const CounterSchema = z
 
 export type ExplainedCounter = z.infer<typeof CounterSchema>;
 
+const RejectionSchema = z
+  .object({
+    says: text('What stopped it, one sentence; without numbers where they are not disclosed.'),
+    others: list(z.string()).openapi({ description: 'What else stopped it, one line each.' }),
+    advice: list(z.string()).openapi({
+      description: 'What its message advises, of what no budget is about.',
+    }),
+    renewsAtMs: maybe(instantMs('Unix ms: when the limit that stopped it starts anew.')),
+    owner: maybe(z.object({ name: text('As the limits name them.'), contact: maybe(text()) })).openapi({
+      description: 'Whom to ask.',
+    }),
+    classes: list(
+      z.object({
+        runnerClass: text(),
+        tags: list(z.string()).openapi({ description: 'What the job writes under `tags:`.' }),
+        microsPerMinute: micros(),
+        costMicros: micros(),
+      }),
+    ).openapi({ description: 'Cheaper ones with which it would be admitted now, cheapest first.' }),
+    timeoutSeconds: maybe(
+      amount('The longest timeout in whole minutes with which it would be admitted now.'),
+    ),
+    request: maybe(
+      z.object({
+        subject: subject(),
+        label: text('Path of the group or project.'),
+        limit: text('Its id.'),
+        unit,
+        amount: text('What is missing, as a grant is written: `0.50`.'),
+        fromDay: text('`2026-11-21`'),
+        untilDay: text('The last day: the end of the period.'),
+      }),
+    ).openapi({ description: 'A grant that would let it in, where the viewer may ask for one.' }),
+  })
+  .openapi('Rejection');
+
+export type JobRejection = z.infer<typeof RejectionSchema>;
+
 /** One decision, as far as whoever asks may know. */
 export const ExplainedSchema = z
   .object({
@@ -123,6 +161,7 @@ export const ExplainedSchema = z
     rules: list(RuleRowSchema),
     counters: list(CounterSchema).openapi({ description: 'Only those of subjects the viewer sees.' }),
     countersHidden: count('Counters of groups above, or of others, that are left out.'),
+    rejection: maybe(RejectionSchema).openapi({ description: 'Absent: it was not rejected.' }),
     rejectionText: maybe(text('As the job page showed it, with today’s footers and disclosure.')),
     notRecorded: list(z.string()).openapi({ description: 'What could not be told, one sentence each.' }),
   })

@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { ConsoleReader } from '../../answers/contract.ts';
+import type { ApprovalCheck } from '../../core/approval/index.ts';
 import type { Log } from '../../core/environment/index.ts';
 import type { LimitsDesk } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
@@ -25,6 +26,8 @@ export interface PagesDeps {
   readonly origin: string;
   /** Tells a group's owner, e.g. by SNS; absent: a mail is opened in the reader's own program. */
   readonly tellOwner?: ReportSender;
+  /** Checks signed links to requests; absent: none is taken. */
+  readonly checkApproval?: ApprovalCheck;
   readonly log: Log;
 }
 

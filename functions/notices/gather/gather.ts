@@ -10,7 +10,7 @@ import type { Notice, ToldTally } from './notice.ts';
 import type { NoticeFormat } from './notice-format.ts';
 import type { NoticesDeps } from './notices-deps.ts';
 import { noticesOfRejected, type RejectedJobsNotices } from './rejected.ts';
-import { noticesOfRequests } from './requests.ts';
+import { type DecisionHref, noticesOfRequests } from './requests.ts';
 import {
   ALL,
   daysAt,
@@ -32,6 +32,7 @@ interface GatherAsked {
   readonly requests: readonly StoredRequest[];
   readonly known: OwnershipReader;
   readonly telling: NoticeFormat;
+  readonly decisionPage: DecisionHref;
   readonly deps: NoticesDeps;
 }
 
@@ -45,7 +46,12 @@ export async function gather(asked: GatherAsked): Promise<Gathered> {
   const { ledger, limitTable, log } = deps;
   const jobs = await noticesOfJobs(asked);
   const edits = await noticesOfEdits({ edit: cursor.edit, pointer, limitTable, known, telling, log });
-  const requests = await noticesOfRequests(cursor.requests, asked.requests, { known, telling, first });
+  const requests = await noticesOfRequests(cursor.requests, asked.requests, {
+    known,
+    telling,
+    first,
+    decisionPage: asked.decisionPage,
+  });
   const due = await noticesDue({ cursor, pointer, known, ledger, telling });
   const { due: dueNext, ...rest } = due.next;
   return {

@@ -6,6 +6,7 @@ import type { Ledger } from '../../core/ledger/index.ts';
 import type { LimitTable } from '../../core/limits/index.ts';
 import type { Notifier } from '../../core/notify/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
+import type { ChatNotifier } from '../tell-chat.ts';
 import type { CursorStore } from './cursor.ts';
 
 export interface NoticesDeps {
@@ -18,6 +19,10 @@ export interface NoticesDeps {
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
   readonly notify: Notifier;
+  /** GitLab's host as keys of the table have it, and lines, the first of which signs links to requests. Absent: they are not signed. */
+  readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
+  /** Absent: nobody is told in chat. */
+  readonly tellChat?: ChatNotifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** IANA zone of the rollup's days. */
   readonly zone: string;

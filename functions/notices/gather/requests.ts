@@ -22,7 +22,6 @@ import {
   FINANCE,
   type Ownership,
   ownAddressee,
-  REQUESTS_PAGE,
   subjectChainOf,
   subjectLabel,
   subjectPagePath,
@@ -38,10 +37,14 @@ import {
   noticeInstant,
   quotedWords,
   whenWritten,
+  words,
 } from './notice-format.ts';
 
 /** Whoever has not decided by then is asked again, and finance beside them. */
 const REMINDED_AFTER_MS = DAY_MS;
+
+/** Path of the page on which somebody decides a request. */
+export type DecisionHref = (request: string, to: Addressee) => string;
 
 interface RequestsTold {
   readonly notices: readonly Notice[];
@@ -56,7 +59,13 @@ export async function noticesOfRequests(
     known,
     telling,
     first,
-  }: { readonly known: OwnershipReader; readonly telling: NoticeFormat; readonly first: boolean },
+    decisionPage,
+  }: {
+    readonly known: OwnershipReader;
+    readonly telling: NoticeFormat;
+    readonly first: boolean;
+    readonly decisionPage: DecisionHref;
+  },
 ): Promise<RequestsTold> {
   const notices: Notice[] = [];
   const next: Record<string, ToldRequest> = {};
@@ -66,7 +75,7 @@ export async function noticesOfRequests(
     const { nowMs } = telling;
     if (isPending(each) && (before === undefined || nowMs - before.atMs >= REMINDED_AFTER_MS)) {
       const asked = (before?.asked ?? 0) + 1;
-      notices.push(...waiting(request, asked, await known(), telling));
+      notices.push(...waiting(request, asked, { ownership: await known(), telling, decisionPage }));
       next[request.id] = { asked, atMs: nowMs, decided: false };
     } else if (isDecided(each) && before?.decided !== true) {
       if (!first) notices.push(decided(request, await known(), telling));
@@ -81,8 +90,15 @@ export async function noticesOfRequests(
 function waiting(
   request: LimitRequest,
   asked: number,
-  ownership: Ownership,
-  telling: NoticeFormat,
+  {
+    ownership,
+    telling,
+    decisionPage,
+  }: {
+    readonly ownership: Ownership;
+    readonly telling: NoticeFormat;
+    readonly decisionPage: DecisionHref;
+  },
 ): readonly Notice[] {
   const { id, subject, requestedAtMs, link } = request;
   const label = subjectLabel(subject, ownership.directory);
@@ -99,13 +115,14 @@ function waiting(
       `${askText(request, ownership, telling)}.`,
       `Asked on ${noticeInstant(requestedAtMs, telling)}; approve or decline it${asked > 1 ? ` (told ${asked} times)` : ''}.${link === undefined ? '' : ` It is about ${name(link)}`}`,
     ],
-    page: REQUESTS_PAGE,
+    page: decisionPage(id, to),
     facts: { request: id, asked, ...factsOf(request) },
   }));
 }
 
 function decided(request: LimitRequest, ownership: Ownership, telling: NoticeFormat): Notice {
   const { id, subject, limit, state, decidedBy = 'somebody', decidedAtMs = telling.nowMs, note } = request;
+  const { link } = request;
   return {
     to: addresseeOf(subject, limit, ownership),
     id: `request:${id}:${state}`,
@@ -115,6 +132,7 @@ function decided(request: LimitRequest, ownership: Ownership, telling: NoticeFor
     lines: [
       `${state === 'approved' ? 'Approved' : 'Declined'}: ${askText(request, ownership, telling)}.`,
       `By ${name(decidedBy)} on ${noticeInstant(decidedAtMs, telling)}${note === undefined ? '' : `: ${quotedWords(note)}`}`,
+      ...(link === undefined || state !== 'approved' ? [] : [`Retry the job in GitLab: ${words(link)}`]),
     ],
     page: subjectPagePath(subject),
     facts: { request: id, state, decidedBy: name(decidedBy), ...factsOf(request) },

@@ -80,13 +80,13 @@ async function stackProblems(
 
 /** Those that somebody has to put there. */
 function secretsOf({ parameters, watchdog, console }: Settings): readonly string[] {
-  const { webhookTokens, webhookSecrets, hookToken } = parameters;
+  const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
   return [
     parameters.routerToken,
     parameters.gitlabToken,
     // As long as nothing is signed, there need be no signing token.
     webhookTokens ?? webhookSecrets,
-    ...(hookToken === undefined ? [] : [hookToken]),
+    ...[hookToken, chatWebhooks, approvalKey].filter((each) => each !== undefined),
     ...(watchdog ? [parameters.controllerToken] : []),
     ...(console === undefined ? [] : [parameters.signInSecret, parameters.consoleToken]),
   ];

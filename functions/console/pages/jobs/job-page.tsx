@@ -3,35 +3,47 @@ import type { ExplainedTerms, JobExplanation } from '../../../answers/job/model.
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Columns, Crumbs, Fact } from '../parts/layout.tsx';
-import { address, outside, subjectLink } from '../parts/links.tsx';
+import { outside, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, instant, type PageFormat, pageAmount } from '../parts/page-format.tsx';
 import { countersPart } from './job-counters-part.tsx';
 import { rulesPart } from './job-rules-part.tsx';
+import { type JobPageProps, rejectionPart } from './rejection-part.tsx';
 
-export const jobPage = (user: User, job: JobExplanation, telling: PageFormat): Markup => (
-  <ConsolePage title={`Job ${job.jobId}`} at="/jobs" user={user}>
-    <div class="head">
-      <div>
-        <Crumbs>
-          <li>
-            <a href="/jobs">Find a job</a>
-          </li>
-        </Crumbs>
-        <h1>{job.job.name ?? `Job ${job.jobId}`}</h1>
-        <p>
-          {verdict(job)} {instant(job.decidedAtMs, telling)} ({distance(job.decidedAtMs, telling.nowMs)})
-        </p>
+export const jobPage = (user: User, shown: JobPageProps, telling: PageFormat): Markup => {
+  const { job } = shown;
+  return (
+    <ConsolePage title={job.job.name ?? `Job ${job.jobId}`} at="/jobs" user={user}>
+      <div class="head">
+        <div>
+          <Crumbs>
+            <li>
+              <a href="/jobs">Find a job</a>
+            </li>
+          </Crumbs>
+          <h1>{job.job.name ?? `Job ${job.jobId}`}</h1>
+          <p>
+            {projectOf(job)} {verdict(job)} {instant(job.decidedAtMs, telling)} (
+            {distance(job.decidedAtMs, telling.nowMs)})
+          </p>
+        </div>
+        {job.job.url !== undefined && <div class="actions">{outside(job.job.url, 'The job in GitLab')}</div>}
       </div>
-      {job.job.url !== undefined && <div class="actions">{outside(job.job.url, 'The job in GitLab')}</div>}
-    </div>
-    {job.now !== undefined && job.now.outcome !== job.outcome && (
-      <div class={`note ${job.now.outcome === 'admitted' ? 'good' : 'warn'}`}>
-        <p>
-          If it came now it would be <strong>{job.now.outcome}</strong>.
-        </p>
-      </div>
-    )}
+      {rejectionPart(user, shown, telling)}
+      {job.rejection === undefined ? (
+        detailParts(job, telling)
+      ) : (
+        <details>
+          <summary>Every detail of this decision</summary>
+          {detailParts(job, telling)}
+        </details>
+      )}
+    </ConsolePage>
+  );
+};
+
+const detailParts = (job: JobExplanation, telling: PageFormat): Markup => (
+  <>
     <div class="two">
       <Card id="decision" title="Decision">
         <dl class="facts">
@@ -39,7 +51,6 @@ export const jobPage = (user: User, job: JobExplanation, telling: PageFormat): M
           <Fact name="Decision">
             <code>{job.decisionId}</code>
           </Fact>
-          <Fact name="Project">{projectOf(job)}</Fact>
           <Fact name="Pipeline">{job.job.pipelineId}</Fact>
           <Fact name="State">{STATES[job.state]}</Fact>
           <Fact name="Answered by">{ANSWERED[job.answered]}</Fact>
@@ -65,7 +76,6 @@ export const jobPage = (user: User, job: JobExplanation, telling: PageFormat): M
     {job.rejectionText !== undefined && (
       <Card id="text" title="What its page says">
         <pre>{job.rejectionText}</pre>
-        {wayOn(job)}
       </Card>
     )}
     <Card id="counters" title="Limits it counted on">
@@ -83,26 +93,8 @@ export const jobPage = (user: User, job: JobExplanation, telling: PageFormat): M
         </ul>
       </Card>
     )}
-  </ConsolePage>
+  </>
 );
-
-/** A rejected job's way on: to ask for more of the limit that refused it, of each that can be added to. */
-function wayOn({ counters, job }: JobExplanation): Markup | '' {
-  const refused = counters.filter(
-    ({ subject, atDecision }) => atDecision?.seen !== undefined && /^(group|project)\//.test(subject),
-  );
-  if (refused.length === 0) return '';
-  return (
-    <p class="actions">
-      {refused.map(({ subject, label, limit }) => (
-        <a class="button main" href={address('/ask', { subject, limit, link: job.url })}>
-          Ask for more of {label}
-          <span class="hidden"> {limit}</span>
-        </a>
-      ))}
-    </p>
-  );
-}
 
 const verdict = ({ outcome }: JobExplanation): Markup =>
   outcome === 'admitted' ? <span class="tag good">admitted</span> : <span class="tag bad">rejected</span>;

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { jobPagePath } from '../../../core/notify/index.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';
@@ -20,13 +21,20 @@ export function jobRoutes(deps: PagesDeps): Hono<SignInEnv> {
 }
 
 const WORD_CHARACTERS_MAX = 500;
+const REQUESTS_SHOWN = 5;
 
 async function showJob(c: PageContext, deps: PagesDeps, word: string): Promise<Response> {
   const { user } = c.var;
   const answer = await deps.read.job(word, user);
   switch (answer.outcome) {
-    case 'found':
-      return send(c, jobPage(user, answer.explanation, pageFormatOf(deps)));
+    case 'found': {
+      const { explanation: job } = answer;
+      // By this address a request is known to be about it.
+      const link = job.job.url ?? `${deps.origin}${jobPagePath(job.jobId)}`;
+      const rows = job.rejection === undefined ? [] : await deps.read.requests(user);
+      const requests = rows.filter((row) => row.link === link).slice(0, REQUESTS_SHOWN);
+      return send(c, jobPage(user, { job, link, requests }, pageFormatOf(deps)));
+    }
     case 'unknown':
       return send(c, findJobPage(user, word, answer.sentence), 404);
     case 'unreadable':

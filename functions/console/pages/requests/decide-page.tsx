@@ -35,8 +35,8 @@ export async function showDecision(
 ): Promise<Response> {
   const { user } = c.var;
   const requested = await editsOf(row, deps);
-  const note = values.note ?? '';
-  if (requested.stale) return send(c, decidePage(user, { row, preview: CHANGED, note }, pageFormatOf(deps)));
+  const given = { row, note: values.note ?? '', link: values.link };
+  if (requested.stale) return send(c, decidePage(user, { ...given, preview: CHANGED }, pageFormatOf(deps)));
   const { edits } = requested;
   const base = (await deps.desk.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, user);
@@ -47,7 +47,7 @@ export async function showDecision(
       ? { ...preview, rows: preview.rows.filter(({ field }) => field !== 'by' && !field.endsWith('by_user')) }
       : preview;
   const exact = await countedFor(deps, edits, base, values, user);
-  return send(c, decidePage(user, { row, preview: shown, exact, note }, pageFormatOf(deps)));
+  return send(c, decidePage(user, { ...given, preview: shown, exact }, pageFormatOf(deps)));
 }
 
 interface DecideShown {
@@ -59,6 +59,8 @@ interface DecideShown {
   /** Absent: not counted yet. */
   readonly exact?: BacktestAnswer | undefined;
   readonly note: string;
+  /** The signed one by which somebody came. */
+  readonly link?: string | undefined;
 }
 
 const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
@@ -80,7 +82,11 @@ const lockoutPart = ({ lockout }: ValidPreview): Markup | '' =>
 const LOCKOUT_SHOWN = 10;
 
 /** What a request asks for and what giving it would do, before anybody says yes. */
-const decidePage = (user: User, { row, preview, exact, note }: DecideShown, telling: PageFormat): Markup => (
+const decidePage = (
+  user: User,
+  { row, preview, exact, note, link }: DecideShown,
+  telling: PageFormat,
+): Markup => (
   <ConsolePage title={`Decide: ${wantedText(row, telling)} for ${row.path}`} at="/requests" user={user}>
     <div class="head">
       <div>
@@ -116,6 +122,7 @@ const decidePage = (user: User, { row, preview, exact, note }: DecideShown, tell
       </div>
     )}
     <PostForm user={user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
+      {link !== undefined && <input type="hidden" name="link" value={link} />}
       <div class="field">
         <label for="f-note">
           Note <small class="soft">required to decline</small>

@@ -12,6 +12,7 @@ import { COUNT_STEP } from '../parts/backtest-part.tsx';
 import type { Values } from '../parts/form-field.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type Problem, problemPage, unknownPlace } from '../problem-page.tsx';
+import { LINK_CHARACTERS_MAX, refusedLink } from './approval-visit.ts';
 import { askPage, chooseGroupPage } from './ask-page.tsx';
 import { showDecision } from './decide-page.tsx';
 import { requestsPage } from './requests-page.tsx';
@@ -65,7 +66,12 @@ export function requestPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.get('/requests/:id', async (c) => {
     const { user } = c.var;
     const row = (await read.requests(user)).find(({ id }) => id === c.req.param('id'));
-    return row?.mayDecide === true ? showDecision(c, deps, row, {}) : send(c, unknownPlace(user), 404);
+    const link = query(c, 'link', LINK_CHARACTERS_MAX);
+    const refused = await refusedLink(c, deps, row, link);
+    if (refused !== undefined) return refused;
+    return row?.mayDecide === true
+      ? showDecision(c, deps, row, link === undefined ? {} : { link })
+      : send(c, unknownPlace(user), 404);
   });
 
   app.post('/requests/:id', async (c) => {
@@ -75,6 +81,8 @@ export function requestPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const by = actingUser(user);
     // Nobody decides about what they cannot see.
     const row = (await read.requests(user)).find(({ id }) => id === c.req.param('id'));
+    const refused = await refusedLink(c, deps, row, values.link);
+    if (refused !== undefined) return refused;
     if (row === undefined) return send(c, unknownPlace(user), 404);
     if (values.step === COUNT_STEP && row.mayDecide) return showDecision(c, deps, row, values);
     if (verdict !== 'approve' && !note) return send(c, problemPage(user, NO_NOTE), 422);
@@ -85,6 +93,8 @@ export function requestPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
         : { verdict: 'decline', note: note ?? '' },
       by,
     );
+    if (values.link)
+      deps.log.info('approval link used', { request: row.id, outcome: outcome.outcome, user: user.id });
     if (outcome.outcome === 'approved' || outcome.outcome === 'declined')
       return c.redirect(`/requests?done=${outcome.outcome}`, 303);
     return send(c, problemPage(user, notDecided(outcome, user)), STATUS[outcome.outcome]);

@@ -2,7 +2,7 @@ import type { RequestRow } from '../../../answers/requests/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Done } from '../parts/layout.tsx';
-import { subjectLink } from '../parts/links.tsx';
+import { outside, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, type PageFormat } from '../parts/page-format.tsx';
 import { requestFacts, wantedText } from './request-facts.tsx';
@@ -90,6 +90,9 @@ const overLine = (row: RequestRow, telling: PageFormat): Markup => (
       {row.decidedBy !== undefined && <>, decided by {row.decidedBy}</>}
       {row.decidedAtMs !== undefined && <> {distance(row.decidedAtMs, telling.nowMs)}</>}
       {row.note !== undefined && <>: {row.note}</>}
+      {row.state === 'approved' && row.link !== undefined && (
+        <> · {outside(row.link, 'Retry the job in GitLab')}</>
+      )}
     </p>
   </li>
 );

@@ -145,15 +145,27 @@ test('a job that was rejected is admitted once finance approved what a developer
   expect(await console.ask(9)).toBe('BUDGET_EXHAUSTED');
 
   const developer = await as('dana-developer', '/jobs/9');
-  expect(await main(developer)).toContain('BUDGET_EXHAUSTED');
-  await developer.goto(`${console.url}/ask?subject=group/101`);
+  const stopped = await developer.getByRole('region', { name: 'What stopped it' }).textContent();
+  expect(stopped).toContain('CI budget of group acme/payments has 0.90 of 2.90 EUR left');
+  expect(await developer.getByRole('region', { name: 'What would help' }).textContent()).toContain(
+    'ask payments-leads',
+  );
+  // All of it is filled in; what is seen names no id and nothing that only programs read.
+  expect(await developer.getByLabel('Until').inputValue()).toBe('2026-11-30');
+  expect(await developer.getByRole('main').innerText()).not.toMatch(
+    /d-9-1|BUDGET_|ledger|group\/|T\d\d:\d\d/,
+  );
   await developer.getByLabel('How much more').fill('10');
-  await developer.getByLabel('Until').fill('2026-11-30');
   await developer.getByLabel('Reason').fill('Load tests');
   await developer.getByRole('button', { name: 'Send the request' }).click();
   expect(await developer.getByRole('status').textContent()).toContain('was filed');
   expect(await developer.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   expect(await console.ask(10)).toBe('BUDGET_EXHAUSTED');
+
+  await developer.goto(`${console.url}/jobs/9`);
+  const asked = developer.getByRole('region', { name: 'Asked for because of it' });
+  expect(await asked.textContent()).toContain('waits for somebody to decide');
+  expect(await developer.getByRole('button', { name: 'Send the request' }).count()).toBe(0);
 
   const finance = await as('fiona-finance', '/requests');
   const card = finance.getByRole('article').filter({ hasText: 'Load tests' });
@@ -162,6 +174,8 @@ test('a job that was rejected is admitted once finance approved what a developer
   await finance.getByRole('button', { name: 'Approve' }).click();
   expect(await finance.getByRole('status').textContent()).toContain('Approved');
   expect(await console.ask(11)).toBe('admitted');
+  await developer.reload();
+  expect(await asked.textContent()).toContain('approved by fiona-finance');
   await developer.goto(`${console.url}/groups/101`);
   const grants = developer.getByRole('table').filter({ hasText: 'Load tests' });
   expect(await grants.textContent()).toContain('+10.00 EUR');

@@ -26,6 +26,7 @@ beforeEach(async () => {
       told.push(message);
       return 'sent';
     },
+    checkApproval: async (token) => ({ outcome: token === 'signed' ? 'valid' : 'altered', role: 'finance' }),
   });
 });
 
@@ -163,6 +164,32 @@ test('what a developer asks for is approved by somebody else', async () => {
     state: 'approved',
     decidedBy: 'fiona',
   });
+});
+
+test('a request is approved within two clicks: from the list in two, from its link in one, with the preview before', async () => {
+  for (const [way, clicks] of [
+    ['list', 2],
+    ['link', 1],
+  ] as const) {
+    const [pending] = (await server.desk.requests({ rights: [], actor: 'x' })).filter(
+      ({ state }) => state === 'pending',
+    );
+    const page = await as('fiona', way === 'list' ? '/requests' : `/requests/${pending?.id}?link=signed`);
+    let clicked = 0;
+    const click = async (what: ReturnType<Page['getByRole']>): Promise<void> => {
+      clicked += 1;
+      await what.click();
+    };
+    if (way === 'list') await click(page.getByRole('link', { name: /^Look at it/ }).first());
+    expect(await page.getByRole('region', { name: 'What changes', exact: true }).count()).toBeGreaterThan(0);
+    await click(page.getByRole('button', { name: 'Approve' }));
+    expect(await page.getByRole('status').textContent()).toContain('Approved');
+    expect(clicked).toBe(clicks);
+    await server.close();
+    server = await startPages('full', {
+      checkApproval: async () => ({ outcome: 'valid', role: 'finance' }),
+    });
+  }
 });
 
 test('nobody declines without saying why', async () => {

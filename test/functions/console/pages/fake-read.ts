@@ -13,6 +13,7 @@ import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
 import { aClosedStatement } from '../../../support/statements/closed-months.ts';
 import type { FakeDesk } from './fake-desk.ts';
 import {
+  A_JOB_THAT_NEEDS_HELP,
   A_REJECTED_JOB,
   A_ROLLOUT_FORECAST,
   AN_EMPTY_SUBJECT,
@@ -137,6 +138,7 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     },
     async job(word) {
       if (word === '4711' || word === 'd-4711-1') return { outcome: 'found', explanation: A_REJECTED_JOB };
+      if (word === '4713') return { outcome: 'found', explanation: A_JOB_THAT_NEEDS_HELP };
       if (!/^(d-)?\d/.test(word))
         return {
           outcome: 'unreadable',

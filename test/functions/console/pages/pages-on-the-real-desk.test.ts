@@ -580,11 +580,33 @@ test('a rejected job is explained to whoever sees its group, and to nobody else'
   expect(mattered.split('<th scope="row"').length - 1).toBe(1);
   expect(mattered).not.toContain('does not ask');
   expect(folded).toMatch(/^<summary>\d+ other rules? with nothing against it/);
-  const ask4 = /href="(\/ask\?subject=group%2F104&amp;limit=money-month&amp;link=[^"]+)"/.exec(
-    seen.text,
-  )?.[1];
-  expect((await appFor(USERS.viewer).get(ask4?.replaceAll('&amp;', '&') ?? '')).status).toBe(200);
+  // What is missing is in the form already.
+  expect(seen.text).toMatch(/name="amount"[^>]* value="1\.00"/);
   expect((await appFor(USERS['viewer of another subtree']).get('/jobs/4')).status).toBe(404);
+});
+
+test('whoever asked because of a job reads on its page what became of it, and how to go on', async () => {
+  const { appFor, ask, desk } = await house();
+  await ask([1, 2, 3, 4].map((jobId) => aJob(jobId)));
+  const link = 'https://gitlab.example.com/acme/payments/cards/api/-/jobs/4';
+  const grant = {
+    subject: 'group/104',
+    limit: 'money-month',
+    amount: '+1',
+    from: '2026-11-21',
+    until: '2026-11-30',
+  };
+  const viewer = appFor(USERS.viewer);
+  const filed = await viewer.post('/ask', { ...grant, amount: '1', reason: 'Load tests', link });
+  expect(filed.status).toBe(303);
+  expect((await viewer.get('/jobs/4')).text).toContain('waits for somebody to decide');
+  const [request] = await desk.requests({ actor: 'fritz', rights: [{ role: 'finance' }] });
+  await appFor(USERS.finance).post(`/requests/${request?.id}`, { verdict: 'approve', note: 'go on' });
+  const after = (await viewer.get('/jobs/4')).text;
+  expect(after).toContain('approved by fritz: “go on”');
+  expect(after).toContain('If it came now it would be <strong>admitted</strong>.');
+  expect(after).toContain(`<a href="${link}" rel="noreferrer noopener">Retry it in GitLab</a>`);
+  expect((await viewer.get('/requests')).text).toContain('>Retry the job in GitLab</a>');
 });
 
 test('a limit for each pipeline is made in the form, stands on the page of its group and is edited from there', async () => {

@@ -60,6 +60,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['a rollout', '/edit?kind=rollout&subject=group/101'],
   ['the search of a job', '/jobs'],
   ['a job', '/jobs/4711'],
+  ['a rejected job and what would help it', '/jobs/4713'],
   ['the shadow report', '/shadow'],
   ['coverage', '/coverage'],
   ['the rollout', '/rollout'],

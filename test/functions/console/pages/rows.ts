@@ -481,9 +481,42 @@ export const A_REJECTED_JOB: JobExplanation = {
     },
   ],
   countersHidden: 1,
+  rejection: {
+    says: 'CI budget of group acme/payments is used up: 498.70 of 500.00 EUR for November 2026.',
+    others: [],
+    advice: [],
+    renewsAtMs: NOVEMBER.endMs,
+    owner: { name: 'payments-leads', contact: 'payments-leads@example.com' },
+    classes: [],
+  },
   rejectionText:
     'CI budget of group acme/payments is used up: 498.70 of 500.00 EUR for November 2026.\n\n[BUDGET_EXHAUSTED] job "e2e-large" was not started. Nothing is wrong with your code.',
   notRecorded: ['What counters showed that had room: only one that refuses is written down.'],
+};
+
+/** The limits are as they were, so it would be rejected again. */
+export const A_JOB_THAT_NEEDS_HELP: JobExplanation = {
+  ...A_REJECTED_JOB,
+  jobId: 4_713,
+  decisionId: 'd-4713-1',
+  job: { ...A_REJECTED_JOB.job, url: 'https://gitlab.example.com/acme/payments/gateway/-/jobs/4713' },
+  now: { ...TERMS, outcome: 'rejected' },
+  rejection: {
+    says: 'CI budget of group acme/payments has 1.30 of 500.00 EUR left for November 2026, this job needs 2.40 (resets in 10 days).',
+    others: [],
+    advice: [],
+    renewsAtMs: NOVEMBER.endMs,
+    owner: { name: 'payments-leads', contact: 'payments-leads@example.com' },
+    classes: [
+      { runnerClass: 'small', tags: ['linux', 'small'], microsPerMinute: 10_000, costMicros: 400_000 },
+      { runnerClass: 'medium', tags: ['linux', 'medium'], microsPerMinute: 30_000, costMicros: 1_200_000 },
+    ],
+    timeoutSeconds: 21 * 60,
+    request: {
+      ...{ subject: 'group/101', label: 'acme/payments', limit: 'money-month', unit: 'micros' },
+      ...{ amount: '1.10', fromDay: '2026-11-21', untilDay: '2026-11-30' },
+    },
+  },
 };
 
 const WARN_NEEDS: RolloutRow['classes'][number]['needs'] = [

@@ -34,7 +34,7 @@ const PICTURES: Readonly<Record<string, PictureSetting>> = {
   overview: { path: '/', height: 860 },
   group: { path: '/groups/101', height: 1010 },
   'group-narrow-dark': { path: '/groups/101', width: 390, height: 1010, dark: true },
-  job: { path: '/jobs/4711', height: 1100 },
+  job: { path: '/jobs/4713', height: 760 },
   'edit-preview': { path: LIMIT, height: 860, until: edit },
   'stale-edit-dark': {
     path: LIMIT,

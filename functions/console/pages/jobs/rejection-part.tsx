@@ -1,0 +1,183 @@
+import { unitRow } from '../../../../policies/units/unit.ts';
+import { amountText } from '../../../../policies/units/unit-texts.ts';
+import type { JobExplanation, JobRejection } from '../../../answers/job/model.ts';
+import type { RequestRow } from '../../../answers/requests/model.ts';
+import type { User } from '../../../core/signin/index.ts';
+import { field } from '../parts/form-field.tsx';
+import { Card, PostForm } from '../parts/layout.tsx';
+import { contactLink, outside } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { distance, instant, type PageFormat, pageAmount } from '../parts/page-format.tsx';
+import { wantedText } from '../requests/request-facts.tsx';
+
+export interface JobPageProps {
+  readonly job: JobExplanation;
+  /** Its page in GitLab or, where that is not known, here. */
+  readonly link: string;
+  /** What was asked for because of it. */
+  readonly requests: readonly RequestRow[];
+}
+
+/** What stopped a job, what would help it, and the request for more, filled in. Nothing for a job that was admitted. */
+export function rejectionPart(user: User, shown: JobPageProps, telling: PageFormat): Markup | '' {
+  const { job, requests } = shown;
+  const { rejection, now } = job;
+  if (rejection === undefined) return '';
+  const isWaiting = requests.some(
+    ({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > telling.nowMs,
+  );
+  const form =
+    rejection.request === undefined || isWaiting ? '' : requestForm(user, shown, rejection.request, telling);
+  const isAdmittedNow = now?.outcome === 'admitted';
+  return (
+    <>
+      <Card id="stopped" title="What stopped it">
+        <p>
+          <strong>{rejection.says}</strong>
+        </p>
+        {job.flagged && <p class="bad-text">It ran all the same: GitLab did not follow the answer.</p>}
+        {rejection.others.length > 0 && (
+          <>
+            <p>It would also have been stopped by:</p>
+            <ul>
+              {rejection.others.map((line) => (
+                <li>{line}</li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Card>
+      {requests.length > 0 && requestedPart(requests, job, telling)}
+      {isAdmittedNow ? (
+        <div class="note good">
+          <p>
+            If it came now it would be <strong>admitted</strong>.{' '}
+            {job.job.url === undefined ? 'Retry it in GitLab.' : retryLink(job)}
+          </p>
+        </div>
+      ) : (
+        <div class={form === '' ? undefined : 'two'}>
+          <Card id="helps" title="What would help">
+            {helpList(rejection, form !== '', telling)}
+          </Card>
+          {form}
+        </div>
+      )}
+    </>
+  );
+}
+
+const retryLink = ({ job }: JobExplanation): Markup | string =>
+  job.url === undefined ? '' : outside(job.url, 'Retry it in GitLab');
+
+function helpList(rejection: JobRejection, hasForm: boolean, telling: PageFormat): Markup {
+  const { classes, timeoutSeconds, renewsAtMs, owner, advice } = rejection;
+  return (
+    <ul>
+      {advice.map((line) => (
+        <li>{line}</li>
+      ))}
+      {classes.map(({ runnerClass, tags, microsPerMinute, costMicros }) => (
+        <li>
+          A cheaper runner: <strong>{runnerClass}</strong> (<code>tags: [{tags.join(', ')}]</code>) at{' '}
+          {amountText(microsPerMinute, 'micros', telling.currency)} a minute now. The job would cost{' '}
+          {pageAmount(costMicros, 'micros', telling)} and fit.
+        </li>
+      ))}
+      {timeoutSeconds !== undefined && (
+        <li>
+          A shorter timeout: with{' '}
+          <strong>
+            <code>timeout: {timeoutSeconds / 60} minutes</code>
+          </strong>{' '}
+          it would fit into what is left.
+        </li>
+      )}
+      {renewsAtMs !== undefined && (
+        <li>
+          Waiting: the limit starts anew {instant(renewsAtMs, telling)} ({distance(renewsAtMs, telling.nowMs)}
+          ).
+        </li>
+      )}
+      <li>
+        A higher limit: ask <strong>{owner?.name ?? 'the owners of the group'}</strong>
+        {owner?.contact !== undefined && <> ({contactLink(owner.contact)})</>}
+        {hasForm ? ', or send the request filled in here.' : '.'}
+      </li>
+      {classes.length === 0 && timeoutSeconds === undefined && advice.length === 0 && (
+        <li class="soft">No cheaper runner and no shorter timeout would make it fit.</li>
+      )}
+    </ul>
+  );
+}
+
+const requestedPart = (requests: readonly RequestRow[], job: JobExplanation, telling: PageFormat): Markup => (
+  <Card id="requested" title="Asked for because of it">
+    <ul>
+      {requests.map((row) => (
+        <li>
+          {wantedText(row, telling)} for {row.path}, by {row.requestedBy}: {stateWords(row)}
+          {row.state === 'approved' && <> {retryLink(job)}</>}
+        </li>
+      ))}
+    </ul>
+  </Card>
+);
+
+function stateWords({ state, decidedBy = 'somebody', note }: RequestRow): string {
+  const why = note === undefined ? '' : `: “${note}”`;
+  switch (state) {
+    case 'approved':
+      return `approved by ${decidedBy}${why}.`;
+    case 'declined':
+      return `declined by ${decidedBy}${why}.`;
+    case 'pending':
+      return 'waits for somebody to decide.';
+  }
+}
+
+function requestForm(
+  user: User,
+  { job: { job }, link }: JobPageProps,
+  { subject, label, limit, unit, amount, fromDay, untilDay }: NonNullable<JobRejection['request']>,
+  { currency }: PageFormat,
+): Markup {
+  const name = job.name ?? 'A job';
+  const where = job.projectPath === undefined ? '' : ` of ${job.projectPath}`;
+  const values = { amount, until: untilDay, reason: `${name}${where} was rejected.` };
+  const hidden = { subject, limit, from: fromDay, link };
+  return (
+    <PostForm user={user} class="card" action="/ask">
+      <h2>Ask for more for {label}</h2>
+      {Object.entries(hidden).map(([each, value]) => (
+        <input type="hidden" name={each} value={value} />
+      ))}
+      {field(
+        {
+          name: 'amount',
+          label: unitRow(unit).inCurrency ? `How much more, ${currency}` : 'How much more',
+          required: true,
+          short: true,
+          hint: 'What this job lacks; ask for more if others will follow.',
+        },
+        values,
+        NO_PROBLEMS,
+      )}
+      {field(
+        { name: 'until', label: 'Until', type: 'date', required: true, short: true },
+        values,
+        NO_PROBLEMS,
+      )}
+      {field(
+        { name: 'reason', label: 'Reason', type: 'textarea', required: true, max: 500 },
+        values,
+        NO_PROBLEMS,
+      )}
+      <div class="actions">
+        <button class="main">Send the request</button>
+      </div>
+    </PostForm>
+  );
+}
+
+const NO_PROBLEMS: ReadonlyMap<string, string> = new Map();

@@ -1,0 +1,96 @@
+/** Brings what an owner was told by mail into their channel as well. Mail is what counts: a chat that fails is logged, and not told again. */
+
+import {
+  ChatError,
+  type ChatMessage,
+  type ChatSender,
+  channelOf,
+  readChatChannels,
+} from '../core/chat/index.ts';
+import type { LedgerClock, Log } from '../core/environment/index.ts';
+import { type Addressee, linkTo } from '../core/notify/index.ts';
+import { noticeOrder, noticesHeadline } from './digest.ts';
+import type { Notice } from './gather/notice.ts';
+
+/** Nobody scrolls further; the console has them all. */
+const NOTICES_SHOWN = 10;
+/** A run has a minute, and mail goes first. */
+const RUN_MS = 20_000;
+
+interface ChatNotifierDeps {
+  /** Lines as `readChatChannels` takes them. */
+  readonly lines: () => Promise<readonly string[]>;
+  readonly sender: ChatSender;
+  readonly clock: Pick<LedgerClock, 'monotonicMs'>;
+  readonly consoleUrl: string | undefined;
+  readonly log: Log;
+}
+
+/** Tells owners in chat what they were mailed. Never throws. */
+export type ChatNotifier = (told: readonly ToldNotices[]) => Promise<void>;
+
+interface ToldNotices {
+  readonly to: Addressee;
+  readonly notices: readonly Notice[];
+}
+
+export const chatNotifier =
+  ({ lines, sender, clock, consoleUrl, log }: ChatNotifierDeps): ChatNotifier =>
+  async (told) => {
+    if (told.length === 0) return;
+    const untilMs = clock.monotonicMs() + RUN_MS;
+    const counts = { sent: 0, failed: 0, late: 0 };
+    try {
+      const { channels, unreadable } = readChatChannels(await lines());
+      if (unreadable.length > 0) log.warn('chat webhooks unreadable', { lines: unreadable.join(',') });
+      for (const { to, notices } of told) {
+        const channel = channelOf(to, channels);
+        if (channel === undefined) continue;
+        if (clock.monotonicMs() >= untilMs) counts.late += 1;
+        else if (await isSent(chatDigest(notices, consoleUrl), channel)) counts.sent += 1;
+        else counts.failed += 1;
+      }
+    } catch (error) {
+      log.warn('chat webhooks not read', { error: error instanceof Error ? error.name : '' });
+    }
+    if (counts.sent + counts.failed + counts.late > 0) log.info('chats told', counts);
+
+    async function isSent(
+      message: ChatMessage,
+      channel: Parameters<ChatSender['send']>[1],
+    ): Promise<boolean> {
+      try {
+        await sender.send(message, channel);
+        return true;
+      } catch (error) {
+        if (!(error instanceof ChatError)) throw error;
+        log.warn('chat not told', { channel: channel.channel, service: channel.service, code: error.code });
+        return false;
+      }
+    }
+  };
+
+function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
+  const sorted = noticeOrder(notices);
+  const shown = sorted.slice(0, NOTICES_SHOWN);
+  const more = sorted.length - shown.length;
+  const history = linkTo(consoleUrl, '/history');
+  return {
+    title: `Tollgate: ${noticesHeadline(sorted)}`,
+    parts: [
+      ...shown.map(({ lines, page, kind }) => {
+        const href = linkTo(consoleUrl, page);
+        const text = kind === 'request-waiting' ? 'Look at it and decide' : 'Open';
+        return { text: lines.join('\n'), ...(href !== undefined && { link: { text, href } }) };
+      }),
+      ...(more > 0
+        ? [
+            {
+              text: `and ${more} more`,
+              ...(history !== undefined && { link: { text: 'All changes', href: history } }),
+            },
+          ]
+        : []),
+    ],
+  };
+}
