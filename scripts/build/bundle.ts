@@ -65,7 +65,7 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   'ssm-limits': 535,
   notices: 560,
   requeue: 500,
-  console: 1_310,
+  console: 1_350,
 };
 export const ADMIT_BUNDLE_BYTES_MAX = BUNDLE_KB_MAX.admit * 1024;
 

@@ -1,4 +1,4 @@
-/** A share more or less for all limits of a kind in a place at once. Digit by digit, never through a float. */
+/** A share more or less for all limits of a kind in a place at once, however many: none is no change. Digit by digit, never through a float. */
 import { readWrittenAmount } from '../../../../policies/document/written/written-amount.ts';
 import { capOf } from '../../../../policies/limits/cap.ts';
 import type { Entry, LimitsDraft } from './draft.ts';
@@ -23,11 +23,6 @@ export function scaleLimits(draft: LimitsDraft, edit: ScaleLimits): undefined {
     if (of === undefined || capOf(of) !== undefined || !isScaled(entry, unit)) return false;
     return of === subject || (below && (subject === 'instance' || reaches?.(subject, of) === true));
   });
-  if (meant.length === 0)
-    return draft.refuse(
-      'subject',
-      `'${subject}'; ${below ? 'neither it nor what is below it has a' : 'it has no'} limit of ${unit} with an amount of its own`,
-    );
   for (const entry of meant) {
     const was = String(entry[unit]);
     // Nobody's currency: a share has none.

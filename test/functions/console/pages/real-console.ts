@@ -42,8 +42,6 @@ const LIMITS = {
     { on: { group: 101 }, money: 3, ...month, owner: 'payments-leads' },
     { on: { group: 102 }, money: 200, ...month },
     { on: { group: 103 }, money: 300, ...month },
-    { on: { group: 103 }, minutes: 5_000, ...month },
-    { on: { group: 103 }, jobs: 50 },
     { on: { group: 104 }, money: 50, ...month },
     { on: { group: 101 }, minutes: 0, ...month, mode: 'shadow', owner: 'payments-leads' },
   ],

@@ -52,10 +52,12 @@ test.each([
   [{ subject: 'group/100', by: '8%' }, "by: '8%'; expected a share such as +8% or -12.5%"],
   [{ subject: 'group/100', by: '-101%' }, "by: '-101%' would be less than nothing"],
   [{ subject: 'group/100', by: '+8%', round: '0' }, "round: '0'; expected a step above 0, such as 10 or 0.5"],
-  [
-    { subject: 'group/300', by: '+8%' },
-    "subject: 'group/300'; neither it nor what is below it has a limit of money with an amount of its own",
-  ],
 ] as const)('%j is refused', (edit, problem) => {
   expect(scaled(edit)).toEqual([problem]);
+});
+
+test('a place without such limits is no change', () => {
+  expect(scaled({ subject: 'group/300', by: '+8%' })).toEqual(
+    DOCUMENT.limits.map(({ money, minutes }) => money ?? minutes),
+  );
 });
