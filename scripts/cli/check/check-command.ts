@@ -19,9 +19,10 @@ import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { checkJson } from './check-json.ts';
+import { checkMarkdown } from './check-markdown.ts';
 import { checkText } from './check-text.ts';
 import { codeQuality } from './code-quality.ts';
-import { checkPipeline, countOf } from './pipeline-check.ts';
+import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
 import { RUN_FLAGS, RUN_FLAGS_HELP, readRun } from './run-flags.ts';
 
@@ -34,6 +35,8 @@ const FLAGS = {
   images: 'text',
   verbose: 'switch',
   'code-quality': 'text',
+  before: 'text',
+  markdown: 'text',
 } as const;
 
 const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
@@ -61,6 +64,8 @@ How
                           with those that GitLab sends. Those of GitLab's settings are known by --variable
   --verbose               every rule of every job, matched or not
   --code-quality <file>   also write GitLab's code quality report
+  --before <dir | file>   the pipeline of the target branch, under the same rules: what it costs is told beside
+  --markdown <file>       also write the check as a merge request shows it
   --json                  one object with everything
 
 Documents
@@ -76,25 +81,30 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   const rules = rulesFor(values.class, readRules(values, io), nowMs);
   const { file, folder } = pipelineFile(words[0], io.cwd);
   const place = readPlaceFlags(values, rules.directory);
-  const pipeline = expandPipeline(file, readRun(values, place));
   const shown = relative(io.cwd, file) || basename(file);
-  if (isUnread(pipeline)) throw noJobs(shown, pipeline);
   const timeoutSeconds = timeoutOf(values.timeout);
-  const check = checkPipeline(
-    pipeline,
-    { ...rules, estimator: timeoutEstimator },
-    {
-      place,
-      nowMs,
-      images:
-        values.images === undefined
-          ? 'expanded'
-          : readChoice('images', values.images, ['expanded', 'as-written']),
-      ...(timeoutSeconds !== undefined && { projectTimeoutSeconds: timeoutSeconds }),
-    },
-  );
-  const reportFile = values['code-quality'];
-  if (reportFile !== undefined) writeReport(resolve(io.cwd, reportFile), codeQuality(check, folder));
+  const options = {
+    place,
+    nowMs,
+    images:
+      values.images === undefined
+        ? ('expanded' as const)
+        : readChoice('images', values.images, ['expanded', 'as-written']),
+    ...(timeoutSeconds !== undefined && { projectTimeoutSeconds: timeoutSeconds }),
+  };
+  const checkOf = (path: string): PipelineCheck => {
+    const pipeline = expandPipeline(path, readRun(values, place));
+    if (isUnread(pipeline)) throw noJobs(relative(io.cwd, path) || basename(path), pipeline);
+    return checkPipeline(pipeline, { ...rules, estimator: timeoutEstimator }, options);
+  };
+  const check = checkOf(file);
+  const before = values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
+  const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
+    const path = values[flag];
+    if (path !== undefined) writeReport(flag, resolve(io.cwd, path), text());
+  };
+  write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
+  write('markdown', () => checkMarkdown(check, before));
   if (values.json) {
     const about = {
       pipeline: shown,
@@ -103,11 +113,11 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
       policyVersion: rules.policy.version,
       limitsVersion: rules.limits.version,
     };
-    io.out(`${JSON.stringify(checkJson(check, about))}\n`);
+    io.out(`${JSON.stringify(checkJson(check, before, about))}\n`);
   } else {
     const paint = paintWhen(io.colours);
     io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
-    io.out(checkText(check, { columns: io.columns, paint, verbose: values.verbose }));
+    io.out(checkText(check, before, { columns: io.columns, paint, verbose: values.verbose }));
   }
   return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
 }
@@ -131,12 +141,12 @@ function noJobs(file: string, { problems, notFetched }: ExpandedPipeline): Usage
   return new UsageError([`${file}: has no jobs that can be read`, ...why].join('\n'));
 }
 
-function writeReport(file: string, report: readonly object[]): void {
+function writeReport(flag: string, file: string, text: string): void {
   try {
-    writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
+    writeFileSync(file, text);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
-    throw new UsageError(`--code-quality ${file}: cannot be written (${code}); does ${dirname(file)} exist?`);
+    throw new UsageError(`--${flag} ${file}: cannot be written (${code}); does ${dirname(file)} exist?`);
   }
 }
 
