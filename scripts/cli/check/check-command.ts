@@ -22,6 +22,7 @@ import { checkJson } from './check-json.ts';
 import { checkMarkdown } from './check-markdown.ts';
 import { checkText } from './check-text.ts';
 import { codeQuality } from './code-quality.ts';
+import { noteStep } from './note-step.ts';
 import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
 import { RUN_FLAGS, RUN_FLAGS_HELP, readRun } from './run-flags.ts';
@@ -37,6 +38,7 @@ const FLAGS = {
   'code-quality': 'text',
   before: 'text',
   markdown: 'text',
+  note: 'switch',
 } as const;
 
 const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
@@ -66,12 +68,13 @@ How
   --code-quality <file>   also write GitLab's code quality report
   --before <dir | file>   the pipeline of the target branch, under the same rules: what it costs is told beside
   --markdown <file>       also write the check as a merge request shows it
+  --note                  in a job of a merge request: keep one note with it, by the token in TOLLGATE_NOTE_TOKEN
   --json                  one object with everything
 
 Documents
 ${RULES_FLAGS_HELP}
 
-Exit codes: 0 no rule rejects a job, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
+Exit codes: 0 no rule rejects a job, 1 none does but the note failed, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
 
 export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
 
@@ -105,6 +108,7 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   };
   write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
   write('markdown', () => checkMarkdown(check, before));
+  const noted = values.note ? await noteStep(checkMarkdown(check, before), io) : EXIT.ok;
   if (values.json) {
     const about = {
       pipeline: shown,
@@ -119,7 +123,7 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
     io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
     io.out(checkText(check, before, { columns: io.columns, paint, verbose: values.verbose }));
   }
-  return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
+  return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : noted;
 }
 
 const rulesFor = (name: string | undefined, rules: FileRules, nowMs: number): FileRules =>
