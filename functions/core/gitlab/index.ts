@@ -40,6 +40,7 @@ export { isTerminal, JOB_STATUSES, type JobStatus, type JobTruth, REJECTED_BY_RO
 export { patiently } from './patiently.ts';
 export { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 export { type RestCallDeps, restCall } from './rest-call.ts';
+export { restChange } from './rest-change.ts';
 export { createGitLabDirectory } from './rest-directory.ts';
 export { createGitLab, parseRestJob } from './rest-gitlab.ts';
 export { pageQuery } from './rest-pages.ts';

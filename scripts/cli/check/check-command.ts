@@ -19,9 +19,11 @@ import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { checkJson } from './check-json.ts';
+import { checkMarkdown } from './check-markdown.ts';
 import { checkText } from './check-text.ts';
 import { codeQuality } from './code-quality.ts';
-import { checkPipeline, countOf } from './pipeline-check.ts';
+import { noteStep } from './note-step.ts';
+import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
 import { RUN_FLAGS, RUN_FLAGS_HELP, readRun } from './run-flags.ts';
 
@@ -34,6 +36,9 @@ const FLAGS = {
   images: 'text',
   verbose: 'switch',
   'code-quality': 'text',
+  before: 'text',
+  markdown: 'text',
+  note: 'switch',
 } as const;
 
 const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
@@ -61,12 +66,15 @@ How
                           with those that GitLab sends. Those of GitLab's settings are known by --variable
   --verbose               every rule of every job, matched or not
   --code-quality <file>   also write GitLab's code quality report
+  --before <dir | file>   the pipeline of the target branch, under the same rules: what it costs is told beside
+  --markdown <file>       also write the check as a merge request shows it
+  --note                  in a job of a merge request: keep one note with it, by the token in TOLLGATE_NOTE_TOKEN
   --json                  one object with everything
 
 Documents
 ${RULES_FLAGS_HELP}
 
-Exit codes: 0 no rule rejects a job, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
+Exit codes: 0 no rule rejects a job, 1 none does but the note failed, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
 
 export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
 
@@ -76,25 +84,31 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   const rules = rulesFor(values.class, readRules(values, io), nowMs);
   const { file, folder } = pipelineFile(words[0], io.cwd);
   const place = readPlaceFlags(values, rules.directory);
-  const pipeline = expandPipeline(file, readRun(values, place));
   const shown = relative(io.cwd, file) || basename(file);
-  if (isUnread(pipeline)) throw noJobs(shown, pipeline);
   const timeoutSeconds = timeoutOf(values.timeout);
-  const check = checkPipeline(
-    pipeline,
-    { ...rules, estimator: timeoutEstimator },
-    {
-      place,
-      nowMs,
-      images:
-        values.images === undefined
-          ? 'expanded'
-          : readChoice('images', values.images, ['expanded', 'as-written']),
-      ...(timeoutSeconds !== undefined && { projectTimeoutSeconds: timeoutSeconds }),
-    },
-  );
-  const reportFile = values['code-quality'];
-  if (reportFile !== undefined) writeReport(resolve(io.cwd, reportFile), codeQuality(check, folder));
+  const options = {
+    place,
+    nowMs,
+    images:
+      values.images === undefined
+        ? ('expanded' as const)
+        : readChoice('images', values.images, ['expanded', 'as-written']),
+    ...(timeoutSeconds !== undefined && { projectTimeoutSeconds: timeoutSeconds }),
+  };
+  const checkOf = (path: string): PipelineCheck => {
+    const pipeline = expandPipeline(path, readRun(values, place));
+    if (isUnread(pipeline)) throw noJobs(relative(io.cwd, path) || basename(path), pipeline);
+    return checkPipeline(pipeline, { ...rules, estimator: timeoutEstimator }, options);
+  };
+  const check = checkOf(file);
+  const before = values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
+  const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
+    const path = values[flag];
+    if (path !== undefined) writeReport(flag, resolve(io.cwd, path), text());
+  };
+  write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
+  write('markdown', () => checkMarkdown(check, before));
+  const noted = values.note ? await noteStep(checkMarkdown(check, before), io) : EXIT.ok;
   if (values.json) {
     const about = {
       pipeline: shown,
@@ -103,13 +117,13 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
       policyVersion: rules.policy.version,
       limitsVersion: rules.limits.version,
     };
-    io.out(`${JSON.stringify(checkJson(check, about))}\n`);
+    io.out(`${JSON.stringify(checkJson(check, before, about))}\n`);
   } else {
     const paint = paintWhen(io.colours);
     io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
-    io.out(checkText(check, { columns: io.columns, paint, verbose: values.verbose }));
+    io.out(checkText(check, before, { columns: io.columns, paint, verbose: values.verbose }));
   }
-  return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : EXIT.ok;
+  return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : noted;
 }
 
 const rulesFor = (name: string | undefined, rules: FileRules, nowMs: number): FileRules =>
@@ -131,12 +145,12 @@ function noJobs(file: string, { problems, notFetched }: ExpandedPipeline): Usage
   return new UsageError([`${file}: has no jobs that can be read`, ...why].join('\n'));
 }
 
-function writeReport(file: string, report: readonly object[]): void {
+function writeReport(flag: string, file: string, text: string): void {
   try {
-    writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
+    writeFileSync(file, text);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
-    throw new UsageError(`--code-quality ${file}: cannot be written (${code}); does ${dirname(file)} exist?`);
+    throw new UsageError(`--${flag} ${file}: cannot be written (${code}); does ${dirname(file)} exist?`);
   }
 }
 

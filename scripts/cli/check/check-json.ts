@@ -2,20 +2,23 @@ import { ruleJson } from '../evaluation/rule-json.ts';
 import type { JobCheck } from './job-check.ts';
 import { countOf, type PipelineCheck } from './pipeline-check.ts';
 
-/** The check for scripts: one object, every rule of every job. Amounts in whole units, money in micro-units. */
-export function checkJson(check: PipelineCheck, about: Readonly<Record<string, unknown>>): object {
+/**
+ * The check for scripts: one object, every rule of every job. Amounts in whole units, money in micro-units.
+ *
+ * @param before - the pipeline of the target branch, told as its totals.
+ */
+export function checkJson(
+  check: PipelineCheck,
+  before: PipelineCheck | undefined,
+  about: Readonly<Record<string, unknown>>,
+): object {
   const { pipeline } = check;
   return {
     ...about,
     currency: check.currency,
     jobs: check.jobs.map(jobJson),
-    total: {
-      jobs: check.jobs.length,
-      costMicros: check.costMicros,
-      rejected: countOf(check, 'rejected'),
-      notSure: countOf(check, 'not sure'),
-      ok: countOf(check, 'ok'),
-    },
+    total: totalJson(check),
+    ...(before !== undefined && { before: totalJson(before) }),
     limits: check.limits.map(({ counter: _, ...ask }) => ask),
     notFetched: pipeline.notFetched,
     bridges: pipeline.bridges,
@@ -28,6 +31,14 @@ export function checkJson(check: PipelineCheck, about: Readonly<Record<string, u
     notEvaluated: ['when'],
   };
 }
+
+const totalJson = (check: PipelineCheck): object => ({
+  jobs: check.jobs.length,
+  costMicros: check.costMicros,
+  rejected: countOf(check, 'rejected'),
+  notSure: countOf(check, 'not sure'),
+  ok: countOf(check, 'ok'),
+});
 
 const jobJson = ({ job, terms, verdict, rejects, watched, untold, asks, results }: JobCheck): object => ({
   name: job.name,

@@ -19,7 +19,7 @@ interface Layout {
 }
 
 /** The check for people: jobs, findings, limits, what is not known, and the sum in the last line. */
-export function checkText(check: PipelineCheck, layout: Layout): string {
+export function checkText(check: PipelineCheck, before: PipelineCheck | undefined, layout: Layout): string {
   const { jobs, currency, pipeline } = check;
   return [
     createdText(check, layout),
@@ -39,7 +39,7 @@ export function checkText(check: PipelineCheck, layout: Layout): string {
     listText('Perhaps not as meant', pipeline.warnings, layout),
     listText('Not understood', pipeline.problems, layout),
     ...(layout.verbose ? jobs.map((job) => rulesText(job, currency, layout)) : []),
-    `${summaryText(check, layout.paint)}\n`,
+    `${summaryText(check, before, layout.paint)}\n`,
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -153,13 +153,16 @@ function rulesText({ job, results }: JobCheck, currency: string, { columns, pain
   return `${paint.strong(printable(job.name))}\n${ruleTable(results, currency, columns, paint)}`;
 }
 
-function summaryText(check: PipelineCheck, paint: Paint): string {
+function summaryText(check: PipelineCheck, before: PipelineCheck | undefined, paint: Paint): string {
   const { jobs, costMicros, currency } = check;
   const rejected = countOf(check, 'rejected');
   const unsure = countOf(check, 'not sure');
   const depends = jobs.filter(({ job }) => job.dependsOn !== undefined).length;
   const parts = [
     `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}, about ${amountText(costMicros, 'micros', currency, 'up')} a run`,
+    ...(before === undefined
+      ? []
+      : [`before about ${amountText(before.costMicros, 'micros', currency, 'up')}`]),
     rejected === 0 ? paint.good('none would be rejected') : paint.bad(`${rejected} would be rejected`),
     ...(unsure === 0 ? [] : [paint.warn(`${unsure} not sure`)]),
     ...(depends === 0 ? [] : [paint.warn(`${depends} ${depends === 1 ? 'depends' : 'depend'} on rules`)]),

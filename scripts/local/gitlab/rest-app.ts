@@ -10,6 +10,7 @@ import { groupHookRoutes } from './group-hook-routes.ts';
 import { DISCOVERY_PATH, instanceRoutes } from './instance-routes.ts';
 import type { LocalJob } from './job.ts';
 import type { JobBook } from './job-book.ts';
+import { noteRoutes } from './note-routes.ts';
 import { keysetPage, numberedPage } from './pagination.ts';
 import type { PipelineBook } from './pipeline-book.ts';
 import { jobMessageRoute, pipelineRoutes } from './pipeline-routes.ts';
@@ -123,6 +124,7 @@ export function restApp(parts: RestParts): Hono {
   groupHookRoutes(app, parts.groupHooks, parts.administration, parts.newestJob);
   pipelineRoutes(app, parts);
   placeRoutes(app, parts.places, parts.administration, instanceUrl);
+  noteRoutes(app, []);
   runnerJobRoutes(app, parts.runnerJobs, book);
   jobMessageRoute(root, parts.token, book);
   root.notFound(notFound);

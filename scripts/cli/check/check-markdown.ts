@@ -1,0 +1,112 @@
+import { amountText } from '../../../policies/units/unit-texts.ts';
+import { printable } from '../../terminal/paint.ts';
+import { askText } from '../evaluation/limit-ask.ts';
+import { type PipelineFinding, rejecting, untelling } from './findings.ts';
+import { shortenedName } from './job-rows.ts';
+import { countOf, type PipelineCheck } from './pipeline-check.ts';
+
+const FINDINGS_SHOWN = 20;
+const JOBS_SHOWN = 6;
+const CHANGES_SHOWN = 20;
+const LIMITS_SHOWN = 20;
+const TEXT_COLUMNS_MAX = 400;
+
+/**
+ * The check for a merge request. Whatever a file or a rule says stands in code spans on one line, so that GitLab takes none of
+ * it for a quick action, a mention or a table.
+ *
+ * @param before - the pipeline of the target branch.
+ */
+export function checkMarkdown(check: PipelineCheck, before: PipelineCheck | undefined): string {
+  const { jobs, currency } = check;
+  const parts = [
+    `### Tollgate: ${costLine(check, before)}`,
+    totalsTable(check, before),
+    listed('Would be rejected', findingLines(rejecting(jobs, currency)), FINDINGS_SHOWN),
+    listed('Cannot tell', findingLines(untelling(jobs, currency)), FINDINGS_SHOWN),
+    ...(before === undefined ? [] : [listed('Costs that change', changeLines(check, before), CHANGES_SHOWN)]),
+    listed('One run asks of the limits, as estimated', limitLines(check), LIMITS_SHOWN),
+    listed('Includes not fetched, what they define is missing here', check.pipeline.notFetched.map(code), 10),
+    listed('Not understood', check.pipeline.problems.map(code), 10),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function costLine({ costMicros, currency }: PipelineCheck, before: PipelineCheck | undefined): string {
+  const now = `about ${money(costMicros, currency)} a run`;
+  if (before === undefined) return now;
+  const more = costMicros - before.costMicros;
+  if (more === 0) return `${now}, as before`;
+  return `${now}, ${money(Math.abs(more), currency)} ${more > 0 ? 'more' : 'less'} than before`;
+}
+
+function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined): string {
+  const both = before === undefined ? [check] : [check, before];
+  const row = (title: string, text: (each: PipelineCheck) => string | number): string =>
+    `| ${[title, ...both.map(text)].join(' | ')} |`;
+  return [
+    before === undefined ? '| | now |' : '| | now | before |',
+    before === undefined ? '|---|--:|' : '|---|--:|--:|',
+    row('Cost of a run', ({ costMicros, currency }) => money(costMicros, currency)),
+    row('Jobs', ({ jobs }) => jobs.length),
+    row('Would be rejected', (each) => countOf(each, 'rejected')),
+    row('Not sure', (each) => countOf(each, 'not sure')),
+    row('Depend on rules', ({ jobs }) => jobs.filter(({ job }) => job.dependsOn !== undefined).length),
+  ].join('\n');
+}
+
+const findingLines = (findings: readonly PipelineFinding[]): readonly string[] =>
+  findings.map(({ rule, text, message, jobs, everyJob }) => {
+    const names = [...new Set(jobs.map(({ job }) => job.definedAs))];
+    const rest = names.length - JOBS_SHOWN;
+    const shown = names.slice(0, JOBS_SHOWN).map(code).join(', ');
+    const whom = everyJob && jobs.length > 1 ? 'every job' : rest > 0 ? `${shown} and ${rest} more` : shown;
+    return `${code(rule)}: ${code(text)} (${whom})${message === undefined ? '' : `: ${code(message)}`}`;
+  });
+
+/** What the jobs of one entry of the file cost together, where that differs; the largest difference first. */
+function changeLines(check: PipelineCheck, before: PipelineCheck): readonly string[] {
+  const now = costByEntry(check);
+  const then = costByEntry(before);
+  return [...new Set([...now.keys(), ...then.keys()])]
+    .map((name) => ({ name, from: then.get(name), to: now.get(name) }))
+    .filter(({ from, to }) => from !== to)
+    .toSorted((a, b) => changeMicros(b) - changeMicros(a))
+    .map(({ name, from, to }) => {
+      const texts = [from, to].map((each) => (each === undefined ? undefined : money(each, check.currency)));
+      const [was, is] = texts;
+      if (was === undefined) return `${code(name)}: new, ${is}`;
+      return is === undefined ? `${code(name)}: gone, was ${was}` : `${code(name)}: ${was} → ${is}`;
+    });
+}
+
+const changeMicros = ({ from = 0, to = 0 }: { from?: number | undefined; to?: number | undefined }): number =>
+  Math.abs(to - from);
+
+function costByEntry({ jobs }: PipelineCheck): ReadonlyMap<string, number> {
+  const costs = new Map<string, number>();
+  for (const { job, terms } of jobs)
+    costs.set(job.definedAs, (costs.get(job.definedAs) ?? 0) + terms.costMicros);
+  return costs;
+}
+
+const limitLines = ({ limits, currency }: PipelineCheck): readonly string[] =>
+  limits.map((ask) => {
+    const what = `${code(ask.limit)} of ${code(ask.subjectLabel)}: ${code(askText(ask, currency))}`;
+    return ask.exceeds ? `${what}, **more than the whole limit**` : what;
+  });
+
+function listed(title: string, lines: readonly string[], shownMax: number): string {
+  if (lines.length === 0) return '';
+  const rest = lines.length - shownMax;
+  const shown = lines.slice(0, shownMax).map((line) => `- ${line}`);
+  return [`**${title}**`, '', ...shown, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n');
+}
+
+const money = (micros: number, currency: string): string => amountText(micros, 'micros', currency, 'up');
+
+/** Text of somebody else's. */
+function code(text: string): string {
+  const line = printable(text).replaceAll(/\s+/g, ' ').replaceAll('`', "'").trim();
+  return `\`${shortenedName(line, TEXT_COLUMNS_MAX)}\``;
+}

@@ -1,0 +1,48 @@
+import { systemClock } from '../../../functions/core/environment/index.ts';
+import { checkBaseUrl, GitLabError } from '../../../functions/core/gitlab/index.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { keepNote } from './merge-request-note.ts';
+
+/**
+ * What `--note` does at the end of a check, by the variables GitLab gives a job. Without a token there is no note, and that is
+ * fine: forks have none.
+ *
+ * @throws {UsageError} with a token, outside of a merge request's pipeline.
+ */
+export async function noteStep(
+  text: string,
+  { env, err }: Pick<TerminalIo, 'env' | 'err'>,
+  send: typeof fetch = fetch,
+): Promise<ExitCode> {
+  const token = env.TOLLGATE_NOTE_TOKEN;
+  if (token === undefined || token === '') {
+    err('--note: no TOLLGATE_NOTE_TOKEN, so the merge request gets no note\n');
+    return EXIT.ok;
+  }
+  const baseUrl = given(env, 'CI_SERVER_URL');
+  const projectId = given(env, 'CI_MERGE_REQUEST_PROJECT_ID');
+  const mergeRequestIid = given(env, 'CI_MERGE_REQUEST_IID');
+  const pipelineId = Number(given(env, 'CI_PIPELINE_ID'));
+  if (!Number.isSafeInteger(pipelineId)) throw new UsageError('--note: CI_PIPELINE_ID is no number');
+  try {
+    checkBaseUrl(baseUrl);
+    const deps = { baseUrl, token: async () => token, fetch: send, clock: systemClock };
+    await keepNote(text, { projectId, mergeRequestIid, pipelineId }, deps);
+    return EXIT.ok;
+  } catch (error) {
+    err(`--note: the merge request's note may be out of date: ${reasonText(error)}\n`);
+    return EXIT.failed;
+  }
+}
+
+function given(env: TerminalIo['env'], name: string): string {
+  const value = env[name];
+  if (value !== undefined && value !== '') return value;
+  throw new UsageError(`--note: ${name} is not set; expected a job of a merge request's pipeline`);
+}
+
+function reasonText(error: unknown): string {
+  if (error instanceof GitLabError && error.code === 'gitlab_refused')
+    return `GitLab refuses TOLLGATE_NOTE_TOKEN${error.status === undefined ? '' : ` (${error.status})`}; expected a project or group token with the scope api and the role Developer`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,56 @@
+import type { Hono } from 'hono';
+import { numberedPage } from './pagination.ts';
+
+/** A note in a merge request. */
+export interface LocalNote {
+  readonly id: number;
+  readonly authorId: number;
+  /** Project and merge request, as the path has them. */
+  readonly place: string;
+  body: string;
+}
+
+/** Whose token asks: there is one. */
+export const NOTE_USER_ID = 1;
+const LIST = '/projects/:projectId/merge_requests/:iid/notes';
+
+/**
+ * Notes of merge requests; only their author changes them.
+ *
+ * @param notes - all of them, kept here.
+ * @see https://docs.gitlab.com/api/notes/#merge-requests
+ */
+export function noteRoutes(app: Hono, notes: LocalNote[]): void {
+  let lastId = 0;
+  const entity = ({ id, body, authorId }: LocalNote): object => ({ id, body, author: { id: authorId } });
+  const placeOf = ({ projectId, iid }: { projectId: string; iid: string }): string => `${projectId}!${iid}`;
+
+  app.get('/user', (c) => c.json({ id: NOTE_USER_ID, username: 'project_42_bot' }));
+
+  app.get(LIST, (c) => {
+    const here = notes.filter(({ place }) => place === placeOf(c.req.param()));
+    const page = numberedPage(here, new URL(c.req.url));
+    return c.json(page.entries.map(entity), 200, page.headers);
+  });
+
+  app.post(LIST, async (c) => {
+    const { body } = await c.req.json<{ body: string }>();
+    lastId = Math.max(lastId, ...notes.map(({ id }) => id)) + 1;
+    const note = { id: lastId, authorId: NOTE_USER_ID, place: placeOf(c.req.param()), body };
+    notes.push(note);
+    return c.json(entity(note), 201);
+  });
+
+  app.on(['PUT', 'DELETE'], `${LIST}/:noteId`, async (c) => {
+    const at = notes.findIndex(({ id }) => id === Number(c.req.param('noteId')));
+    const note = notes[at];
+    if (note === undefined) return c.json({ message: '404 Note Not Found' }, 404);
+    if (note.authorId !== NOTE_USER_ID) return c.json({ message: '403 Forbidden' }, 403);
+    if (c.req.method === 'DELETE') {
+      notes.splice(at, 1);
+      return c.body(null, 204);
+    }
+    note.body = (await c.req.json<{ body: string }>()).body;
+    return c.json(entity(note));
+  });
+}
