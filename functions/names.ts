@@ -111,6 +111,8 @@ export const ENV_CONSOLE_URL = 'TOLLGATE_CONSOLE_URL';
 /** Id of the application registered in GitLab for the console, and the SSM parameter with its secret. */
 export const ENV_SIGNIN_CLIENT_ID = 'TOLLGATE_SIGNIN_CLIENT_ID';
 export const ENV_SIGNIN_SECRET_PARAMETER = 'TOLLGATE_SIGNIN_SECRET_PARAMETER';
+/** Id of the application for signing in from a terminal, which is not confidential. Unset: nobody does. */
+export const ENV_SIGNIN_DEVICE_CLIENT_ID = 'TOLLGATE_SIGNIN_DEVICE_CLIENT_ID';
 /** Ids of the GitLab groups whose direct members are admins of Tollgate, and finance. Unset: nobody is. */
 export const ENV_ADMIN_GROUP_ID = 'TOLLGATE_ADMIN_GROUP_ID';
 export const ENV_FINANCE_GROUP_ID = 'TOLLGATE_FINANCE_GROUP_ID';

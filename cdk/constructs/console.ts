@@ -12,6 +12,7 @@ import {
   ENV_OWNERS_FROM,
   ENV_ROLLUP_ZONE,
   ENV_SIGNIN_CLIENT_ID,
+  ENV_SIGNIN_DEVICE_CLIENT_ID,
   ENV_SIGNIN_SECRET_PARAMETER,
   ENV_TRUSTED_PROXIES,
   ENV_VIEWERS_FROM,
@@ -84,6 +85,7 @@ export class Console extends Construct {
 const signInVariables = (console: ConsoleSettings): Readonly<Record<string, string>> => ({
   [ENV_CONSOLE_URL]: console.url,
   [ENV_SIGNIN_CLIENT_ID]: console.clientId,
+  ...(console.deviceClientId !== undefined && { [ENV_SIGNIN_DEVICE_CLIENT_ID]: console.deviceClientId }),
   [ENV_ADMIN_GROUP_ID]: String(console.adminGroupId),
   [ENV_FINANCE_GROUP_ID]: String(console.financeGroupId),
   [ENV_OWNERS_FROM]: console.ownersFrom,

@@ -135,6 +135,8 @@ export interface Deployment {
     readonly url: string;
     /** Id of the application registered in GitLab. */
     readonly clientId: string;
+    /** Id of a second application, not confidential, for `tollgate login`. @default nobody signs in from a terminal */
+    readonly deviceClientId?: string;
     /** Id of the group whose direct members are admins of Tollgate. */
     readonly adminGroupId: number;
     /** Id of the group whose direct members are finance. */

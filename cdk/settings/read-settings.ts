@@ -188,6 +188,7 @@ function readConsole(read: Section): ConsoleSettings {
   const settings: ConsoleSettings = {
     url: read.required('url', shapes.CONSOLE_URL),
     clientId: read.required('clientId', shapes.CLIENT_ID),
+    deviceClientId: read.optional('deviceClientId', shapes.CLIENT_ID),
     adminGroupId: read.integer('adminGroupId', GROUP_ID),
     financeGroupId: read.integer('financeGroupId', GROUP_ID),
     ownersFrom: read.choice('ownersFrom', ['maintainer', 'owner'], 'maintainer'),

@@ -141,6 +141,8 @@ export interface ConsoleSettings {
   readonly url: string;
   /** Id of the application registered in GitLab, whose redirect URL is `<url>/signin/callback`. */
   readonly clientId: string;
+  /** Id of the application for terminals, which is not confidential; absent: nobody signs in from one. */
+  readonly deviceClientId: string | undefined;
   /** Direct members of this group are admins of Tollgate. */
   readonly adminGroupId: number;
   /** Direct members of this group are finance. */

@@ -111,6 +111,7 @@ const read = createConsoleRead({
 const signIn = createSignIn({
   issuer: signInConfig.gitlabUrl,
   clientId: signInConfig.clientId,
+  ...(signInConfig.deviceClientId !== undefined && { deviceClientId: signInConfig.deviceClientId }),
   clientSecret: secretIn(signInConfig.clientSecretParameter),
   redirectUrl: signInConfig.redirectUrl,
   fetch,

@@ -368,6 +368,16 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./fleet/migrate-command.ts')).migrateCommand,
   },
   {
+    name: 'login',
+    summary: 'Signs this terminal in to a console with GitLab, so that commands need no AWS keys',
+    load: async () => (await import('./login/login-command.ts')).loginCommand,
+  },
+  {
+    name: 'logout',
+    summary: 'Ends the session that tollgate login began, at the console and here',
+    load: async () => (await import('./login/login-command.ts')).logoutCommand,
+  },
+  {
     name: 'completion',
     summary: 'Lets bash, zsh or fish complete commands and flags',
     load: async () => (await import('./completion/completion-command.ts')).completionCommandOf(COMMANDS),

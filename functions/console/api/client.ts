@@ -8,11 +8,16 @@ interface ApiClientOptions {
   readonly origin: string;
   /** The session's; needed for everything that changes something. */
   readonly csrfToken?: string;
+  /** Of somebody who signed in from a terminal; needs no `csrfToken`. */
+  readonly session?: string;
   readonly fetch?: typeof fetch;
 }
 
-export const apiClient = ({ origin, csrfToken, fetch: send = fetch }: ApiClientOptions) =>
+export const apiClient = ({ origin, csrfToken, session, fetch: send = fetch }: ApiClientOptions) =>
   hc<Api>(`${origin}${API_PATH}`, {
     fetch: send,
-    ...(csrfToken !== undefined && { headers: { 'x-csrf-token': csrfToken } }),
+    headers: {
+      ...(csrfToken !== undefined && { 'x-csrf-token': csrfToken }),
+      ...(session !== undefined && { authorization: `Bearer ${session}` }),
+    },
   });

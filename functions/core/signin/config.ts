@@ -7,6 +7,7 @@ import {
   ENV_GITLAB_URL,
   ENV_OWNERS_FROM,
   ENV_SIGNIN_CLIENT_ID,
+  ENV_SIGNIN_DEVICE_CLIENT_ID,
   ENV_SIGNIN_SECRET_PARAMETER,
   ENV_VIEWERS_FROM,
 } from '../../names.ts';
@@ -20,6 +21,8 @@ export interface SignInConfig {
   /** `read_api`, an administrator's; for the roles, and for what runners are. */
   readonly gitlabTokenParameter: string;
   readonly clientId: string;
+  /** Of the application for terminals; absent: there is none. */
+  readonly deviceClientId: string | undefined;
   readonly clientSecretParameter: string;
   readonly redirectUrl: string;
   readonly roles: RoleSettings;
@@ -67,6 +70,7 @@ export function readSignInConfig(
       gitlabUrl: env[ENV_GITLAB_URL] ?? '',
       gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
       clientId: env[ENV_SIGNIN_CLIENT_ID] ?? '',
+      deviceClientId: env[ENV_SIGNIN_DEVICE_CLIENT_ID] || undefined,
       clientSecretParameter: env[ENV_SIGNIN_SECRET_PARAMETER] ?? '',
       redirectUrl,
       roles: {

@@ -4,6 +4,10 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 /** What every id in a cookie looks like: 256 random bits. */
 const ID = /^[\w-]{43}$/;
 
+/** An id that a program sends as a bearer token. No browser adds one by itself, so it needs no check for forgery. */
+export const bearerOf = (c: Context): string | undefined =>
+  /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
+
 /** One cookie that only this address sets and reads, and that no script sees. */
 export interface IdCookie {
   /** Undefined: there is none, or it is none of ours. */

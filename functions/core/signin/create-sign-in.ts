@@ -1,7 +1,9 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type { Log } from '../environment/index.ts';
 import { plainPage, type RenderNotice } from './answers.ts';
-import { idCookie } from './cookies.ts';
+import { bearerOf, idCookie } from './cookies.ts';
+import { deviceRoutes } from './device-routes.ts';
+import { DeviceSignIn } from './device-sign-in.ts';
 import { GitLabSignIn } from './gitlab-sign-in.ts';
 import { CALLBACK_PATH, ownAddress } from './own-address.ts';
 import { PendingSignIns } from './pending-sign-ins.ts';
@@ -22,6 +24,8 @@ export interface SignInOptions {
   /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
   readonly clientSecret: () => Promise<string>;
+  /** Id of the application for terminals, not confidential, scope `openid`. @default nobody signs in from a terminal */
+  readonly deviceClientId?: string;
   /** `https://budget.example.com/signin/callback`; plain http only on the own machine. */
   readonly redirectUrl: string;
   readonly fetch: typeof fetch;
@@ -104,6 +108,10 @@ export function createSignIn(options: SignInOptions): SignIn {
     return next();
   });
 
+  const { issuer, fetch, deviceClientId: clientId } = options;
+  const device = clientId === undefined ? undefined : new DeviceSignIn({ issuer, clientId, fetch });
+  routes.route('/', deviceRoutes({ device, sessions, log }));
+
   routes.get('/signin', async (c) => {
     const checks = { state: newId(random), nonce: newId(random), codeVerifier: newId(random) };
     const address = await gitlab.begin(checks);
@@ -124,7 +132,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   });
 
   routes.post('/signout', guard, async (c) => {
-    const id = sessionCookie.read(c);
+    const id = bearerOf(c) ?? sessionCookie.read(c);
     if (id !== undefined) await sessions.end(id);
     sessionCookie.clear(c);
     return c.redirect('/signout', 303);

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Log } from '../environment/index.ts';
 import { wantsPage } from './answers.ts';
-import type { IdCookie } from './cookies.ts';
+import { bearerOf, type IdCookie } from './cookies.ts';
 import { hasCsrfToken, isFromHere, isSafe } from './forgery.ts';
 import { knownSessions } from './known-sessions.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -34,7 +34,8 @@ export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv>
   const { sessions, sessionCookie, sessionLimit, strangerLimit, addressOf, origin, refuse, log } = deps;
   const known = knownSessions();
   return createMiddleware<SignInEnv>(async (c, next) => {
-    const id = sessionCookie.read(c);
+    const bearer = bearerOf(c);
+    const id = bearer ?? sessionCookie.read(c);
     const isStranger = id !== undefined && !known.has(secretHashOf(id));
     const waitForTable = isStranger ? strangerLimit.wait(addressOf(c)) : undefined;
     if (waitForTable !== undefined) return refuse.tooMany(c, waitForTable);
@@ -56,7 +57,8 @@ export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv>
     known.add(user.sessionId);
     const waitSeconds = sessionLimit.take(user.sessionId);
     if (waitSeconds !== undefined) return refuse.tooMany(c, waitSeconds);
-    if (!isSafe(c) && !(isFromHere(c, origin) && (await hasCsrfToken(c, user.csrfToken)))) {
+    const isOurs = async () => isFromHere(c, origin) && (await hasCsrfToken(c, user.csrfToken));
+    if (bearer === undefined && !isSafe(c) && !(await isOurs())) {
       log.warn('request not from here', { session: user.sessionId, userId: user.id });
       return refuse.forged(c);
     }

@@ -7,6 +7,7 @@ type Attribute = { readonly S: string } | { readonly N: string };
 type Attributes = Readonly<Record<string, Attribute>>;
 
 const ENDS_AT = 'en';
+const TERMINAL = 'te';
 
 const text = (value: string): Attribute => ({ S: value });
 const whole = (value: number): Attribute => ({ N: String(value) });
@@ -30,6 +31,7 @@ export const sessionAttributes = (session: Session): Attributes => ({
   ...changeAttributes(session),
   [USER_ID]: whole(session.userId),
   [ENDS_AT]: whole(session.endsAtMs),
+  ...(session.terminal && { [TERMINAL]: whole(1) }),
 });
 
 /** Undefined: not what was written; whoever has that session signs in anew. */
@@ -44,7 +46,9 @@ export function sessionOf(item: Readonly<Record<string, unknown>>): Session | un
   if (userId === undefined || username === undefined || name === undefined || roles === undefined)
     return undefined;
   if (rolesReadAtMs === undefined || seenAtMs === undefined || endsAtMs === undefined) return undefined;
-  return { userId, username, name, roles, rolesReadAtMs, seenAtMs, endsAtMs };
+  const terminal = wholeIn(item, TERMINAL) === 1;
+  const session = { userId, username, name, roles, rolesReadAtMs, seenAtMs, endsAtMs };
+  return terminal ? { ...session, terminal } : session;
 }
 
 function textIn(item: Readonly<Record<string, unknown>>, name: string): string | undefined {

@@ -11,10 +11,12 @@ export interface Session {
   readonly seenAtMs: number;
   /** Ends it, however busy it is. */
   readonly endsAtMs: number;
+  /** Signed in from a terminal, where nobody is idle between two commands. */
+  readonly terminal?: true;
 }
 
 /** What of a session changes while it lasts. */
-export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs'>>;
+export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs' | 'terminal'>>;
 
 /**
  * Sessions, by the hash of the id in the cookie: who reads the table can sign in as nobody. What has ended may still be

@@ -42,7 +42,11 @@ export class Sessions {
    * A new id for the cookie, always: an id the browser had before the sign-in, whoever gave it one, opens nothing.
    * @throws {SignInError} `user_refused`, `gitlab_unavailable`, `sessions_unavailable`
    */
-  async open(userId: number, formerId: string | undefined): Promise<string> {
+  async open(
+    userId: number,
+    formerId: string | undefined,
+    where: Pick<Session, 'terminal'> = {},
+  ): Promise<string> {
     const { store, roles, clock, random } = this.#deps;
     const askedAtMs = clock.nowMs();
     const account = await roles.read(userId);
@@ -55,7 +59,8 @@ export class Sessions {
     }
     const id = newId(random);
     const endsAtMs = askedAtMs + SESSION_MS;
-    const session = { userId, ...account, rolesReadAtMs: askedAtMs, seenAtMs: askedAtMs, endsAtMs };
+    const times = { rolesReadAtMs: askedAtMs, seenAtMs: askedAtMs, endsAtMs };
+    const session = { userId, ...account, ...times, ...where };
     await store.create(secretHashOf(id), session);
     if (formerId !== undefined) await store.remove(secretHashOf(formerId));
     return id;
@@ -68,7 +73,8 @@ export class Sessions {
     const session = await store.read(idHash);
     if (session === undefined) return undefined;
     const nowMs = clock.nowMs();
-    if (nowMs >= session.endsAtMs || nowMs - session.seenAtMs >= IDLE_MS) {
+    const isIdle = session.terminal !== true && nowMs - session.seenAtMs >= IDLE_MS;
+    if (nowMs >= session.endsAtMs || isIdle) {
       await store.remove(idHash);
       return undefined;
     }

@@ -7,6 +7,8 @@ const SPECS = {
   sign_in_invalid: { status: 400, retryable: true },
   /** GitLab knows no such active user, or has no end of groups for them. */
   user_refused: { status: 403, retryable: false },
+  /** Nobody set up signing in from a terminal. */
+  no_device_sign_in: { status: 404, retryable: false },
   /** GitLab, or what is needed to ask it, is out of reach or not set up. */
   gitlab_unavailable: { status: 503, retryable: true },
   /** The table of sessions gave no answer we can use. */

@@ -36,7 +36,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import type { TerminalIo } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openTableAccess } from '../ledger/open-ledger.ts';
 import { readOnly } from '../ledger/read-only-store.ts';
@@ -44,6 +44,7 @@ import { rollupZone } from '../rollup-zone.ts';
 import { type RulesFiles, type RulesFlags, rulesFiles } from '../rules-flags.ts';
 import { progressOf, watched } from '../truth/progress.ts';
 import { type ApiClient, apiInProcess, rolesOf } from './api-in-process.ts';
+import { consoleAsked, consoleClient, directorySeen } from './console-client.ts';
 
 /** One table and everything the desk reads and writes in it. */
 export interface BudgetTables {
@@ -129,12 +130,15 @@ interface ReportFlags {
 /** Opens, asks, and closes whatever comes of it. */
 export async function withBudget<T>(
   open: OpenBudget,
-  flags: LedgerFlags & RulesFlags & ReportFlags,
+  flags: LedgerFlags & RulesFlags & ReportFlags & WhoFlags,
   io: TerminalIo,
   ask: (budget: BudgetContext) => Promise<T>,
 ): Promise<T> {
   const files = readFiles(flags, io);
-  const tables = await open(flags, io);
+  // The report's --console is for its links.
+  const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
+  if (console !== undefined) return ask(await overConsole(console, files, flags, io));
+  const tables = await open({ ...flags, console: undefined }, io);
   try {
     return await ask(await contextOn(tables, files, flags, io));
   } finally {
@@ -148,11 +152,13 @@ export async function withBudget<T>(
  */
 export async function withBooks<T>(
   open: OpenLedger,
-  flags: LedgerFlags & RulesFlags,
+  flags: LedgerFlags & RulesFlags & WhoFlags,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
 ): Promise<T> {
   const files = readFiles(flags, io);
+  const console = consoleAsked(flags, io);
+  if (console !== undefined) return ask(await overConsole(console, files, flags, io));
   const ledger = await open(flags, io);
   try {
     const empty = {
@@ -183,6 +189,26 @@ function readFiles(flags: RulesFlags, io: TerminalIo): ApiFiles {
   const paths = rulesFiles(flags, io);
   const directory = flags.directory === undefined ? undefined : readDirectory(paths.directory);
   return { paths, policy: readPolicy(paths.policy), directory };
+}
+
+/** Who changes something, where the table cannot know. */
+interface WhoFlags {
+  readonly actor?: string | undefined;
+  readonly as?: string | undefined;
+}
+
+/** The same over the console's API: it knows who asks, so nobody is named. @throws {UsageError} */
+async function overConsole(
+  origin: string,
+  { paths, policy, directory: named }: ApiFiles,
+  { actor, as }: WhoFlags,
+  io: TerminalIo,
+): Promise<BudgetContext> {
+  if (actor !== undefined || as !== undefined)
+    throw new UsageError('--actor and --as belong to --ledger: the console knows who you are');
+  const api = consoleClient(origin, io);
+  const directory = named ?? (await directorySeen(api));
+  return { api, apiOf: () => api, policy, directory, packedFile: paths.limits };
 }
 
 interface ApiTables extends Omit<BudgetTables, 'description' | 'close'> {

@@ -3,19 +3,29 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 
 /** Put into a command's flags by `...LEDGER_FLAGS`. */
-export const LEDGER_FLAGS = { ledger: 'text', instance: 'text', region: 'text', endpoint: 'text' } as const;
+export const LEDGER_FLAGS = {
+  ledger: 'text',
+  instance: 'text',
+  region: 'text',
+  endpoint: 'text',
+  console: 'text',
+} as const;
 
 /** For help texts, one flag a line. */
 export const LEDGER_FLAGS_HELP = `  --ledger <name>      whose books: local, those of npm start on this machine (the default), or a DynamoDB table
   --instance <host>    the GitLab the ledger is about (default: $${ENV_GITLAB_INSTANCE}, else the one the ledger remembers)
   --region <region>    of the table           (default: as the AWS tools are set up)
-  --endpoint <url>     of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local`;
+  --endpoint <url>     of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local
+  --console <url>      asks a console instead, after tollgate login; for commands about limits, rollout, coverage and statements
+                       (default: $TOLLGATE_CONSOLE, unless a ledger is named)`;
 
 export interface LedgerFlags {
   readonly ledger?: string | undefined;
   readonly instance?: string | undefined;
   readonly region?: string | undefined;
   readonly endpoint?: string | undefined;
+  /** Whose API answers instead of a table. */
+  readonly console?: string | undefined;
 }
 
 export type LedgerPlace =
@@ -35,6 +45,8 @@ const TABLE_NAME = /^[\w.-]{3,255}$/;
 /** @throws {UsageError} naming the flag, the value and what would be right. */
 export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): LedgerPlace {
   const { ledger = 'local', region, endpoint } = flags;
+  if (flags.console !== undefined)
+    throw new UsageError('--console: this command reads the table itself; expected --ledger <name>');
   if (flags.instance?.includes('#') || flags.instance?.includes('/'))
     throw new UsageError(`--instance "${flags.instance}": expected a host, e.g. gitlab.example.com`);
   if (ledger === 'local') {

@@ -39,7 +39,6 @@ Exit codes: 0 told, 1 the table or the topic does not answer, 2 nobody could be 
 const FLAGS = {
   all: 'switch',
   topic: 'text',
-  console: 'text',
   told: 'switch',
   reason: 'text',
   actor: 'text',

@@ -9,6 +9,7 @@ import {
   type Configuration,
   Provider,
 } from 'oidc-provider';
+import { answerDevice, DEVICE_GRANT, type DeviceBook, deviceBook, serveDeviceGrant } from './device-grant.ts';
 
 export interface GitLabUser {
   readonly id: number;
@@ -31,6 +32,9 @@ export interface SignInGitLab {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The application for terminals. */
+  readonly deviceClientId: string;
+  readonly devices: DeviceBook;
   /** What `PRIVATE-TOKEN` has to be. */
   readonly token: string;
   readonly users: Map<number, GitLabUser>;
@@ -48,12 +52,19 @@ interface SignInGitLabOptions {
   readonly idTokenTtlSeconds?: number;
   /** Forgets who signed in last, so that one browser can be one person after the other. @default false */
   readonly asksEachTime?: boolean;
+  /** For codes of devices. @default the machine's */
+  readonly nowMs?: () => number;
 }
 
 const CLAIMS = 'https://gitlab.org/claims/groups';
 const PER_PAGE = 100;
 /** As GitLab has them. */
-const ROUTES = { authorization: '/oauth/authorize', token: '/oauth/token', jwks: '/oauth/discovery/keys' };
+const ROUTES = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  jwks: '/oauth/discovery/keys',
+  userinfo: '/oauth/userinfo',
+};
 
 /**
  * Listens on loopback. `/interaction/<uid>` lists the users as links; whoever follows one is signed in as that user and
@@ -66,6 +77,8 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
   const gitlab: SignInGitLab = {
     url,
     clientId: 'tollgate',
+    deviceClientId: 'tollgate-terminal',
+    devices: deviceBook(options.nowMs ?? Date.now),
     clientSecret: randomBytes(24).toString('base64url'),
     token: randomBytes(24).toString('base64url'),
     users: new Map(options.users.map((user) => [user.id, user])),
@@ -77,10 +90,12 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
     },
   };
   const provider = new Provider(url, configurationOf(gitlab, options));
+  serveDeviceGrant(provider, gitlab.devices);
   const signIn = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { pathname } = new URL(request.url ?? '/', url);
-    if (pathname.startsWith('/api/v4/')) answerRest(request, response, gitlab);
+    if (pathname === '/oauth/authorize_device') answerDevice(response, url, gitlab.devices);
+    else if (pathname.startsWith('/api/v4/')) answerRest(request, response, gitlab);
     else if (pathname.startsWith('/interaction/')) {
       chooseUser(pathname, request, response, provider, gitlab).catch((error: unknown) => {
         response.writeHead(400).end(String(error));
@@ -94,7 +109,7 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
 }
 
 function configurationOf(
-  { clientId, clientSecret, users }: SignInGitLab,
+  { clientId, clientSecret, deviceClientId, users }: SignInGitLab,
   { redirectUrl, idTokenTtlSeconds = 120 }: SignInGitLabOptions,
 ): Configuration {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -106,6 +121,13 @@ function configurationOf(
         client_secret: clientSecret,
         redirect_uris: [redirectUrl],
         token_endpoint_auth_method: 'client_secret_post',
+      },
+      {
+        client_id: deviceClientId,
+        redirect_uris: [],
+        response_types: [],
+        grant_types: [DEVICE_GRANT],
+        token_endpoint_auth_method: 'none',
       },
     ],
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },

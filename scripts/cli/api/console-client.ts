@@ -1,0 +1,62 @@
+/** The API of a console that runs elsewhere, for whoever is signed in from this terminal. */
+import { apiClient } from '../../../functions/console/api/client.ts';
+import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import type { LedgerFlags } from '../ledger/ledger-flags.ts';
+import { ENV_CONSOLE, keptSession, originOf } from '../login/kept-sessions.ts';
+import { type ApiClient, answeredInProcess } from './api-in-process.ts';
+
+/** A month of a large instance takes a while. */
+const TIMEOUT_MS = 30_000;
+const PAGE_GROUPS = '100';
+/** Two thousand groups; whoever sees more names the others by GitLab's id, or a --directory. */
+const PAGES_MAX = 20;
+
+/** Where the console is that was asked for by flag or variable; undefined: a table is read. @throws {UsageError} */
+export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'>): string | undefined {
+  const namesTable = [flags.ledger, flags.instance, flags.region, flags.endpoint].some(
+    (flag) => flag !== undefined,
+  );
+  if (flags.console !== undefined && namesTable)
+    throw new UsageError('--console and --ledger: expected one of them');
+  const named = flags.console ?? (namesTable ? undefined : env[ENV_CONSOLE]);
+  return named ? originOf(named) : undefined;
+}
+
+/** @throws {UsageError} if nobody is signed in there. */
+export function consoleClient(
+  origin: string,
+  { env }: Pick<TerminalIo, 'env'>,
+  send: typeof fetch = fetch,
+): ApiClient {
+  const session = keptSession(origin, env);
+  if (session === undefined) throw new UsageError(`not signed in; expected tollgate login ${origin} before`);
+  return apiClient({
+    origin,
+    session,
+    // Whoever redirects is not the console, and gets no session.
+    fetch: (input, init) =>
+      send(input, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }),
+  });
+}
+
+/** The groups that somebody sees there, for paths on the command line. */
+export async function directorySeen(api: ApiClient): Promise<Directory> {
+  const groups = new Map<number, DirectoryGroup>();
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const query = { sort: 'name' as const, max: PAGE_GROUPS, ...(cursor !== undefined && { cursor }) };
+    const seen = await answeredInProcess(api.groups.$get({ query }));
+    for (const { groupId: id, parentId, path, personal } of seen.rows)
+      if (id !== undefined)
+        groups.set(id, { id, path, personal, ...(parentId !== undefined && { parentId }) });
+    cursor = seen.next;
+    if (cursor === undefined) break;
+  }
+  // What somebody sees begins below what they do not see.
+  return directoryOf(
+    [...groups.values()].map(({ parentId, ...group }) =>
+      parentId !== undefined && groups.has(parentId) ? { ...group, parentId } : group,
+    ),
+  );
+}
