@@ -74,6 +74,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./audit/audit-command.ts')).auditCommand,
   },
   {
+    name: 'prices compare',
+    summary:
+      'What did a minute of each runner class cost by the cloud bill? With prices that would have paid it',
+    load: async () => (await import('./prices/compare-command.ts')).pricesCompareCommand,
+  },
+  {
     name: 'report chargeback',
     summary: 'What is a group charged for a month? The same as tollgate statement',
     load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,

@@ -1,0 +1,214 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { parsePolicy } from '../../../../policies/document/parse-policy.ts';
+import { pricesAt } from '../../../../policies/prices/price.ts';
+import { pricesCompareCommandOn } from '../../../../scripts/cli/prices/compare-command.ts';
+import { comparePrices, proposedRates } from '../../../../scripts/cli/prices/compare-prices.ts';
+import { policyDocument } from '../../../policies/documents.ts';
+import { aRequest, ledgerBench } from '../ledger-bench.ts';
+
+/** Ten minutes on `small` at 0.10 and five on `large` at 0.60. */
+async function house() {
+  const bench = ledgerBench({ policy: { rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }] } });
+  await bench.ask([aRequest(1), aRequest(2, { runnerTags: ['large'] })]);
+  bench.clock.advance(600_000);
+  const endedAtMs = bench.clock.nowMs();
+  await bench.ledger.settle([
+    { jobId: 1, durationSeconds: 600, endedAtMs },
+    { jobId: 2, durationSeconds: 300, endedAtMs },
+  ]);
+  const run = async (name: string, bill: string | Uint8Array, ...args: string[]) => {
+    writeFileSync(join(bench.folder, name), bill);
+    const { io, told } = bench.desk();
+    const command = pricesCompareCommandOn(bench.opening());
+    const code = await command.run([name, '--month', '2026-11', ...args, ...bench.flags], io);
+    expect(bench.stillOpen()).toBe(0);
+    return { code, out: told.out };
+  };
+  const json = async (name: string, bill: string | Uint8Array, ...args: string[]) =>
+    JSON.parse((await run(name, bill, '--json', ...args)).out);
+  return { run, json };
+}
+
+const csv = (rows: readonly (readonly string[])[]): string =>
+  rows.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\r\n');
+
+const focus = (...lines: readonly (readonly [cost: string, tags: object | null, start?: string])[]): string =>
+  csv([
+    ['ChargePeriodStart', 'EffectiveCost', 'BillingCurrency', 'Tags', 'ServiceName'],
+    ...lines.map(([cost, tags, start = '2026-11-05T00:00:00Z']) => [
+      start,
+      cost,
+      'EUR',
+      tags === null ? '' : JSON.stringify(tags),
+      'EC2',
+    ]),
+  ]);
+
+const FOCUS_BILL = focus(
+  ['1.2', { 'tollgate-class': 'small' }],
+  ['8E-1', { 'user:tollgate-class': 'small' }],
+  ['1.5', { 'tollgate-class': 'large' }],
+  ['0.25', null],
+  ['0.0000004', { 'tollgate-class': 'manager' }],
+  ['-0.05', { team: 'x' }],
+  ['99', { 'tollgate-class': 'small' }, '2026-10-31T23:00:00Z'],
+);
+
+test('classes of a FOCUS bill cost what their lines say, and all rows add up to bill and statement', async () => {
+  const { json } = await house();
+  const told = await json('bill.csv', FOCUS_BILL);
+  expect(told.classes).toEqual([
+    {
+      runnerClass: 'large',
+      seconds: 300,
+      chargedMicros: 3_000_000,
+      billMicros: 1_500_000,
+      billMicrosPerMinute: 300_000,
+      chargedMicrosPerMinute: 600_000,
+    },
+    { runnerClass: 'free', seconds: 0, chargedMicros: 0, billMicros: 0 },
+    {
+      runnerClass: 'small',
+      seconds: 600,
+      chargedMicros: 1_000_000,
+      billMicros: 2_000_000,
+      billMicrosPerMinute: 200_000,
+      chargedMicrosPerMinute: 100_000,
+    },
+  ]);
+  expect(told.otherBillMicros).toBe(200_000);
+  expect(told.otherValues).toEqual(['manager']);
+  expect(told.total).toEqual({ seconds: 900, chargedMicros: 4_000_000, billMicros: 3_700_000 });
+  expect(told.bill).toMatchObject({ format: 'FOCUS', lines: 6, linesOfOtherMonths: 1 });
+});
+
+test('the proposal is a policy: the prices as they are, and from the next month those that pay the classes', async () => {
+  const { json, run } = await house();
+  const { proposal } = await json('bill.csv', FOCUS_BILL);
+  expect((await run('bill.csv', FOCUS_BILL)).out).toContain(proposal);
+  expect(proposal).toContain('rate_per_minute: 0.3\n');
+  const parsed = parsePolicy({ ...policyDocument(), ...parse(proposal) }, 'proposed');
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const { prices } = parsed.value;
+  expect(prices.classes.map(({ microsPerMinute }) => microsPerMinute)).toEqual([600_000, 0, 100_000]);
+  const december = pricesAt(prices, Date.UTC(2026, 11, 1));
+  expect(december.version).toBe('2026-12');
+  expect(december.classes.map(({ microsPerMinute }) => microsPerMinute)).toEqual([300_000, 0, 200_000]);
+  expect(pricesAt(prices, Date.UTC(2026, 10, 30)).version).toBe('1');
+});
+
+const CUR_HEADER = [
+  'line_item_usage_start_date',
+  'line_item_line_item_type',
+  'line_item_unblended_cost',
+  'line_item_currency_code',
+  'savings_plan_savings_plan_effective_cost',
+  'reservation_effective_cost',
+  'resource_tags',
+  'resource_tags_user_tollgate_class',
+];
+const SMALL = JSON.stringify({ user_tollgate_class: 'small' });
+const CUR_BILL = csv([
+  CUR_HEADER,
+  ['2026-11-05 00:00:00.000', 'Usage', '1', 'USD', '', '', SMALL, ''],
+  ['2026-11-05T00:00:00Z', 'SavingsPlanCoveredUsage', '9', 'USD', '0.5', '', SMALL, ''],
+  ['2026-11-05T00:00:00.000Z', 'SavingsPlanNegation', '-9', 'USD', '', '', SMALL, ''],
+  ['2026-11-05T00:00:00Z', 'DiscountedUsage', '0', 'USD', '', '0.25', '', 'large'],
+  ['2026-11-05T00:00:00Z', 'Tax', '0.25', 'USD', '', '', '{}', ''],
+]);
+
+test('AWS CUR 2.0, packed and in another currency: covered usage costs its part of the commitment', async () => {
+  const { json, run } = await house();
+  await expect(run('bill.csv', CUR_BILL)).rejects.toThrow(/is in USD, prices are in EUR; expected --rate/);
+  const told = await json('bill.csv.gz', gzipSync(CUR_BILL), '--rate', '0.9');
+  const cost = Object.fromEntries(
+    told.classes.map((row: { runnerClass: string; billMicros: number }) => [row.runnerClass, row.billMicros]),
+  );
+  expect(cost).toEqual({ small: 1_350_000, large: 225_000, free: 0 });
+  expect(told.otherBillMicros).toBe(225_000);
+  expect(told.total.billMicros).toBe(1_800_000);
+});
+
+test('OpenCost: classes are labels of pods, or the names of an export that is aggregated by the label', async () => {
+  const { json, run } = await house();
+  const start = '2026-11-05T00:00:00Z';
+  const pod = (name: string, totalCost: number, labels?: object) => ({
+    [name]: { name, start, totalCost, properties: labels === undefined ? {} : { labels } },
+  });
+  const bill = JSON.stringify({
+    code: 200,
+    data: [
+      { ...pod('a', 0.5, { tollgate_class: 'small' }), ...pod('b', 0.1, { app: 'web' }) },
+      { ...pod('large', 0.75), ...pod('__idle__', 0.05) },
+    ],
+  });
+  const told = await json('bill.json', bill);
+  expect(told.classes.map(({ billMicros }: { billMicros: number }) => billMicros)).toEqual([
+    750_000, 0, 500_000,
+  ]);
+  expect(told).toMatchObject({ otherBillMicros: 150_000, otherValues: ['__idle__'] });
+  expect((await run('bill.json', bill)).out).toContain('OpenCost names no currency');
+});
+
+test.each([
+  ['other columns', 'bill.csv', 'a,b\n1,2\n', /expected the columns of a bill: FOCUS/],
+  ['nothing', 'bill.csv', '', /is empty/],
+  [
+    'another month',
+    'bill.csv',
+    focus(['1', null, '2026-10-01T00:00:00Z']),
+    /no line of 2026-11, and 1 of other/,
+  ],
+  [
+    'a cost in words',
+    'bill.csv',
+    focus(['1', null], ['one', null]),
+    /line 2 of the bill has a cost that is no/,
+  ],
+  ['a cell too many', 'bill.csv', `${focus(['1', null])}\r\n1,2,3\r\n`, /is no CSV, near line 3/],
+  ['another JSON', 'bill.json', '{"data": 1}', /expected what OpenCost answers/],
+  ['no JSON', 'bill.json', '{', /is no JSON/],
+  ['no gzip', 'bill.csv.gz', 'x', /could not be read/],
+])('a file with %s is refused', async (_, name, bill, message) => {
+  const { run } = await house();
+  await expect(run(name, bill)).rejects.toThrow(message);
+});
+
+test('whatever a bill has, rows add up to it to the micro-unit', () => {
+  const value = fc.option(fc.constantFrom('small', 'large', 'other', 'x'), { nil: undefined });
+  const parts = fc.uniqueArray(fc.tuple(value, fc.bigInt({ min: -(10n ** 18n), max: 10n ** 20n })), {
+    selector: ([name]) => name,
+  });
+  fc.assert(
+    fc.property(parts, fc.integer({ min: 1, max: 5_000_000 }), (lines, rateMicros) => {
+      const { classes, otherBillMicros, total } = comparePrices(
+        { parts: new Map(lines) },
+        rateMicros,
+        new Map(),
+        ['small', 'large'],
+      );
+      expect(classes.reduce((sum, { billMicros }) => sum + billMicros, otherBillMicros)).toBe(
+        total.billMicros,
+      );
+      const exact = lines.reduce((sum, [, each]) => sum + each, 0n) * BigInt(rateMicros);
+      expect(Math.abs(total.billMicros - Number(exact / 10n ** 12n))).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test('where begun minutes or requests are charged, every rate goes by the same factor', () => {
+  const row = { runnerClass: 'big', seconds: 90, chargedMicros: 2_000_000, billMicros: 3_000_000 };
+  const big = { name: 'big', tags: [], runnerIds: new Set<number>(), microsPerMinute: 1_000_000 };
+  expect(proposedRates(row, big)).toEqual({ microsPerMinute: 2_000_000 });
+  expect(proposedRates(row, { ...big, round: 'minute' })).toEqual({ microsPerMinute: 1_500_000 });
+  expect(proposedRates(row, { ...big, microsPerCpuHour: 40_000 })).toEqual({
+    microsPerMinute: 1_500_000,
+    microsPerCpuHour: 60_000,
+  });
+  expect(proposedRates({ ...row, billMicros: 0 }, big)).toBeUndefined();
+});
