@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
+import { decimal } from '../../../functions/answers/statement/csv-text.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { type PriceTable, priceVersions } from '../../../policies/prices/price.ts';
-import { decimal } from '../statement/statement-csv.ts';
 import type { ProposedFigure } from './compare-prices.ts';
 
 /**

@@ -309,6 +309,7 @@ const OPEN: readonly RegExp[] = [
   /^GET \/assets\/[0-9a-f]{12}\/[a-z.]+$/,
   /^GET \/signin(\/callback)?$/,
   /^(GET|POST) \/signout$/,
+  /^POST \/signin\/device(\/session)?$/,
 ];
 
 interface Sent {
