@@ -388,4 +388,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'Lets bash, zsh or fish complete commands and flags',
     load: async () => (await import('./completion/completion-command.ts')).completionCommandOf(COMMANDS),
   },
+  {
+    name: 'man',
+    summary: 'Prints the manual page of all commands',
+    load: async () => (await import('./completion/man-command.ts')).manCommandOf(COMMANDS),
+  },
 ];

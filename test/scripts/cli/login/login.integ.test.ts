@@ -94,6 +94,7 @@ async function openConsole({ isConfigured = true } = {}) {
   const file = join(home, 'tollgate', 'sessions.json');
   const session = (): string => JSON.parse(readFileSync(file, 'utf8'))[url];
   return {
+    house,
     url,
     login,
     run,
@@ -106,7 +107,7 @@ async function openConsole({ isConfigured = true } = {}) {
 }
 
 test('who allows the code in GitLab is signed in with the roles of the page, and the session is shown to nobody', async () => {
-  const { url, login, run, file, session, logged } = await openConsole();
+  const { house, url, login, run, file, session, logged } = await openConsole();
   const done = await login(FRITZ.id, { afterSleeps: 3 });
   expect(done).toMatchObject({ code: 0, out: `Signed in to ${url} as fritz (finance, viewer).\n` });
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -117,6 +118,13 @@ test('who allows the code in GitLab is signed in with the roles of the page, and
   expect(JSON.parse(listed.out).limits).toHaveLength(LIMITS.length);
   const shown = await run('budget', 'show', 'acme/payments');
   expect(shown, shown.err).toMatchObject({ code: 0 });
+  for (const command of [['rollout'], ['coverage'], ['breakglass', 'ls'], ['budget', 'requests']]) {
+    const told = await run(...command);
+    expect(told, `${command.join(' ')}: ${told.err}`).toMatchObject({ code: 0 });
+  }
+  const month = new Date(house.clock.nowMs()).toISOString().slice(0, 7);
+  const stated = await run('statement', '--month', month, '--group', 'acme/payments');
+  expect(stated, stated.err).toMatchObject({ code: 0 });
   expect(listed.out + shown.out).not.toContain(session());
 });
 
