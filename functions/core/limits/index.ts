@@ -14,9 +14,8 @@ export {
   type UnderstoodCell,
   understoodText,
 } from './csv/columns.ts';
-export { exportLimits } from './csv/export-limits.ts';
+export { entryPlaceOf, exportLimits } from './csv/export-limits.ts';
 export { importLimits } from './csv/import-limits.ts';
-export { entryPlaceOf } from './csv/placed-entries.ts';
 export { idOf } from './csv/read-cells.ts';
 export { type CsvRow, readRows } from './csv/read-rows.ts';
 export {

@@ -5,8 +5,7 @@ import { type Directory, pathKey } from '../../../../policies/place/directory.ts
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { SUBJECTS_EXPECTED } from '../desk/subject-text.ts';
 import { type Cells, type CsvColumn, isDecimal } from './columns.ts';
-import { pathOf } from './export-limits.ts';
-import { entryPlaceOf } from './placed-entries.ts';
+import { entryPlaceOf, pathOf } from './export-limits.ts';
 import {
   type CellContext,
   cellsOf,

@@ -1,8 +1,9 @@
+import { isRecord } from '../../../../policies/document/reading.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
+import { type LimitList, limitListOf, subjectOfEntry, writtenSubject } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { type Cells, CSV_COLUMNS, type CsvColumn, type CsvDialect, isDecimal, PLAIN_CSV } from './columns.ts';
-import { type PlacedEntry, placedEntries } from './placed-entries.ts';
-import { cellOfText, cellsOf, isPlainNumber } from './read-cells.ts';
+import { cellOfText, cellsOf, idOf, isPlainNumber, type LimitEntry } from './read-cells.ts';
 
 interface ExportOptions {
   /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */
@@ -70,4 +71,37 @@ function fieldOf(text: string, column: CsvColumn, { delimiter, decimal }: CsvDia
   const cell = isNumber ? told : cellOfText(told);
   const quotes = cell.includes(delimiter) || /["\r\n]|^\s|\s$/.test(cell);
   return quotes ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+// The limits of a document with whose they are, in the words of edits: `group/101`, `personal`, `groups/acme/team-?`.
+/** The lists of a document that hold limits. */
+export const LISTS: readonly LimitList[] = ['limits', 'personal_default', 'group_defaults'];
+
+export interface PlacedEntry {
+  readonly list: LimitList;
+  readonly subject: string;
+  readonly id: string;
+  readonly entry: LimitEntry;
+}
+
+/** In document order. */
+export const placedEntries = (document: LimitsDocument): readonly PlacedEntry[] =>
+  LISTS.flatMap((list) => {
+    const entries: unknown = document[list];
+    if (!Array.isArray(entries)) return [];
+    return entries.filter(isRecord).flatMap((entry): readonly PlacedEntry[] => {
+      const subject = subjectOfEntry(list, entry);
+      return subject === undefined ? [] : [{ list, subject, id: idOf(entry), entry }];
+    });
+  });
+
+/** Tells limits apart; no id has a break in it. */
+export const entryKey = (subject: string, id: string): string => `${id}\n${subject}`;
+
+/** Where the limits of a subject stand, and what a new one begins with; undefined: this is no subject. */
+export function entryPlaceOf(
+  subject: string,
+): { readonly list: LimitList; readonly start: LimitEntry } | undefined {
+  const start = writtenSubject(subject);
+  return start && { list: limitListOf(subject), start };
 }

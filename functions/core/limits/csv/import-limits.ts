@@ -15,7 +15,7 @@ import {
   type UnderstoodCell,
 } from './columns.ts';
 import { type CellRefusal, edited, subjectOfRow } from './edit-entry.ts';
-import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './placed-entries.ts';
+import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
 import { type CellContext, KEY_OF, type LimitEntry, madeId } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 
