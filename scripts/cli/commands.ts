@@ -389,6 +389,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./completion/completion-command.ts')).completionCommandOf(COMMANDS),
   },
   {
+    name: 'mcp',
+    summary: 'Answers editors and agents over the Model Context Protocol: can I afford this rerun?',
+    load: async () => (await import('./mcp/mcp-command.ts')).mcpCommandOf(COMMANDS),
+  },
+  {
     name: 'man',
     summary: 'Prints the manual page of all commands',
     load: async () => (await import('./completion/man-command.ts')).manCommandOf(COMMANDS),
