@@ -374,6 +374,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./fleet/migrate-command.ts')).migrateCommand,
   },
   {
+    name: 'open',
+    summary: 'Opens the console’s page of a group or job in the browser, or prints its address',
+    load: async () => (await import('./login/open-command.ts')).openCommand,
+  },
+  {
     name: 'login',
     summary: 'Signs this terminal in to a console with GitLab, so that commands need no AWS keys',
     load: async () => (await import('./login/login-command.ts')).loginCommand,

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { openCommandOn } from '../../../../scripts/cli/login/open-command.ts';
+import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
+
+async function opened(args: readonly string[], parts: { progress?: boolean; browser?: boolean } = {}) {
+  const shown: string[] = [];
+  let out = '';
+  const io: TerminalIo = {
+    out: (text) => {
+      out += text;
+    },
+    err: () => {},
+    colours: false,
+    progress: parts.progress ?? true,
+    columns: 80,
+    cwd: '/',
+    root: '/',
+    env: { TOLLGATE_CONSOLE: 'https://budget.example.com' },
+    nowMs: () => 0,
+  };
+  const openBrowser = async (address: string): Promise<boolean> => {
+    shown.push(address);
+    return parts.browser ?? true;
+  };
+  const code = await openCommandOn({ openBrowser }).run(args, io);
+  return { code, out, shown };
+}
+
+const AT = 'https://budget.example.com';
+
+test.each([
+  [[], `${AT}/`],
+  [['acme/payments'], `${AT}/?q=acme%2Fpayments`],
+  [['4711'], `${AT}/jobs/4711`],
+  [['d-4711-1'], `${AT}/jobs/4711`],
+  [['https://gitlab.example.com/acme/api/-/jobs/4711'], `${AT}/jobs/4711`],
+  [['--console', 'https://other.example.com', '4711'], 'https://other.example.com/jobs/4711'],
+])('%j opens %s', async (args, address) => {
+  expect(await opened(args)).toEqual({ code: 0, out: `Opened ${address}\n`, shown: [address] });
+});
+
+test('the address is printed where it is wanted, nobody sits there, or no browser opens', async () => {
+  expect(await opened(['--print', '4711'])).toEqual({ code: 0, out: `${AT}/jobs/4711\n`, shown: [] });
+  expect(await opened(['4711'], { progress: false })).toMatchObject({ out: `${AT}/jobs/4711\n`, shown: [] });
+  expect(await opened(['4711'], { browser: false })).toMatchObject({ out: `${AT}/jobs/4711\n` });
+  expect(await opened(['--json'])).toMatchObject({ out: `{"address":"${AT}/"}\n`, shown: [] });
+});
+
+test('an address that is no console’s is refused', async () => {
+  await expect(opened(['--console', 'ftp://x'])).rejects.toThrow('expected the address of a console');
+});
