@@ -80,6 +80,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./prices/compare-command.ts')).pricesCompareCommand,
   },
   {
+    name: 'report spend',
+    summary: 'What was a month charged for, beside the month before? By group, project, class or day',
+    load: async () => (await import('./report/spend-command.ts')).spendCommand,
+  },
+  {
     name: 'report chargeback',
     summary: 'What is a group charged for a month? The same as tollgate statement',
     load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,
