@@ -2,7 +2,7 @@
 import type { StatementLine } from '../../../functions/answers/statement/model.ts';
 
 export const SPEND_KEYS = ['group', 'project', 'class', 'day'] as const;
-export type SpendKey = (typeof SPEND_KEYS)[number];
+type SpendKey = (typeof SPEND_KEYS)[number];
 
 interface SpendRow {
   /** Empty: not known. */
