@@ -5,6 +5,7 @@ import { breakGlassRoutes } from './break-glass-page.tsx';
 import { coverageRoutes } from './coverage/coverage-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';
 import type { Reader } from './frame.tsx';
+import { goRoutes } from './go/go-routes.tsx';
 import { historyRoutes } from './history/history-page.tsx';
 import { undoRoutes } from './history/undo-routes.tsx';
 import { importRoutes } from './import/import-routes.ts';
@@ -25,6 +26,7 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   overviewRoutes,
   subjectRoutes,
   jobRoutes,
+  goRoutes,
   shadowRoutes,
   rolloutPageRoutes,
   statementPageRoutes,

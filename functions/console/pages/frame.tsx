@@ -3,6 +3,7 @@ import type { PropsWithChildren } from 'hono/jsx';
 import type { Reconciliation } from '../../answers/reconciliation/model.ts';
 import type { User } from '../../core/signin/index.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets/assets.ts';
+import { GoForm } from './go/go-form.tsx';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
 import { HELD_PATTERNS } from './parts/bar.tsx';
 import { PostForm } from './parts/layout.tsx';
@@ -53,6 +54,9 @@ export const ConsolePage = ({ title, at, user, children }: PropsWithChildren<Fra
       {children}
     </main>
     <Badge of={user} />
+    <dialog id="go" aria-label="Go to">
+      <GoForm user={user} id="go-to" />
+    </dialog>
   </Document>
 );
 

@@ -9,6 +9,7 @@ export const PAGE_ACCESS: AccessTable = {
   // Whoever signed in without a role is told so here.
   'GET /': ANYBODY,
   'GET /me': ANYBODY,
+  'GET /go': ANYBODY,
   'GET /instance': EVERYTHING,
   'GET /:folder{groups|projects|runner-classes}/:name': LOOK,
   'GET /jobs': LOOK,

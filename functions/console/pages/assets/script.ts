@@ -1,6 +1,6 @@
 /**
  * All the script there is; every page reads and works without it. A form that is on its way cannot be sent again by a
- * second click, lists sort as soon as something is chosen, `/` goes to the search, and jobs are counted by themselves.
+ * second click, lists sort as soon as something is chosen, `/` goes to the search, Ctrl-K to anywhere, and jobs are counted by themselves.
  */
 export const SCRIPT = `'use strict';
 document.addEventListener('submit', (event) => {
@@ -26,6 +26,14 @@ document.addEventListener('keydown', (event) => {
   if (search === null) return;
   event.preventDefault();
   search.focus();
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  const go = document.getElementById('go');
+  if (go === null || go.open) return;
+  event.preventDefault();
+  go.showModal();
+  go.querySelector('input').select();
 });
 const uncounted = document.querySelector('[data-count]');
 if (uncounted !== null) {

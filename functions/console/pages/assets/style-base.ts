@@ -55,5 +55,6 @@ footer{max-width:1240px;margin:auto;padding:0 1rem 2rem;color:var(--soft);font-s
 .note.good{border-left-color:var(--good);background:var(--good-ground)}
 .note.warn{border-left-color:var(--warn);background:var(--warn-ground)}
 .note.bad{border-left-color:var(--bad);background:var(--bad-ground)}
+dialog{background:var(--card);color:var(--ink);border:1px solid var(--line);border-radius:8px;padding:1rem;max-width:calc(100vw - 2rem)}dialog::backdrop{background:#0008}dialog .filters{margin:0}dialog .filters input[type=text]{width:min(22rem,70vw)}
 @media print{.top,footer,.actions,form{display:none}body{background:#fff}.card{break-inside:avoid;border-color:#999}}
 `;

@@ -73,6 +73,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['a closed month', '/statements/2026-09?group=101'],
   ['the break-glass list', '/break-glass'],
   ['the file', '/import'],
+  ['going anywhere', '/go', 'dev'],
   ['the history', '/history'],
   ['an edit', '/history/42'],
   ['who I am', '/me', 'olaf'],
@@ -143,6 +144,27 @@ async function seriousFindings(page: Page): Promise<string[]> {
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
+
+test('Ctrl-K leads by keyboard alone to a page, a job or the search, and Escape back', async () => {
+  const { page, complaints, close } = await visit(full);
+  const go = async (word: string): Promise<string> => {
+    await page.goto(`${full.origin}/coverage`);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(word);
+    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
+    return page.url().slice(full.origin.length);
+  };
+  expect(await go('stat')).toBe('/statements');
+  expect(await go('4711')).toBe('/jobs/4711');
+  expect(await go('pay')).toBe('/?q=pay');
+  await page.keyboard.press('Control+k');
+  expect(await page.getByRole('dialog').count()).toBe(1);
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
 
 test('without script every page that can be read is read, searched and paged through', async () => {
   const { page, close } = await visit(full, 'fiona', { javaScriptEnabled: false });

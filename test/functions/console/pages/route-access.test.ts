@@ -122,6 +122,12 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     ok: 200,
     elsewhere: 200,
   }),
+  'GET /go': () => ({
+    least: 'none',
+    path: '/go',
+    ok: 200,
+    elsewhere: 200,
+  }),
   'GET /instance': () => ({
     least: 'finance',
     path: '/instance',
