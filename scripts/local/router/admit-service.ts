@@ -51,7 +51,9 @@ export function admitService(parts: ServiceParts): Server {
     const controller = refusal ?? parts.controllers.identify(call.metadata);
     if (isRefusal(controller)) {
       parts.counters.streams.refused += 1;
-      call.emit('error', asError(controller));
+      const refuse = () => call.emit('error', asError(controller));
+      if (controller.afterMs === undefined || controller.afterMs === 0) refuse();
+      else surroundings.clock.after(controller.afterMs, refuse);
       return;
     }
     parts.counters.streams.opened += 1;
@@ -111,5 +113,5 @@ const UNKNOWN_RUNNER = unauthenticated('no runner has this token');
 
 const isRefusal = (found: RegisteredController | CallRefusal): found is CallRefusal => 'code' in found;
 
-const asError = (refusal: CallRefusal): ServerErrorResponse =>
-  Object.assign(new Error(refusal.details), refusal);
+const asError = ({ code, details }: CallRefusal): ServerErrorResponse =>
+  Object.assign(new Error(details), { code, details });

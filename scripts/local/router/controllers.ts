@@ -16,6 +16,8 @@ export interface RegisteredController {
 export interface CallRefusal {
   readonly code: number;
   readonly details: string;
+  /** How long a stream stands before it is refused. @default 0 */
+  readonly afterMs?: number;
 }
 
 /** The controllers of one instance, changeable at run time. */

@@ -48,13 +48,13 @@ export class Faults {
       calls?: number;
       details?: string;
       method?: RouterMethod | 'any';
+      /** How long a stream stands before it is refused. @default 0 */
+      afterMs?: number;
     } = {},
   ): void {
+    const { details = `refused on purpose with ${code}`, afterMs = 0 } = options;
     this.#refusals.push({
-      refusal: {
-        code,
-        details: options.details ?? `refused on purpose with ${code}`,
-      },
+      refusal: { code, details, afterMs },
       method: options.method ?? 'any',
       left: options.calls ?? 1,
     });

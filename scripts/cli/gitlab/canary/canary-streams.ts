@@ -20,7 +20,7 @@ interface CanaryAnswer {
 
 /** The canary's own streams: opened, read and answered by what the relays use. */
 export interface CanaryStreams {
-  /** Undefined: the router has taken a stream. Else why none within `timeoutMs`. */
+  /** Undefined: the router has taken a stream and kept it. Else why none within `timeoutMs`. */
   opened(timeoutMs: number): Promise<string | undefined>;
   /** Jobs are about to start: questions wait a moment until it is known which. */
   expect(): void;
@@ -44,12 +44,18 @@ interface StreamDeps {
 const SIZES = { start: 2, max: 4, openMax: 8 };
 /** A runner may be faster than the list of the jobs it takes. */
 const KNOW_MS_MAX = 5_000;
+/**
+ * A router behind something slow refuses a stream after the relay has taken it for accepted. A relay shrugs that off; a
+ * canary that believes it enables a controller nobody can be asked by, which fails the job of its own runner.
+ */
+const KEPT_MS = 5_000;
 const ADMITTED: RouterAnswer = { outcome: 'admitted' };
 
 export function openCanaryStreams({ router, schema, clock, random }: StreamDeps): CanaryStreams {
   const read = compileReader(schema, { variables: { names: [], prefixes: [] }, trustVariables: false });
   let known = Promise.withResolvers<ReadonlyMap<number, CanaryAnswer>>();
   const taken = Promise.withResolvers<undefined>();
+  let forgetTaken: (() => void) | undefined;
   const asked = new Map<number, AskedAnswer>();
   /** Keeps the router waiting; one job at most does. */
   let kept:
@@ -84,9 +90,11 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
       };
     },
     observe(event) {
-      if (event.type === 'connected') taken.resolve(undefined);
-      if (event.type === 'stream_ended' && event.code !== 0)
+      if (event.type === 'connected') forgetTaken = clock.after(KEPT_MS, () => taken.resolve(undefined));
+      if (event.type === 'stream_ended' && event.code !== 0) {
         trouble = `status ${event.code}: ${event.details}`;
+        forgetTaken?.();
+      }
       if (
         event.type === 'stream_ended' &&
         event.asked &&
@@ -133,6 +141,7 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
       return outcome;
     },
     async close() {
+      forgetTaken?.();
       await pool.drain();
       router.close();
     },

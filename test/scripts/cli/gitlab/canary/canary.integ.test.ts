@@ -6,6 +6,8 @@ import { schemaVariant } from '../../../../../scripts/local/router/schemas.ts';
 import { NOW_MS } from '../../../../policies/documents.ts';
 import { CANARY_PROJECT, CANARY_RUNNER, canaryBench } from './canary-bench.ts';
 
+/** Longer than the relay's probation is on the clock of a canary in haste, shorter than the canary waits for more. */
+const LATE_REFUSAL_MS = 200;
 const NOTHING = { controllers: [], unfinished: 0 };
 
 test('both answers are proven: the one job ran, the other failed with our text, and all is gone again', async () => {
@@ -111,6 +113,17 @@ test('a router that takes no stream of the new token: nothing is armed', async (
   const bench = await canaryBench({ hasty: true });
   const { UNAUTHENTICATED } = STATUS;
   bench.router.faults.refuseCalls(UNAUTHENTICATED, { method: 'admit', calls: Number.POSITIVE_INFINITY });
+  const { code, out } = await bench.run();
+  expect([code, bench.streamsWhenArmed, bench.left()]).toEqual([2, [], NOTHING]);
+  expect(out).toMatch(/no stream to grpc:.*: status 16/);
+});
+
+test('nor of one that refuses it after the relay would have taken it for accepted', async () => {
+  const bench = await canaryBench({ hasty: true });
+  const { UNAUTHENTICATED } = STATUS;
+  bench.router.faults.refuseCalls(UNAUTHENTICATED, {
+    ...{ method: 'admit', calls: Number.POSITIVE_INFINITY, afterMs: LATE_REFUSAL_MS },
+  });
   const { code, out } = await bench.run();
   expect([code, bench.streamsWhenArmed, bench.left()]).toEqual([2, [], NOTHING]);
   expect(out).toMatch(/no stream to grpc:.*: status 16/);
