@@ -77,7 +77,7 @@ export const Table = ({
   columns,
   children,
 }: PropsWithChildren<TableParts>): Markup => (
-  <div class="scroll" role="region" aria-label={label} tabindex={0}>
+  <div class="scroll" role="group" aria-label={label} tabindex={0}>
     <table class="stack">
       <caption class="hidden">{caption}</caption>
       <Columns of={columns} />

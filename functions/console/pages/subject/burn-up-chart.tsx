@@ -45,7 +45,7 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, te
       <p>{described}</p>
       <details>
         <summary>The figures as a table</summary>
-        <div class="scroll" role="region" aria-label="Use per day" tabindex={0}>
+        <div class="scroll" role="group" aria-label="Use per day" tabindex={0}>
           <table>
             <caption>{period.label}; each day with what it came to, and all together until its end</caption>
             <Columns of={['Day', ['That day', 'n'], ['Together', 'n']]} />

@@ -155,7 +155,7 @@ test('what a developer asks for is approved by somebody else', async () => {
   const card = deciding.getByRole('article').filter({ hasText: 'Load tests' });
   expect(await deciding.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   await card.getByRole('link', { name: /^Look at it/ }).click();
-  expect(await deciding.getByRole('region', { name: 'What changes', exact: true }).count()).toBeGreaterThan(
+  expect(await deciding.getByRole('group', { name: 'What changes', exact: true }).count()).toBeGreaterThan(
     0,
   );
   await deciding.getByRole('button', { name: 'Approve' }).click();
@@ -181,7 +181,7 @@ test('a request is approved within two clicks: from the list in two, from its li
       await what.click();
     };
     if (way === 'list') await click(page.getByRole('link', { name: /^Look at it/ }).first());
-    expect(await page.getByRole('region', { name: 'What changes', exact: true }).count()).toBeGreaterThan(0);
+    expect(await page.getByRole('group', { name: 'What changes', exact: true }).count()).toBeGreaterThan(0);
     await click(page.getByRole('button', { name: 'Approve' }));
     expect(await page.getByRole('status').textContent()).toContain('Approved');
     expect(clicked).toBe(clicks);
@@ -209,7 +209,7 @@ test('a freeze is previewed, saved and told', async () => {
   await page.getByLabel('Why').fill('Asked for by the auditors');
   await page.getByRole('button', { name: 'See what it does' }).click();
   expect(
-    await page.getByRole('region', { name: 'What changes', exact: true }).first().textContent(),
+    await page.getByRole('group', { name: 'What changes', exact: true }).first().textContent(),
   ).toContain('Audit');
   await save(page);
   expect(await page.getByRole('status').textContent()).toContain('Saved as edit 43');
