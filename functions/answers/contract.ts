@@ -56,6 +56,8 @@ export interface ConsoleReader {
   closedMonths(group: string, viewer: Viewer): Promise<ClosedMonths | undefined>;
   /** Which closed statement has which number, of all groups. Undefined: nobody closes months here. */
   statementNumbers(from: number): Promise<StatementNumbers | undefined>;
+  /** The last ones of them, the youngest first. Empty: nothing was closed yet. */
+  lastStatements(atMost: number): Promise<StatementNumbers['numbers']>;
   /** Whether counters and statements agree, of what the viewer sees, and when that was checked. */
   reconciliation(viewer: Viewer): Promise<Reconciliation>;
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */

@@ -22,7 +22,7 @@ import { requestRows, waitingOf } from './requests/requests.ts';
 import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
 import { rolloutOf } from './rollout/rollout-view.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
-import { closedMonthsOf, statementNumbersOf } from './statement/closed-months.ts';
+import { closedMonthsOf, lastStatementsOf, statementNumbersOf } from './statement/closed-months.ts';
 import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
@@ -58,6 +58,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     statement: viewerStatement(reading),
     closedMonths: closedMonthsOf(reading),
     statementNumbers: statementNumbersOf(reading),
+    lastStatements: lastStatementsOf(reading),
     reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading, compareEdit),

@@ -73,7 +73,13 @@ export const StatementNumbersSchema = z
   .object({
     numbers: list(
       z
-        .object({ number: count(), subject: text(), month: text(), sha256: text() })
+        .object({
+          number: count(),
+          subject: text(),
+          group: maybe(text('Its path now. Absent: it is gone, or it is the whole GitLab.')),
+          month: text(),
+          sha256: text(),
+        })
         .openapi('StatementNumber'),
     ),
     last: count('The last number that was given.'),

@@ -28,10 +28,28 @@ export const closedMonthsOf =
 
 /** For whoever sees everything; undefined: nobody closes months here. @throws {LedgerError} */
 export const statementNumbersOf =
-  ({ books }: ReadContext) =>
+  ({ places, books }: ReadContext) =>
   async (from: number): Promise<StatementNumbers | undefined> => {
-    if (books?.chain === undefined) return undefined;
-    const [numbers, { last }] = await Promise.all([books.chain.numbers(from), books.chain.register()]);
+    const chain = books?.chain;
+    if (chain === undefined) return undefined;
+    const { directory } = (await places()) ?? NOWHERE;
+    const [found, { last }] = await Promise.all([chain.numbers(from), chain.register()]);
+    const numbers = found.map((each) => {
+      const group = directory.groupById.get(Number(each.subject.slice('group/'.length)))?.path;
+      return { ...each, ...(group !== undefined && { group }) };
+    });
     const next = (Math.floor(from / NUMBERS_A_PAGE) + 1) * NUMBERS_A_PAGE;
     return { numbers, last, ...(next <= last && { next }) };
+  };
+
+/** The last ones that were closed, the youngest first; for whoever sees everything. @throws {LedgerError} */
+export const lastStatementsOf =
+  (context: ReadContext) =>
+  async (atMost: number): Promise<StatementNumbers['numbers']> => {
+    const register = await context.books?.chain?.register();
+    if (register === undefined) return [];
+    const from = Math.max(1, register.last - atMost + 1);
+    const first = await statementNumbersOf(context)(from);
+    const second = first?.next === undefined ? undefined : await statementNumbersOf(context)(first.next);
+    return [...(first?.numbers ?? []), ...(second?.numbers ?? [])].toReversed().slice(0, atMost);
   };

@@ -71,3 +71,7 @@ export function pathMarkup(path: string): Markup | string {
     </>
   );
 }
+
+/** A closed month of `group/101` or of the whole GitLab; `end` names a file of it. */
+export const statementHref = (subject: string, month: string, end = ''): string =>
+  address(`/statements/${encodeURIComponent(month)}${end}`, { group: subject.replace(/^group\//, '') });

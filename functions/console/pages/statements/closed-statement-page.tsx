@@ -3,7 +3,7 @@ import type { ClosedMonths } from '../../../answers/statement/closed-model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Crumbs, Fact, Table } from '../parts/layout.tsx';
-import { address, subjectLink } from '../parts/links.tsx';
+import { address, statementHref, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { dateText, dayOfText, monthText } from './month-text.ts';
@@ -25,8 +25,7 @@ export function closedStatementPage(user: User, shown: ClosedShown, telling: Pag
   const format = { ...telling, currency: statement.currency };
   const name = subject === 'instance' ? 'the whole GitLab' : group;
   const list = address('/statements', { group: idOf(subject) });
-  const path = (end: string): string =>
-    address(`/statements/${encodeURIComponent(month)}${end}`, { group: idOf(subject) });
+  const path = (end: string): string => statementHref(subject, month, end);
   return (
     <ConsolePage title={`${monthText(month)} · ${name}`} at="/statements" user={user}>
       <div class="head">

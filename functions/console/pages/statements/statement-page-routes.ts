@@ -10,6 +10,8 @@ import { closedStatementPage } from './closed-statement-page.tsx';
 import { statementsPage } from './statements-page.tsx';
 
 const GROUP_CHARACTERS_MAX = 255;
+/** A month of a company of some size. */
+const LATEST_MAX = 50;
 const FILES = { 'statement.csv': closedCsv, 'focus.csv': closedFocusCsv } as const;
 
 /** Closed months of a group, and one of them as page, CSV and FOCUS. */
@@ -22,9 +24,10 @@ export function statementPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const asked = query(c, 'group', GROUP_CHARACTERS_MAX);
     const group = asked ?? ownGroup(user);
     const months = group === undefined ? undefined : await read.closedMonths(group, user);
+    const latest = asked === undefined && seesAll(user) ? await read.lastStatements(LATEST_MAX) : [];
     return send(
       c,
-      statementsPage(user, { asked, months }, pageFormatOf(deps)),
+      statementsPage(user, { asked, months, latest }, pageFormatOf(deps)),
       months === undefined && asked !== undefined ? 404 : 200,
     );
   });
@@ -60,8 +63,10 @@ export function statementPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
 }
 
 /** Where somebody begins who names no group: everything, or the first group that is theirs. */
-const ownGroup = ({ roles: { admin, finance, viewerGroupIds } }: User): string | undefined =>
-  admin || finance ? 'instance' : viewerGroupIds[0]?.toString();
+const ownGroup = (user: User): string | undefined =>
+  seesAll(user) ? 'instance' : user.roles.viewerGroupIds[0]?.toString();
+
+const seesAll = ({ roles: { admin, finance } }: User): boolean => admin || finance;
 
 /** A break of the chain puts every statement from there on in doubt. */
 const isWhole = ({ broken, statements }: ClosedMonths, number: number): boolean =>

@@ -1,8 +1,8 @@
-import type { ClosedMonths } from '../../../answers/statement/closed-model.ts';
+import type { ClosedMonths, StatementNumbers } from '../../../answers/statement/closed-model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
-import { Table } from '../parts/layout.tsx';
-import { address } from '../parts/links.tsx';
+import { Card, Table } from '../parts/layout.tsx';
+import { address, statementHref, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { dateText, monthText } from './month-text.ts';
@@ -12,12 +12,14 @@ interface StatementsShown {
   readonly asked: string | undefined;
   /** Absent: no such group, none that is theirs, or nobody closes months here. */
   readonly months: ClosedMonths | undefined;
+  /** Of all groups, the youngest first. */
+  readonly latest: StatementNumbers['numbers'];
 }
 
 /** The closed months of a group, the last one first. */
 export const statementsPage = (
   user: User,
-  { asked, months }: StatementsShown,
+  { asked, months, latest }: StatementsShown,
   telling: PageFormat,
 ): Markup => (
   <ConsolePage title="Statements" at="/statements" user={user}>
@@ -52,8 +54,37 @@ export const statementsPage = (
         {months.statements.length > 0 && monthsTable(months, telling)}
       </section>
     )}
+    {latest.length > 0 && (
+      <Card id="latest" title="Closed last, of all groups">
+        {latestTable(latest)}
+      </Card>
+    )}
   </ConsolePage>
 );
+
+const latestTable = (latest: StatementsShown['latest']): Markup => (
+  <Table label="Closed last" columns={[['Number', 'n'], 'Whose', 'Month']}>
+    <tbody>
+      {latest.map(({ number, subject, group, month }) => (
+        <tr>
+          <td class="n" data-label="Number">
+            {number}
+          </td>
+          <td data-label="Whose">{subjectLink(subject, nameOf(subject, group))}</td>
+          <th scope="row">
+            <a href={statementHref(subject, month)}>
+              {monthText(month)}
+              <span class="hidden"> of {nameOf(subject, group)}</span>
+            </a>
+          </th>
+        </tr>
+      ))}
+    </tbody>
+  </Table>
+);
+
+const nameOf = (subject: string, group: string | undefined): string =>
+  subject === 'instance' ? 'The whole GitLab' : (group ?? 'a group that is gone');
 
 const groupTitle = (group: string): string => (group === 'instance' ? 'The whole GitLab' : group);
 

@@ -155,9 +155,7 @@ test('what a developer asks for is approved by somebody else', async () => {
   const card = deciding.getByRole('article').filter({ hasText: 'Load tests' });
   expect(await deciding.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
   await card.getByRole('link', { name: /^Look at it/ }).click();
-  expect(await deciding.getByRole('group', { name: 'What changes', exact: true }).count()).toBeGreaterThan(
-    0,
-  );
+  expect(await deciding.getByRole('group', { name: 'What changes', exact: true }).count()).toBeGreaterThan(0);
   await deciding.getByRole('button', { name: 'Approve' }).click();
   expect(await deciding.getByRole('status').textContent()).toContain('Approved');
   expect((await server.desk.requests({ rights: [], actor: 'x' }))[0]).toMatchObject({
@@ -190,6 +188,14 @@ test('a request is approved within two clicks: from the list in two, from its li
       checkApproval: async () => ({ outcome: 'valid', role: 'finance' }),
     });
   }
+});
+
+test('a closed month is found and sent within three clicks from the first page', async () => {
+  const page = await as('fiona', '/');
+  await page.getByRole('link', { name: 'Statements' }).click();
+  await page.getByRole('link', { name: 'October 2026 of acme/payments' }).click();
+  const mail = await page.getByRole('link', { name: 'Send by mail' }).getAttribute('href');
+  expect(decodeURIComponent(mail ?? '')).toContain('/statements/2026-10?group=101');
 });
 
 test('nobody declines without saying why', async () => {

@@ -72,6 +72,15 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async statementNumbers() {
       return undefined;
     },
+    async lastStatements() {
+      if (amount === 'empty') return [];
+      const rows = [
+        { subject: 'group/101', group: 'acme/payments' },
+        { subject: 'instance' },
+        { subject: 'group/399' },
+      ];
+      return rows.map((row, index) => ({ ...row, number: 9 - index, month: '2026-10', sha256: 'ab' }));
+    },
     async reconciliation() {
       const text = 'Counters = statements, checked 21 Nov 2026 02:23 UTC.';
       return { state: 'agrees', checkedAtMs: NOW_MS, differing: [], unlisted: 0, text };

@@ -650,6 +650,22 @@ test('a closed month is read, downloaded and mailed as it was closed, and a chan
   expect((await get('/statements/2026-10?group=101')).status).toBe(404);
   expect((await get('/statements/2026-09/other.csv?group=101')).status).toBe(404);
   expect((await get('/statements?group=beta')).text).toContain('There are no statements of beta for you.');
+  expect(list.text).not.toContain('Closed last');
+});
+
+test('who sees everything finds what was closed last of every group, the youngest first', async () => {
+  const real = await house();
+  await closeMonths(real.chain, 'group/101', ['2026-08', '2026-09']);
+  await closeMonths(real.chain, 'group/999', ['2026-09']);
+  const { text } = await real.appFor(USERS.finance).get('/statements');
+  const latest = text.slice(text.indexOf('Closed last'));
+  expect([...latest.matchAll(/href="(\/statements\/[^"]+)"/g)].map(([, href]) => href)).toEqual([
+    '/statements/2026-09?group=999',
+    '/statements/2026-09?group=101',
+    '/statements/2026-08?group=101',
+  ]);
+  expect(latest).toContain('a group that is gone');
+  expect(latest).toContain('acme/payments');
 });
 
 test('a viewer without statements is told when the first month closes', async () => {
