@@ -37,7 +37,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
   const previous = (keys: Parameters<Ledger['readCounters']>[0]) => ledger.readCounters(keys);
   const reading: ReadContext = {
     ...deps,
-    counters: countersNow(ledger, clock),
+    counters: countersNow(deps),
     limits: limitsNow({ desk, table: deps.limitTable, packed: deps.packedLimits, previous, clock }),
     pools: poolsNow(clock),
   };

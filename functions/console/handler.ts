@@ -3,6 +3,7 @@ import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/places-now.ts';
 import { approvalCheck } from '../core/approval/index.ts';
+import { dynamoCounterSheet } from '../core/books/index.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
 import { createFleetReader, runnerDetails } from '../core/gitlab/index.ts';
@@ -96,6 +97,7 @@ const read = createConsoleRead({
     chain: dynamoStatementChain(table),
   },
   recounts: dynamoRecountOutcomes(table),
+  counterSheet: dynamoCounterSheet(table),
   places,
   zone,
   clock,

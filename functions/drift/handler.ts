@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type BooksReport, checkBooks, dynamoCounterMemory, dynamoSumLog } from '../core/books/index.ts';
+import {
+  addToCounterSheet,
+  type BooksReport,
+  checkBooks,
+  completeCounterSheet,
+  dynamoCounterMemory,
+  dynamoCounterSheet,
+  dynamoSumLog,
+  keepCounterSheet,
+} from '../core/books/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import {
@@ -39,6 +48,7 @@ const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
+const sheets = dynamoCounterSheet(table);
 
 /**
  * Lambda's entry point for the schedule: compares the second sums, then begins the week's recount, goes on with it, or has nothing
@@ -59,9 +69,11 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
 async function tellBooks(): Promise<BooksReport> {
   const memory = dynamoCounterMemory(table);
   const last = await dynamoRecountOutcomes(table).read();
-  const found = await checkBooks({ ...table, log: dynamoSumLog(table), memory });
+  const log = dynamoSumLog(table);
+  const found = await checkBooks({ ...table, log, memory });
   const isRecountLate = systemClock.nowMs() - (last?.recountedAtMs ?? 0) > RECOUNT_EVERY_MS + LATE_MS;
   measureBooksCheck(found, { metrics, log: consoleLog, isRecountLate });
+  await keepCounterSheet(found, { ...table, sheets, log, store });
   return found;
 }
 
@@ -78,6 +90,7 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
       });
       consoleLog.info('user ids replaced', { ...names });
     },
+    keepCounters: (counters) => addToCounterSheet(counters, { sheets }),
   });
   return recountOn(startMs + READS_UNTIL_MS, {
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
@@ -89,6 +102,7 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
         log: consoleLog,
       });
       measureDriftReport(report, metrics);
+      await completeCounterSheet(startedAtMs, { sheets });
     },
   });
 }

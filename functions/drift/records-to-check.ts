@@ -1,4 +1,10 @@
-import { type JobRecord, MENDED_MS, namesNeedlessly, type RecordVisit } from '../core/ledger/index.ts';
+import {
+  type Counter,
+  type JobRecord,
+  MENDED_MS,
+  namesNeedlessly,
+  type RecordVisit,
+} from '../core/ledger/index.ts';
 
 /** Some 1 KB each. */
 const RECORDS_MAX = 20_000;
@@ -8,25 +14,29 @@ interface VisitWork {
   readonly mend: (recent: readonly JobRecord[]) => Promise<void>;
   /** Ids of jobs whose records name a user and need not any more. */
   readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
+  readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
 }
 
 /** What the recount does with records beside counting them, some at a time. @param nowMs - Unix ms */
-export function recordVisit(nowMs: number, { mend, replaceUserIds }: VisitWork): RecordVisit {
+export function recordVisit(nowMs: number, { mend, replaceUserIds, keepCounters }: VisitWork): RecordVisit {
   const sinceMs = nowMs - MENDED_MS;
   let recent: JobRecord[] = [];
   let aged: number[] = [];
+  let counters: Counter[] = [];
   return {
     see(record) {
       const { decidedAtMs, endedAtMs = 0 } = record;
       if (decidedAtMs >= sinceMs || endedAtMs >= sinceMs) recent.push(record);
       if (namesNeedlessly(record, nowMs)) aged.push(record.jobId);
     },
+    seeCounter: (counter) => counters.push(counter),
     isFull: () => recent.length >= RECORDS_MAX || aged.length >= RECORDS_MAX,
     async work() {
-      const [records, jobIds] = [recent, aged];
-      [recent, aged] = [[], []];
+      const [records, jobIds, met] = [recent, aged, counters];
+      [recent, aged, counters] = [[], [], []];
       if (records.length > 0) await mend(records);
       if (jobIds.length > 0) await replaceUserIds(jobIds);
+      if (met.length > 0) await keepCounters(met);
     },
   };
 }

@@ -3,6 +3,7 @@ import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
 import { dynamoOpenDifferences } from '../../functions/core/books/check-books.ts';
 import { dynamoCounterMemory } from '../../functions/core/books/counter-memory.ts';
+import { dynamoCounterSheet } from '../../functions/core/books/counter-sheet.ts';
 import { dynamoSumLog } from '../../functions/core/books/sum-log.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
@@ -34,6 +35,7 @@ import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.t
 import { START } from '../../functions/notices/gather/cursor.ts';
 import { dynamoParameterMarks as dynamoSsmMarks } from '../../functions/ssm-limits/dynamo-marks.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
+import { counterName } from '../../policies/claim.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { journalWriter } from '../../relay/journal.ts';
@@ -222,6 +224,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'sum-memory': {
     is: under('@sums#known#', any),
     read: (place) => dynamoCounterMemory(options(place)).read(['group/101']),
+  },
+  'counter-sheet': {
+    // The head with its parts.
+    is: at('@sums', begins('counters')),
+    read: async (place) => {
+      const { counters, ...sheet } = (await dynamoCounterSheet(options(place)).read()) ?? {};
+      return { ...sheet, counters: [...(counters?.values() ?? [])] };
+    },
   },
   'sums-open': {
     is: at('@sums', is('open')),
@@ -420,6 +430,15 @@ async function writeOthers(place: Place): Promise<void> {
   const slots = { moved: [1, 0, 0, 0], added: [11, 0, 0, 0], unexplained: 3, epochs: [4, 0, 0, -1] };
   await dynamoCounterMemory(options(place)).write('group/101', new Map([['money-month|2026-12', slots]]));
   await dynamoOpenDifferences(options(place)).write({ since: 4, differences: new Map([['a 5', '1 11']]) });
+  const copied = { committed: 70, fitted: 60, settled: 50, rev: 3 };
+  const copies = [
+    { key: OPENED, ...copied, unchecked: { exempt: 0, unmetered: 4, bypass: 0 } },
+    { key: CLOSED, ...copied, unchecked: { exempt: 0, unmetered: 0, bypass: 0 } },
+  ];
+  await dynamoCounterSheet(options(place)).write({
+    ...{ sinceMs: NOVEMBER_21_MS, atMs: NOVEMBER_21_MS, epoch: 4, whole: true },
+    counters: new Map(copies.map((copy) => [counterName(copy.key), copy])),
+  });
   await dynamoStatementChain(options(place)).append(sealed(A_STATEMENT));
   await dynamoCanaryOutcomes(options(place)).write({
     ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },

@@ -1,14 +1,15 @@
 /** How counters stand, read in parts: the overview orders thousands of groups by theirs. Keep one per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
-import type { Counter, Ledger } from '../../core/ledger/index.ts';
+import type { CounterSheet, CounterSheetStore } from '../../core/books/index.ts';
+import { type Counter, isSummed, type Ledger, NO_AMOUNTS } from '../../core/ledger/index.ts';
 
 export type CountersByName = ReadonlyMap<string, Counter>;
 
 export interface CurrentCounters {
   /** As they stand now. @throws {LedgerError} */
   fresh(keys: readonly CounterKey[]): Promise<CountersByName>;
-  /** Not older than that; what is not known yet is read. */
+  /** Not older than that; what is not known yet is read. Many of them at once come from the sheet of counters, which is older. */
   recent(keys: readonly CounterKey[], ageMsMax: number): Promise<RecentCounters>;
 }
 
@@ -23,10 +24,28 @@ const PART_KEYS = 2_000;
 /** Some 20 MB. What was read longest ago is read anew beyond it. */
 const REMEMBERED_MAX = 100_000;
 
-export function countersNow(
-  ledger: Pick<Ledger, 'readCounters'>,
-  clock: { nowMs(): number },
-): CurrentCounters {
+/** Ten requests of a hundred keys: as many are read one by one, and are as they stand now. */
+const FROM_SHEET_MIN = 1_000;
+/** It is written every quarter of an hour, and a run may fail. */
+const SHEET_AGE_MS_MAX = 45 * 60_000;
+const SHEET_KEPT_MS = 60_000;
+
+interface CountersNowDeps {
+  readonly ledger: Pick<Ledger, 'readCounters'>;
+  readonly clock: { nowMs(): number };
+  /** @default every counter is read by itself */
+  readonly counterSheet?: Pick<CounterSheetStore, 'read'>;
+}
+
+export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): CurrentCounters {
+  let kept: { readonly sheet: CounterSheet | undefined; readonly atMs: number } | undefined;
+  const sheetNow = async (): Promise<CounterSheet | undefined> => {
+    const nowMs = clock.nowMs();
+    if (kept === undefined || nowMs - kept.atMs >= SHEET_KEPT_MS)
+      kept = { sheet: await counterSheet?.read(), atMs: nowMs };
+    const { sheet } = kept;
+    return sheet?.whole === true && nowMs - sheet.atMs <= SHEET_AGE_MS_MAX ? sheet : undefined;
+  };
   const remembered = new Map<string, { readonly counter: Counter; readonly atMs: number }>();
 
   async function fresh(keys: readonly CounterKey[]): Promise<CountersByName> {
@@ -44,7 +63,7 @@ export function countersNow(
     async recent(keys, ageMsMax) {
       const nowMs = clock.nowMs();
       const counters = new Map<string, Counter>();
-      const missing: CounterKey[] = [];
+      let missing: CounterKey[] = [];
       let sinceMs = nowMs;
       // An overview has tens of thousands of keys: the name of each is built once.
       for (const key of keys) {
@@ -56,6 +75,15 @@ export function countersNow(
         }
         counters.set(name, known.counter);
         sinceMs = Math.min(sinceMs, known.atMs);
+      }
+      const sheet = missing.length < FROM_SHEET_MIN ? undefined : await sheetNow();
+      if (sheet !== undefined) {
+        sinceMs = Math.min(sinceMs, sheet.atMs);
+        for (const key of missing) {
+          const name = counterName(key);
+          if (isSummed(key)) counters.set(name, sheet.counters.get(name) ?? { key, ...NO_AMOUNTS, rev: 0 });
+        }
+        missing = missing.filter((key) => !isSummed(key));
       }
       if (missing.length > 0) {
         const read = await fresh(missing);

@@ -1,5 +1,6 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
+import type { CounterSheetStore } from '../../core/books/index.ts';
 import type { RunnerDetails } from '../../core/gitlab/index.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
@@ -33,6 +34,8 @@ export interface ReadingDeps {
   readonly clock: { nowMs(): number };
   /** Ids of jobs decided lately, for whoever counts back from them; beside those of jobs rejected last. @default none */
   readonly recentJobIds?: () => Promise<readonly number[]>;
+  /** Copies of all counters, for whoever ranks thousands. @default each is read by itself */
+  readonly counterSheet?: Pick<CounterSheetStore, 'read'>;
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
   /** What GitLab says of these runners, by id; those it does not tell of are left out. @default nothing is known of any */

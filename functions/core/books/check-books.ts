@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import {
+  type Counter,
   decodeCounter,
   EPOCH_MS,
   EPOCH_SLOTS,
@@ -31,7 +32,10 @@ interface CheckBooksDeps extends InstanceTable, BatchGetDeps {
   readonly memory: CounterMemory;
 }
 
+/** What a look at one or more epochs found. */
 interface BooksCheck {
+  /** Those that moved in these epochs, as they were read. */
+  readonly counters: readonly Counter[];
   /** Counters that were looked at. */
   readonly compared: number;
   readonly drifting: readonly CounterKey[];
@@ -40,6 +44,8 @@ interface BooksCheck {
 }
 
 export interface BooksReport extends BooksCheck {
+  /** Of the epochs that were looked at. */
+  readonly lastEpoch: number;
   /** When a check last found drift or passed something over, Unix ms: a recount that began later has looked. */
   readonly doubtedAtMs?: number;
 }
@@ -77,19 +83,22 @@ export async function checkBooks(deps: CheckBooksDeps): Promise<BooksReport> {
   const open = (await kept.read()) ?? { since: current, differences: new Map<string, string>() };
   const still = new Map<string, string>();
   const sum = { compared: 0, drifting: new Map<string, CounterKey>(), passedOver: 0 };
+  const counters: Counter[] = [];
   const epochs = [current - 2, ...(nowMs % EPOCH_MS < SETTLED_MS ? [] : [current - 1])];
   for (const epoch of epochs) {
     const look = new EpochLook(epoch, { open, still, isLast: epoch === current - 2 }, deps);
     const found = await look.compare();
     sum.compared += found.compared;
     sum.passedOver += found.passedOver;
+    counters.push(...found.counters);
     for (const key of found.drifting) sum.drifting.set(counterName(key), key);
   }
   const doubtedAtMs = sum.drifting.size + sum.passedOver > 0 ? nowMs : open.doubtedAtMs;
   const doubted = doubtedAtMs === undefined ? {} : { doubtedAtMs };
   const differences = new Map([...still].slice(0, OPEN_MAX));
   await kept.write({ since: open.since, ...doubted, differences });
-  return { ...sum, ...doubted, drifting: [...sum.drifting.values()] };
+  const lastEpoch = Math.max(...epochs);
+  return { ...sum, ...doubted, counters, lastEpoch, drifting: [...sum.drifting.values()] };
 }
 
 interface LookOptions {
@@ -107,6 +116,7 @@ class EpochLook {
   readonly #deps: CheckBooksDeps;
   readonly #keys: LedgerKeys;
   readonly #drifting: CounterKey[] = [];
+  readonly #counters: Counter[] = [];
   #compared = 0;
   #passedOver = 0;
   /** Sums by counter's partition, by epoch. */
@@ -127,7 +137,8 @@ class EpochLook {
     const subjects = [...bySubject];
     for (let from = 0; from < subjects.length; from += SUBJECTS_AT_ONCE)
       await this.#compareSubjects(subjects.slice(from, from + SUBJECTS_AT_ONCE));
-    return { compared: this.#compared, drifting: this.#drifting, passedOver: this.#passedOver };
+    const found = { counters: this.#counters, drifting: this.#drifting };
+    return { ...found, compared: this.#compared, passedOver: this.#passedOver };
   }
 
   async #sumsOf(epoch: number): Promise<ReadonlyMap<string, CounterSums>> {
@@ -174,7 +185,9 @@ class EpochLook {
         // Garbage collection took it.
         if (item === undefined) continue;
         const name = `${sums.key.limit}|${sums.key.period}`;
-        const slots = slotSums(item, decodeCounter(item, this.#keys));
+        const counter = decodeCounter(item, this.#keys);
+        this.#counters.push(counter);
+        const slots = slotSums(item, counter);
         const knows = before.get(name);
         after.set(name, await this.#after(sums, slots, knows));
       }

@@ -1,4 +1,6 @@
 /** What others may use of this folder; its README says what it promises. */
+
+export { NO_AMOUNTS } from './amounts.ts';
 export {
   type ArmOutcome,
   type CanaryOutcome,

@@ -11,7 +11,7 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { sameAmounts } from './amounts.ts';
 import type { AttemptDeps } from './attempt.ts';
-import type { CounterAmounts, Drift, JobRecord, RebuildReport } from './ledger.ts';
+import type { Counter, CounterAmounts, Drift, JobRecord, RebuildReport } from './ledger.ts';
 import { driftOf, findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';
 import { type KeptSums, type Recount, RecountSums } from './recount.ts';
 import type { LedgerStore, SegmentAsk, SegmentStore } from './store.ts';
@@ -65,6 +65,8 @@ export interface RecountPassStore {
 /** What else is done with records, since they are read anyhow: each of them is shown in the first pass. */
 export interface RecordVisit {
   see(record: JobRecord): void;
+  /** Counters come, too. @default nobody looks at them */
+  seeCounter?(counter: Counter): void;
   /** Whether it has enough for one round. */
   isFull(): boolean;
   /** At the end of each round; after a run that was killed the same records may come again. */
@@ -185,6 +187,7 @@ class Round {
         for (const item of items) {
           this.sums.add(item);
           if (item.kind === 'record') sees?.see(item.record);
+          if (item.kind === 'counter') sees?.seeCounter?.(item.counter);
         }
         step = next === undefined ? { done: true } : { done: false, from: next };
         this.#segments[index] = step;

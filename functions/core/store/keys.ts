@@ -84,6 +84,10 @@ export interface LedgerKeys {
   sumMemory(subject: string): Key;
   /** `gitlab.example.com@sums`, `open`: what it saw differ, and looks at again. */
   readonly sumsOpen: Key;
+  /** `gitlab.example.com@sums`, `counters`: the head of the copies of all counters. */
+  readonly counterSheet: Key;
+  /** `gitlab.example.com@sums`, `counters#1#0003`: a part of them. */
+  counterSheetPart(turn: number, part: number): Key;
   /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
   readonly canaryOutcome: Key;
   /** `gitlab.example.com@statements`, `register`: the last number of a closed statement. No part of the books, either. */
@@ -182,6 +186,11 @@ export function ledgerKeys(instance: string): LedgerKeys {
     sumLog: (epoch, name) => ({ pk: `${instance}${SUM_LOG_PK_INFIX}${epoch}`, sk: name }),
     sumMemory: (subject) => ({ pk: `${instance}@sums#known#${escapePart(subject)}`, sk: 'slots' }),
     sumsOpen: { pk: `${instance}@sums`, sk: 'open' },
+    counterSheet: { pk: `${instance}@sums`, sk: 'counters' },
+    counterSheetPart: (turn, part) => ({
+      pk: `${instance}@sums`,
+      sk: `counters#${turn}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    }),
     canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
     statementRegister: { pk: `${instance}${STATEMENTS_PK_SUFFIX}`, sk: 'register' },
     statementNumber: (number) => ({

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { countersNow } from '../../../../functions/answers/reading/counters-now.ts';
+import type { CounterSheet } from '../../../../functions/core/books/counter-sheet.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
-import type { CounterKey } from '../../../../policies/claim.ts';
+import { type CounterKey, counterName } from '../../../../policies/claim.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,11 +24,21 @@ function counting() {
       return keys.map((each) => ({ key: each, committed: read.length }) as Counter);
     },
   };
-  const now = countersNow(ledger, { nowMs: () => nowMs });
+  const sheet: { read: CounterSheet | undefined; reads: number } = { read: undefined, reads: 0 };
+  const now = countersNow({
+    ...{ ledger, clock: { nowMs: () => nowMs } },
+    counterSheet: {
+      read: async () => {
+        sheet.reads += 1;
+        return sheet.read;
+      },
+    },
+  });
   return {
     now,
     key,
     read,
+    sheet,
     wait: (ms: number): void => {
       nowMs += ms;
     },
@@ -61,4 +72,46 @@ test('what was read too long ago is read again, and the rest says since when it 
   const again = await now.recent([key(1), key(2)], HOUR_MS);
   expect([read.length, again.sinceMs]).toEqual([3, HOUR_MS - 1]);
   expect([...again.counters.values()].map(({ committed }) => committed)).toEqual([2, 3]);
+});
+
+const aSheet = (atMs: number, over: Partial<CounterSheet> = {}): CounterSheet => {
+  const key = { subject: 'group/7', limit: 'money-month', period: '2026-11' };
+  const counter = { key, committed: 77, rev: 3 } as Counter;
+  return {
+    ...{ sinceMs: 0, atMs, epoch: 0, whole: true },
+    counters: new Map([[counterName(key), counter]]),
+    ...over,
+  };
+};
+
+test('thousands of counters come from the sheet, which says how old it is; a limit by the day is read by itself', async () => {
+  const { now, key, read, sheet, wait } = counting();
+  wait(10 * HOUR_MS);
+  sheet.read = aSheet(9.5 * HOUR_MS);
+  const daily = { subject: 'group/7', limit: 'money-day', period: '2026-11-21' };
+  const keys = [...Array.from({ length: 1_000 }, (_, group) => key(group)), daily];
+  for (let asked = 0; asked < 2; asked += 1) {
+    const { counters, sinceMs } = await now.recent(keys, 60_000);
+    expect(sinceMs).toBe(9.5 * HOUR_MS);
+    expect(counters.size).toBe(1_001);
+    const used = [...counters.values()].filter(({ committed }) => committed > 0);
+    expect(used.sort((a, b) => b.committed - a.committed)).toMatchObject([{ committed: 77 }, { key: daily }]);
+    expect([read, sheet.reads]).toEqual([[daily], 1]);
+  }
+});
+
+test.each([
+  ['is too old', aSheet(0)],
+  ['is not whole', aSheet(10 * HOUR_MS, { whole: false })],
+  ['is not there', undefined],
+])('a sheet that %s is not believed, and a few counters need none', async (_why, kept) => {
+  const { now, key, read, sheet, wait } = counting();
+  wait(10 * HOUR_MS);
+  sheet.read = kept;
+  const keys = Array.from({ length: 1_000 }, (_, group) => key(group));
+  await now.recent(keys, 60_000);
+  expect(read.length).toBe(1_000);
+  sheet.read = aSheet(10 * HOUR_MS);
+  await now.recent(keys.slice(1), 0);
+  expect(read.length).toBe(1_999);
 });

@@ -42,6 +42,7 @@ function books() {
     let names = { replaced: 0, left: 0 };
     const visit = recordVisit(clock.nowMs(), {
       mend: async () => {},
+      keepCounters: async () => {},
       replaceUserIds: async (jobIds) => {
         names = await replaceUserIds(jobIds, Number.POSITIVE_INFINITY, { store, keys: fixedKeys, clock });
       },
