@@ -96,6 +96,8 @@ export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 export const DIRECTORY_PK_SUFFIX = '@directory';
 /** `gitlab.example.com@limits` begins the keys of the sets of limits, their log and what is asked for. */
 export const LIMITS_PK_SUFFIX = '@limits';
+/** Begins the keys of sheets: the usage of all groups on a day or in a month, packed. */
+export const SHEETS_PK_SUFFIX = '@sheets';
 /** `gitlab.example.com@statements` begins the keys of the months that were closed: written once, and never again. */
 export const STATEMENTS_PK_SUFFIX = '@statements';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */

@@ -6,6 +6,7 @@ import {
   PSEUDONYMS_PK_SUFFIX,
   REQUEUE_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
+  SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
   SUM_LOG_PK_INFIX,
@@ -146,7 +147,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     },
     /**
      * Reads all of the table; marks counters that drift, writes what the stream lost of usage and what it found, puts pseudonyms for
-     * users, and closes months.
+     * users, closes months, and packs sheets.
      */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
@@ -165,6 +166,8 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
           actions: PUT,
           partitions: [`${instance}${STATEMENTS_PK_SUFFIX}`, `${instance}${STATEMENTS_PK_SUFFIX}#*`],
         },
+        // Sums of all groups, which reports read.
+        { actions: PUT, partitions: [`${instance}${SHEETS_PK_SUFFIX}#*`] },
       ],
       pseudonyms: true,
     },

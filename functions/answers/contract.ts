@@ -23,6 +23,7 @@ import type { Overview, OverviewQuery } from './overview/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
 import type { Viewer } from './reading/viewer.ts';
 import type { Reconciliation } from './reconciliation/model.ts';
+import type { SpendAnswer, SpendListAnswer, SpendQuery } from './report/model.ts';
 import type { RequestRow } from './requests/model.ts';
 import type { RolloutForecastAnswer, RolloutQuery, RolloutView } from './rollout/model.ts';
 import type { ShadowQuery, ShadowView } from './shadow/model.ts';
@@ -77,6 +78,10 @@ export interface ConsoleReader {
   usage(asked: UsageQuery, viewer: Viewer): Promise<UsageDaysView | undefined>;
   /** How many of the jobs that ran were asked about. Undefined: there is no such group, or it is not theirs to see. */
   coverage(asked: CoverageQuery, viewer: Viewer): Promise<CoverageView | undefined>;
+  /** What was spent in a period, by one key, beside the period before. */
+  spend(asked: SpendQuery, viewer: Viewer): Promise<SpendAnswer>;
+  /** The same of every group at once, for files. */
+  spendList(asked: SpendQuery, viewer: Viewer): Promise<SpendListAnswer>;
   /** Whether the viewer may know of a subject, as the groups are now. */
   sight(viewer: Viewer): Promise<(subject: string) => boolean>;
 }

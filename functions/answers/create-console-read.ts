@@ -18,6 +18,8 @@ import { poolsNow } from './reading/pools.ts';
 import type { ReadContext, ReadingDeps } from './reading/reading.ts';
 import { NOWHERE, scopeOf } from './reading/scope.ts';
 import { reconciliationOf } from './reconciliation/reconciliation.ts';
+import { spendListOf } from './report/all-groups.ts';
+import { spendReportOf } from './report/report.ts';
 import { requestRows, waitingOf } from './requests/requests.ts';
 import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
 import { rolloutOf } from './rollout/rollout-view.ts';
@@ -72,6 +74,8 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     },
     usage: usageDaysOf(reading),
     coverage: coverageViewOf(reading),
+    spend: spendReportOf(reading),
+    spendList: spendListOf(reading),
     sight: async (viewer) => (await scopeFor(viewer)).sees,
   };
 }

@@ -17,6 +17,7 @@ import {
 } from '../core/ledger/index.ts';
 import { createLimitsDesk, DynamoLimitTable } from '../core/limits/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
+import { dynamoSheetStore } from '../core/sheets/index.ts';
 import {
   createSignIn,
   dynamoSessionStore,
@@ -88,6 +89,7 @@ const read = createConsoleRead({
   policy,
   ledger,
   usage,
+  sheets: dynamoSheetStore(table),
   // Nobody scans the table for a page: a month is stated by its days.
   books: {
     instance: table.instance,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { runnerClassNames } from '../../policies/prices/price.ts';
 import {
   addToCounterSheet,
   type BooksReport,
@@ -25,6 +26,7 @@ import {
 import { DynamoLimitTable, readDocument, readLimitSet } from '../core/limits/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
+import { dynamoSheetStore } from '../core/sheets/index.ts';
 import { dynamoStatementChain } from '../core/statements/index.ts';
 import { DynamoRollupStore, placeBy } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -33,6 +35,7 @@ import { readDriftConfig } from './config.ts';
 import { measureBooksCheck, measureDriftReport } from './measure-report.ts';
 import { mendUsage } from './mend-usage.ts';
 import { isRecountDue } from './night.ts';
+import { packSheets } from './pack-sheets.ts';
 import { recordVisit } from './records-to-check.ts';
 import { tellDrift } from './tell-drift.ts';
 
@@ -41,6 +44,8 @@ const DIRECTORY_TIMEOUT_MS = 10_000;
 const READS_UNTIL_MS = 12 * 60_000;
 const NAMES_UNTIL_MS = 13 * 60_000;
 const CLOSED_UNTIL_MS = 14 * 60_000;
+/** Before the recount, which may take all of the rest. */
+const PACKED_UNTIL_MS = 4 * 60_000;
 /** A recount may take some runs, each a quarter of an hour. */
 const LATE_MS = 86_400_000;
 
@@ -52,12 +57,16 @@ const sheets = dynamoCounterSheet(table);
 
 /**
  * Lambda's entry point for the schedule: compares the second sums, then begins the week's recount, goes on with it, or has nothing
- * more to do, and once a day closes the months that are over. Give it 15 minutes.
+ * more to do, packs sheets, and once a day closes the months that are over. Give it 15 minutes.
  */
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
   const books = await tellBooks().catch((error: unknown) => ({ error }));
   const hasFailed = 'error' in books;
+  // Reports are an hour old at worst; they wait for the next run rather than keep the recount from going on.
+  await packReports(startMs).catch((error: unknown) =>
+    consoleLog.warn('sheets not packed', { error: String(error) }),
+  );
   const outcome = await recount(startMs, hasFailed ? undefined : books.doubtedAtMs);
   await closeDueMonths(startMs);
   // A recount that could go on has done so.
@@ -105,6 +114,18 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
       await completeCounterSheet(startedAtMs, { sheets });
     },
   });
+}
+
+async function packReports(startMs: number): Promise<void> {
+  const { policy, directory: packed } = readPackedRules(config.rulesFile);
+  const directory = (await readGroups())?.directory ?? packed;
+  if (directory === undefined) return;
+  const found = await packSheets(startMs + PACKED_UNTIL_MS, {
+    ...{ directory, zone: config.zone, clock: systemClock, usage: new DynamoRollupStore(table) },
+    sheets: dynamoSheetStore(table),
+    classNames: runnerClassNames(policy.prices),
+  });
+  if (found.days + found.left > 0) consoleLog.info('sheets packed', { ...found });
 }
 
 /** Rules and groups are read on the days on which there is something to close. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
 
 /** Modules of Zod that nothing of Tollgate calls, and what they export: its reader of JSON Schema, its compiler of schemas. */
@@ -26,6 +27,9 @@ const WRITER_EXPORTS: readonly string[] = [
   'createStandardJSONSchemaMethod',
 ];
 
+/** What that writer does with each kind of schema; what stands before the first of them is asked by schemas, too. */
+const PROCESSORS = /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/;
+
 /**
  * Zod's namespace keeps all of Zod in a bundle. What Tollgate has no use for stays out: those modules, and messages in some
  * sixty languages, a quarter of a megabyte. Tollgate's own messages are English; Zod's own default stays.
@@ -39,6 +43,14 @@ export const leanZod: Plugin = {
     build.onLoad({ filter: WRITER }, () => ({
       contents: `const none = () => {};\nexport { ${WRITER_EXPORTS.map((name) => `none as ${name}`).join(', ')} };`,
     }));
+    build.onLoad({ filter: PROCESSORS }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const first = text.indexOf('export const stringProcessor');
+      if (first < 0) throw new Error(`${path} is not laid out as lean-zod.ts knows it`);
+      const names = text.slice(first).matchAll(/^export (?:const|function) (\w+)/gm);
+      const none = Array.from(names, ([, name]) => `export const ${name} = undefined;`);
+      return { contents: [text.slice(0, first), ...none].join('\n') };
+    });
     for (const [module, names] of Object.entries(UNUSED))
       build.onLoad(
         { filter: new RegExp(`[\\\\/]zod[\\\\/]v4[\\\\/]${module.replace('/', '[\\\\/]')}\\.js$`) },

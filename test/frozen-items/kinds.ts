@@ -21,6 +21,8 @@ import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
+import { packedRows } from '../../functions/core/sheets/sheet-rows.ts';
+import { dynamoSheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { sealed } from '../../functions/core/statements/closed-statement.ts';
 import { dynamoStatementChain } from '../../functions/core/statements/statement-chain.ts';
@@ -273,6 +275,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@notices', is('cursor')),
     read: (place) => dynamoCursorStore(options(place)).read(),
   },
+  sheet: {
+    is: under('@sheets#', any),
+    read: async (place) => {
+      const [sheet] = await dynamoSheetStore(options(place)).read([{ kind: 'class', span: '2026-11' }]);
+      return sheet && { ...sheet, bytes: [...sheet.bytes], days: [...(sheet.days ?? [])] };
+    },
+  },
   heartbeat: { is: at('@heartbeat', any), read: (place) => readRelayBeats(options(place)) },
   'watchdog-mark': {
     is: at('@watchdog', is('mark')),
@@ -424,6 +433,11 @@ async function writeOthers(place: Place): Promise<void> {
     },
     suspects: [{ key: OPENED, rev: 4, expected: amounts }],
     found: { records: 3, counters: 1, drift: [], unproven: [], passedOver: 0, unclosed: 0 },
+  });
+  await dynamoSheetStore(options(place)).write({
+    ...{ kind: 'class', span: '2026-11', names: ['large', ''] },
+    bytes: packedRows(new Map([[1, Float64Array.from([-700, 0, 2, 90_500, 1, 0, 0, 0, 0, 0, 0, 1, 1])]])),
+    days: new Map([[DAY, { digest: 'digest', atMs: NOVEMBER_21_MS }]]),
   });
   const step = { sequence: '1', epoch: epochAt(NOVEMBER_21_MS), after: SUMMED };
   await dynamoSumLog(options(place)).note([step], [], NOVEMBER_21_MS);

@@ -4,6 +4,7 @@ import type { CounterSheetStore } from '../../core/books/index.ts';
 import type { RunnerDetails } from '../../core/gitlab/index.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
+import type { SheetStore } from '../../core/sheets/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
@@ -23,6 +24,8 @@ export interface ReadingDeps {
   readonly policy: Policy;
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
+  /** What is packed of usage, for reports. @default everything is read live */
+  readonly sheets?: Pick<SheetStore, 'read'>;
   /** What statements are made of. @default nobody is told one */
   readonly books?: StatementBooks;
   /** What the last recount of all records found. @default nobody recounts */

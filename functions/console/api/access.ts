@@ -21,6 +21,8 @@ export const ACCESS: AccessTable = {
   'POST /rollout/moves': EVERYTHING,
   'POST /rollout/reports': EDIT,
   'GET /coverage': LOOK,
+  'GET /report': LOOK,
+  'GET /report.csv': LOOK,
   'GET /statements/:month': LOOK,
   'GET /closed-statements': LOOK,
   'GET /closed-statements/numbers': EVERYTHING,

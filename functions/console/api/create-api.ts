@@ -17,6 +17,7 @@ import { csvRoutes } from './csv-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { forbidden } from './outcome-answer.ts';
 import { readRoutes } from './read-routes.ts';
+import { reportRoutes } from './report-routes.ts';
 import { requestRoutes } from './request-routes.ts';
 import { rolloutRoutes } from './rollout-routes.ts';
 import { statementRoutes } from './statement-routes.ts';
@@ -64,6 +65,7 @@ export function createApi(deps: ApiDeps) {
     .route('/', limitRoutes(deps))
     .route('/', rolloutRoutes(deps))
     .route('/', csvRoutes(deps))
+    .route('/', reportRoutes(deps))
     .route('/', requestRoutes(deps));
   api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));
   return api;

@@ -15,6 +15,7 @@ import { overviewRoutes } from './overview/overview-routes.ts';
 import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
 import { type PagesDeps, send } from './pages-deps.ts';
 import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
+import { reportPageRoutes } from './reports/report-page-routes.ts';
 import { requestPageRoutes } from './requests/request-routes.ts';
 import { rolloutPageRoutes } from './rollout/rollout-routes.ts';
 import { shadowRoutes } from './shadow/shadow-routes.ts';
@@ -31,6 +32,7 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   rolloutPageRoutes,
   statementPageRoutes,
   coverageRoutes,
+  reportPageRoutes,
   breakGlassRoutes,
   historyRoutes,
   undoRoutes,

@@ -23,6 +23,8 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /statements': LOOK,
   'GET /statements/:month': LOOK,
   'GET /statements/:month/:file': LOOK,
+  'GET /reports': LOOK,
+  'GET /reports/:file{spend.csv|groups.csv|focus.csv}': LOOK,
   'GET /break-glass': LOOK,
   'GET /history': LOOK,
   'GET /history/:edit': LOOK,
@@ -44,6 +46,7 @@ export const PAGE_ACCESS: AccessTable = {
 export const NAVIGATION = [
   { href: '/', text: 'Budgets' },
   { href: '/requests', text: 'Requests' },
+  { href: '/reports', text: 'Reports' },
   { href: '/statements', text: 'Statements' },
   { href: '/jobs', text: 'Find a job' },
   { href: '/shadow', text: 'Shadow report' },

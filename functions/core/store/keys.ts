@@ -17,6 +17,7 @@ import {
   RECORD_SK,
   REQUEUE_PK_SUFFIX,
   SESSIONS_PK_SUFFIX,
+  SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
   SUM_LOG_PK_INFIX,
@@ -96,6 +97,8 @@ export interface LedgerKeys {
   statementNumber(number: number): Key;
   /** `gitlab.example.com@statements#of#group/101`, `2026-10`: a closed month of a group. */
   closedStatement(subject: string, month: string): Key;
+  /** `gitlab.example.com@sheets#group#2026-11`, `000`: the usage of all groups in a month, by part. No part of the books, either. */
+  sheet(kind: string, span: string, part: number): Key;
   /** `gitlab.example.com@health`, `look`: what the hourly look found. No part of the books, either. */
   readonly healthLook: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
@@ -200,6 +203,10 @@ export function ledgerKeys(instance: string): LedgerKeys {
     closedStatement: (subject, month) => ({
       pk: `${instance}${STATEMENTS_PK_SUFFIX}#of#${escapePart(subject)}`,
       sk: month,
+    }),
+    sheet: (kind, span, part) => ({
+      pk: `${instance}${SHEETS_PK_SUFFIX}#${kind}#${span}`,
+      sk: String(part).padStart(LIMIT_PART_DIGITS, '0'),
     }),
     healthLook: { pk: `${instance}${HEALTH_PK_SUFFIX}`, sk: 'look' },
     limitPointer: { pk: `${instance}${LIMITS_PK_SUFFIX}`, sk: 'pointer' },

@@ -14,6 +14,14 @@ export function ratioBucket(actualSeconds: number, estimateSeconds: number): str
   return `${RATIO_PREFIX}${index < 0 ? BOUNDS_PERCENT.length : index}`;
 }
 
+const NUMBER_OF_BUCKET = new RegExp(`^${RATIO_PREFIX}(\\d+)$`);
+
+/** Whether the jobs of a bucket took longer than was held for them; undefined: it is the name of no bucket. */
+export function isOverEstimate(name: string): boolean | undefined {
+  const index = NUMBER_OF_BUCKET.exec(name)?.[1];
+  return index === undefined ? undefined : (BOUNDS_PERCENT[Number(index)] ?? Number.POSITIVE_INFINITY) > 100;
+}
+
 /**
  * The upper bound, per cent, of the bucket in which this share of the jobs is reached: 100 means that this share took no
  * longer than held. Infinity above 500 %; undefined without jobs.

@@ -10,6 +10,7 @@ export type { CountRecordsDeps } from './count-records.ts';
 export { type CoverageCounts, type CoveredRunner, coverageOfDays } from './coverage.ts';
 export { DynamoRollupStore } from './dynamo-rollup-store.ts';
 export { firstOfMonth, type GroupSum, groupSum, type UsedInMonth, usedTogether } from './group-sum.ts';
+export { isOverEstimate } from './hold-ratio.ts';
 export { REJECTIONS_MAX } from './latest-rejections.ts';
 export { MemoryRollupStore, type RollupFault } from './memory-rollup-store.ts';
 export { rebuildUsage, type UsageRebuild } from './rebuild-usage.ts';

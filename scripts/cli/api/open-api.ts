@@ -26,6 +26,7 @@ import {
   type LimitTable,
   type Rights,
 } from '../../../functions/core/limits/index.ts';
+import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
 import { snsNotify } from '../../../functions/core/sns/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
@@ -52,6 +53,8 @@ export interface BudgetTables {
   readonly ledger: LedgerStore;
   readonly rollup: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates' | 'readRejections'>;
   readonly directory: DirectoryTable;
+  /** What is packed of usage, for reports. @default everything is read live */
+  readonly sheets?: Pick<SheetStore, 'read'>;
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
   /** Ids of jobs decided lately, for whoever counts back from them. @default the newest of the whole ledger */
@@ -102,6 +105,7 @@ export const openBudget: OpenBudget = async (flags, io) => {
     limits: new DynamoLimitTable(parts),
     ledger: readOnly(store),
     rollup: new DynamoRollupStore(parts),
+    sheets: dynamoSheetStore(parts),
     directory: new DynamoDirectoryTable(parts),
     recounts: dynamoRecountOutcomes(parts),
     recentJobIds: async () => {
@@ -170,6 +174,7 @@ export async function withBooks<T>(
       ledger: ledger.store,
       rollup: ledger.usage ?? new DynamoRollupStore(empty),
       directory: ledger.directory ?? new DynamoDirectoryTable(empty),
+      ...withoutAbsent({ sheets: ledger.sheets }),
       books: { ...ledger, jobs: watched(ledger.store, progressOf('items read', io)) },
     };
     return await ask(await contextOn(tables, files, {}, io));
@@ -232,6 +237,7 @@ async function contextOn(
     books,
     gitlabUrl,
     runnerDetails,
+    sheets,
   } = tables;
   const synced = named ?? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
   const directory = synced ?? readDirectory(paths.directory);
@@ -257,7 +263,7 @@ async function contextOn(
     ledger,
     compareEdit: compareAll(watched(store, progressOf('items read', io))),
     usage: rollup,
-    ...withoutAbsent({ books, recounts, runnerDetails }),
+    ...withoutAbsent({ books, recounts, runnerDetails, sheets }),
     places: async () => placesOf(directory),
     zone,
     clock,

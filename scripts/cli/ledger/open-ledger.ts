@@ -17,6 +17,7 @@ import {
 } from '../../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/index.ts';
 import { dynamoRequeueLists, type RequeueLists } from '../../../functions/core/requeue/index.ts';
+import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
 import { dynamoUserSessions, type UserSessions } from '../../../functions/core/signin/index.ts';
 import { dynamoStatementChain, type StatementChain } from '../../../functions/core/statements/index.ts';
 import {
@@ -44,6 +45,8 @@ export interface LedgerAccess extends NamedBooks {
   readonly usage?: RollupStore;
   /** Closing entries and adjustments of one period. */
   readonly periods?: Pick<ClosingStore, 'readPeriod'>;
+  /** What is packed of usage, for reports. */
+  readonly sheets?: Pick<SheetStore, 'read'>;
   /** Months that were closed. */
   readonly chain?: StatementChain;
   /** To take names out of what is kept; only where the books were opened to be repaired. */
@@ -106,6 +109,7 @@ async function openFor(
     store: right(store),
     periods: store,
     chain: dynamoStatementChain(parts),
+    sheets: dynamoSheetStore(parts),
     ...(repairs && {
       names: { rewrite: store, keys: dynamoPseudonymKeys(parts), sessions: dynamoUserSessions(parts) },
     }),
@@ -127,6 +131,7 @@ export interface TableAccess
     | 'store'
     | 'periods'
     | 'chain'
+    | 'sheets'
     | 'names'
     | 'limits'
     | 'directory'

@@ -13,6 +13,7 @@ import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
 import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
 import { list, z } from '../../../functions/answers/reading/schema.ts';
 import { ReconciliationSchema } from '../../../functions/answers/reconciliation/model.ts';
+import { SpendReportSchema } from '../../../functions/answers/report/model.ts';
 import { RequestRowSchema } from '../../../functions/answers/requests/model.ts';
 import { RolloutForecastSchema, RolloutViewSchema } from '../../../functions/answers/rollout/model.ts';
 import { ShadowViewSchema } from '../../../functions/answers/shadow/model.ts';
@@ -51,6 +52,7 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   breakGlasses: list(BreakGlassStateSchema),
   usage: UsageDaysViewSchema,
   coverage: CoverageViewSchema,
+  spend: z.object({ outcome: z.literal('reported'), report: SpendReportSchema }),
 };
 const ELSEWISE: ReadonlySet<unknown> = new Set([
   'unknown',

@@ -49,6 +49,7 @@ dl.facts dt{color:var(--soft)}dl.facts dd{margin:0;overflow-wrap:anywhere}
 .chart .ahead{fill:none;stroke:var(--spent);stroke-width:1.8;stroke-dasharray:2 5;stroke-linecap:round}
 .chart .now{stroke:var(--soft);stroke-width:1}.chart .dot{fill:var(--card);stroke:var(--mark);stroke-width:2}
 .chart.for-narrow{display:none}.chart.sample{display:inline-block;width:22px;height:11px;margin:0 .35rem 0 0;background:none;vertical-align:-1px}
+.trend{display:block;width:96px;height:18px}.trend path{fill:none;stroke:var(--spent);stroke-width:1.5;stroke-linejoin:round}
 .chart .dot-text{fill:var(--ink);font-weight:600}
 form{margin:0}
 label,legend{font-weight:550}
@@ -74,7 +75,8 @@ button.plain{border:0;background:none;padding:.2rem 0;min-height:0;color:var(--l
 button[aria-busy=true]{opacity:.6;cursor:progress}
 .filters{display:flex;flex-wrap:wrap;gap:.5rem .75rem;align-items:end;margin:0 0 .85rem}
 .filters label{font-size:.86rem;font-weight:500;color:var(--soft)}
-.filters input[type=search],.filters input[type=text],.filters select{display:block;margin-top:.1rem}
+.filters input[type=search],.filters input[type=text],.filters input[type=date],.filters select{display:block;margin-top:.1rem}
+.filters input[type=date]{padding-block:.26rem}
 .filters input[type=search]{width:min(22rem,80vw)}
 .filters .check{color:var(--ink);padding:.45rem 0;margin:0}
 .pages{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between;margin-top:.75rem}

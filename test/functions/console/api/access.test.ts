@@ -97,6 +97,8 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
     elsewhere: 'not there',
   }),
   'GET /coverage': () => ({ path: '/coverage?group=104', elsewhere: 'not there' }),
+  'GET /report': () => ({ path: '/report?group=104', elsewhere: 'not there' }),
+  'GET /report.csv': () => ({ path: '/report.csv?group=104', elsewhere: 'not there' }),
   'GET /statements/:month': () => ({ path: '/statements/2026-11?group=104', elsewhere: 'not there' }),
   'GET /closed-statements': () => ({ path: '/closed-statements?group=104', elsewhere: 'not there' }),
   'GET /closed-statements/numbers': () => ({ path: '/closed-statements/numbers', elsewhere: 'not there' }),

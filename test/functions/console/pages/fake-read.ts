@@ -12,6 +12,7 @@ import { sealed } from '../../../../functions/core/statements/closed-statement.t
 import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
 import { aClosedStatement } from '../../../support/statements/closed-months.ts';
 import type { FakeDesk } from './fake-desk.ts';
+import { spendAnswer } from './fake-report.ts';
 import {
   A_JOB_THAT_NEEDS_HELP,
   A_REJECTED_JOB,
@@ -209,6 +210,12 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async rolloutForecast(subjects) {
       if (amount === 'empty') return { outcome: 'unknown_subject', subject: subjects[0] ?? '' };
       return { ...A_ROLLOUT_FORECAST };
+    },
+    async spend(asked) {
+      return spendAnswer(asked, amount === 'empty' ? 0 : 60);
+    },
+    async spendList() {
+      return { outcome: 'unknown_group' };
     },
     async coverage({ days = 7, group, max = 100 }) {
       const rows = amount === 'empty' ? 0 : 60;

@@ -190,6 +190,18 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     ok: 200,
     elsewhere: 404,
   }),
+  'GET /reports': () => ({
+    least: 'viewer',
+    path: '/reports?group=104',
+    ok: 200,
+    elsewhere: 404,
+  }),
+  'GET /reports/:file{spend.csv|groups.csv|focus.csv}': () => ({
+    least: 'viewer',
+    path: '/reports/focus.csv?group=104',
+    ok: 200,
+    elsewhere: 404,
+  }),
   'GET /statements': () => ({
     least: 'viewer',
     path: '/statements?group=104',

@@ -1,0 +1,132 @@
+import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../reading/schema.ts';
+
+export const SPEND_KEYS = ['group', 'project', 'class', 'day', 'month'] as const;
+export type SpendKey = (typeof SPEND_KEYS)[number];
+
+const figures = {
+  micros: micros('What ended jobs are charged.'),
+  heldMicros: micros('What live jobs hold beside it.'),
+  jobs: count('Whatever became of them.'),
+  seconds: amount('What they ran.'),
+  rejected: count(),
+  ranRejected: count('Part of `rejected`: ran all the same.'),
+  neverRan: count('Admitted, and given back because they never ran.'),
+  endUnknown: count('Admitted, and GitLab does not know them any more.'),
+  unmetered: count('Let in without the ledger, by the fallback.'),
+  bypass: count('Ran without being asked about.'),
+  exempt: count('Let in by an exemption or by breaking glass.'),
+  estimated: count('Ran, and their duration was estimated.'),
+  overEstimate: count('Part of `estimated`: took longer than was held for them.'),
+};
+
+const before = maybe(
+  z.object({ micros: micros(), jobs: count(), seconds: amount() }).openapi('SpendBefore', {
+    description: 'The same in the period before. Absent: it was not asked for.',
+  }),
+);
+
+const SpendRowSchema = z
+  .object({
+    name: text('A path, the name of a class, a day or a month; empty: jobs of no class.'),
+    subject: maybe(subject()),
+    ...figures,
+    before,
+    trend: list(micros()).openapi({
+      description: 'Through the period, as `trendDays` says; empty for days and months.',
+    }),
+  })
+  .openapi('SpendRow');
+
+export const SpendReportSchema = z
+  .object({
+    subject: subject('`instance`, `group/101` or `project/7`.'),
+    path: text(),
+    fromDay: day('First day.'),
+    toDay: day('Last day; today at the latest.'),
+    before: maybe(
+      z.object({ fromDay: day(), toDay: day() }).openapi({ description: 'The days it stands beside.' }),
+    ),
+    by: z.enum(SPEND_KEYS),
+    currency: text('ISO 4217.'),
+    zone: text('IANA zone of the days.'),
+    trendDays: maybe(count('Days of each point of a trend; absent: each is a month.')),
+    packedAtMs: maybe(instantMs('When its last day was packed; absent: it is of this moment.')),
+    rows: list(SpendRowSchema).openapi({
+      description: 'Most expensive first; days and months in their order.',
+    }),
+    other: z.object({
+      rows: count('Rows that are not listed.'),
+      label: text('For people.'),
+      ...figures,
+      before,
+    }),
+    total: z.object({ ...figures, before }).openapi({ description: '`rows` and `other` together.' }),
+    notes: list(z.string()).openapi({ description: 'What a reader should know.' }),
+  })
+  .openapi('SpendReport', { description: 'What was spent in a period, and for what.' });
+
+export type SpendReport = z.infer<typeof SpendReportSchema>;
+export type SpendRow = z.infer<typeof SpendRowSchema>;
+export type SpendFigures = Omit<SpendReport['total'], 'before'>;
+
+export interface SpendQuery {
+  /** `month`, `last-month`, `quarter`, `last-quarter`, `year`, `last-year`, `2026-11`, `2026-q4`, `2026`. @default `month` */
+  readonly period?: string | undefined;
+  /** Two days, in place of a period. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** A group's id or path, or `instance`. @default all that is the viewer's */
+  readonly group?: string | undefined;
+  /** In place of a group. */
+  readonly project?: number | undefined;
+  /** @default the next level down */
+  readonly by?: SpendKey | undefined;
+  /** @default true */
+  readonly compare?: boolean | undefined;
+  /** 1–1000. @default 20 */
+  readonly top?: number | undefined;
+}
+
+interface SpendUnreadable {
+  readonly outcome: 'unreadable';
+  readonly asked: 'period' | 'from' | 'to' | 'by';
+  readonly sentence: string;
+}
+
+export type SpendAnswer =
+  | { readonly outcome: 'reported'; readonly report: SpendReport }
+  | SpendUnreadable
+  /** The directory does not know it, or the viewer does not see it. */
+  | { readonly outcome: 'unknown_group' };
+
+/** A group with what its own projects cost; the groups below it have lines of their own. */
+export interface SpendLine extends SpendFigures {
+  /** Absent: no group that is known. */
+  readonly groupId?: number;
+  readonly path: string;
+  readonly rootId?: number;
+  readonly rootPath?: string;
+  /** With all groups below it. */
+  readonly withBelowMicros: number;
+  readonly beforeMicros: number;
+}
+
+/** Every group of a subject at once. Its lines add up to `total`. */
+export interface SpendList {
+  readonly subject: string;
+  readonly path: string;
+  readonly fromDay: string;
+  readonly toDay: string;
+  /** Unix ms; the end is no part of it. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly currency: string;
+  readonly zone: string;
+  readonly instance: string;
+  readonly lines: readonly SpendLine[];
+  readonly total: SpendFigures;
+}
+
+export type SpendListAnswer =
+  | { readonly outcome: 'listed'; readonly list: SpendList }
+  | Exclude<SpendAnswer, { outcome: 'reported' }>;

@@ -1,0 +1,155 @@
+/** The sums of many subjects over many days: from sheets, and live for the days that are not packed yet. */
+import { calendarDay, DAY_MS, dayNumber } from '../../../policies/limits/calendar.ts';
+import {
+  eachRow,
+  type Sheet,
+  type SheetKind,
+  type SheetStore,
+  type SheetSum,
+  sumOfTally,
+  WHOLE,
+} from '../../core/sheets/index.ts';
+import { type RollupStore, usageExpiresAtSeconds } from '../../core/usage/index.ts';
+import { type DaySpan, dayText } from '../reading/usage-days.ts';
+
+interface SumAsk extends DaySpan {
+  readonly kind: SheetKind;
+  /** Its own sum is always read; it is of this kind. Classes have none. */
+  readonly of?: string;
+  /** Subjects of the rows, by id. @default only `of` */
+  readonly rows?: ReadonlyMap<number, string>;
+  /** Names of classes, by id; classes that are met are added. */
+  readonly classes?: Map<string, number>;
+  /** Day by day, for trends. */
+  readonly byDay: boolean;
+}
+
+export interface SumSource {
+  /** Absent: everything is read live. */
+  readonly sheets?: Pick<SheetStore, 'read'>;
+  readonly usage: Pick<RollupStore, 'readUsage'>;
+  readonly today: number;
+}
+
+export interface SumReading {
+  /** Days of which only the sum of all is known. */
+  readonly rowsMissing: number;
+  /** The first day of which anything is kept, where that is not the first of all. */
+  readonly keptFrom?: number;
+  /** When the last day was packed, Unix ms; absent: it was read live. */
+  readonly packedAtMs?: number;
+}
+
+/** @param day - of the sum, or the first of its month. Keep the numbers of `sum`, not itself. */
+type SumVisit = (id: number, sum: SheetSum, day: number) => void;
+
+/** Ten requests of a hundred keys. */
+const LIVE_KEYS_MAX = 1_000;
+/** Where nobody packs anything, there are few groups. */
+const UNPACKED_KEYS_MAX = 40_000;
+const PART_KEYS = 2_000;
+
+interface MonthPart extends DaySpan {
+  /** `2026-11` */
+  readonly key: string;
+  /** Every day of it that is over or under way. */
+  readonly isWhole: boolean;
+}
+
+/** @throws {LedgerError} */
+export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit): Promise<SumReading> {
+  const { kind } = ask;
+  const months = monthsOf(ask, source.today);
+  const read = async (spans: readonly string[]) =>
+    (await source.sheets?.read(spans.map((span) => ({ kind, span })))) ?? [];
+  const heads = await read(months.map(({ key }) => key));
+  const live: number[] = [];
+  const nowSeconds = (source.today * DAY_MS) / 1000;
+  let keptFrom: number | undefined;
+  const packed: number[] = [];
+  let packedAtMs: number | undefined;
+  for (const [index, month] of months.entries()) {
+    const head = heads[index];
+    const isRead = head !== undefined && month.isWhole && !ask.byDay;
+    if (isRead) visitSheet(head, month.from, ask, visit);
+    for (let day = month.from; day <= month.to; day += 1) {
+      const known = head?.days?.get(dayText(day));
+      packedAtMs = known?.atMs;
+      if (known === undefined && isGone(day, nowSeconds)) keptFrom = day + 1;
+      else if (known === undefined) live.push(day);
+      else if (!isRead && known.digest !== '') packed.push(day);
+    }
+  }
+  const sheets = packed.length === 0 ? [] : await read(packed.map(dayText));
+  for (const [index, day] of packed.entries()) {
+    const sheet = sheets[index];
+    if (sheet !== undefined) visitSheet(sheet, day, ask, visit);
+    else if (isGone(day, nowSeconds)) keptFrom = day + 1;
+    else live.push(day);
+  }
+  const max = heads.some((head) => head !== undefined) ? LIVE_KEYS_MAX : UNPACKED_KEYS_MAX;
+  const rowsMissing = await readLive(live, max, ask, source, visit);
+  return {
+    rowsMissing,
+    ...(packedAtMs !== undefined && { packedAtMs }),
+    ...(keptFrom !== undefined && { keptFrom }),
+  };
+}
+
+/** Days go after two years; months that were packed stay. */
+const isGone = (day: number, nowSeconds: number): boolean =>
+  usageExpiresAtSeconds({ subject: '', day: dayText(day) }) <= nowSeconds;
+
+function visitSheet({ bytes, names }: Sheet, day: number, { classes }: SumAsk, visit: SumVisit): void {
+  if (classes === undefined || names === undefined) eachRow(bytes, (id, sum) => visit(id, sum, day));
+  else eachRow(bytes, (id, sum) => visit(classId(names[id] ?? '', classes), sum, day));
+}
+
+export function classId(name: string, classes: Map<string, number>): number {
+  const id = classes.get(name) ?? classes.size;
+  classes.set(name, id);
+  return id;
+}
+
+/** @returns of how many days only the sum of all was read. */
+async function readLive(
+  days: readonly number[],
+  keysMax: number,
+  { of, rows = new Map() }: SumAsk,
+  { usage }: SumSource,
+  visit: SumVisit,
+): Promise<number> {
+  const reads = rows.size * days.length <= keysMax;
+  const subjects = new Map(reads ? rows : []);
+  if (of !== undefined) subjects.set(rowIdOf(of), of);
+  const keys = days.flatMap((day) =>
+    [...subjects].map(([id, subject]) => ({ id, number: day, subject, day: dayText(day) })),
+  );
+  for (let from = 0; from < keys.length; from += PART_KEYS) {
+    const part = keys.slice(from, from + PART_KEYS);
+    const tallies = await usage.readUsage(part);
+    for (const [index, { id, number }] of part.entries()) {
+      const tally = tallies[index];
+      if (tally !== undefined && tally.size > 0) visit(id, sumOfTally(tally), number);
+    }
+  }
+  return reads ? 0 : days.length;
+}
+
+/** The row of a subject in a sheet of its kind. */
+export const rowIdOf = (subject: string): number =>
+  subject === 'instance' ? WHOLE : Number(subject.slice(subject.indexOf('/') + 1));
+
+function monthsOf({ from, to }: DaySpan, today: number): readonly MonthPart[] {
+  const months: MonthPart[] = [];
+  for (let day = from; day <= to; ) {
+    const { year, month } = calendarDay(day);
+    const first = dayNumber({ year, month, day: 1 });
+    const last = dayNumber({ year, month: month + 1, day: 1 }) - 1;
+    const end = Math.min(last, to);
+    const isWhole = day === first && end >= Math.min(last, today);
+    months.push({ key: dayText(day).slice(0, 7), from: day, to: end, isWhole });
+    day = last + 1;
+  }
+  return months;
+}

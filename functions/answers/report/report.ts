@@ -1,0 +1,110 @@
+/** What was spent in a period, by one key, beside the period before. */
+import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { ReadContext } from '../reading/reading.ts';
+import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.ts';
+import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
+import type { Viewer } from '../reading/viewer.ts';
+import { billedGroup } from '../statement/billed-group.ts';
+import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
+import type { SpendAnswer, SpendKey, SpendQuery } from './model.ts';
+import { readSpend, type SpendSums } from './read-spend.ts';
+import type { SumSource } from './read-sums.ts';
+import { periodBefore, type ReportPeriod, reportPeriod } from './report-period.ts';
+import { listedRows } from './spend-rows.ts';
+
+const TOP_DEFAULT = 20;
+export const TOP_MAX = 1_000;
+const DAYS_BY_DAY_MAX = 92;
+
+/** A report that can be made: of whom, and when. */
+export interface SpendSource {
+  readonly subject: string;
+  readonly period: ReportPeriod;
+  readonly places: Places;
+  readonly source: SumSource;
+}
+
+/** Cut to what the viewer may see. */
+export async function askedSpend(
+  asked: SpendQuery,
+  viewer: Viewer,
+  reading: Pick<ReadContext, 'places' | 'usage' | 'sheets' | 'zone' | 'clock'>,
+): Promise<SpendSource | Exclude<SpendAnswer, { outcome: 'reported' }>> {
+  const places = (await reading.places()) ?? NOWHERE;
+  const { directory } = places;
+  const scope = scopeOf(viewer.roles, directory);
+  const own = scope.seesAll ? 'instance' : [...scope.groupIds][0]?.toString();
+  const group = asked.group ?? own;
+  const subject =
+    asked.project !== undefined
+      ? directory.projectById.has(asked.project) && `project/${asked.project}`
+      : group !== undefined && knownGroup(billedGroup(group, directory));
+  if (!subject || !scope.sees(subject)) return { outcome: 'unknown_group' };
+  const now = today(reading.zone, reading.clock.nowMs());
+  const period = reportPeriod(asked, now);
+  if ('outcome' in period) return period;
+  const { usage, sheets } = reading;
+  return { subject, period, places, source: { usage, today: now, ...withoutAbsent({ sheets }) } };
+}
+
+const knownGroup = ({ subject, unknown }: ReturnType<typeof billedGroup>) => !unknown && subject;
+
+/** @throws {LedgerError} */
+export const spendReportOf =
+  (reading: ReadContext) =>
+  async (asked: SpendQuery, viewer: Viewer): Promise<SpendAnswer> => {
+    const found = await askedSpend(asked, viewer, reading);
+    if ('outcome' in found) return found;
+    const { subject, period, places, source } = found;
+    const by = asked.by ?? keyBelow(subject, places);
+    const sentence = refusal(by, subject, period);
+    if (sentence !== undefined) return { outcome: 'unreadable', asked: 'by', sentence };
+    const rows = candidateRows(by, subject, places, runnerClassNames(reading.policy.prices));
+    const before = asked.compare === false ? undefined : periodBefore(period);
+    const [now, then] = await Promise.all([
+      readSpend({ by, subject, span: period, rows, trend: true }, source),
+      before && readSpend({ by, subject, span: before, rows, trend: false }, source),
+    ]);
+    const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
+    const listed = listedRows({ by, subject, rows, top }, now, then);
+    return {
+      outcome: 'reported',
+      report: {
+        ...{ subject, path: subjectLabelOf(subject, places.directory), by },
+        ...{ fromDay: dayText(period.from), toDay: dayText(period.to) },
+        ...(before !== undefined && { before: daysOf(before) }),
+        ...{ currency: reading.policy.currency, zone: reading.zone },
+        ...withoutAbsent({ trendDays: now.trendDays, packedAtMs: now.packedAtMs }),
+        ...listed,
+        notes: notesOf(rows, [now, ...(then === undefined ? [] : [then])]),
+      },
+    };
+  };
+
+const daysOf = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
+
+function refusal(by: SpendKey, subject: string, { from, to }: DaySpan): string | undefined {
+  if (by === 'class' && subject !== 'instance')
+    return 'classes are counted of the whole GitLab only; name no group, or ask for another key';
+  if (by === 'day' && to - from >= DAYS_BY_DAY_MAX)
+    return `expected at most ${DAYS_BY_DAY_MAX} days; by month there may be more`;
+  if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
+    return 'a project has no groups and projects below it; ask by day or month';
+  return undefined;
+}
+
+function notesOf({ kind }: CandidateRows, read: readonly SpendSums[]): readonly string[] {
+  const missing = kind === undefined ? 0 : Math.max(...read.map(({ rowsMissing }) => rowsMissing));
+  const keptFrom = Math.max(...read.map((each) => each.keptFrom ?? 0));
+  return [
+    ...(missing === 0
+      ? []
+      : [
+          `${missing === 1 ? 'One day is' : `${missing} days are`} not packed yet: what they cost is in the total, and in no row of its own.`,
+        ]),
+    ...(keptFrom === 0
+      ? []
+      : [`Days before ${dayText(keptFrom)} are not kept one by one: some are missing.`]),
+  ];
+}

@@ -1,0 +1,134 @@
+/** Sums → the rows people read: the most expensive ones, and one row for the others. Pure. */
+import { emptySum, FIGURES, type SheetFigure, type SheetSum } from '../../core/sheets/index.ts';
+import type { CandidateRows } from './candidate-rows.ts';
+import type { SpendFigures, SpendKey, SpendReport, SpendRow } from './model.ts';
+import { type SpendSums, timesOf } from './read-spend.ts';
+
+interface ListAsk {
+  readonly by: SpendKey;
+  readonly subject: string;
+  readonly rows: CandidateRows;
+  readonly top: number;
+}
+
+interface FiguredRow {
+  readonly name: string;
+  readonly subject?: string;
+  readonly sum: SheetSum;
+  readonly before: SheetSum;
+  readonly trend: Iterable<number>;
+}
+
+/** @param then - of the period before; absent: it was not asked for */
+export function listedRows(
+  { by, subject, rows, top }: ListAsk,
+  now: SpendSums,
+  then: SpendSums | undefined,
+): Pick<SpendReport, 'rows' | 'other' | 'total'> {
+  const isTime = rows.kind === undefined;
+  const all = isTime ? timeRows(by, now, then) : placeRows(rows, now, then).sort(mostFirst);
+  const shown = isTime ? all : all.slice(0, top);
+  const withBefore = (before: SheetSum) =>
+    then === undefined ? {} : { before: beforeOf(figuresOf(before)) };
+  const other = without(now.total, shown, ({ sum }) => sum);
+  const otherBefore = without(then?.total ?? emptySum(), shown, ({ before }) => before);
+  const hidden = all.length - shown.length;
+  return {
+    rows: shown.map(
+      ({ name, subject: of, sum, before, trend }): SpendRow => ({
+        name,
+        ...(of !== undefined && { subject: of }),
+        ...figuresOf(sum),
+        ...withBefore(before),
+        trend: [...trend],
+      }),
+    ),
+    other: {
+      ...{ rows: hidden, label: otherLabel(by, subject, hidden) },
+      ...figuresOf(other),
+      ...withBefore(otherBefore),
+    },
+    total: { ...figuresOf(now.total), ...withBefore(then?.total ?? emptySum()) },
+  };
+}
+
+const PLACES = new Map(FIGURES.map((figure, place) => [figure, place]));
+
+export function figuresOf(sum: SheetSum): SpendFigures {
+  const of = (figure: SheetFigure): number => sum[PLACES.get(figure) ?? 0] ?? 0;
+  return {
+    micros: of('settledMicros'),
+    heldMicros: of('heldMicros'),
+    jobs: of('jobs'),
+    seconds: of('milliseconds') / 1000,
+    rejected: of('rejected'),
+    ranRejected: of('ranRejected'),
+    neverRan: of('released'),
+    endUnknown: of('expired'),
+    unmetered: of('unmetered'),
+    bypass: of('bypass'),
+    exempt: of('exempt'),
+    estimated: of('estimated'),
+    overEstimate: of('overEstimate'),
+  };
+}
+
+const beforeOf = ({ micros, jobs, seconds }: SpendFigures) => ({ micros, jobs, seconds });
+
+function timeRows(by: SpendKey, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
+  return timesOf(by, now.span).map((name, place) => ({
+    name,
+    sum: now.sums.get(place) ?? emptySum(),
+    before: then?.sums.get(place) ?? emptySum(),
+    trend: [],
+  }));
+}
+
+/** What cost nothing and had no job in both periods is no row. */
+function placeRows(rows: CandidateRows, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
+  const ids = new Set([...now.sums.keys(), ...(then?.sums.keys() ?? [])]);
+  return [...ids].map((id) => {
+    const name = rows.nameOf(id);
+    const subject = rows.kind === 'class' ? `runner-class/${name}` : rows.subjects.get(id);
+    return {
+      name,
+      ...(subject !== undefined && name !== '' && { subject }),
+      sum: now.sums.get(id) ?? emptySum(),
+      before: then?.sums.get(id) ?? emptySum(),
+      trend: now.trends.get(id) ?? [],
+    };
+  });
+}
+
+const microsOf = (sum: SheetSum): number => sum[0] ?? 0;
+
+const mostFirst = (a: FiguredRow, b: FiguredRow): number =>
+  microsOf(b.sum) - microsOf(a.sum) ||
+  microsOf(b.before) - microsOf(a.before) ||
+  (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+
+const without = (total: SheetSum, rows: readonly FiguredRow[], of: (row: FiguredRow) => SheetSum): SheetSum =>
+  Float64Array.from(FIGURES, (_, place) =>
+    rows.reduce((left, row) => left - (of(row)[place] ?? 0), total[place] ?? 0),
+  );
+
+function otherLabel(by: SpendKey, subject: string, hidden: number): string {
+  const isAll = subject === 'instance';
+  switch (by) {
+    case 'group': {
+      const rest = isAll ? 'jobs of no group that is listed' : 'projects right in this group';
+      return hidden === 0 ? capital(rest) : `${hidden} more groups, and ${rest}`;
+    }
+    case 'project': {
+      const rest = 'jobs of no project that is known here';
+      return hidden === 0 ? capital(rest) : `${hidden} more projects, and ${rest}`;
+    }
+    case 'class':
+      return hidden === 0 ? 'Classes the policy has no more' : `${hidden} more classes`;
+    case 'day':
+    case 'month':
+      return 'On no day of this period';
+  }
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,76 @@
+import type { SpendKey, SpendQuery } from '../../../answers/report/model.ts';
+import type { Markup } from '../parts/markup.ts';
+
+const PERIODS = [
+  ['month', 'this month'],
+  ['last-month', 'last month'],
+  ['quarter', 'this quarter'],
+  ['last-quarter', 'last quarter'],
+  ['year', 'this year'],
+  ['last-year', 'last year'],
+] as const;
+
+export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
+  group: 'group',
+  project: 'project',
+  class: 'runner class',
+  day: 'day',
+  month: 'month',
+};
+
+/** Which period, of whom, by what. Two days go before the period that is chosen. */
+export const reportForm = (asked: SpendQuery, shown: SpendKey | undefined): Markup => (
+  <form class="filters" method="get" action="/reports" role="search">
+    <label>
+      Period
+      <select name="period">
+        {isNamed(asked.period) && <option selected>{asked.period}</option>}
+        {PERIODS.map(([value, text]) => (
+          <option value={value} selected={value === (asked.period ?? 'month')}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+    <label>
+      or from
+      <input type="date" name="from" value={asked.from ?? ''} />
+    </label>
+    <label>
+      to
+      <input type="date" name="to" value={asked.to ?? ''} />
+    </label>
+    {asked.project === undefined ? (
+      <label>
+        Group
+        <input type="search" name="group" value={asked.group ?? ''} placeholder="company/team" />
+      </label>
+    ) : (
+      <input type="hidden" name="project" value={asked.project} />
+    )}
+    <label>
+      By
+      <select name="by">
+        <option value="">the next level</option>
+        {Object.entries(KEY_TEXTS).map(([value, text]) => (
+          <option value={value} selected={asked.by !== undefined && value === shown}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+    <label>
+      Beside
+      <select name="compare">
+        <option value="">the period before</option>
+        <option value="no" selected={asked.compare === false}>
+          nothing
+        </option>
+      </select>
+    </label>
+    <button>Show</button>
+  </form>
+);
+
+const isNamed = (period: string | undefined): boolean =>
+  period !== undefined && !PERIODS.some(([value]) => value === period);

@@ -1,0 +1,241 @@
+import type { SpendAnswer, SpendFigures, SpendQuery, SpendReport } from '../../../answers/report/model.ts';
+import type { User } from '../../../core/signin/index.ts';
+import { ConsolePage } from '../frame.tsx';
+import { daySpan } from '../parts/chart-scale.ts';
+import { Card, Table } from '../parts/layout.tsx';
+import { address } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { distance, type PageFormat, pageAmount, pageCount, percent } from '../parts/page-format.tsx';
+import { KEY_TEXTS, reportForm } from './report-form.tsx';
+import { otherName, rowName, spendTable } from './spend-table.tsx';
+
+interface ReportShown {
+  readonly asked: SpendQuery;
+  readonly answer: SpendAnswer;
+}
+
+/** What was spent in a period, and what for. */
+export const reportPage = (user: User, { asked, answer }: ReportShown, telling: PageFormat): Markup => (
+  <ConsolePage title="Reports" at="/reports" user={user}>
+    <div class="head">
+      <div>
+        <h1>Reports</h1>
+        <p>{answer.outcome === 'reported' ? aboutText(answer.report, telling) : ABOUT}</p>
+      </div>
+    </div>
+    {reportForm(asked, answer.outcome === 'reported' ? answer.report.by : undefined)}
+    {answerPart(asked, answer, telling)}
+  </ConsolePage>
+);
+
+const ABOUT = 'What was spent in any period, beside the period before.';
+
+function answerPart(asked: SpendQuery, answer: SpendAnswer, telling: PageFormat): Markup {
+  if (answer.outcome === 'reported') return reportParts(asked, answer.report, telling);
+  if (answer.outcome === 'unreadable')
+    return (
+      <div class="note bad" role="alert">
+        <p>
+          <strong>{FIELDS[answer.asked]}</strong>: {answer.sentence}.
+        </p>
+      </div>
+    );
+  return (
+    <div class="card">
+      <p>
+        <strong>
+          {asked.group === undefined ? 'Name a group.' : `There is no report of ${asked.group} for you.`}
+        </strong>
+      </p>
+      <p>A report shows the groups that are yours to see, with everything below them.</p>
+    </div>
+  );
+}
+
+const FIELDS = { period: 'Period', from: 'The first day', to: 'The last day', by: 'By' } as const;
+
+function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
+  const { path, before, packedAtMs, subject } = report;
+  return (
+    <>
+      {path}, {daySpan(report)}
+      {before !== undefined && `, beside ${daySpan(before)}`}.{' '}
+      {packedAtMs !== undefined && nowMs - packedAtMs > 60_000 && `Counted ${distance(packedAtMs, nowMs)}. `}
+      {subject !== 'instance' && (
+        <a href={address('/reports', { from: report.fromDay, to: report.toDay })}>All that is yours</a>
+      )}
+    </>
+  );
+}
+
+function reportParts(asked: SpendQuery, report: SpendReport, telling: PageFormat): Markup {
+  const { total, notes, by, rows } = report;
+  const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
+  return (
+    <>
+      {notes.map((note) => (
+        <div class="note warn" role="status">
+          <p>{note}</p>
+        </div>
+      ))}
+      {totalCard(report, telling)}
+      {isEmpty ? (
+        <div class="card">
+          <p>
+            <strong>No job was decided in these days.</strong>
+          </p>
+          <p>A job counts on the day it was decided.</p>
+        </div>
+      ) : (
+        <>
+          <Card
+            id="cost"
+            title={
+              <>
+                <span>By {KEY_TEXTS[by]}</span>
+                <small class="soft">{telling.currency}</small>
+              </>
+            }
+          >
+            {spendTable(asked, report)}
+            {downloads(asked, report)}
+          </Card>
+          {rows.length > 0 && wasteCard(report)}
+        </>
+      )}
+    </>
+  );
+}
+
+function totalCard({ total }: SpendReport, telling: PageFormat): Markup {
+  const { before } = total;
+  return (
+    <Card id="total" title="All together">
+      <dl class="figures">
+        <div>
+          <dt>Spent</dt>
+          <dd>
+            {pageAmount(total.micros, 'micros', telling)}
+            {total.heldMicros !== 0 && (
+              <small class="soft">
+                {pageAmount(total.heldMicros, 'micros', telling)} held by running jobs
+              </small>
+            )}
+          </dd>
+        </div>
+        {before !== undefined && (
+          <div>
+            <dt>The period before</dt>
+            <dd>
+              {pageAmount(before.micros, 'micros', telling)}
+              {before.micros > 0 && (
+                <small class="soft">{changeText(total.micros, before.micros)} since</small>
+              )}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Jobs</dt>
+          <dd>
+            {total.jobs.toLocaleString('en-US')}
+            {total.rejected > 0 && (
+              <small class="soft">{total.rejected.toLocaleString('en-US')} rejected</small>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Ran longer than estimated</dt>
+          <dd>
+            {total.estimated === 0 ? '–' : percent(total.overEstimate, total.estimated)}
+            {total.estimated > 0 && <small class="soft">of {pageCount(total.estimated, 'job')}</small>}
+          </dd>
+        </div>
+      </dl>
+    </Card>
+  );
+}
+
+const changeText = (now: number, before: number): string => {
+  const share = Math.round((now / before - 1) * 100);
+  return `${share > 0 ? '+' : ''}${share.toLocaleString('en-US')} %`;
+};
+
+/** Addresses with what was asked, so that files say the same as the page. */
+function downloads(asked: SpendQuery, report: SpendReport): Markup {
+  const { fromDay, toDay, subject } = report;
+  const same = {
+    ...{ period: asked.period, from: asked.from, to: asked.to, group: asked.group, project: asked.project },
+    ...{ by: asked.by, compare: asked.compare === false ? 'no' : undefined },
+  };
+  const isOneMonth = fromDay.slice(0, 7) === toDay.slice(0, 7);
+  return (
+    <p class="actions">
+      <a class="button" href={address('/reports/spend.csv', same)}>
+        These rows as CSV
+      </a>
+      {!subject.startsWith('project/') && (
+        <a class="button" href={address('/reports/groups.csv', same)}>
+          All groups as CSV
+        </a>
+      )}
+      {!subject.startsWith('project/') && isOneMonth && (
+        <a class="button" href={address('/reports/focus.csv', same)}>
+          All groups as FOCUS
+        </a>
+      )}
+    </p>
+  );
+}
+
+/** Beside the money. */
+const wasteCard = (report: SpendReport): Markup => (
+  <Card id="waste" title="Beside the money">
+    <Table
+      label="Beside the money"
+      columns={[
+        capital(KEY_TEXTS[report.by]),
+        ['Jobs', 'n'],
+        ['Rejected', 'n'],
+        ['Never ran', 'n'],
+        ['Passed by', 'n'],
+        ['Let in unasked', 'n'],
+        ['Over estimate', 'n'],
+      ]}
+    >
+      <tbody>
+        {report.rows.map((row) => wasteLine(rowName(row, report.by), row))}
+        {report.other.jobs !== 0 && wasteLine(otherName(report.other), report.other)}
+        {wasteLine('Together', report.total)}
+      </tbody>
+    </Table>
+    <p class="soft">
+      A job that never ran was let in and given back. What passed by, or was let in while nobody could be
+      asked, was charged afterwards. Over estimate: of the jobs whose duration was estimated, those that took
+      longer.
+    </p>
+  </Card>
+);
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const wasteLine = (name: Markup | string, row: SpendFigures): Markup => (
+  <tr>
+    <th scope="row" class="path">
+      {name}
+    </th>
+    {countCell('jobs', row.jobs)}
+    {countCell('rejected', row.rejected)}
+    {countCell('never ran', row.neverRan)}
+    {countCell('passed by', row.bypass)}
+    {countCell('let in unasked', row.unmetered)}
+    <td class="n" data-l="over estimate">
+      {row.estimated === 0 ? '–' : percent(row.overEstimate, row.estimated)}
+    </td>
+  </tr>
+);
+
+const countCell = (label: string, count: number): Markup => (
+  <td class="n" data-l={label}>
+    {count.toLocaleString('en-US')}
+  </td>
+);

@@ -1,0 +1,19 @@
+/** What others may use of this folder; its README says what it promises. */
+export {
+  addSum,
+  eachRow,
+  emptySum,
+  FIGURES,
+  packedRows,
+  type SheetFigure,
+  type SheetSum,
+  sumOfTally,
+  WHOLE,
+} from './sheet-rows.ts';
+export {
+  dynamoSheetStore,
+  type PackedDay,
+  type Sheet,
+  type SheetKind,
+  type SheetStore,
+} from './sheet-store.ts';

@@ -1,0 +1,143 @@
+/** Sheets in the table: a head, and parts of what is too long for one item. */
+import { randomBytes } from 'node:crypto';
+import {
+  answered,
+  type BatchGetDeps,
+  batchGet,
+  type InstanceTable,
+  type Item,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  TimeLimit,
+  TTL_ATTRIBUTE,
+  unavailable,
+} from '../store/index.ts';
+import { usageExpiresAtSeconds } from '../usage/index.ts';
+
+/** Rows are groups by id with the instance as row 0, projects by id, or classes by their place in `names`. */
+export type SheetKind = 'group' | 'project' | 'class';
+
+interface SheetName {
+  readonly kind: SheetKind;
+  /** A day, `2026-11-21`, or a month, `2026-11`. */
+  readonly span: string;
+}
+
+/** A day as it was packed. */
+export interface PackedDay {
+  /** Of the instance's usage on that day; empty: there was none, and there is no sheet of the day. */
+  readonly digest: string;
+  /** Unix ms. */
+  readonly atMs: number;
+}
+
+export interface Sheet extends SheetName {
+  /** Of classes: the row's id is the place in it. */
+  readonly names?: readonly string[];
+  /** As `packedRows` makes them. */
+  readonly bytes: Uint8Array;
+  /** Of a month: the days it is the sum of. */
+  readonly days?: ReadonlyMap<string, PackedDay>;
+}
+
+/** Every method throws `ledger_unavailable` where the table gives no answer. */
+export interface SheetStore {
+  /** In their order; undefined: it is not there, or not whole. */
+  read(names: readonly SheetName[]): Promise<readonly (Sheet | undefined)[]>;
+  write(sheet: Sheet): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Below the 400 KB of an item. */
+const PART_BYTES_MAX = 300_000;
+
+const BYTES = 'by';
+const PARTS = 'pa';
+/** Parts of one writing have the same. */
+const WRITING = 'wr';
+const NAMES = 'na';
+const DAYS = 'da';
+
+interface SheetOptions extends BatchGetDeps, InstanceTable {
+  /** @default {@link PART_BYTES_MAX} */
+  readonly partBytes?: number;
+}
+
+export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetOptions): SheetStore {
+  const keys = ledgerKeys(deps.instance);
+  const failure = unavailable(deps.table);
+  // A sheet that is packed at this moment is an hour newer next time: stale reads do no harm, and cost half.
+  const get = (wanted: readonly { readonly name: SheetName; readonly part: number }[]) =>
+    answered('read sheets', failure, () =>
+      batchGet(
+        wanted.map(({ name, part }) => keys.sheet(name.kind, name.span, part)),
+        TIMEOUT_MS,
+        deps,
+        { consistent: false },
+      ),
+    );
+  return {
+    async read(names) {
+      const heads = await get(names.map((name) => ({ name, part: 0 })));
+      const wanted = names.flatMap((name, index) =>
+        Array.from({ length: partsOf(heads[index]) - 1 }, (_, part) => ({ name, index, part: part + 1 })),
+      );
+      const parts = wanted.length === 0 ? [] : await get(wanted);
+      return names.map((name, index) => {
+        const head = heads[index];
+        if (head === undefined) return undefined;
+        const more = parts.filter((_, at) => wanted[at]?.index === index);
+        if (more.some((part) => part?.[WRITING]?.S !== head[WRITING]?.S)) return undefined;
+        return decode(name, [head, ...more]);
+      });
+    },
+    async write(sheet) {
+      const { kind, span, bytes, names, days } = sheet;
+      const writing = randomBytes(6).toString('base64url');
+      const parts = Math.max(1, Math.ceil(bytes.length / partBytes));
+      // The head comes last: whoever reads it finds its parts.
+      for (let part = parts - 1; part >= 0; part -= 1) {
+        const item = itemAt(keys.sheet(kind, span, part), {
+          [BYTES]: { B: bytes.subarray(part * partBytes, (part + 1) * partBytes) },
+          [WRITING]: { S: writing },
+          ...(part === 0 && { [PARTS]: { N: String(parts) } }),
+          ...(part === 0 && names !== undefined && { [NAMES]: { S: JSON.stringify(names) } }),
+          ...(part === 0 && days !== undefined && { [DAYS]: { S: daysText(days) } }),
+          ...(isDay(span) && {
+            [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds({ subject: '', day: span })) },
+          }),
+        });
+        await answered('write a sheet', failure, () => putItem(deps.table, item, new TimeLimit(TIMEOUT_MS)));
+      }
+    },
+  };
+}
+
+const isDay = (span: string): boolean => span.length > '2026-11'.length;
+
+const partsOf = (head: Item | undefined): number => Number(head?.[PARTS]?.N ?? 1);
+
+function decode({ kind, span }: SheetName, parts: readonly (Item | undefined)[]): Sheet {
+  const [head = {}] = parts;
+  const all = parts.map((part) => part?.[BYTES]?.B ?? new Uint8Array());
+  const names = head[NAMES]?.S;
+  const days = head[DAYS]?.S;
+  return {
+    ...{ kind, span },
+    bytes: all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all),
+    ...(names !== undefined && { names: JSON.parse(names) as readonly string[] }),
+    ...(days !== undefined && { days: daysOf(days) }),
+  };
+}
+
+const daysText = (days: ReadonlyMap<string, PackedDay>): string =>
+  JSON.stringify([...days].map(([day, { digest, atMs }]) => [day, digest, atMs]));
+
+const daysOf = (text: string): ReadonlyMap<string, PackedDay> =>
+  new Map(
+    (JSON.parse(text) as readonly (readonly [string, string, number])[]).map(([day, digest, atMs]) => [
+      day,
+      { digest, atMs },
+    ]),
+  );

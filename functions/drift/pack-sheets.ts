@@ -1,0 +1,193 @@
+/**
+ * Packs the usage of days into sheets, and days into months. A day is packed again when the instance's own usage of it has changed
+ * since, and every job counts there: so a day of months ago whose job is corrected is found, and one that rests costs one read.
+ */
+import { createHash } from 'node:crypto';
+import { calendarDay, DAY_MS, dayNumber, HOUR_MS } from '../../policies/limits/calendar.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import { dayText, today } from '../answers/reading/usage-days.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import {
+  addSum,
+  eachRow,
+  emptySum,
+  type PackedDay,
+  packedRows,
+  type Sheet,
+  type SheetKind,
+  type SheetStore,
+  type SheetSum,
+} from '../core/sheets/index.ts';
+import { type RollupStore, type UsageTally, usageExpiresAtSeconds } from '../core/usage/index.ts';
+import { usedOnDay } from './used-on-day.ts';
+
+interface PackSheetsDeps {
+  readonly sheets: SheetStore;
+  readonly usage: Pick<RollupStore, 'readUsage'>;
+  readonly directory: Directory;
+  /** Names of runner classes, old ones with them. */
+  readonly classNames: readonly string[];
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+}
+
+interface PackedSheets {
+  readonly days: number;
+  /** Days that are left for the next run. */
+  readonly left: number;
+}
+
+const KINDS = ['group', 'project', 'class'] as const satisfies readonly SheetKind[];
+/** Usage is kept for two years and a month. */
+const MONTHS = 25;
+/** What changes all day long is packed so often; days that are over for long, once a night. */
+const FRESH_DAYS = 2;
+const FRESH_MS = HOUR_MS;
+const STALE_MS = DAY_MS;
+
+/**
+ * This month and the one before are looked at by every run, and one of the others, in turn.
+ *
+ * @param deadlineMs - on the monotonic clock; a day that is not begun by then is left to the next run.
+ * @throws {LedgerError}
+ */
+export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Promise<PackedSheets> {
+  const { clock, zone } = deps;
+  const nowMs = clock.nowMs();
+  const now = today(zone, nowMs);
+  const turn = 2 + (Math.floor(nowMs / RUN_MS) % (MONTHS - 2));
+  let days = 0;
+  let left = 0;
+  for (const back of [0, 1, turn]) {
+    const month = new MonthOfSheets(monthBefore(now, back), { ...deps, now, nowMs });
+    const due = await month.due();
+    for (const day of due) {
+      if (clock.monotonicMs() >= deadlineMs) left += 1;
+      else {
+        await month.pack(day);
+        days += 1;
+      }
+    }
+    await month.close();
+  }
+  return { days, left };
+}
+
+/** How often it runs. */
+const RUN_MS = 15 * 60_000;
+
+/** Days of it, as `dayNumber`s. */
+interface MonthDays {
+  readonly key: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+function monthBefore(now: number, back: number): MonthDays {
+  const { year, month } = calendarDay(now);
+  const first = dayNumber({ year, month: month - back, day: 1 });
+  const last = dayNumber({ year, month: month - back + 1, day: 1 }) - 1;
+  return { key: dayText(first).slice(0, 7), first, last };
+}
+
+interface DueDay {
+  readonly day: string;
+  readonly digest: string;
+}
+
+class MonthOfSheets {
+  readonly #month: MonthDays;
+  readonly #deps: PackSheetsDeps & { readonly now: number; readonly nowMs: number };
+  #days = new Map<string, PackedDay>();
+  #isChanged = false;
+
+  constructor(month: MonthDays, deps: PackSheetsDeps & { readonly now: number; readonly nowMs: number }) {
+    this.#month = month;
+    this.#deps = deps;
+  }
+
+  async due(): Promise<readonly DueDay[]> {
+    const { first, last, key } = this.#month;
+    const { usage, sheets, now, nowMs } = this.#deps;
+    // Days that are about to go would take what they had out of the month.
+    if (usageExpiresAtSeconds({ subject: '', day: dayText(first) }) * 1000 < nowMs + 2 * DAY_MS) return [];
+    const [head] = await sheets.read([{ kind: 'group', span: key }]);
+    this.#days = new Map(head?.days);
+    const numbers = Array.from({ length: Math.min(last, now) - first + 1 }, (_, index) => first + index);
+    const tallies = await usage.readUsage(
+      numbers.map((number) => ({ subject: 'instance', day: dayText(number) })),
+    );
+    const due = numbers.flatMap((number, index): DueDay[] => {
+      const day = dayText(number);
+      const digest = digestOf(tallies[index] ?? new Map());
+      const known = this.#days.get(day);
+      if (known?.digest === digest) return [];
+      const pauseMs = now - number < FRESH_DAYS ? FRESH_MS : STALE_MS;
+      return known !== undefined && nowMs - known.atMs < pauseMs ? [] : [{ day, digest }];
+    });
+    // A day without a job is known to be one, and needs no sheet.
+    for (const { day, digest } of due) if (digest === '') this.#note({ day, digest });
+    return due.filter(({ digest }) => digest !== '');
+  }
+
+  async pack({ day, digest }: DueDay): Promise<void> {
+    const { sheets, usage, directory, classNames, now } = this.#deps;
+    const known = await sheets.read(KINDS.map((kind) => ({ kind, span: day })));
+    const used = await usedOnDay(day, {
+      ...{ usage, directory, classNames, known },
+      // There is a personal namespace for each user: those of a day under way wait for the night.
+      withPersonal: day < dayText(now),
+    });
+    for (const kind of KINDS) await sheets.write({ kind, span: day, ...used[kind] });
+    this.#note({ day, digest });
+  }
+
+  /** The month anew, as the sum of its days. */
+  async close(): Promise<void> {
+    if (!this.#isChanged) return;
+    const { sheets } = this.#deps;
+    const days = [...this.#days].flatMap(([day, { digest }]) => (digest === '' ? [] : [day])).sort();
+    // Groups come last: what stands there is whole everywhere.
+    for (const kind of KINDS.toReversed()) {
+      const read = await sheets.read(days.map((span) => ({ kind, span })));
+      const lost = days.filter((_, index) => read[index] === undefined);
+      for (const day of lost) this.#days.delete(day);
+      await sheets.write({
+        ...{ kind, span: this.#month.key, days: this.#days },
+        ...summed(read.filter((sheet) => sheet !== undefined)),
+      });
+    }
+  }
+
+  #note({ day, digest }: DueDay): void {
+    this.#days.set(day, { digest, atMs: this.#deps.nowMs });
+    this.#isChanged = true;
+  }
+}
+
+/** Classes have places of their own in each sheet. */
+function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'names'> {
+  const sums = new Map<number, SheetSum>();
+  const hasNames = sheets.some(({ names }) => names !== undefined);
+  const all = [...new Set(sheets.flatMap(({ names = [] }) => names))];
+  for (const { bytes, names } of sheets)
+    eachRow(bytes, (row, sum) => {
+      const id = names === undefined ? row : all.indexOf(names[row] ?? '');
+      const known = sums.get(id) ?? emptySum();
+      sums.set(id, known);
+      addSum(known, sum);
+    });
+  return { bytes: packedRows(sums), ...(hasNames && { names: all }) };
+}
+
+/** Of all counts of a day; empty where there are none. */
+const digestOf = (tally: UsageTally): string =>
+  tally.size === 0
+    ? ''
+    : createHash('sha256')
+        .update(JSON.stringify([...tally].sort(([a], [b]) => (a < b ? -1 : 1))))
+        .digest('base64url')
+        .slice(0, DIGEST_CHARACTERS);
+
+const DIGEST_CHARACTERS = 16;

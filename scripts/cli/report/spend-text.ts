@@ -1,0 +1,58 @@
+/** A report for a terminal. */
+import type { SpendReport } from '../../../functions/answers/report/model.ts';
+import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
+import { printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+
+type Figured = SpendReport['total'];
+
+export function spendText(report: SpendReport, columns: number): string {
+  const { path, fromDay, toDay, before, currency, notes } = report;
+  const beside = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
+  const told = notes.map((note) => `\n${note}\n`).join('');
+  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${rowsText(report, columns)}${told}`;
+}
+
+function rowsText({ rows, other, total, by, before }: SpendReport, columns: number): string {
+  const cells = (name: string, row: Figured): readonly string[] => [
+    ...[
+      name,
+      String(row.jobs),
+      String(row.rejected),
+      durationText(Math.round(row.seconds)),
+      moneyText(row.micros),
+    ],
+    ...(row.before === undefined
+      ? []
+      : [
+          moneyText(row.before.micros),
+          moneyText(row.micros - row.before.micros),
+          row.before.micros > 0 ? `${Math.round((row.micros / row.before.micros - 1) * 100)} %` : '',
+        ]),
+  ];
+  const right = { align: 'right', even: true } as const;
+  const isRest =
+    other.rows > 0 || other.micros !== 0 || other.jobs !== 0 || (other.before?.micros ?? 0) !== 0;
+  return table(
+    [
+      { title: by },
+      { title: 'jobs', align: 'right' },
+      { title: 'rejected', align: 'right' },
+      { title: 'ran', align: 'right' },
+      { title: 'spent', ...right },
+      ...(before === undefined
+        ? []
+        : [
+            { title: 'before', ...right },
+            { title: 'change', ...right },
+            { title: '', align: 'right' as const },
+          ]),
+    ],
+    [
+      ...rows.map((row) => cells(row.name === '' ? 'no class' : printable(row.name), row)),
+      ...(isRest ? [cells(printable(other.label.toLowerCase()), other)] : []),
+      cells('total', total),
+    ],
+    columns,
+  );
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
+import type { SpendQuery, SpendReport } from '../../../../functions/answers/report/model.ts';
+import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
+import { emptySum, packedRows } from '../../../../functions/core/sheets/sheet-rows.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
+import { spendBooks } from '../../../support/reports/spend-books.ts';
+import { aJob, USERS } from '../../console/house.ts';
+
+const DAY_MS = 86_400_000;
+const API = { projectId: 1, groupId: 104, runnerClass: 'small' };
+const TOOLS = { projectId: 2, groupId: 201, runnerClass: 'large' };
+
+async function someBooks(packs = true) {
+  const books = spendBooks({ packs });
+  for (const [day, micros] of [
+    ['2026-10-05', 4_000_000],
+    ['2026-10-28', 700_000],
+    ['2026-11-02', 1_000_000],
+    ['2026-11-20', 2_500_000],
+  ] as const)
+    await books.commit({ ...API, day, micros, seconds: 60, bucket: 'q4' });
+  await books.commit({ ...TOOLS, day: '2026-11-20', micros: 9_000_000, seconds: 900.5, bucket: 'q12' });
+  await books.commit({ ...TOOLS, day: '2026-11-21', micros: 0, seconds: 0, rejected: true });
+  await books.pack();
+  const spend = async (asked: SpendQuery, who: keyof typeof USERS = 'finance'): Promise<SpendReport> => {
+    const answer = await books.read.spend(asked, USERS[who]);
+    if (answer.outcome !== 'reported') throw new Error(JSON.stringify(answer));
+    return answer.report;
+  };
+  return { ...books, spend };
+}
+
+const namesAndMicros = ({ rows }: SpendReport) => rows.map(({ name, micros }) => [name, micros]);
+
+describe.each([true, false])('packed: %s', (packs) => {
+  test('a month under way stands beside as many days of the month before', async () => {
+    const { spend } = await someBooks(packs);
+    const report = await spend({});
+    expect(report).toMatchObject({
+      ...{ subject: 'instance', by: 'group', fromDay: '2026-11-01', toDay: '2026-11-21', trendDays: 1 },
+      before: { fromDay: '2026-10-01', toDay: '2026-10-21' },
+      total: { micros: 12_500_000, jobs: 4, rejected: 1, estimated: 3, overEstimate: 1, seconds: 1020.5 },
+      other: { rows: 0, micros: 0 },
+      notes: [],
+    });
+    expect(namesAndMicros(report)).toEqual([
+      ['beta', 9_000_000],
+      ['acme', 3_500_000],
+    ]);
+    expect(report.rows[1]).toMatchObject({ subject: 'group/100', before: { micros: 4_000_000, jobs: 1 } });
+    expect(report.rows[1]?.trend[1]).toBe(1_000_000);
+    expect(report.packedAtMs === undefined).toBe(!packs);
+  });
+
+  test('one level down, by project, class, day and month', async () => {
+    const { spend } = await someBooks(packs);
+    expect(namesAndMicros(await spend({ group: 'acme' }))).toEqual([['acme/payments', 3_500_000]]);
+    expect(await spend({ group: '104' })).toMatchObject({
+      by: 'project',
+      rows: [{ name: 'acme/payments/cards/api' }],
+    });
+    expect(namesAndMicros(await spend({ by: 'class' }))).toEqual([
+      ['large', 9_000_000],
+      ['small', 3_500_000],
+    ]);
+    const byDay = await spend({ by: 'day', from: '2026-11-19', to: '2026-11-21' });
+    expect(namesAndMicros(byDay)).toEqual([
+      ['2026-11-19', 0],
+      ['2026-11-20', 11_500_000],
+      ['2026-11-21', 0],
+    ]);
+    const byMonth = await spend({ by: 'month', period: 'quarter', project: 1 });
+    expect(namesAndMicros(byMonth)).toEqual([
+      ['2026-10', 4_700_000],
+      ['2026-11', 3_500_000],
+    ]);
+  });
+});
+
+test('what is not listed is one row', async () => {
+  const { spend } = await someBooks();
+  expect(await spend({ top: 1, compare: false })).toMatchObject({
+    rows: [{ name: 'beta' }],
+    other: { rows: 1, micros: 3_500_000, label: '1 more groups, and jobs of no group that is listed' },
+  });
+});
+
+test('everybody sees their own subtree, and what cannot be meant is told', async () => {
+  const { spend, read } = await someBooks();
+  expect(await spend({}, 'viewer')).toMatchObject({ subject: 'group/101', total: { micros: 3_500_000 } });
+  const asked = (query: SpendQuery, who: keyof typeof USERS = 'viewer') => read.spend(query, USERS[who]);
+  for (const query of [
+    { group: 'instance' },
+    { group: '100' },
+    { group: 'beta' },
+    { project: 2 },
+    { group: 'nobody' },
+  ])
+    expect(await asked(query)).toEqual({ outcome: 'unknown_group' });
+  expect(await asked({}, 'none')).toEqual({ outcome: 'unknown_group' });
+  expect(await asked({ by: 'class' })).toMatchObject({ asked: 'by' });
+  expect(await asked({ by: 'day', period: 'last-year' })).toMatchObject({ asked: 'by' });
+  expect(await asked({ period: '2026-13' })).toMatchObject({ asked: 'period' });
+  expect(await asked({ period: '2027-01' })).toMatchObject({ asked: 'period' });
+  expect(await asked({ from: '2026-02-30' })).toMatchObject({ asked: 'from' });
+  expect(await asked({ from: '2026-11-02', to: '2026-11-01' })).toMatchObject({ asked: 'to' });
+  expect(await asked({ from: '2021-01-01', to: '2026-11-01' })).toMatchObject({ asked: 'to' });
+});
+
+test('a job that settles is in the report, as it is on the statement', async () => {
+  const books = spendBooks();
+  await books.ask([aJob(1)]);
+  await books.ledger.settle([{ jobId: 1, durationSeconds: 90, endedAtMs: books.clock.nowMs() }]);
+  await books.roll();
+  await books.pack();
+  const answer = await books.read.spend({ group: '104' }, USERS.viewer);
+  const statement = await books.read.statement({ month: '2026-11', group: '104' }, USERS.viewer);
+  if (answer.outcome !== 'reported' || statement.outcome !== 'stated') throw new Error('not told');
+  expect(answer.report.total.micros).toBe(150_000);
+  expect(statement.statement.totals.micros).toBe(150_000);
+});
+
+test('periods that are named, and those before them', () => {
+  const TODAY = Math.floor(Date.UTC(2026, 10, 21) / 86_400_000);
+  const spans = (asked: SpendQuery) => {
+    const period = reportPeriod(asked, TODAY);
+    if ('outcome' in period) throw new Error(period.sentence);
+    const before = periodBefore(period);
+    return [period.from, period.to, before.from, before.to].map(dayText).join(' ');
+  };
+  expect(spans({})).toBe('2026-11-01 2026-11-21 2026-10-01 2026-10-21');
+  expect(spans({ period: 'last-month' })).toBe('2026-10-01 2026-10-31 2026-09-01 2026-09-30');
+  expect(spans({ period: '2026-03' })).toBe('2026-03-01 2026-03-31 2026-02-01 2026-02-28');
+  expect(spans({ period: '2026-Q4' })).toBe('2026-10-01 2026-11-21 2026-07-01 2026-08-21');
+  expect(spans({ period: 'last-quarter' })).toBe('2026-07-01 2026-09-30 2026-04-01 2026-06-30');
+  expect(spans({ period: '2025' })).toBe('2025-01-01 2025-12-31 2024-01-01 2024-12-31');
+  expect(spans({ from: '2026-11-10', to: '2026-11-12' })).toBe('2026-11-10 2026-11-12 2026-11-07 2026-11-09');
+  expect(spans({ from: '2026-10-01', to: '2026-10-31' })).toBe('2026-10-01 2026-10-31 2026-09-01 2026-09-30');
+});
+
+test('two years of 10 000 groups are twelve reads, whatever is asked', async () => {
+  const GROUPS = 10_000;
+  const directory = directoryOf(
+    Array.from({ length: GROUPS }, (_, index) => ({
+      ...{ id: index + 1, path: `group-${index}`, personal: false },
+    })),
+    [{ id: 1, groupId: 1, path: 'group-0/api' }],
+  );
+  const { sheets, clock, read, calls } = spendBooks({ directory });
+  const rows = new Map(
+    Array.from({ length: GROUPS + 1 }, (_, id) => [
+      id,
+      Float64Array.from([id * 1_000_000, 0, 1 + (id % 90), 3_600_000 + id, 3, 1, 2, 0, 0, 1, 0, 60, 7]),
+    ]),
+  );
+  rows.set(0, Float64Array.from([(GROUPS * (GROUPS + 1) * 1_000_000) / 2, 0, 1]));
+  const bytes = packedRows(rows);
+  // Months stay for ever, days for two years.
+  for (let back = 0; back < 50; back += 1) {
+    const first = Date.UTC(2026, 10 - back, 1);
+    const span = new Date(first).toISOString().slice(0, 7);
+    const days = Array.from({ length: 31 }, (_, index) =>
+      new Date(first + index * DAY_MS).toISOString().slice(0, 10),
+    ).filter((day) => day.startsWith(span));
+    const packed = new Map(days.map((day) => [day, { digest: 'x', atMs: clock.nowMs() }]));
+    for (const kind of ['group', 'project', 'class'] as const) {
+      const names = kind === 'class' ? { names: ['small', 'large'] } : {};
+      const some = kind === 'class' ? packedRows(new Map([[1, rows.get(7) ?? emptySum()]])) : bytes;
+      await sheets.write({ kind, span, bytes: some, days: packed, ...names });
+      for (const day of back < 25 ? days : []) await sheets.write({ kind, span: day, bytes: some, ...names });
+    }
+  }
+  const measured: string[] = [];
+  for (const asked of [
+    { from: '2024-11-22', to: '2026-11-21' },
+    { from: '2024-12-01', to: '2026-11-21', compare: false },
+    { from: '2024-11-22', to: '2026-11-21', by: 'project' },
+    { from: '2025-11-22', to: '2026-11-21', by: 'class' },
+    { period: 'last-quarter' },
+    { by: 'day', period: 'last-month', group: 'group-7' },
+    { by: 'month', period: 'last-year', group: 'group-7' },
+  ] as const) {
+    Object.assign(calls, { sheets: 0, usage: 0 });
+    const cpu = process.cpuUsage();
+    const answer = await read.spend(asked, USERS.finance);
+    const { user, system } = process.cpuUsage(cpu);
+    const reads = calls.sheets + calls.usage;
+    measured.push(`${JSON.stringify(asked)} ${reads} reads, ${Math.round((user + system) / 1000)} ms of CPU`);
+    expect(answer).toMatchObject({ outcome: 'reported', report: { currency: 'EUR' } });
+    expect(reads).toBeLessThanOrEqual(12);
+  }
+  process.stdout.write(`${measured.join('\n')}\n`);
+});

@@ -1,0 +1,75 @@
+/** A report with so many rows that would be listed, were they not cut; made of small sums, so that it adds up. */
+
+import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
+import type { SpendAnswer, SpendFigures, SpendQuery } from '../../../../functions/answers/report/model.ts';
+import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
+import { calendarDay, DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { aGroup, NOW_MS } from './rows.ts';
+
+const TODAY = Math.floor(NOW_MS / DAY_MS);
+
+export function spendAnswer(asked: SpendQuery, count: number): SpendAnswer {
+  const period = reportPeriod(asked, TODAY);
+  if ('outcome' in period) return period;
+  const before = asked.compare === false ? undefined : periodBefore(period);
+  const by = asked.by ?? (asked.project === undefined ? 'group' : 'day');
+  const days = period.to - period.from + 1;
+  const isTime = by === 'day' || by === 'month';
+  const all = Array.from({ length: count === 0 ? 0 : by === 'day' ? days : count }, (_, index) => {
+    const micros = Math.round(812_000_000 / (index + 1.7)) * 10;
+    const name =
+      by === 'day' ? dayText(period.from + index) : by === 'month' ? monthOf(index) : aGroup(index).path;
+    return {
+      ...{ name, ...(isTime ? {} : { subject: `group/${100 + index}` }) },
+      ...figures(micros, 900 - index * 7),
+      ...(before !== undefined && {
+        before: { micros: Math.round(micros * (0.7 + (index % 5) / 8)), jobs: 700, seconds: 90_000 },
+      }),
+      trend: isTime
+        ? []
+        : Array.from({ length: Math.min(days, 31) }, (_, day) => micros * (1 + Math.sin(day * (1 + index)))),
+    };
+  });
+  const rows = isTime ? all : all.slice(0, asked.top ?? 20);
+  const sum = (of: (row: (typeof all)[number]) => number, from = all) =>
+    from.reduce((total, row) => total + of(row), 0);
+  const together = (from: typeof all) => ({
+    ...figures(
+      sum(({ micros }) => micros, from),
+      sum(({ jobs }) => jobs, from),
+    ),
+    ...(before !== undefined && {
+      before: { micros: sum((row) => row.before?.micros ?? 0, from), jobs: 0, seconds: 0 },
+    }),
+  });
+  const rest = all.slice(rows.length);
+  return {
+    outcome: 'reported',
+    report: {
+      subject: asked.group === undefined ? 'instance' : 'group/101',
+      path: asked.group === undefined ? 'The whole GitLab' : 'acme/payments',
+      ...{ fromDay: dayText(period.from), toDay: dayText(period.to) },
+      ...(before !== undefined && { before: { fromDay: dayText(before.from), toDay: dayText(before.to) } }),
+      ...{ by, currency: 'EUR', zone: 'Europe/Berlin', trendDays: 1, packedAtMs: NOW_MS - 25 * 60_000 },
+      rows,
+      other: {
+        ...{ rows: rest.length, label: `${rest.length} more groups, and jobs of no group that is listed` },
+        ...together(rest),
+      },
+      total: together(all),
+      notes: [],
+    },
+  };
+}
+
+const monthOf = (index: number): string => {
+  const { year } = calendarDay(TODAY);
+  return new Date(Date.UTC(year, index, 1)).toISOString().slice(0, 7);
+};
+
+const figures = (micros: number, jobs: number): SpendFigures => ({
+  ...{ micros, heldMicros: Math.round(micros / 40), jobs, seconds: jobs * 240 },
+  ...{ rejected: Math.floor(jobs / 30), ranRejected: 0, neverRan: Math.floor(jobs / 45), endUnknown: 0 },
+  ...{ unmetered: Math.floor(jobs / 200), bypass: Math.floor(jobs / 90), exempt: 0 },
+  ...{ estimated: Math.floor(jobs * 0.9), overEstimate: Math.floor(jobs * 0.08) },
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { eachRow, FIGURES, packedRows, type SheetSum } from '../../../functions/core/sheets/sheet-rows.ts';
+import { putItem } from '../../../functions/core/store/calls.ts';
+import { TimeLimit } from '../../../functions/core/store/operation.ts';
+import { isOverEstimate } from '../../../functions/core/usage/hold-ratio.ts';
+import { spendBooks } from '../../support/reports/spend-books.ts';
+import { USERS } from '../console/house.ts';
+
+const HOUR_MS = 3_600_000;
+const API = { projectId: 1, groupId: 104, runnerClass: 'small', seconds: 1 };
+
+test('rows are read as they were packed, whatever their numbers', () =>
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.tuple(
+          fc.integer({ min: 0, max: 2 ** 40 }),
+          fc.array(fc.integer({ min: -(2 ** 51), max: 2 ** 51 }), {
+            minLength: FIGURES.length,
+            maxLength: FIGURES.length,
+          }),
+        ),
+        { maxLength: 30 },
+      ),
+      (drawn) => {
+        const rows = new Map(drawn.map(([id, sum]) => [id, Float64Array.from(sum)]));
+        const read = new Map<number, SheetSum>();
+        eachRow(packedRows(rows), (id, sum) => read.set(id, Float64Array.from(sum)));
+        const kept = [...rows].filter(([, sum]) => sum.some((value) => value !== 0));
+        expect([...read]).toEqual(kept.sort(([a], [b]) => a - b));
+      },
+    ),
+  ));
+
+test('a day is packed again when it changed, a fresh one once an hour, an older one the next night', async () => {
+  const { commit, pack, clock } = spendBooks();
+  const job = (day: string) => commit({ ...API, day, micros: 5 });
+  await job('2026-11-21');
+  await job('2026-11-03');
+  expect(await pack()).toEqual({ days: 2, left: 0 });
+  await job('2026-11-21');
+  await job('2026-11-03');
+  expect(await pack()).toEqual({ days: 0, left: 0 });
+  clock.advance(HOUR_MS);
+  expect(await pack()).toEqual({ days: 1, left: 0 });
+  clock.advance(HOUR_MS);
+  expect(await pack()).toEqual({ days: 0, left: 0 });
+  clock.advance(22 * HOUR_MS);
+  expect(await pack()).toEqual({ days: 1, left: 0 });
+});
+
+test('a run without time leaves all of it to the next one, and what it left is read live', async () => {
+  const { commit, clock, sheets, usage, directory, pack, read } = spendBooks();
+  await commit({ ...API, day: '2026-11-20', micros: 7 });
+  const { packSheets } = await import('../../../functions/drift/pack-sheets.ts');
+  const deps = { sheets, usage, directory, clock, zone: 'UTC', classNames: [] };
+  expect(await packSheets(clock.monotonicMs(), deps)).toEqual({ days: 0, left: 1 });
+  expect(await read.spend({}, USERS.finance)).toMatchObject({
+    report: { rows: [{ name: 'acme', micros: 7 }] },
+  });
+  expect(await pack()).toEqual({ days: 1, left: 0 });
+});
+
+test('a project that has moved keeps its row, and so does a class that is gone', async () => {
+  const { commit, pack, clock, sheets, usage, directory, read } = spendBooks();
+  await commit({ ...API, day: '2026-11-20', micros: 7, runnerClass: 'old' });
+  const { packSheets } = await import('../../../functions/drift/pack-sheets.ts');
+  await packSheets(clock.monotonicMs() + HOUR_MS, {
+    ...{ sheets, usage, directory, clock, zone: 'UTC', classNames: ['old'] },
+  });
+  await commit({ ...API, day: '2026-11-20', micros: 2, runnerClass: 'old' });
+  clock.advance(25 * HOUR_MS);
+  await pack();
+  expect(await read.spend({ by: 'class' }, USERS.finance)).toMatchObject({
+    report: { rows: [{ name: 'old', micros: 9 }], other: { micros: 0 } },
+  });
+});
+
+test('a sheet whose parts are of two writings is not there', async () => {
+  const { sheets, table, commit, pack, read } = spendBooks({ partBytes: 8 });
+  for (let index = 0; index < 9; index += 1)
+    await commit({ ...API, day: '2026-11-20', micros: 1_000 + index, seconds: 2_000 });
+  await pack();
+  const name = { kind: 'group', span: '2026-11' } as const;
+  const [whole] = await sheets.read([name]);
+  const part = table
+    .items()
+    .find(({ pk, sk }) => pk?.S?.endsWith('@sheets#group#2026-11') && sk?.S === '001');
+  if (whole === undefined || part === undefined) throw new Error('nothing in parts');
+  await putItem(table, { ...part, wr: { S: 'another' } }, new TimeLimit(1_000));
+  expect(await sheets.read([name])).toEqual([undefined]);
+  expect(await read.spend({}, USERS.finance)).toMatchObject({ report: { total: { micros: 9_036 } } });
+});
+
+test('buckets above 100 % are over the estimate', () => {
+  expect(['q9', 'q10', 'q11', 'q16', 'q17'].map(isOverEstimate)).toEqual([false, false, true, true, true]);
+  expect(isOverEstimate('quality')).toBeUndefined();
+});

@@ -1,0 +1,79 @@
+/** Made-up jobs as the rollup counts them, a clock that nights pass on, and the program that packs them. */
+import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
+import { placesOf } from '../../../functions/answers/reading/scope.ts';
+import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import type { ItemTable } from '../../../functions/core/store/operation.ts';
+import { packSheets } from '../../../functions/drift/pack-sheets.ts';
+import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { consoleHouse, DIRECTORY } from '../../functions/console/house.ts';
+
+export interface MadeUpJob {
+  readonly day: string;
+  readonly projectId?: number;
+  /** Its own group; absent: nobody knew it. */
+  readonly groupId?: number;
+  readonly runnerClass: string;
+  readonly micros: number;
+  readonly seconds: number;
+  /** Per cent of the estimate. */
+  readonly bucket?: string | undefined;
+  readonly rejected?: boolean;
+}
+
+export function spendBooks({ directory = DIRECTORY, packs = true, partBytes = 300_000 } = {}) {
+  const house = consoleHouse({ directory });
+  const { clock, usage, policy } = house;
+  const table = new MemoryTable();
+  const calls = { sheets: 0, usage: 0 };
+  const counted: ItemTable = {
+    tableName: table.tableName,
+    send: (name, operation) => {
+      if (name === 'BatchGetItem') calls.sheets += 1;
+      return table.send(name, operation);
+    },
+  };
+  const sheets = dynamoSheetStore({
+    ...{ table: counted, instance: 'gitlab.example.com', clock, random: () => 0, partBytes },
+  });
+  const counting = {
+    readUsage: (keys: Parameters<typeof usage.readUsage>[0]) => {
+      calls.usage += Math.ceil(keys.length / 100);
+      return usage.readUsage(keys);
+    },
+  };
+  const read = createConsoleRead({
+    ...house.deps,
+    usage: { ...house.deps.usage, ...counting },
+    places: async () => placesOf(directory),
+    ...(packs && { sheets }),
+  });
+  const commit = (job: MadeUpJob) => {
+    const chain = job.groupId === undefined ? [] : (directory.chainById.get(job.groupId) ?? []);
+    const delta = new Map<string, number>([
+      ['jobs', 1],
+      ...(job.rejected
+        ? [['rejected', 1] as const]
+        : [
+            ['settledMicros', job.micros] as const,
+            ['seconds', job.seconds] as const,
+            ...(job.bucket === undefined ? [] : [[job.bucket, 1] as const]),
+          ]),
+    ]);
+    const subjects = [
+      'instance',
+      ...chain.map(({ id }) => `group/${id}`),
+      ...(job.projectId === undefined ? [] : [`project/${job.projectId}`]),
+      `runner-class/${job.runnerClass}`,
+    ];
+    return usage.commit({
+      contributions: [],
+      usage: subjects.map((subject) => ({ key: { subject, day: job.day }, delta })),
+    });
+  };
+  const pack = () =>
+    packSheets(clock.monotonicMs() + 600_000, {
+      ...{ sheets, usage, directory, clock, zone: 'UTC', classNames: runnerClassNames(policy.prices) },
+    });
+  return { ...house, table, read, commit, pack, calls, sheets };
+}
