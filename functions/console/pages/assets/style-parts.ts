@@ -77,6 +77,10 @@ button[aria-busy=true]{opacity:.6;cursor:progress}
 .filters input[type=search],.filters input[type=text],.filters select{display:block;margin-top:.1rem}
 .filters input[type=search]{width:min(22rem,80vw)}
 .filters .check{color:var(--ink);padding:.45rem 0;margin:0}
+.tabs{margin:0 0 1rem;border-bottom:1px solid var(--line)}
+.tabs ul{list-style:none;display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
+.tabs a{display:block;padding:.35rem 0;margin-bottom:-1px;color:var(--soft);text-decoration:none;border-bottom:2px solid transparent}
+.tabs a:hover{color:var(--ink)}.tabs a[aria-current]{color:var(--ink);font-weight:600;border-bottom-color:var(--accent)}
 .pages{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between;margin-top:.75rem}
 .from{color:var(--soft);text-decoration:line-through;text-decoration-thickness:1px}
 .timeline{list-style:none;margin:0;padding:0}

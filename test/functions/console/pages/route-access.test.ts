@@ -116,6 +116,12 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     ok: 200,
     elsewhere: 200,
   }),
+  'GET /budgets': () => ({
+    least: 'viewer',
+    path: '/budgets',
+    ok: 200,
+    elsewhere: 200,
+  }),
   'GET /me': () => ({
     least: 'none',
     path: '/me',
