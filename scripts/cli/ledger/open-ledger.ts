@@ -28,6 +28,7 @@ import {
   readRelayBeats,
 } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
+import { dynamoViewStore, type ViewStore } from '../../../functions/core/views/index.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
@@ -63,6 +64,7 @@ interface NamesOfUsers {
   readonly rewrite: RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
+  readonly views: ViewStore;
 }
 
 export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
@@ -107,7 +109,12 @@ async function openFor(
     periods: store,
     chain: dynamoStatementChain(parts),
     ...(repairs && {
-      names: { rewrite: store, keys: dynamoPseudonymKeys(parts), sessions: dynamoUserSessions(parts) },
+      names: {
+        rewrite: store,
+        keys: dynamoPseudonymKeys(parts),
+        sessions: dynamoUserSessions(parts),
+        views: dynamoViewStore(parts),
+      },
     }),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),

@@ -2,7 +2,7 @@ import type { Budgets, BudgetsQuery } from '../../../answers/budgets/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { BAR_KEY } from '../parts/bar.tsx';
-import { budgetTabs, Tabs } from '../parts/budget-tabs.tsx';
+import { Tabs } from '../parts/budget-tabs.tsx';
 import { PageLinks } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -10,13 +10,20 @@ import { type PageFormat, pageCount } from '../parts/page-format.tsx';
 import { budgetLines } from './budget-lines.tsx';
 import { askedWords } from './budgets-asked.ts';
 import { budgetsFilters } from './budgets-filters.tsx';
+import { type KnownViews, viewsPart, viewTabs } from './views-part.tsx';
 
 interface BudgetsShown {
   readonly budgets: Budgets;
   readonly asked: BudgetsQuery;
+  /** Absent: they are not kept, or cannot be read now. */
+  readonly views: KnownViews | undefined;
 }
 
-export const budgetsPage = (user: User, { budgets, asked }: BudgetsShown, telling: PageFormat): Markup => (
+export const budgetsPage = (
+  user: User,
+  { budgets, asked, views }: BudgetsShown,
+  telling: PageFormat,
+): Markup => (
   <ConsolePage title="Every limit" at="/" user={user}>
     <div class="head">
       <div>
@@ -24,12 +31,13 @@ export const budgetsPage = (user: User, { budgets, asked }: BudgetsShown, tellin
         <p>{troubleSentence(budgets)}</p>
       </div>
     </div>
-    <Tabs label="Budgets" of={budgetTabs('limits')} />
+    <Tabs label="Budgets" of={viewTabs(asked, views)} />
     <section class="card" aria-labelledby="limits">
       <h2 id="limits" class="hidden">
         Limits
       </h2>
       {budgetsFilters(asked)}
+      {views !== undefined && viewsPart(user, asked, views)}
       {budgets.rows.length === 0 ? (
         <p>
           No limit you may see is like this. <a href="/budgets?view=all">Show all</a>.

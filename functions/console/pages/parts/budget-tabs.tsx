@@ -1,13 +1,13 @@
 import type { Markup } from './markup.ts';
 
-interface Tab {
+export interface TabLink {
   readonly href: string;
   readonly text: string;
   readonly current: boolean;
 }
 
 /** Ways to look at the same. */
-export const Tabs = ({ label, of }: { readonly label: string; readonly of: readonly Tab[] }): Markup => (
+export const Tabs = ({ label, of }: { readonly label: string; readonly of: readonly TabLink[] }): Markup => (
   <nav class="tabs" aria-label={label}>
     <ul>
       {of.map(({ href, text, current }) => (
@@ -22,7 +22,7 @@ export const Tabs = ({ label, of }: { readonly label: string; readonly of: reado
 );
 
 /** Budgets by whose they are, or limit by limit. */
-export const budgetTabs = (at: 'groups' | 'limits'): readonly Tab[] => [
+export const budgetTabs = (at: 'groups' | 'limits' | 'view'): readonly TabLink[] => [
   { href: '/', text: 'By group', current: at === 'groups' },
   { href: '/budgets?view=all', text: 'Every limit', current: at === 'limits' },
 ];
