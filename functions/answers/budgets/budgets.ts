@@ -9,6 +9,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { addresseeOf } from '../../core/notify/index.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import type { ReadContext } from '../reading/reading.ts';
@@ -63,7 +64,12 @@ export const budgetsOf =
           byDefault,
           cohort: cohortStanding(limit, limits, counted, nowMs),
         });
-        return { ...row, path: subjectLabelOf(row.subject, directory), canRunOut: canRunOut(row) };
+        return {
+          ...row,
+          path: subjectLabelOf(row.subject, directory),
+          addressee: addresseeOf(row.subject, row.id, { limits, directory }).owner,
+          canRunOut: canRunOut(row),
+        };
       };
     };
     const { shown, usage } = await withForecasts(ordered);

@@ -59,6 +59,7 @@ export interface BudgetsQuery {
 
 const BudgetRowSchema = LimitRowSchema.extend({
   path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+  addressee: text('Who is told at its thresholds: whom it names, else whom those above name, else finance.'),
   canRunOut: z.boolean().openapi({
     description: 'Whether it can run out at all: an amount of money, minutes or starts, for a day or longer.',
   }),

@@ -27,6 +27,8 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   percent: row.percent ?? null,
   runsOut: runsOutOf(row),
   owner: row.owner ?? null,
+  thresholds: row.thresholds ?? [],
+  told: row.addressee,
   ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 

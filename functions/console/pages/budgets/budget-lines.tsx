@@ -3,7 +3,14 @@ import type { BudgetRow } from '../../../answers/budgets/model.ts';
 import { Bar } from '../parts/bar.tsx';
 import { KIND_TAGS } from '../parts/group-table.tsx';
 import { Table, type TableColumn } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmountWords, limitWords, onlyWatches } from '../parts/limit-words.ts';
+import {
+  leftClass,
+  leftText,
+  limitAmountWords,
+  limitWords,
+  nextAlertText,
+  onlyWatches,
+} from '../parts/limit-words.ts';
 import { address, pathMarkup, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { bare, modeTag, type PageFormat, percent } from '../parts/page-format.tsx';
@@ -32,6 +39,7 @@ export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat): Ma
 function limitLine(row: BudgetRow, telling: PageFormat): Markup {
   const { settled, held, unit, forecast, zone } = row;
   const limit = row.amount === 'unlimited' ? undefined : row.amount;
+  const alert = nextAlertText(row);
   return (
     <tr>
       {nameCell(row)}
@@ -52,6 +60,11 @@ function limitLine(row: BudgetRow, telling: PageFormat): Markup {
           runsOut(forecast, zone, telling.nowMs, onlyWatches(row))
         ) : (
           <span class="soft">{comesAndGoes(row)}</span>
+        )}
+        {alert !== undefined && (
+          <div>
+            <small class="soft">{alert}</small>
+          </div>
         )}
       </td>
     </tr>

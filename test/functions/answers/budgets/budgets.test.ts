@@ -93,6 +93,38 @@ test('starts of a day run out like money, those of an hour come and go', async (
   ]);
 });
 
+test('who is told at which level stands beside the limit, and which level its use has reached', async () => {
+  const { apply, counts, read } = await live();
+  await apply([
+    { kind: 'set', subject: 'group/101', limit: 'money-month', thresholds: [80, 99, 120] },
+    {
+      kind: 'set',
+      subject: 'group/200',
+      limit: 'money-month',
+      thresholds: [],
+      soft: '60%',
+      overdraft: 'alert',
+    },
+  ]);
+  counts('group/200', 'money-month', PERIOD, 70_000_000);
+  const { rows } = await read.budgets({ unit: 'money' }, USERS.finance);
+  const of = (subject: string) => {
+    const { thresholds, addressee, baseThresholds } = rows.find((row) => row.subject === subject) ?? {};
+    return [
+      thresholds?.map(({ name, reached }) => `${name}${reached ? '!' : ''}`),
+      addressee,
+      baseThresholds,
+    ];
+  };
+  expect(of('group/101')).toEqual([['80 %!', '99 %!', '120 %'], 'payments-leads', [80, 99, 120]]);
+  // Nobody is named on it, nor above it.
+  expect(of('group/200')).toEqual([['soft!', 'overdraft'], 'finance', []]);
+  // Those above are told for it, at the levels of its kind.
+  expect(of('group/104')).toEqual([['50 %!', '75 %!', '90 %!', '100 %!'], 'payments-leads', undefined]);
+  const { rows: atOnce } = await read.budgets({ unit: 'jobs' }, USERS.finance);
+  expect(atOnce.map(({ thresholds }) => thresholds)).toEqual([undefined]);
+});
+
 const budget = { kind: 'set', unit: 'money', amount: 100, per: 'month' } as const;
 
 /** The limits of everybody else: a project, a class, a runner, a user, each pipeline of acme. */

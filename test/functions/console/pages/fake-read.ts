@@ -335,7 +335,7 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
 /** One of each kind of subject and unit among the groups'. */
 function budgetRows(groups: readonly GroupRow[]): readonly BudgetRow[] {
   const rows = groups.flatMap(({ budget, path }): readonly BudgetRow[] =>
-    budget === undefined ? [] : [{ ...budget, path, canRunOut: true }],
+    budget === undefined ? [] : [{ ...budget, path, canRunOut: true, addressee: 'payments-leads' }],
   );
   const {
     per: _,
@@ -350,6 +350,7 @@ function budgetRows(groups: readonly GroupRow[]): readonly BudgetRow[] {
             ...atOnce,
             ...{
               subject: 'runner-class/gpu',
+              addressee: 'finance',
               path: 'gpu',
               canRunOut: false,
               held: 20,
@@ -357,15 +358,21 @@ function budgetRows(groups: readonly GroupRow[]): readonly BudgetRow[] {
               percent: 100,
             },
           },
-          { ...aLimit({ subject: 'user/5', settled: 431_000_000 }), path: 'user 5', canRunOut: true },
+          {
+            ...aLimit({ subject: 'user/5', settled: 431_000_000 }),
+            path: 'user 5',
+            addressee: 'finance',
+            canRunOut: true,
+          },
           {
             ...aLimit({ subject: 'project/900', euros: 80, mode: 'warn' }),
             path: 'acme/payments/api',
+            addressee: 'payments-leads',
             canRunOut: true,
           },
           {
             ...{ ...aLimit({ subject: 'group/101/each/pipeline', euros: 12 }), each: 'pipeline' as const },
-            ...{ path: 'acme/payments: each pipeline', canRunOut: true },
+            ...{ path: 'acme/payments: each pipeline', addressee: 'finance', canRunOut: true },
           },
         ];
   return [...rows.slice(0, 6), ...others, ...rows.slice(6)];

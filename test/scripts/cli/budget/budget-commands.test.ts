@@ -72,6 +72,12 @@ test('limits are listed the fullest first, with what is used, held and left', as
       percent: 66,
       runsOut: null,
       owner: 'payments-leads',
+      thresholds: [50, 75, 90, 100].map((percent) => ({
+        name: `${percent} %`,
+        amount: 75_000 * percent,
+        reached: percent === 50,
+      })),
+      told: 'payments-leads',
     },
   ]);
 });
