@@ -28,6 +28,7 @@ import {
 import { snsNotify } from '../core/sns/index.ts';
 import { dynamoStatementChain } from '../core/statements/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
+import { dynamoViewStore } from '../core/views/index.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
@@ -147,6 +148,7 @@ const pages = createPages({
   policy,
   directory,
   uploads: createUploads({ table: limitTable, clock, newId }),
+  views: dynamoViewStore(table),
   clock,
   zone,
   ...reports,

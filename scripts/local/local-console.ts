@@ -150,6 +150,7 @@ function consoleOn(
     policy,
     directory,
     uploads,
+    views: ledger.views,
     tellOwner,
     clock,
     zone,

@@ -46,6 +46,7 @@ const PARTITIONS = {
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
   'notices cursor': `${INSTANCE}${names.NOTICES_PK_SUFFIX}`,
   'marks of parameters': `${INSTANCE}${names.SSM_LIMITS_PK_SUFFIX}`,
+  'saved views': keys.savedViews(7).pk,
   'list of retries': keys.requeueList(101).pk,
   usage: usage.usage(day).pk,
   'top projects': usage.top(day).pk,
@@ -82,7 +83,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
   RequeueProgram: ['list of retries'],
-  ConsoleProgram: [...LIMITS, 'session', 'announced mark'],
+  ConsoleProgram: [...LIMITS, 'session', 'saved views', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
     ...(['known sums', 'open sums'] as const),

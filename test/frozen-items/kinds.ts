@@ -33,6 +33,7 @@ import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
+import { dynamoViewStore } from '../../functions/core/views/dynamo-view-store.ts';
 import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
 import { START } from '../../functions/notices/gather/cursor.ts';
 import { dynamoParameterMarks as dynamoSsmMarks } from '../../functions/ssm-limits/dynamo-marks.ts';
@@ -205,6 +206,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   session: {
     is: under('@sessions#', is('session')),
     read: (place) => dynamoSessionStore(options(place)).read('hash'),
+  },
+  'saved-views': {
+    is: at('@views', any),
+    read: (place) => dynamoViewStore(options(place)).read(12),
   },
   'pseudonym-key': {
     is: at('@pseudonyms', any),
@@ -407,6 +412,8 @@ async function writeOthers(place: Place): Promise<void> {
   const roles = { admin: false, finance: true, ownedGroupIds: [101], viewerGroupIds: [100] };
   const times = { rolesReadAtMs: NOVEMBER_21_MS, seenAtMs: NOVEMBER_21_MS, endsAtMs: FAR_MS };
   await sessions.create('hash', { userId: 12, username: 'ann', name: 'Ann', roles, ...times });
+  await dynamoViewStore(options(place)).change(12, { keep: { name: 'Projects', query: 'kind=project' } });
+  await dynamoViewStore(options(place)).change(12, { first: 'Projects' });
   await dynamoPseudonymKeys(options(place)).keyOf(2026);
   await dynamoRecountOutcomes(options(place)).write({
     recountedAtMs: NOVEMBER_21_MS,

@@ -1,25 +1,30 @@
 /**
  * All limits in force of everything somebody sees, and how they stand.
  *
- * Reads one counter a limit; where a page does not hold them all, they are ordered by counters at most a minute old and only
- * the page's are read anew. A forecast reads four weeks of days a subject, and so is made of {@link FORECAST_MAX} at most.
+ * Reads one counter a limit, and where trouble is asked for that of the period before; where a page does not hold them all, they
+ * are ordered by counters at most a minute old and only the page's are read anew. A forecast reads four weeks of days a
+ * subject, and so is made of {@link FORECAST_MAX} at most.
  */
 import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
-import { counterOf, limitAt, limitsOn } from '../../../policies/limits/limits.ts';
-import { validAt } from '../../../policies/limits/period.ts';
+import { counterOf } from '../../../policies/limits/limits.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { addresseeOf } from '../../core/notify/index.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
-import { placedChainOf, subjectsAbove } from '../reading/subjects-above.ts';
+import { placedChainOf } from '../reading/subjects-above.ts';
 import { readDays, today, type UsageBySubject } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
-import { type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
-import { cohortStanding, limitRow, percentOf, rowCounters } from '../standing/limit-row.ts';
+import type { SubjectLimit } from '../standing/group-limits.ts';
+import { cohortStanding, limitRow, rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { canRunOut, historySpan } from '../standing/outlook.ts';
+import { compareTroubles, troubleOfRow } from '../standing/trouble.ts';
+import { budgetsInOrder } from './budget-order.ts';
+import { limitsAsked } from './limits-asked.ts';
 import type { BudgetRow, Budgets, BudgetsQuery } from './model.ts';
 
 const FORECAST_MAX = 400;
@@ -31,119 +36,89 @@ export const budgetsOf =
   (reading: ReadContext) =>
   async (asked: BudgetsQuery, viewer: Viewer): Promise<Budgets> => {
     const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
+    const { directory } = places;
     const nowMs = reading.clock.nowMs();
-    const scope = scopeOf(viewer.roles, places.directory);
+    const scope = scopeOf(viewer.roles, directory);
     const from: GroupRowsContext = { limits, places, scope, nowMs };
     const max = Math.min(BUDGET_ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
     const start = /^\d{1,7}$/.test(asked.cursor ?? '') ? Number(asked.cursor) : 0;
 
-    const all = havingsAsked(asked, from);
-    const keys = all.flatMap(({ limit }) => rowCounters(limit, limits, nowMs));
+    const all = limitsAsked(asked, from);
+    const keysOf = (some: readonly SubjectLimit[]) =>
+      some.flatMap(({ limit }) => (isCap(limit.subject) ? [] : rowCounters(limit, limits, nowMs)));
     const isOnePage = all.length <= max;
     const counters = isOnePage
-      ? await reading.counters.fresh(keys)
-      : (await reading.counters.recent(keys, RECENT_MS)).counters;
-    const ordered = inOrder(all, asked, counters, nowMs);
-    const forecast = asked.forecast === true ? ordered.slice(0, FORECAST_MAX) : [];
-    const usage = await usageOf(forecast, from, reading);
-
+      ? await reading.counters.fresh(keysOf(all))
+      : (await reading.counters.recent(keysOf(all), RECENT_MS)).counters;
     const modeOf = askedModes(reading.policy, limits);
-    const rowOf = (counted: CountersByName) => {
+    const basis = { counters, kept: reading.counters, modeOf, directory, nowMs };
+    const { ordered, ...troubles } = await budgetsInOrder(all, asked, basis);
+
+    const rowOf = (counted: CountersByName, usage: UsageBySubject) => {
       return ({ limit, byDefault }: SubjectLimit): BudgetRow => {
         const row: LimitRow = limitRow(limit, {
           nowMs,
           counter: counted.get(counterName(counterOf(limit, nowMs))),
-          asked: modeOf(limit, placedChainOf(limit.subject, places.directory)),
+          asked: modeOf(limit, placedChainOf(limit.subject, directory)),
           usage: usage.get(limit.subject),
           byDefault,
           cohort: cohortStanding(limit, limits, counted, nowMs),
         });
-        return { ...row, path: subjectLabelOf(row.subject, places.directory), canRunOut: canRunOut(row) };
+        return {
+          ...row,
+          path: subjectLabelOf(row.subject, directory),
+          addressee: addresseeOf(row.subject, row.id, { limits, directory }).owner,
+          canRunOut: canRunOut(row),
+        };
       };
     };
-    // Those that are forecast come before the others in every order.
-    const shown =
-      asked.forecast === true && asked.holding === undefined && start < FORECAST_MAX
-        ? [...runsOutFirst(forecast, rowOf(counters)), ...ordered.slice(forecast.length)]
-        : ordered;
+    const { shown, usage } = await withForecasts(ordered);
     const page = shown.slice(start, start + max);
-    const now = isOnePage
-      ? counters
-      : await reading.counters.fresh(page.flatMap(({ limit }) => rowCounters(limit, limits, nowMs)));
+    const now = isOnePage ? counters : await reading.counters.fresh(keysOf(page));
+    const rows = page.map(rowOf(now, usage));
+    // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
+    if (asked.sort === 'trouble') rows.sort((a, b) => compareTroubles(troubleOfRow(a), troubleOfRow(b)));
     return {
       ...(set !== undefined && { set }),
       currency: reading.policy.currency,
       nowMs,
-      rows: page.map(rowOf(now)),
+      rows,
       total: ordered.length,
+      first: page.length === 0 ? 0 : start + 1,
       ...(start + max < ordered.length && { next: String(start + max) }),
+      ...(start > 0 && { previous: String(Math.max(0, start - max)) }),
+      ...withoutAbsent(troubles),
       forecastMax: FORECAST_MAX,
     };
+
+    /** Those that are forecast come before the others, unless another order was asked for: then a page forecasts its own. */
+    async function withForecasts(ordered: readonly SubjectLimit[]) {
+      const { forecast: isAsked = asked.sort === 'trouble', sort, holding } = asked;
+      if (!isAsked) return { shown: ordered, usage: new Map() };
+      if (sort === 'trouble' || sort === 'name') {
+        const page = ordered.slice(start, start + Math.min(max, FORECAST_MAX));
+        return { shown: ordered, usage: await usageOf(page, from, reading) };
+      }
+      const forecast = ordered.slice(0, FORECAST_MAX);
+      const usage = await usageOf(forecast, from, reading);
+      const inOrder = holding !== undefined || start >= FORECAST_MAX;
+      return {
+        shown: inOrder
+          ? ordered
+          : [...runsOutFirst(forecast, rowOf(counters, usage)), ...ordered.slice(forecast.length)],
+        usage,
+      };
+    }
   };
-
-function havingsAsked({ below, holding }: BudgetsQuery, from: GroupRowsContext): readonly SubjectLimit[] {
-  const { limits, places, scope } = from;
-  const { directory } = places;
-  if (holding !== undefined)
-    return [...new Set([holding, ...subjectsAbove(holding, directory), 'instance'])]
-      .filter((subject) => scope.sees(subject))
-      .flatMap((subject) => havingsOn(subject, from));
-  const groups = places.groups
-    // There is a personal namespace for each user: those are told where somebody asks for them.
-    .filter(({ personal }) => !personal || below !== undefined)
-    .map(({ id }) => `group/${id}`);
-  const subjects = new Set([...[...limits.bySubject.keys()].filter((each) => !isCap(each)), ...groups]);
-  return [...subjects]
-    .filter((subject) => scope.sees(subject) && isBelow(subject, below, from))
-    .flatMap((subject) => havingsOn(subject, from))
-    .filter(({ limit }) => limit.mode !== 'off');
-}
-
-/** What a subject is asked for now; groups include what they have by default. */
-function havingsOn(subject: string, { limits, places, nowMs }: GroupRowsContext): readonly SubjectLimit[] {
-  const group = subject.startsWith('group/')
-    ? places.directory.groupById.get(Number(subject.slice('group/'.length)))
-    : undefined;
-  return group === undefined
-    ? validAt(limitsOn(limits, subject), nowMs).map((limit) => ({ limit, byDefault: false }))
-    : subjectLimitsBelow(group, limits, nowMs);
-}
-
-/** A group has everything below it below it, and the projects of its groups, too. */
-const isBelow = (subject: string, top: string | undefined, { places }: GroupRowsContext): boolean =>
-  top === undefined ||
-  subject === top ||
-  placedChainOf(subject, places.directory).some(({ id }) => `group/${id}` === top);
-
-function inOrder(
-  all: readonly SubjectLimit[],
-  { holding, percentMin }: BudgetsQuery,
-  counters: CountersByName,
-  nowMs: number,
-): readonly SubjectLimit[] {
-  const counted = all.map((having) => {
-    const { amount } = limitAt(having.limit, nowMs);
-    const committed = counters.get(counterName(counterOf(having.limit, nowMs)))?.committed ?? 0;
-    const share = amount === 'unlimited' ? -1 : amount === 0 ? 1 : committed / amount;
-    return { having, amount, committed, share };
-  });
-  const matching = counted.filter(
-    ({ amount, committed }) =>
-      percentMin === undefined || (amount !== 'unlimited' && percentOf(committed, amount) >= percentMin),
-  );
-  if (holding === undefined)
-    matching.sort((a, b) => b.share - a.share || compare(a.having.limit.subject, b.having.limit.subject));
-  return matching.map(({ having }) => having);
-}
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 async function usageOf(
   forecast: readonly SubjectLimit[],
   { nowMs }: GroupRowsContext,
   { usage, zone }: ReadContext,
 ): Promise<UsageBySubject> {
-  const subjects = forecast.flatMap(({ limit }) => (canRunOut(limit) ? [limit.subject] : []));
+  const subjects = forecast.flatMap(({ limit }) =>
+    canRunOut(limit) && !isCap(limit.subject) ? [limit.subject] : [],
+  );
   return subjects.length === 0 ? new Map() : readDays(subjects, historySpan(today(zone, nowMs)), usage);
 }
 

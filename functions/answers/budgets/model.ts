@@ -1,3 +1,4 @@
+import type { LimitKind } from '../../../policies/units/unit.ts';
 import {
   count,
   instantMs,
@@ -12,7 +13,36 @@ import {
 } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
+/** What a limit is on; `cap`: on each pipeline, user, … of a place. */
+export const SUBJECT_KINDS = [
+  'instance',
+  'group',
+  'project',
+  'runner-class',
+  'runner',
+  'user',
+  'cap',
+] as const;
+
+export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+
+/** `fullest`: by share used; `trouble`: what is used up, then by when it runs out, then by share; `name`: by path. */
+export const BUDGET_ORDERS = ['fullest', 'trouble', 'name'] as const;
+
+/** `used-up`: nothing is left; `runs-out`: that, or gone before the period ends. */
+export const TROUBLE_FILTERS = ['used-up', 'runs-out'] as const;
+
 export interface BudgetsQuery {
+  /** Part of a path or name, of a limit's id or its owner, any case; at most 200 characters. */
+  readonly search?: string;
+  readonly kind?: SubjectKind;
+  /** What is counted. */
+  readonly unit?: LimitKind;
+  readonly trouble?: (typeof TROUBLE_FILTERS)[number];
+  /** @default `fullest` */
+  readonly sort?: (typeof BUDGET_ORDERS)[number];
+  /** Caps as well; they have no counter of their own, and come last. */
+  readonly caps?: boolean;
   /** Only this subject's own limits and those of everything below it. */
   readonly below?: string;
   /** Only the limits that hold for this subject's jobs: its own, then those of everything above, the closest first. */
@@ -29,6 +59,7 @@ export interface BudgetsQuery {
 
 const BudgetRowSchema = LimitRowSchema.extend({
   path: text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
+  addressee: text('Who is told at its thresholds: whom it names, else whom those above name, else finance.'),
   canRunOut: z.boolean().openapi({
     description: 'Whether it can run out at all: an amount of money, minutes or starts, for a day or longer.',
   }),
@@ -45,7 +76,11 @@ export const BudgetsSchema = z
     nowMs: instantMs(),
     rows: list(BudgetRowSchema).openapi({ description: 'The fullest first, unless asked otherwise.' }),
     total: count('Limits that match, in all.'),
+    first: count('1-based number of the first row.'),
     next: maybe(text('`cursor` of the next page.')),
+    previous: maybe(text('`cursor` of the page before it.')),
+    usedUp: maybe(count('Limits of which nothing is left. Absent: nobody asked for trouble.')),
+    runsOut: maybe(count('Limits that are gone before their period ends, by the mean of four weeks.')),
     forecastMax: count('Only so many of the fullest are forecast.'),
   })
   .openapi('Budgets', { description: 'Limits in force and how they stand.' });

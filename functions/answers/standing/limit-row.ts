@@ -18,6 +18,7 @@ import {
   writtenSoft,
   writtenWait,
 } from '../../core/limits/index.ts';
+import { OVERDRAFT, thresholdLevelsOf } from '../../core/thresholds/index.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
@@ -87,6 +88,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     ...(period !== undefined && {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
     }),
+    ...thresholdsOf(limit, settled, committed),
     zone: limit.zone,
     mode: limit.mode,
     ...(asked !== limit.mode && { rolledOutAs: asked }),
@@ -99,6 +101,20 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     ...(byDefault && { byDefault: true }),
     inForce: isValidAt(limit, nowMs),
   };
+}
+
+function thresholdsOf(
+  limit: Limit,
+  settled: number,
+  committed: number,
+): Pick<LimitRow, 'thresholds' | 'baseThresholds'> {
+  const levels = thresholdLevelsOf(limit).map(({ name, amount }) => ({
+    ...{ name, amount },
+    // What is held may be given back: only what is spent is overdrawn.
+    reached: (name === OVERDRAFT ? settled : committed) >= amount,
+  }));
+  const { thresholds: baseThresholds } = limit;
+  return { ...(levels.length > 0 && { thresholds: levels }), ...withoutAbsent({ baseThresholds }) };
 }
 
 const sharedOf = (

@@ -63,6 +63,20 @@ export const LimitRowSchema = z
       z.union([z.string(), z.number()]).openapi({ description: 'The most that is carried over, likewise.' }),
     ),
     graceAmount: maybe(amount('What may be used beyond the amount.')),
+    thresholds: maybe(
+      list(
+        z.object({
+          name: text('`90 %`, `soft` or `overdraft`.'),
+          amount: amount('The smallest use that has reached it.'),
+          reached: z.boolean(),
+        }),
+      ),
+    ).openapi({
+      description: 'The levels at which somebody is told, the lowest first. Absent: at none.',
+    }),
+    baseThresholds: maybe(list(z.number())).openapi({
+      description: 'As they were written, whole percent. Absent: as limits of its kind have them.',
+    }),
     wait: maybe(text('How long a job is kept waiting for room, as `20s`. Absent: it is rejected at once.')),
     cohort: maybe(text('Limits of one cohort and unit use each other’s idle amounts.')),
     baseBorrow: maybe(

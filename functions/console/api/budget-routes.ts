@@ -1,7 +1,15 @@
 /** How limits stand, and what stands beside them. */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { BUDGET_ROWS_MAX } from '../../answers/budgets/budgets.ts';
-import { type BudgetsQuery, BudgetsSchema, OwnLimitsSchema } from '../../answers/budgets/model.ts';
+import {
+  BUDGET_ORDERS,
+  type BudgetsQuery,
+  BudgetsSchema,
+  OwnLimitsSchema,
+  SUBJECT_KINDS,
+  TROUBLE_FILTERS,
+} from '../../answers/budgets/model.ts';
 import { ExceptionsSchema } from '../../answers/exceptions/model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
@@ -19,6 +27,16 @@ const list = createRoute({
       holding: subject
         .optional()
         .openapi({ description: 'Only those that hold for its jobs: its own, then those above.' }),
+      search: z.string().max(200).optional().openapi({
+        description: 'Part of a path or name, of a limit’s id or its owner.',
+      }),
+      kind: z.enum(SUBJECT_KINDS).optional(),
+      unit: z.enum(LIMIT_KINDS).optional().openapi({ description: 'What is counted.' }),
+      trouble: z.enum(TROUBLE_FILTERS).optional(),
+      sort: z.enum(BUDGET_ORDERS).optional().openapi({
+        description: '`trouble`: what is used up, then what runs out soonest, then by share.',
+      }),
+      caps: z.literal('yes').optional().openapi({ description: 'Caps as well, at the end.' }),
       percent_min: z.coerce.number().int().min(0).max(1_000).optional(),
       forecast: z.literal('yes').optional().openapi({ description: 'Those that run out first come first.' }),
       cursor: z.string().max(100).optional(),
@@ -48,11 +66,17 @@ const exceptions = createRoute({
   responses: { 200: jsonAnswer(ExceptionsSchema, 'Those that are not over yet') },
 });
 
+/** What was asked for; what was not is left to whoever answers. */
+const yes = (asked: Readonly<Record<string, 'yes' | undefined>>): Readonly<Record<string, true>> =>
+  Object.fromEntries(
+    Object.entries(asked).flatMap(([name, value]) => (value === 'yes' ? [[name, true]] : [])),
+  );
+
 export const budgetRoutes = ({ read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(list, async (c) => {
-      const { percent_min: percentMin, forecast, ...rest } = c.req.valid('query');
-      const asked = { ...rest, percentMin, forecast: forecast === 'yes' };
+      const { percent_min: percentMin, forecast, caps, ...rest } = c.req.valid('query');
+      const asked = { ...rest, percentMin, ...yes({ forecast, caps }) };
       const told = Object.entries(asked).filter(([, value]) => value !== undefined);
       return c.json(await read.budgets(Object.fromEntries(told) as BudgetsQuery, c.var.user), 200);
     })

@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
+import { budgetsRoutes } from './budgets/budgets-routes.ts';
 import { coverageRoutes } from './coverage/coverage-page.tsx';
 import { editRoutes } from './edit/edit-routes.ts';
 import type { Reader } from './frame.tsx';
@@ -25,6 +26,7 @@ import { subjectRoutes } from './subject/subject-routes.ts';
 /** Every page with its routes; who may open them stands in page-access.ts. */
 const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   overviewRoutes,
+  budgetsRoutes,
   subjectRoutes,
   jobRoutes,
   goRoutes,

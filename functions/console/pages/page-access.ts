@@ -8,6 +8,8 @@ import type { PageContext } from './pages-deps.ts';
 export const PAGE_ACCESS: AccessTable = {
   // Whoever signed in without a role is told so here.
   'GET /': ANYBODY,
+  'GET /budgets': LOOK,
+  'POST /budgets/views': LOOK,
   'GET /me': ANYBODY,
   'GET /go': ANYBODY,
   'GET /instance': EVERYTHING,

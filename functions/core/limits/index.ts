@@ -18,6 +18,7 @@ export { entryPlaceOf, exportLimits } from './csv/export-limits.ts';
 export { importLimits } from './csv/import-limits.ts';
 export { idOf } from './csv/read-cells.ts';
 export { type CsvRow, readRows } from './csv/read-rows.ts';
+export { readThresholdsText, thresholdsText } from './csv/thresholds-text.ts';
 export {
   type TotalChange,
   totalChanges,

@@ -21,6 +21,7 @@ import {
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
   SUM_LOG_PK_INFIX,
+  VIEWS_PK_SUFFIX,
   WATCHDOG_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../names.ts';
@@ -123,6 +124,8 @@ export interface LedgerKeys {
   session(idHash: string): Key;
   /** Begins the pk of every session. */
   readonly sessionPrefix: string;
+  /** `gitlab.example.com@views`, `user/7` or `everybody`: views of limits that have a name. No part of the books, either. */
+  savedViews(of: number | 'everybody'): Key;
   /** `gitlab.example.com@heartbeat`: each relay's last sign of life, under its id. */
   readonly heartbeatPk: string;
   /** `gitlab.example.com@watchdog`, `mark` */
@@ -232,6 +235,10 @@ export function ledgerKeys(instance: string): LedgerKeys {
     pseudonymKey: (year) => ({ pk: `${instance}${PSEUDONYMS_PK_SUFFIX}`, sk: String(year) }),
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
     sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
+    savedViews: (of) => ({
+      pk: `${instance}${VIEWS_PK_SUFFIX}`,
+      sk: of === 'everybody' ? of : `user/${of}`,
+    }),
     heartbeatPk: `${instance}${HEARTBEAT_PK_SUFFIX}`,
     watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
     yetFailed: { pk: `${instance}${YET_FAILED_PK_SUFFIX}`, sk: 'latest' },

@@ -1,7 +1,13 @@
-import type { Budgets } from '../../../functions/answers/budgets/model.ts';
+import {
+  BUDGET_ORDERS,
+  type Budgets,
+  SUBJECT_KINDS,
+  TROUBLE_FILTERS,
+} from '../../../functions/answers/budgets/model.ts';
 import type { Reconciliation } from '../../../functions/answers/reconciliation/model.ts';
+import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
-import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
@@ -21,14 +27,30 @@ How do the limits stand? Used (final), held by running jobs, and left; the fulle
 Amounts are those in force now: with grants and what was carried over.
 
   --group <group>      only this group and what is below it: a path or GitLab's id
+  --search <text>      only limits with this in their path, id or owner
+  --kind <kind>        only limits of: ${SUBJECT_KINDS.join(', ')}
+  --unit <unit>        only limits that count: ${LIMIT_KINDS.join(', ')}
   --over <percent>     only limits of which at least so much is used and held
+  --trouble <which>    used-up, or runs-out: that, and what is gone before its period ends
+  --sort <order>       ${BUDGET_ORDERS.join(', ')}   (default: ${BUDGET_ORDERS[0]}; trouble: used up, then soonest gone, then fullest)
   --forecast           when they run out, by the usage of the last four weeks
   --all                every row, not only the first ${ROWS_SHOWN}
 ${BUDGET_FLAGS_HELP}
 
 Exit codes: 0 told, 1 the table does not answer, 3 wrong usage`;
 
-const FLAGS = { group: 'text', over: 'text', forecast: 'switch', all: 'switch', ...BUDGET_FLAGS } as const;
+const FLAGS = {
+  group: 'text',
+  search: 'text',
+  kind: 'text',
+  unit: 'text',
+  trouble: 'text',
+  sort: 'text',
+  over: 'text',
+  forecast: 'switch',
+  all: 'switch',
+  ...BUDGET_FLAGS,
+} as const;
 
 export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
   name: 'budget ls',
@@ -42,6 +64,7 @@ export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
       const below = values.group === undefined ? {} : { below: await knownSubject(values.group, budget) };
       const asked = {
         ...below,
+        ...choicesAsked(values),
         ...(over !== undefined && { percent_min: String(over) }),
         ...(values.forecast && { forecast: 'yes' as const }),
       };
@@ -56,12 +79,27 @@ export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
         rows.push(...page.rows);
       }
       const books = await answeredInProcess(budget.api.reconciliation.$get());
-      return tell({ ...page, rows }, values, io, books);
+      const forecast = values.forecast || values.sort === 'trouble';
+      return tell({ ...page, rows }, { json: values.json, forecast }, io, books);
     });
   },
 });
 
 export const budgetLsCommand: Command = budgetLsCommandOn(BUDGET_DEPS);
+
+type Choice = 'search' | 'kind' | 'unit' | 'trouble' | 'sort';
+
+/** As the API asks. @throws {UsageError} for what is none of the choices. */
+function choicesAsked(values: { readonly [Name in Choice]?: string | undefined }) {
+  const { search, kind, unit, trouble, sort } = values;
+  return {
+    ...(search !== undefined && { search }),
+    ...(kind !== undefined && { kind: readChoice('kind', kind, SUBJECT_KINDS) }),
+    ...(unit !== undefined && { unit: readChoice('unit', unit, LIMIT_KINDS) }),
+    ...(trouble !== undefined && { trouble: readChoice('trouble', trouble, TROUBLE_FILTERS) }),
+    ...(sort !== undefined && { sort: readChoice('sort', sort, BUDGET_ORDERS) }),
+  };
+}
 
 interface HowToTell {
   readonly json: boolean;
@@ -69,7 +107,7 @@ interface HowToTell {
 }
 
 function tell(
-  { set, currency, rows, total, forecastMax }: Budgets,
+  { set, currency, rows, total, forecastMax, usedUp, runsOut = 0 }: Budgets,
   { json, forecast }: HowToTell,
   io: TerminalIo,
   books: Reconciliation,
@@ -83,6 +121,7 @@ function tell(
   else io.out(standingsText(rows, { currency, forecast, columns: io.columns, paint }));
   const more = total - rows.length;
   const notes = [
+    ...(usedUp === undefined ? [] : [troubleText(usedUp, runsOut)]),
     ...(more > 0 ? [`… and ${shadowCount(more)} more: --all shows them`] : []),
     ...(forecast && total > forecastMax ? [`forecasts are of the ${forecastMax} fullest only`] : []),
     ...(set === undefined ? ['no set was ever published: these are those of policies/limits.yaml'] : []),
@@ -91,3 +130,6 @@ function tell(
   io.out(`${books.state === 'differs' ? paint.bad(books.text) : paint.dim(books.text)}\n`);
   return EXIT.ok;
 }
+
+const troubleText = (usedUp: number, runsOut: number): string =>
+  `${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`;

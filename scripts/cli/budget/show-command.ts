@@ -1,6 +1,7 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
 import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
+import { alertsText } from '../../../functions/answers/standing/limit-words.ts';
 import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
@@ -79,8 +80,10 @@ export const budgetShowCommand: Command = budgetShowCommandOn(BUDGET_DEPS);
 
 function noteText(row: BudgetRow, currency: string): string {
   const { contact, costCenter, reason, id } = row;
+  const alerts = alertsText(row);
   const said = [
     ...cohortWords(row, currency),
+    alerts && `${alerts}, to ${row.addressee}`,
     costCenter && `cost center ${costCenter}`,
     contact && `ask ${contact}`,
     reason,

@@ -20,12 +20,15 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   amount: row.amount,
   per: row.per ?? null,
   mode: row.mode,
+  ...(row.each !== undefined && { each: row.each }),
   used: row.settled,
   held: row.held,
   left: row.left ?? null,
   percent: row.percent ?? null,
   runsOut: runsOutOf(row),
   owner: row.owner ?? null,
+  thresholds: row.thresholds ?? [],
+  told: row.addressee,
   ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 
@@ -74,16 +77,17 @@ export function standingsText(
 }
 
 function cellsOf(row: BudgetRow, currency: string, withForecast: boolean, paint: Paint): readonly string[] {
-  const { unit, settled, held, left, percent, owner } = row;
+  // A cap has a counter for each, and so no figures of its own.
+  const { unit, settled, held, left, percent, owner, each } = row;
   const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
   return [
     printable(standingPath(row)),
     limitText(row, currency),
-    bare(settled),
-    bare(held),
-    left === undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
-    percent === undefined ? '' : percentText(percent, paint),
-    ...(withForecast ? [row.canRunOut ? forecastText(row, paint) : ''] : []),
+    each === undefined ? bare(settled) : '',
+    each === undefined ? bare(held) : '',
+    left === undefined || each !== undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
+    percent === undefined || each !== undefined ? '' : percentText(percent, paint),
+    ...(withForecast ? [row.canRunOut && each === undefined ? forecastText(row, paint) : ''] : []),
     printable(owner ?? ''),
   ];
 }

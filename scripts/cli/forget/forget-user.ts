@@ -13,12 +13,14 @@ import {
   yearOf,
 } from '../../../functions/core/ledger/index.ts';
 import type { UserSessions } from '../../../functions/core/signin/index.ts';
+import type { ViewStore } from '../../../functions/core/views/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 
 interface ForgetDeps {
   readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
+  readonly views: Pick<ViewStore, 'forget'>;
   readonly nowMs: number;
   /** Only says what would be changed. */
   readonly dryRun: boolean;
@@ -30,6 +32,8 @@ export interface ForgetReport {
   readonly records: number;
   /** Sign-ins that were ended. */
   readonly sessions: number;
+  /** Views of limits that the user gave a name. */
+  readonly views: number;
   /** Records that somebody wrote meanwhile: run it again. */
   readonly left: number;
   readonly stays: {
@@ -75,8 +79,9 @@ export async function forgetUser(userId: number, deps: ForgetDeps): Promise<Forg
   }
   await flush();
   const sessions = await deps.sessions.end(userId, { dryRun });
+  const views = await deps.views.forget(userId, { dryRun });
   const { records, left, liveJobs } = sum;
-  return { records, sessions, left, stays: { liveJobs, counters: [...counters].sort() } };
+  return { records, sessions, views, left, stays: { liveJobs, counters: [...counters].sort() } };
 
   async function names(record: JobRecord): Promise<boolean> {
     if (userIdsIn(record).includes(userId)) return true;

@@ -29,6 +29,7 @@ import {
   readRelayBeats,
 } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
+import { dynamoViewStore, type ViewStore } from '../../../functions/core/views/index.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
@@ -66,6 +67,7 @@ interface NamesOfUsers {
   readonly rewrite: RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
+  readonly views: ViewStore;
 }
 
 export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
@@ -111,7 +113,12 @@ async function openFor(
     chain: dynamoStatementChain(parts),
     sheets: dynamoSheetStore(parts),
     ...(repairs && {
-      names: { rewrite: store, keys: dynamoPseudonymKeys(parts), sessions: dynamoUserSessions(parts) },
+      names: {
+        rewrite: store,
+        keys: dynamoPseudonymKeys(parts),
+        sessions: dynamoUserSessions(parts),
+        views: dynamoViewStore(parts),
+      },
     }),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),

@@ -137,7 +137,8 @@ export function consoleHouse(
   });
   /** Routes of the API that answered with a success: `GET /me`. */
   const succeeded = new Set<string>();
-  const reads = { counters: 0, usage: 0, calls: 0 };
+  /** `batches`: calls of the store, which asks for up to two thousand items at once. */
+  const reads = { counters: 0, usage: 0, calls: 0, batches: 0 };
   const packedLimits = readDocument(parts.packed ?? {}, 'packed', policy).limits;
   const deps: ConsoleReadDeps = {
     desk,
@@ -149,6 +150,7 @@ export function consoleHouse(
       readCounters: async (keys) => {
         reads.counters += keys.length;
         reads.calls += Math.ceil(keys.length / 100);
+        reads.batches += 1;
         const read = await ledger.readCounters(keys);
         return read.map((counter) => known.get(counterName(counter.key)) ?? counter);
       },
@@ -157,6 +159,7 @@ export function consoleHouse(
       readUsage: (keys) => {
         reads.usage += keys.length;
         reads.calls += Math.ceil(keys.length / 100);
+        reads.batches += 1;
         return (parts.usage ?? usage).readUsage(keys);
       },
       readTop: (keys) => usage.readTop(keys),

@@ -3,10 +3,12 @@ export const STYLE_BASE = `
 :root{color-scheme:light dark;
 --page:#f5f6f8;--card:#fff;--ink:#1a1f26;--soft:#56606c;--line:#d6dbe2;--faint:#eef1f5;--link:#0a54ab;
 --accent:#0a54ab;--on-accent:#fff;--spent:#2b6ea6;--track:#e2e7ed;--mark:#1a1f26;
+--eat0:#1d4e79;--eat1:#2b6ea6;--eat2:#b3611b;--eat3:#5f8a3a;--eat4:#7b5ba6;--eat5:#8a6d1d;--eat-rest:#a9b3bf;
 --good:#17663a;--good-ground:#e7f4ec;--warn:#7d4a00;--warn-ground:#fff3dc;--bad:#a8211a;--bad-ground:#fdebe9}
 @media(prefers-color-scheme:dark){:root{
 --page:#0f1317;--card:#161b21;--ink:#e3e7ec;--soft:#9ca7b3;--line:#2e3741;--faint:#1e252d;--link:#85b8ff;
 --accent:#85b8ff;--on-accent:#0b1420;--spent:#5b9bd5;--track:#2a323c;--mark:#e3e7ec;
+--eat0:#9cc6f0;--eat1:#5b9bd5;--eat2:#e08f4a;--eat3:#8fbf66;--eat4:#b196dc;--eat5:#d1b25c;--eat-rest:#5b6672;
 --good:#7fd2a0;--good-ground:#16291e;--warn:#f0b95b;--warn-ground:#2d2414;--bad:#ff9d94;--bad-ground:#341a18}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}

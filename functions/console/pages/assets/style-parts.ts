@@ -26,6 +26,9 @@ td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .bar .edge{fill:var(--card)}
 .held-line{stroke:var(--spent)}
 .held-ground{fill:var(--track)}.held-over{stroke:var(--bad)}
+.eaters{display:block;width:100%;height:22px;border-radius:4px;margin:.35rem 0 .5rem;background:var(--track)}.eaters .edge{fill:var(--card)}
+.eats td,.eats th{padding-top:.2rem;padding-bottom:.2rem}.eats svg{width:.75rem;height:.75rem;border-radius:2px;margin-right:.5rem;vertical-align:-1px}
+.eat0{fill:var(--eat0)}.eat1{fill:var(--eat1)}.eat2{fill:var(--eat2)}.eat3{fill:var(--eat3)}.eat4{fill:var(--eat4)}.eat5{fill:var(--eat5)}.eat-rest{fill:var(--eat-rest)}
 .key{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;color:var(--soft);font-size:.86rem;margin:.4rem 0;padding:0;list-style:none}
 .key svg{width:22px;height:11px;vertical-align:-1px;margin-right:.35rem;border-radius:2px;background:var(--track)}
 .tag{display:inline-block;font-size:.8rem;line-height:1.3;padding:.06rem .42rem;border-radius:4px;border:1px solid var(--line);color:var(--soft);background:var(--faint);white-space:nowrap;font-weight:500}
@@ -79,6 +82,11 @@ button[aria-busy=true]{opacity:.6;cursor:progress}
 .filters input[type=date]{padding-block:.26rem}
 .filters input[type=search]{width:min(22rem,80vw)}
 .filters .check{color:var(--ink);padding:.45rem 0;margin:0}
+.tabs{margin:0 0 1rem;border-bottom:1px solid var(--line)}
+.tabs ul{list-style:none;display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
+.tabs a{display:block;padding:.35rem 0;margin-bottom:-1px;color:var(--soft);text-decoration:none;border-bottom:2px solid transparent}
+.tabs a:hover{color:var(--ink)}.tabs a[aria-current]{color:var(--ink);font-weight:600;border-bottom-color:var(--accent)}
+.views{margin:0 0 .85rem;padding:0 0 .5rem;border-bottom:1px solid var(--line)}.views .filters{margin:.5rem 0 0}.views h3{margin:.9rem 0 .25rem}
 .pages{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between;margin-top:.75rem}
 .from{color:var(--soft);text-decoration:line-through;text-decoration-thickness:1px}
 .timeline{list-style:none;margin:0;padding:0}

@@ -3,7 +3,7 @@ import { writtenEdge } from '../../../../policies/text/edge-text.ts';
 import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, UNIT_OF } from '../../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/units/unit-texts.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
-import { SCALED_KINDS } from '../../../core/limits/index.ts';
+import { SCALED_KINDS, thresholdsText } from '../../../core/limits/index.ts';
 import type { Field } from '../parts/form-field.tsx';
 import { limitWords, writtenAmount } from '../parts/limit-words.ts';
 import { type EditForm, MODES_SHOWN, WHY } from './edit-form-parts.ts';
@@ -16,6 +16,13 @@ const SOFT: Field = {
   name: 'soft',
   label: 'Warn from',
   hint: 'A share like 80% or an amount.',
+  short: true,
+};
+
+const THRESHOLDS: Field = {
+  name: 'thresholds',
+  label: 'Alerts at',
+  hint: 'Percent of the limit at which its owner is told, like 50 80 100; none: at none. Empty: 50, 75, 90 and 100 of money and minutes.',
   short: true,
 };
 
@@ -115,6 +122,7 @@ export const newLimit = (path: string, currency: string, mayCap: boolean): EditF
   more: [
     ...(mayCap ? [EACH] : []),
     SOFT,
+    THRESHOLDS,
     CARRY,
     WAIT,
     WHEN_UNREACHABLE,
@@ -127,9 +135,11 @@ export const newLimit = (path: string, currency: string, mayCap: boolean): EditF
 });
 
 export function changedLimit(limit: LimitRow, path: string, currency: string): EditForm {
-  const { kind, per, baseAmount, mode, owner, contact, costCenter, baseSoft, baseCarry } = limit;
+  const { kind, per, baseAmount, mode, owner, contact, costCenter, baseSoft, baseCarry, baseThresholds } =
+    limit;
   const isLent = isAtOnce(kind);
   const isBudget = per !== undefined && isSpent(kind);
+  const isAlerted = limit.each === undefined && per !== undefined && per !== 'minute' && per !== 'hour';
   return {
     title: `${limitWords(limit)} of ${path}`,
     standing: limit,
@@ -147,6 +157,7 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
     ],
     more: [
       SOFT,
+      ...(isAlerted ? [THRESHOLDS] : []),
       ...(isBudget ? [CARRY] : []),
       ...(isAwaitable(kind) ? [WAIT] : []),
       WHEN_UNREACHABLE,
@@ -157,6 +168,7 @@ export function changedLimit(limit: LimitRow, path: string, currency: string): E
       amount: writtenAmount(baseAmount, kind),
       mode,
       soft: writtenPart(baseSoft, kind),
+      ...(isAlerted && { thresholds: baseThresholds === undefined ? '' : thresholdsText(baseThresholds) }),
       ...(isBudget && { carry: writtenPart(baseCarry, kind) }),
       ...(isAwaitable(kind) && { wait: limit.wait ?? '' }),
       when_unreachable: limit.whenUnreachable ?? '',

@@ -1,7 +1,13 @@
 import { CAP_KINDS, capSubject } from '../../../../policies/limits/cap.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { MODES } from '../../../../policies/mode.ts';
-import { type LimitEdit, type LimitFields, SCALED_KINDS, type SetLimit } from '../../../core/limits/index.ts';
+import {
+  type LimitEdit,
+  type LimitFields,
+  readThresholdsText,
+  SCALED_KINDS,
+  type SetLimit,
+} from '../../../core/limits/index.ts';
 import type { FieldProblems, Values } from '../parts/form-field.tsx';
 import type { EditKind } from './edit-kinds.ts';
 import { writtenValues } from './written-values.ts';
@@ -16,6 +22,7 @@ const SET_FIELDS = [
   'per',
   'zone',
   'soft',
+  'thresholds',
   'wait',
   'cohort',
   'borrow',
@@ -123,12 +130,12 @@ function setLimit(place: string, { values, was, given, wanted }: Reader): SetLim
   const each = CAP_KINDS.find((kind) => kind === given('each'));
   const subject = each === undefined ? place : capSubject(place, each);
   const amount = wanted('amount', 'how much');
-  const changed: Record<string, string | null> = {};
+  const changed: Record<string, unknown> = {};
   for (const name of SET_FIELDS) {
     const value = values[name] ?? '';
     const before = was[name] ?? '';
     if (value === before) continue;
-    changed[name] = value === '' ? null : value;
+    changed[name] = name === 'thresholds' ? (readThresholdsText(value) ?? null) : value === '' ? null : value;
   }
   return {
     kind: 'set',

@@ -1,7 +1,9 @@
 import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
+import { mayOpen } from '../page-access.ts';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
+import { budgetTabs, Tabs } from '../parts/budget-tabs.tsx';
 import { groupTable } from '../parts/group-table.tsx';
 import { Card, Crumbs, PageLinks } from '../parts/layout.tsx';
 import { leftText, limitAmountWords } from '../parts/limit-words.ts';
@@ -54,6 +56,7 @@ export function overviewPage(user: User, shown: OverviewShown, telling: PageForm
           </div>
         )}
       </div>
+      {mayOpen('GET /budgets', user.roles) && <Tabs label="Budgets" of={budgetTabs('groups')} />}
       {instanceCard(overview, telling)}
       <section class="card" aria-labelledby="groups">
         <h2 id="groups" class="hidden">

@@ -152,7 +152,7 @@ const link = ({ subject, path }: GroupRow): Markup | string =>
   );
 
 /** What it is if it is no group. */
-const KIND_TAGS: Readonly<Record<string, string>> = {
+export const KIND_TAGS: Readonly<Record<string, string>> = {
   project: 'project',
   'runner-class': 'runner class',
   runner: 'runner',

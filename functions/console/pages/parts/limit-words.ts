@@ -3,7 +3,7 @@ import { writtenUnits } from '../../../../policies/units/written.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import { type PageFormat, pageAmount } from './page-format.tsx';
 
-export { limitWords } from '../../../answers/standing/limit-words.ts';
+export { alertsText, limitWords, nextAlertText } from '../../../answers/standing/limit-words.ts';
 
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);

@@ -4,6 +4,7 @@ import type { SubjectView } from '../../../answers/subject/model.ts';
 import { Bar } from '../parts/bar.tsx';
 import { Table } from '../parts/layout.tsx';
 import {
+  alertsText,
   leftClass,
   leftText,
   limitAmountWords,
@@ -95,6 +96,7 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): 
 function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
   const { unit, period, owner, softAmount, granted, carried, byDefault, inForce, fromMs, untilMs } = limit;
   const { whenUnreachable } = limit;
+  const alerts = alertsText(limit);
   const parts: (Markup | undefined)[] = [
     <code>{limit.id}</code>,
     inForce ? undefined : <strong>not in force</strong>,
@@ -106,6 +108,7 @@ function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
     ...cohortFacts(limit, telling),
     byDefault && <>default of groups like this</>,
     whenUnreachable && <>{OUTAGE_TEXTS[whenUnreachable]} while it cannot be asked</>,
+    alerts === undefined ? undefined : <span>{alerts}</span>,
     owner === undefined ? undefined : <>owner {owner}</>,
     fromMs === undefined ? undefined : <>from {edge(fromMs, 'start', limit)}</>,
     untilMs === undefined ? undefined : <>until {edge(untilMs, 'end', limit)}</>,

@@ -10,6 +10,7 @@ import { limitWords } from '../parts/limit-words.ts';
 import { address, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
+import { eatersPart } from './eaters-part.tsx';
 import { freezeNotes, grantsPart } from './exceptions-part.tsx';
 import { limitsPart } from './limits-part.tsx';
 import { mainLimitCard } from './main-limit-card.tsx';
@@ -32,6 +33,7 @@ export function subjectPage(user: User, { view, done }: SubjectShown, telling: P
       {poolNotes(view, telling)}
       {rolloutNote(view)}
       {main !== undefined && mainLimitCard(main, view, telling)}
+      {view.kind !== 'project' && eatersPart(view, telling)}
       <Card id="limits" title="Limits">
         {limitsPart(view, telling)}
       </Card>

@@ -13,9 +13,9 @@ import {
   kindOf,
   type LimitEntry,
   madeId,
-  NO_THRESHOLDS,
   readCells,
 } from './read-cells.ts';
+import { readThresholdsText } from './thresholds-text.ts';
 
 export type CellRefusal = CellContext['refuse'];
 
@@ -49,7 +49,7 @@ export function edited(
   for (const [column, key] of Object.entries(KEY_OF) as [keyof typeof KEY_OF, string][])
     if (differs(column)) set(key, now[column] || undefined);
   if (differs('carry')) set('carry', now.carry === '' ? undefined : { max: now.carry });
-  if (differs('thresholds')) set('thresholds', thresholdsOf(now.thresholds ?? ''));
+  if (differs('thresholds')) set('thresholds', readThresholdsText(now.thresholds ?? ''));
   if (differs('soft') || differs('soft_pct')) {
     const soft = readSoft(now, differs('soft_pct'), refuse);
     if (soft === undefined) return undefined;
@@ -87,16 +87,6 @@ function readSoft(now: Cells, shareDiffers: boolean, refuse: CellRefusal): strin
     );
   return share === '' ? amount : `${share.replace(/%$/, '')}%`;
 }
-
-const thresholdsOf = (text: string): readonly (number | string)[] | undefined => {
-  if (text === '') return undefined;
-  if (text.toLowerCase() === NO_THRESHOLDS) return [];
-  // What is no number is told by the limit's own reading.
-  return text
-    .split(/[\s;,]+/)
-    .filter((each) => each !== '')
-    .map((each) => (/^\d{1,6}$/.test(each) ? Number(each) : each));
-};
 
 /** Spreadsheets save 7.50 as 7.5, and breaks within cells as they like. */
 function isSame(column: CsvColumn, before: string, now: string): boolean {

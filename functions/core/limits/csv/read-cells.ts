@@ -7,6 +7,7 @@ import {
 import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
 import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { type Cells, type CsvColumn, type CsvDialect, isDecimal } from './columns.ts';
+import { thresholdsText } from './thresholds-text.ts';
 
 /** How the cells of a file are read. */
 export interface CellContext {
@@ -86,9 +87,6 @@ export const KEY_OF = {
   lend: 'lend',
 } as const satisfies Partial<Record<CsvColumn, string>>;
 
-/** What a list without entries says: at no share of the limit is the owner told. */
-export const NO_THRESHOLDS = 'none';
-
 /** The first that is there; a valid entry has one. */
 export const kindOf = (entry: LimitEntry): LimitKind | undefined =>
   LIMIT_KINDS.find((kind) => isThere(entry[kind]));
@@ -115,17 +113,12 @@ export function cellsOf(entry: LimitEntry): Cells {
     soft_pct: share ?? '',
     soft: share === undefined ? soft : '',
     carry: carryText(entry.carry),
-    thresholds: thresholdsText(entry.thresholds),
+    thresholds: Array.isArray(entry.thresholds) ? thresholdsText(entry.thresholds) : '',
   };
 }
 
 function carryText(carry: unknown): string {
   return typeof carry === 'object' && carry !== null && 'max' in carry ? textOf(carry.max) : '';
-}
-
-function thresholdsText(thresholds: unknown): string {
-  if (!Array.isArray(thresholds)) return '';
-  return thresholds.length === 0 ? NO_THRESHOLDS : thresholds.map(textOf).join(' ');
 }
 
 const textOf = (value: unknown): string => (isThere(value) ? String(value) : '');

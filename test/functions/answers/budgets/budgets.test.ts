@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BudgetsQuery } from '../../../../functions/answers/budgets/model.ts';
+import { directoryOf } from '../../../../policies/place/directory.ts';
 import { consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';
@@ -90,4 +91,131 @@ test('starts of a day run out like money, those of an hour come and go', async (
     ['money-month', true, undefined],
     ['starts-hour', false, undefined],
   ]);
+});
+
+test('who is told at which level stands beside the limit, and which level its use has reached', async () => {
+  const { apply, counts, read } = await live();
+  await apply([
+    { kind: 'set', subject: 'group/101', limit: 'money-month', thresholds: [80, 99, 120] },
+    {
+      kind: 'set',
+      subject: 'group/200',
+      limit: 'money-month',
+      thresholds: [],
+      soft: '60%',
+      overdraft: 'alert',
+    },
+  ]);
+  counts('group/200', 'money-month', PERIOD, 70_000_000);
+  const { rows } = await read.budgets({ unit: 'money' }, USERS.finance);
+  const of = (subject: string) => {
+    const { thresholds, addressee, baseThresholds } = rows.find((row) => row.subject === subject) ?? {};
+    return [
+      thresholds?.map(({ name, reached }) => `${name}${reached ? '!' : ''}`),
+      addressee,
+      baseThresholds,
+    ];
+  };
+  expect(of('group/101')).toEqual([['80 %!', '99 %!', '120 %'], 'payments-leads', [80, 99, 120]]);
+  // Nobody is named on it, nor above it.
+  expect(of('group/200')).toEqual([['soft!', 'overdraft'], 'finance', []]);
+  // Those above are told for it, at the levels of its kind.
+  expect(of('group/104')).toEqual([['50 %!', '75 %!', '90 %!', '100 %!'], 'payments-leads', undefined]);
+  const { rows: atOnce } = await read.budgets({ unit: 'jobs' }, USERS.finance);
+  expect(atOnce.map(({ thresholds }) => thresholds)).toEqual([undefined]);
+});
+
+const budget = { kind: 'set', unit: 'money', amount: 100, per: 'month' } as const;
+
+/** The limits of everybody else: a project, a class, a runner, a user, each pipeline of acme. */
+async function everyKind() {
+  const house = await live();
+  await house.apply([
+    { ...budget, subject: 'project/1', owner: 'cards-leads' },
+    { ...budget, subject: 'runner-class/small', unit: 'minutes' },
+    { ...budget, subject: 'runner/41' },
+    { ...budget, subject: 'user/5' },
+    { ...budget, subject: 'group/100/each/pipeline', per: 'once' },
+    { kind: 'set', subject: 'runner-class/small', unit: 'jobs', amount: 4 },
+  ]);
+  return house;
+}
+
+test('what is used up leads, then what runs out soonest, then who has used most; caps come last', async () => {
+  const { read, counts } = await everyKind();
+  counts('group/200', 'money-month', PERIOD, 90_000_000);
+  counts('project/1', 'money-month', PERIOD, 30_000_000);
+  counts('runner-class/small', 'jobs-now', 'now', 4);
+  const budgets = await read.budgets({ sort: 'trouble', caps: true }, USERS.finance);
+  expect(budgets.rows.map(({ subject, id }) => `${subject} ${id}`).slice(0, 6)).toEqual([
+    'group/104 money-month',
+    // Full until the next job ends.
+    'runner-class/small jobs-now',
+    'group/101 money-month',
+    'group/200 money-month',
+    'group/100 money-month',
+    'project/1 money-month',
+  ]);
+  expect(budgets.rows.at(-1)).toMatchObject({ each: 'pipeline', path: 'acme: each pipeline' });
+  expect(budgets).toMatchObject({ usedUp: 2, runsOut: 2, first: 1 });
+  const of = async (asked: BudgetsQuery) => (await read.budgets(asked, USERS.finance)).total;
+  expect(await of({ trouble: 'used-up' })).toBe(2);
+  expect(await of({ trouble: 'runs-out' })).toBe(4);
+});
+
+test('whose it is, what it counts and what it is called choose limits, and each alone', async () => {
+  const { of, read } = await everyKind();
+  expect(await of({ kind: 'project' })).toEqual(['project/1 money-month']);
+  expect(await of({ kind: 'runner' })).toEqual(['runner/41 money-month']);
+  expect(await of({ kind: 'cap' })).toEqual(['group/100/each/pipeline money-once']);
+  expect(await of({ unit: 'jobs', sort: 'name' })).toEqual([
+    'group/104 jobs-now',
+    'runner-class/small jobs-now',
+  ]);
+  expect(await of({ unit: 'minutes' })).toEqual(['runner-class/small minutes-month']);
+  expect(await of({ search: 'PAYMENTS-leads' })).toEqual(['group/101 money-month']);
+  expect(await of({ search: 'cards/api' })).toEqual(['project/1 money-month']);
+  expect(await of({ search: 'jane' })).toEqual(['group/190 jobs-now']);
+  expect(await of({ search: 'jobs-now', kind: 'group', sort: 'name' })).toEqual([
+    'group/104 jobs-now',
+    'group/190 jobs-now',
+  ]);
+  for (const asked of [{ kind: 'user' }, { kind: 'runner-class' }, { search: 'beta' }] as const)
+    expect((await read.budgets({ ...asked, sort: 'trouble', caps: true }, USERS.viewer)).rows).toEqual([]);
+  const theirs = await read.budgets({ sort: 'trouble', caps: true }, USERS.viewer);
+  expect(theirs).toMatchObject({ total: 4, usedUp: 1 });
+});
+
+test('the page before and the page after are known, in any order', async () => {
+  const { read } = await everyKind();
+  const seen: string[] = [];
+  for (const cursor of ['0', '4', '8']) {
+    const page = await read.budgets({ sort: 'trouble', max: 4, cursor }, USERS.finance);
+    seen.push(...page.rows.map(({ subject, id }) => `${subject} ${id}`));
+    expect([page.first, page.previous]).toEqual([
+      Number(cursor) + 1,
+      cursor === '0' ? undefined : `${Number(cursor) - 4}`,
+    ]);
+  }
+  expect(new Set(seen).size).toBe(10);
+});
+
+test('a page of ten thousand groups takes twelve reads at first, and two within the next minute', async () => {
+  const groups = Array.from({ length: 10_000 }, (_, id) => ({
+    id: id + 1,
+    path: `g${id + 1}`,
+    personal: false,
+  }));
+  const house = consoleHouse({
+    directory: directoryOf(groups),
+    packed: { group_defaults: [{ groups: '*', money: 100, per: 'month' }] },
+  });
+  house.counts('group/7000', 'money-month', PERIOD, 120_000_000);
+  const asked = { sort: 'trouble', caps: true, max: 50 } as const;
+  const { rows, total } = await house.read.budgets(asked, USERS.finance);
+  expect([rows[0]?.subject, rows.length, total]).toEqual(['group/7000', 50, 10_000]);
+  // Ten thousand counters of this month and of the one before, the page’s anew, and its days.
+  expect(house.reads.batches).toBe(5 + 5 + 1 + 1);
+  await house.read.budgets({ ...asked, cursor: '50' }, USERS.finance);
+  expect(house.reads.batches).toBe(12 + 2);
 });

@@ -135,6 +135,7 @@ test('every route answers as it is described', async () => {
     '/groups',
     '/groups?sort=spent&search=a',
     '/budgets?forecast=yes',
+    '/budgets?sort=trouble&caps=yes&kind=group&unit=money&trouble=runs-out&search=a',
     '/budgets?holding=project/1&forecast=yes',
     '/exceptions?subject=group/104',
     '/exceptions',

@@ -1,3 +1,4 @@
+import type { BudgetRow } from '../../../../functions/answers/budgets/model.ts';
 import type { ConsoleReader } from '../../../../functions/answers/contract.ts';
 import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
 import { isEarlier } from '../../../../functions/answers/overview/group-rows.ts';
@@ -86,8 +87,23 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
       const text = 'Counters = statements, checked 21 Nov 2026 02:23 UTC.';
       return { state: 'agrees', checkedAtMs: NOW_MS, differing: [], unlisted: 0, text };
     },
-    async budgets() {
-      return { currency: 'EUR', nowMs: 0, rows: [], total: 0, forecastMax: 0 };
+    async budgets({ search, cursor, max = 50 }, viewer) {
+      const from = Number(cursor ?? 0);
+      const all = budgetRows(overviewOf(groups, { max: COUNT }, viewer).rows).filter(
+        ({ path }) => search === undefined || path.includes(search),
+      );
+      return {
+        set: 's42',
+        currency: 'EUR',
+        nowMs: NOW_MS,
+        rows: all.slice(from, from + max),
+        total: all.length,
+        first: all.length === 0 ? 0 : from + 1,
+        ...(from + max < all.length && { next: String(from + max) }),
+        ...(from > 0 && { previous: String(Math.max(0, from - max)) }),
+        ...(all.length > 0 ? { usedUp: 4, runsOut: 9 } : { usedUp: 0, runsOut: 0 }),
+        forecastMax: 400,
+      };
     },
     async ownLimits() {
       return [];
@@ -330,6 +346,52 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
       return amount === 'empty' ? [] : GLASSES;
     },
   };
+}
+
+/** One of each kind of subject and unit among the groups'. */
+function budgetRows(groups: readonly GroupRow[]): readonly BudgetRow[] {
+  const rows = groups.flatMap(({ budget, path }): readonly BudgetRow[] =>
+    budget === undefined ? [] : [{ ...budget, path, canRunOut: true, addressee: 'payments-leads' }],
+  );
+  const {
+    per: _,
+    period: __,
+    ...atOnce
+  } = aLimit({ id: 'jobs-now', kind: 'jobs', unit: 'jobs', amount: 20 });
+  const others: readonly BudgetRow[] =
+    rows.length < 20
+      ? []
+      : [
+          {
+            ...atOnce,
+            ...{
+              subject: 'runner-class/gpu',
+              addressee: 'finance',
+              path: 'gpu',
+              canRunOut: false,
+              held: 20,
+              left: 0,
+              percent: 100,
+            },
+          },
+          {
+            ...aLimit({ subject: 'user/5', settled: 431_000_000 }),
+            path: 'user 5',
+            addressee: 'finance',
+            canRunOut: true,
+          },
+          {
+            ...aLimit({ subject: 'project/900', euros: 80, mode: 'warn' }),
+            path: 'acme/payments/api',
+            addressee: 'payments-leads',
+            canRunOut: true,
+          },
+          {
+            ...{ ...aLimit({ subject: 'group/101/each/pipeline', euros: 12 }), each: 'pipeline' as const },
+            ...{ path: 'acme/payments: each pipeline', addressee: 'finance', canRunOut: true },
+          },
+        ];
+  return [...rows.slice(0, 6), ...others, ...rows.slice(6)];
 }
 
 function overviewOf(groups: readonly GroupRow[], asked: OverviewQuery, viewer: Viewer): Overview {

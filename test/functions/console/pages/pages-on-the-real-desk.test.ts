@@ -128,6 +128,26 @@ test('shares are shown as they were written, and move along with the amount that
   expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ soft: '80%', carry: '22%' });
 });
 
+test('whom a limit alerts when is set in the form, and stands at the limit', async () => {
+  const { appFor, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const save = async (thresholds: string) => {
+    const form = fieldsOf((await finance.get(EDIT)).text);
+    const sent = { ...form, mode: form['was.mode'] ?? '', thresholds, why: 'release', step: 'apply' };
+    const { status, text } = await finance.post('/edit', sent);
+    const [now] = (await desk.live())?.limits.bySubject.get('group/101') ?? [];
+    return [status, now?.thresholds, /id="thresholds-problem">([^<]*)</.exec(text)?.[1]];
+  };
+  expect(await save('80, 100 120')).toEqual([303, [80, 100, 120], undefined]);
+  expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ thresholds: '80 100 120' });
+  expect((await finance.get('/groups/101')).text).toContain('alerts at 80 %, 100 % and 120 %');
+  expect(await save('often')).toEqual([422, [80, 100, 120], expect.stringContaining('a whole percent')]);
+  expect(await save('none')).toEqual([303, [], undefined]);
+  expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ thresholds: 'none' });
+  expect(await save('')).toEqual([303, undefined, undefined]);
+  expect((await finance.get('/groups/101')).text).toContain('alerts at 50 %, 75 %, 90 % and 100 %');
+});
+
 test('what becomes of jobs in an outage is a choice of the form, and stands at the limit', async () => {
   const { appFor, desk } = await house();
   const finance = appFor(USERS.finance);

@@ -9,6 +9,8 @@ import type { PagesDeps } from '../../../../functions/console/pages/pages-deps.t
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
 import type { Roles, SignInEnv, User } from '../../../../functions/core/signin/user.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
 import { aPolicy } from '../../../policies/documents.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type FakeDesk, fakeDesk } from './fake-desk.ts';
@@ -57,6 +59,7 @@ export function pagesApp(
     read: fakeRead(amount, desk),
     policy: aPolicy(),
     directory: async () => undefined,
+    views: dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     uploads: createUploads({ table: memoryLimitTable(), clock, newId }),
     clock,
     zone: ZONE,

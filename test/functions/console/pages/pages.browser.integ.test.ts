@@ -48,6 +48,8 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['the overview', '/'],
   ['a step of the tree', '/?under=101'],
   ['a search without a result', '/?q=nothing-like-it'],
+  ['every limit', '/budgets'],
+  ['a search of limits without a result', '/budgets?q=nothing-like-it'],
   ['a group', '/groups/101'],
   ['a frozen group', '/groups/102'],
   ['a project', '/projects/900'],
@@ -87,6 +89,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
 
 const EMPTY_PLACES = [
   '/',
+  '/budgets',
   '/groups/300',
   '/shadow',
   '/rollout',

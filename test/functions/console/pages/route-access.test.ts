@@ -12,6 +12,8 @@ import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts'
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
@@ -67,6 +69,7 @@ async function house() {
   const uploads = createUploads({ table: memoryLimitTable(), clock, newId: () => 'u1' });
   const pages = createPages({
     ...{ desk, read, policy, directory, uploads, clock, zone: 'UTC', origin: ORIGIN, log: silentLog },
+    views: dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     tellOwner: async ({ path }) => {
       told.push(path);
       return 'sent';
@@ -115,6 +118,19 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     path: '/',
     ok: 200,
     elsewhere: 200,
+  }),
+  'GET /budgets': () => ({
+    least: 'viewer',
+    path: '/budgets',
+    ok: 200,
+    elsewhere: 200,
+  }),
+  'POST /budgets/views': () => ({
+    least: 'viewer',
+    path: '/budgets/views',
+    form: { step: 'keep', name: 'n', query: 'kind=group' },
+    ok: 303,
+    elsewhere: 303,
   }),
   'GET /me': () => ({
     least: 'none',

@@ -44,6 +44,14 @@ export function aLimit(fields: Partial<LimitRow> & { readonly euros?: number } =
       left: amount - settled - held,
       percent: Math.floor(((settled + held) / amount) * 100),
     }),
+    ...(typeof amount === 'number' &&
+      !['shadow', 'off'].includes(rest.mode ?? 'enforce') && {
+        thresholds: [50, 75, 90, 100].map((percent) => ({
+          name: `${percent} %`,
+          amount: (amount * percent) / 100,
+          reached: settled + held >= (amount * percent) / 100,
+        })),
+      }),
     inForce: true,
     owner: 'payments-leads',
     contact: 'payments-leads@example.com',

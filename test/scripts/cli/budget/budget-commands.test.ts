@@ -72,6 +72,12 @@ test('limits are listed the fullest first, with what is used, held and left', as
       percent: 66,
       runsOut: null,
       owner: 'payments-leads',
+      thresholds: [50, 75, 90, 100].map((percent) => ({
+        name: `${percent} %`,
+        amount: 75_000 * percent,
+        reached: percent === 50,
+      })),
+      told: 'payments-leads',
     },
   ]);
 });
@@ -121,6 +127,29 @@ test('--forecast tells when a limit runs out by the usage of the last weeks, the
     { path: 'acme', runsOut: 'lasts' },
   ]);
   expect((await bench.run(budgetLsCommandOn, ['--forecast'])).out).toContain('2026-11-27  payments-leads');
+});
+
+test('limits are chosen by whose they are, what they count and their trouble, and ranked by it', async () => {
+  const { run, json, ask } = await withJobs();
+  await ask([aRequest(6)]);
+  const of = async (...flags: string[]) =>
+    (await json(budgetLsCommandOn, ...flags)).limits.map(
+      ({ path, limit }: { path: string; limit: string }) => `${path} ${limit}`,
+    );
+  expect(await of('--kind', 'group', '--unit', 'money', '--sort', 'name')).toEqual([
+    'acme money-month',
+    'acme/payments money-month',
+  ]);
+  expect(await of('--search', 'payments-LEADS')).toEqual(['acme/payments money-month']);
+  expect(await of('--kind', 'project')).toEqual([]);
+  // 6.00 of 7.50 on the 21st.
+  expect(await of('--trouble', 'runs-out')).toEqual(['acme/payments money-month']);
+  expect(await of('--trouble', 'used-up')).toEqual([]);
+  const { out } = await run(budgetLsCommandOn, ['--sort', 'trouble']);
+  expect(out).toMatch(/^group .* runs out/);
+  expect(out).toContain('0 used up, 1 gone before their period ends');
+  const { code, err } = await run(budgetLsCommandOn, ['--sort', 'size']);
+  expect([code, err]).toEqual([3, expect.stringContaining('expected fullest, trouble, name')]);
 });
 
 test('at 80 columns a long path loses its beginning, not its name', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
 import { forgetUserCommandOn } from '../../../../scripts/cli/forget/forget-user-command.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
@@ -40,6 +42,8 @@ async function house() {
       return ended;
     },
   };
+  const views = dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+  await views.change(ALICE, { keep: { name: 'mine', query: '' } });
   const jobs = async (ids: readonly [number, number], ends: boolean): Promise<void> => {
     await bench.ask([aRequest(ids[0], { userId: ALICE }), aRequest(ids[1], { userId: BOB })]);
     if (ends)
@@ -53,7 +57,7 @@ async function house() {
   await jobs([5, 6], false);
   const open: OpenLedger = async (flags, io) => ({
     ...(await bench.opening(store)(flags, io)),
-    names: { rewrite: store, keys, sessions },
+    names: { rewrite: store, keys, sessions, views },
   });
   const forget = async (...args: string[]) => {
     const { io, told } = bench.desk();
@@ -88,7 +92,7 @@ test('a user is taken out of every record, nobody else is, and the books stay ri
 
   const counters = [`user/${ALICE}|money-month|2027-03`];
   expect(jsonOf(await forget(String(ALICE), '--yes', '--json'))).toEqual({
-    ...{ code: EXIT.ok, user: ALICE, dryRun: false, records: 2, sessions: 2, left: 0 },
+    ...{ code: EXIT.ok, user: ALICE, dryRun: false, records: 2, sessions: 2, views: 1, left: 0 },
     stays: { liveJobs: 1, counters },
   });
   for (const record of await ledger.readRecords([1, 3])) {

@@ -1,0 +1,58 @@
+/** What the address of the list asks for, and the address of what is asked for. */
+import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
+import {
+  BUDGET_ORDERS,
+  type BudgetsQuery,
+  SUBJECT_KINDS,
+  TROUBLE_FILTERS,
+} from '../../../answers/budgets/model.ts';
+import { readWholeNumber } from '../asked.ts';
+import { address } from '../parts/links.tsx';
+
+/** A line is about one and a half kilobytes: a page stays below 100 KB. */
+const ROWS = 50;
+const PERCENT_MAX = 1_000;
+
+/** @param text - of a name in the address; undefined where it is not there or empty */
+export function budgetsAsked(text: (name: string) => string | undefined): BudgetsQuery {
+  const one = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
+    values.find((value) => value === text(name));
+  const over = readWholeNumber(text('over'));
+  return {
+    ...withoutAbsent({
+      search: text('q'),
+      kind: one('kind', SUBJECT_KINDS),
+      unit: one('unit', LIMIT_KINDS),
+      trouble: one('trouble', TROUBLE_FILTERS),
+      percentMin: over === undefined ? undefined : Math.min(over, PERCENT_MAX),
+      cursor: text('cursor'),
+    }),
+    sort: one('sort', BUDGET_ORDERS) ?? 'trouble',
+    caps: true,
+    forecast: true,
+    max: ROWS,
+  };
+}
+
+/** Of the same list, in the same words whatever the order they were asked in; the first page of it. */
+export const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: BudgetsQuery) => ({
+  q: search,
+  kind,
+  unit,
+  trouble,
+  over: percentMin,
+  sort: sort === 'trouble' ? undefined : sort,
+});
+
+/** What is asked for as one text: `kind=project&trouble=used-up`; empty: all, the most trouble first. */
+export const listQuery = (asked: BudgetsQuery): string => address('', askedWords(asked)).slice(1);
+
+/** The same again, of a text that anybody may have written. */
+export function readQuery(written: string): BudgetsQuery {
+  const words = new URLSearchParams(written);
+  return budgetsAsked((name) => (name === 'cursor' ? undefined : words.get(name)?.trim() || undefined));
+}
+
+/** Where the list shows it. */
+export const listAddress = (asked: string): string => `/budgets?${asked === '' ? 'view=all' : asked}`;

@@ -1,0 +1,70 @@
+import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
+import type { BudgetsQuery, SubjectKind } from '../../../answers/budgets/model.ts';
+import { limitWords } from '../parts/limit-words.ts';
+import type { Markup } from '../parts/markup.ts';
+
+/** What to show of all limits, and in which order. */
+export const budgetsFilters = (asked: BudgetsQuery): Markup => (
+  <form class="filters" method="get" action="/budgets" role="search" data-at-once>
+    <label>
+      Search limits
+      <input
+        type="search"
+        name="q"
+        value={asked.search ?? ''}
+        maxlength={200}
+        placeholder="Part of a path, name or owner"
+      />
+    </label>
+    {choice('Whose', 'kind', asked.kind, [['', 'Everybody’s'], ...KINDS])}
+    {choice('Counts', 'unit', asked.unit, [['', 'Anything'], ...UNITS])}
+    {choice('Trouble', 'trouble', asked.trouble, TROUBLES)}
+    {choice('Order', 'sort', asked.sort, ORDERS)}
+    {asked.percentMin !== undefined && (
+      <label>
+        Used, at least %
+        <input type="text" name="over" inputmode="numeric" size={5} value={String(asked.percentMin)} />
+      </label>
+    )}
+    <button>Show</button>
+  </form>
+);
+
+type Choices = readonly (readonly [value: string, text: string])[];
+
+const choice = (label: string, name: string, chosen: string | undefined, choices: Choices): Markup => (
+  <label>
+    {label}
+    <select name={name}>
+      {choices.map(([value, text]) => (
+        <option value={value} selected={value === (chosen ?? '')}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const KINDS: readonly (readonly [SubjectKind, string])[] = [
+  ['instance', 'The whole GitLab'],
+  ['group', 'Groups'],
+  ['project', 'Projects'],
+  ['runner-class', 'Runner classes'],
+  ['runner', 'Runners'],
+  ['user', 'Users'],
+  ['cap', 'Caps'],
+];
+
+const UNITS: Choices = LIMIT_KINDS.map((kind) => [kind, limitWords({ kind })]);
+
+const TROUBLES: Choices = [
+  ['', 'With or without'],
+  ['runs-out', 'Used up or runs out'],
+  ['used-up', 'Used up'],
+];
+
+const ORDERS: Choices = [
+  ['trouble', 'Trouble first'],
+  ['fullest', 'Fullest first'],
+  ['name', 'Name'],
+];

@@ -1,0 +1,92 @@
+import type { Budgets, BudgetsQuery } from '../../../answers/budgets/model.ts';
+import type { User } from '../../../core/signin/index.ts';
+import { ConsolePage } from '../frame.tsx';
+import { BAR_KEY } from '../parts/bar.tsx';
+import { Tabs } from '../parts/budget-tabs.tsx';
+import { PageLinks } from '../parts/layout.tsx';
+import { address } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { type PageFormat, pageCount } from '../parts/page-format.tsx';
+import { budgetLines } from './budget-lines.tsx';
+import { askedWords } from './budgets-asked.ts';
+import { budgetsFilters } from './budgets-filters.tsx';
+import { type KnownViews, viewsPart, viewTabs } from './views-part.tsx';
+
+interface BudgetsShown {
+  readonly budgets: Budgets;
+  readonly asked: BudgetsQuery;
+  /** Absent: they are not kept, or cannot be read now. */
+  readonly views: KnownViews | undefined;
+}
+
+export const budgetsPage = (
+  user: User,
+  { budgets, asked, views }: BudgetsShown,
+  telling: PageFormat,
+): Markup => (
+  <ConsolePage title="Every limit" at="/" user={user}>
+    <div class="head">
+      <div>
+        <h1>Every limit</h1>
+        <p>{troubleSentence(budgets)}</p>
+      </div>
+    </div>
+    <Tabs label="Budgets" of={viewTabs(asked, views)} />
+    <section class="card" aria-labelledby="limits">
+      <h2 id="limits" class="hidden">
+        Limits
+      </h2>
+      {budgetsFilters(asked)}
+      {views !== undefined && viewsPart(user, asked, views)}
+      {budgets.rows.length === 0 ? (
+        <p>
+          No limit you may see is like this. <a href="/budgets?view=all">Show all</a>.
+        </p>
+      ) : (
+        <>
+          {BAR_KEY}
+          {budgetLines(budgets.rows, telling)}
+          {pages(budgets, asked)}
+        </>
+      )}
+    </section>
+  </ConsolePage>
+);
+
+function troubleSentence({ total, usedUp, runsOut, set }: Budgets): Markup {
+  return (
+    <>
+      {pageCount(total, 'limit')}
+      {usedUp !== undefined && runsOut !== undefined && (
+        <>
+          :{' '}
+          {usedUp === 0 ? (
+            'none is used up'
+          ) : (
+            <strong class="bad-text">{usedUp.toLocaleString('en-US')} used up</strong>
+          )}
+          ,{' '}
+          {runsOut === 0 ? (
+            'none runs out before its period ends'
+          ) : (
+            <strong class="warn-text">
+              {runsOut.toLocaleString('en-US')} {runsOut === 1 ? 'runs' : 'run'} out before{' '}
+              {runsOut === 1 ? 'its period ends' : 'their period ends'}
+            </strong>
+          )}
+        </>
+      )}
+      . {set === undefined && <>No limits were made live yet: those packed with the deployment hold.</>}
+    </>
+  );
+}
+
+function pages({ first, rows, total, next, previous }: Budgets, asked: BudgetsQuery): Markup {
+  const to = (cursor: string): string => address('/budgets', { ...askedWords(asked), cursor });
+  const last = first + rows.length - 1;
+  return (
+    <PageLinks previous={previous && to(previous)} next={next && to(next)}>
+      {first.toLocaleString('en-US')}–{last.toLocaleString('en-US')} of {total.toLocaleString('en-US')}
+    </PageLinks>
+  );
+}
