@@ -2,30 +2,19 @@
 import { counterName } from '../../../policies/claim.ts';
 import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { toHoldAsk } from '../../core/admission/index.ts';
 import { type Counter, newJob, weigh } from '../../core/ledger/index.ts';
-import { countersAsked } from '../job/asked-again.ts';
+import { askAgain, countersAsked } from '../job/asked-again.ts';
 import { disclosedViolation, type ViolationTextContext } from '../job/disclosed-violation.ts';
+import { isTheirs } from '../job/explain-job.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
+import { requestsAgain, requestsAsked } from './asked-requests.ts';
 import { type EvaluatedJob, limitsLeft } from './limits-left.ts';
-import type {
-  AskedPipeline,
-  AskedPipelineJob,
-  CheckedJobRow,
-  CheckedPipeline,
-  PipelineAnswer,
-} from './model.ts';
-
-interface AskedPlace {
-  readonly subject: string;
-  readonly request: Pick<AdmissionRequest, 'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'>;
-}
+import type { AskedPipeline, CheckedJobRow, CheckedPipeline, PipelineAnswer } from './model.ts';
 
 export const checkOf =
   (reading: ReadContext) =>
@@ -34,16 +23,27 @@ export const checkOf =
     const { directory } = places;
     const { policy, clock } = reading;
     const scope = scopeOf(viewer.roles, directory);
-    const place = placeAsked(asked, viewer, scope, directory);
-    if (place === undefined) return { outcome: 'unknown' };
-    const { projectId } = place.request;
+    const { rerun } = asked;
+    const [record] = rerun === undefined ? [] : await reading.ledger.readRecords([rerun]);
+    if (rerun !== undefined && (record === undefined || !isTheirs(record, scope)))
+      return { outcome: 'unknown' };
+    const found =
+      record === undefined ? requestsAsked(asked, viewer, scope, directory) : requestsAgain(record);
+    if (found === undefined) return { outcome: record === undefined ? 'unknown' : 'unrecorded' };
+    const { subject, projectId } = found;
     const history =
       projectId === undefined ? undefined : (await reading.usage.readEstimates([projectId]))[0]?.history;
     const nowMs = clock.nowMs();
-    const using = { policy, limits, directory, estimator: historyEstimator(() => history), nowMs };
-    const evaluated = asked.jobs.map((job, index) => {
-      const request = requestOf(job, asked, place, index + 1);
-      return { asked: job, request, evaluation: evaluate(request, using) };
+    const rules = { policy, limits, directory, estimator: historyEstimator(() => history) };
+    const unaskable = record && askAgain(record, rules, nowMs)?.unaskable;
+    const evaluated = found.requests.map(({ asked: job, request }) => {
+      const { estimateSeconds } = job;
+      const estimator =
+        estimateSeconds === undefined ? rules.estimator : { estimateSeconds: () => estimateSeconds };
+      const evaluation = evaluate(request, { ...rules, estimator, nowMs });
+      // What nobody kept cannot be held against it.
+      const violations = evaluation.violations.filter(({ rule }) => unaskable?.has(rule) !== true);
+      return { asked: job, request, evaluation: { ...evaluation, violations } };
     });
     const counters = await reading.counters.fresh(
       evaluated.flatMap(({ evaluation }) => countersAsked(evaluation.claims)),
@@ -65,67 +65,13 @@ export const checkOf =
       pipeline: {
         currency: policy.currency,
         nowMs,
-        place: { subject: place.subject, path: subjectLabelOf(place.subject, directory) },
+        place: { subject, path: subjectLabelOf(subject, directory) },
         jobs,
         total: totalOf(jobs),
         ...left,
       },
     };
   };
-
-/** Where the jobs stand, by the directory: what a caller says of it is only looked up. */
-function placeAsked(
-  { project, group }: AskedPipeline,
-  { roles: { jobOfProjectId } }: Viewer,
-  scope: Scope,
-  directory: Directory,
-): AskedPlace | undefined {
-  if (project === undefined && jobOfProjectId === undefined) return groupAsked(group, scope, directory);
-  const known =
-    typeof project === 'string'
-      ? directory.projectByPath.get(pathKey(project))
-      : directory.projectById.get(project ?? jobOfProjectId ?? 0);
-  const subject = `project/${known?.id}`;
-  if (known === undefined || group !== undefined || !scope.sees(subject)) return undefined;
-  const { id: projectId, path: projectPath, groupId } = known;
-  return { subject, request: { projectId, projectPath, ...groupOf(groupId, directory) } };
-}
-
-function groupAsked(
-  group: AskedPipeline['group'],
-  scope: Scope,
-  directory: Directory,
-): AskedPlace | undefined {
-  const known =
-    typeof group === 'string'
-      ? directory.groupByPath.get(pathKey(group))
-      : directory.groupById.get(group ?? 0);
-  if (known === undefined || !scope.seesGroup(known.id)) return undefined;
-  return { subject: `group/${known.id}`, request: groupOf(known.id, directory) };
-}
-
-const groupOf = (namespaceId: number, { chainById }: Directory) => ({
-  namespaceId,
-  ...withoutAbsent({ rootNamespaceId: chainById.get(namespaceId)?.[0]?.id }),
-});
-
-function requestOf(
-  { name, stage, tags, parallel: _, variables = {}, services = [], ...job }: AskedPipelineJob,
-  { ref, refProtected, pipelineSource, userId }: AskedPipeline,
-  place: AskedPlace,
-  jobId: number,
-): AdmissionRequest {
-  return {
-    ...job,
-    ...place.request,
-    ...withoutAbsent({ ref, refProtected, pipelineSource, userId, jobStage: stage }),
-    jobId,
-    jobName: name,
-    jobTags: tags,
-    variables,
-    services,
-  };
-}
 
 const seenOf = (counter: Counter | undefined) => ({
   committed: counter?.committed ?? 0,

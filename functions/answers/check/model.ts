@@ -44,6 +44,9 @@ const AskedPipelineJobSchema = z
     ),
     environment: maybe(name),
     timeoutSeconds: maybe(z.int().positive().max(ID_MAX)),
+    estimateSeconds: maybe(z.int().positive().max(ID_MAX)).openapi({
+      description: 'How long it will run. Absent: as its last runs and the policy say.',
+    }),
     variables: maybe(variables).openapi({ description: 'Those that rules may read.' }),
     hiddenVariables: maybe(few(name)).openapi({ description: 'Names that are set to what nobody can tell.' }),
   })
@@ -64,16 +67,22 @@ export const AskedPipelineSchema = z
     refProtected: maybe(z.boolean()),
     pipelineSource: maybe(name),
     userId: maybe(z.int().positive().max(ID_MAX)),
-    jobs: z
-      .array(AskedPipelineJobSchema)
-      .min(1)
-      .max(CHECKED_JOBS_MAX)
-      .readonly()
-      .refine(
-        (jobs) => jobs.reduce((sum, { parallel = 1 }) => sum + parallel, 0) <= CHECKED_JOBS_MAX,
-        `more than ${CHECKED_JOBS_MAX} jobs in all`,
-      ),
+    rerun: maybe(z.int().positive().max(ID_MAX)).openapi({
+      description: 'In place of all else: this job once more, as it was asked about last.',
+    }),
+    jobs: maybe(
+      z
+        .array(AskedPipelineJobSchema)
+        .min(1)
+        .max(CHECKED_JOBS_MAX)
+        .readonly()
+        .refine(
+          (jobs) => jobs.reduce((sum, { parallel = 1 }) => sum + parallel, 0) <= CHECKED_JOBS_MAX,
+          `more than ${CHECKED_JOBS_MAX} jobs in all`,
+        ),
+    ),
   })
+  .refine(({ jobs, rerun }) => (jobs === undefined) !== (rerun === undefined), 'expected jobs or rerun')
   .openapi('AskedPipeline', { description: 'Jobs as their file expands to, and of which ref.' });
 
 export type AskedPipeline = z.infer<typeof AskedPipelineSchema>;
@@ -140,5 +149,7 @@ export type CheckedPipeline = z.infer<typeof CheckedPipelineSchema>;
 
 export type PipelineAnswer =
   | { readonly outcome: 'checked'; readonly pipeline: CheckedPipeline }
-  /** No such project or group, or it is not theirs to see. */
-  | { readonly outcome: 'unknown' };
+  /** No such project, group or job, or it is not theirs to see. */
+  | { readonly outcome: 'unknown' }
+  /** Nobody kept what was asked about the job that is to run once more. */
+  | { readonly outcome: 'unrecorded' };

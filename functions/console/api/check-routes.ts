@@ -17,6 +17,12 @@ const TOO_LARGE = apiError(
   'Ask about fewer jobs at once; jobs that are alike are one with `parallel`.',
 );
 
+const NOT_RECORDED = apiError(
+  'not_recorded',
+  'What was asked about this job was not recorded.',
+  'Ask about a job like it, with its tags and image.',
+);
+
 const check = createRoute({
   method: 'post',
   path: '/check',
@@ -25,7 +31,7 @@ const check = createRoute({
   request: { body: jsonBody(AskedPipelineSchema) },
   responses: {
     200: jsonAnswer(CheckedPipelineSchema, 'Job by job; nothing is held'),
-    404: errorAnswer('No such project or group, or not one of yours'),
+    404: errorAnswer('No such project, group or job, or not one of yours'),
     413: errorAnswer('Too large'),
   },
 });
@@ -33,5 +39,6 @@ const check = createRoute({
 export const checkRoutes = ({ read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook }).openapi(check, async (c) => {
     const answer = await read.check(c.req.valid('json'), c.var.user);
-    return answer.outcome === 'checked' ? c.json(answer.pipeline, 200) : c.json(NOT_THERE, 404);
+    if (answer.outcome === 'checked') return c.json(answer.pipeline, 200);
+    return c.json(answer.outcome === 'unknown' ? NOT_THERE : NOT_RECORDED, 404);
   });

@@ -48,7 +48,7 @@ export async function consoleStep(
     return { code: EXIT.ok };
   const client = consoleClient(origin, io, send);
   const asked = jobs.map(({ job }, index) =>
-    jobAsked(job.stage, pipelineRequestOf(job, { ...ask, jobId: index + 1 }), ask.classTags),
+    jobAsked(pipelineRequestOf(job, { ...ask, jobId: index + 1 }), ask.classTags),
   );
   const body = { ...whose, jobs: asked };
   try {
@@ -73,18 +73,17 @@ function whoseJobs(
   return namespaceId === undefined ? undefined : { ...run, group: namespaceId };
 }
 
-function jobAsked(
-  stage: string,
-  { jobName = '', jobTags = [], ...request }: AdmissionRequest,
+/** One job as a console is asked about it. */
+export function jobAsked(
+  { jobName = '', jobStage: stage, jobTags = [], ...request }: AdmissionRequest,
   classTags: readonly string[],
 ): AskedPipelineJob {
   const { image, services, environment, timeoutSeconds, variables, hiddenVariables } = request;
   const { pullPolicies, dockerUser, kubernetesUser } = request;
   return {
     name: jobName,
-    stage,
     tags: [...new Set([...classTags, ...jobTags])],
-    ...withoutAbsent({ image, pullPolicies, dockerUser, kubernetesUser, environment, timeoutSeconds }),
+    ...withoutAbsent({ stage, image, pullPolicies, dockerUser, kubernetesUser, environment, timeoutSeconds }),
     ...(services !== undefined && services.length > 0 && { services }),
     ...(variables !== undefined && Object.keys(variables).length > 0 && { variables }),
     ...withoutAbsent({ hiddenVariables }),

@@ -57,6 +57,7 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
 const ELSEWISE: ReadonlySet<unknown> = new Set([
   'unknown',
   'unreadable',
+  'unrecorded',
   'unknown_subject',
   'unknown_group',
   'only_days',

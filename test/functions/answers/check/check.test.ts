@@ -136,3 +136,42 @@ test('a thousand jobs read each counter once', async () => {
   expect((await house.check({ jobs })).total.jobs).toBe(1_000);
   expect(house.reads.counters - before).toBeLessThanOrEqual(6);
 });
+
+test('a job once more is asked about as it was then, on top of what it used', async () => {
+  const house = await live({ disclose: { default: 'all' } });
+  const image = 'alpine:3.22';
+  await house.ask([aJob(4711, { image }), aJob(4712, { image: 'node:24' })]);
+  const one = (await house.check({})).jobs[0]?.costMicros ?? 0;
+  const again = await house.read.check({ rerun: 4711 }, USERS.job);
+  if (again.outcome !== 'checked') throw new Error(again.outcome);
+  expect(again.pipeline).toMatchObject({
+    place: { subject: 'project/1' },
+    jobs: [{ name: 'unit', outcome: 'admitted', costMicros: one }],
+  });
+  const cards = again.pipeline.limits.find(
+    ({ subject, limit }) => subject === 'group/104' && limit === 'money-month',
+  );
+  expect(cards).toMatchObject({ asked: one, left: 3_000_000 - one });
+  const rejected = await house.read.check({ rerun: 4712 }, USERS.viewer);
+  expect(rejected).toMatchObject({
+    pipeline: { jobs: [{ outcome: 'rejected', reasons: [{ rule: 'images' }] }] },
+  });
+});
+
+test.each([
+  ['another project’s job', 4711, 'job of another subtree'],
+  ['a job of another subtree', 4711, 'viewer of another subtree'],
+  ['a job that is not there', 4799, 'finance'],
+] as const)('%s is not told of once more', async (_, rerun, who) => {
+  const house = await live();
+  await house.ask([aJob(4711)]);
+  expect(await house.read.check({ rerun }, USERS[who])).toEqual({ outcome: 'unknown' });
+});
+
+test('how long it will run may be said', async () => {
+  const { check } = await live();
+  const [short, long] = (
+    await check({ jobs: [60, 600].map((estimateSeconds) => ({ ...unit, estimateSeconds })) })
+  ).jobs;
+  expect(long?.costMicros).toBe(10 * (short?.costMicros ?? 0));
+});
