@@ -15,6 +15,7 @@ import type {
 } from '../core/limits/index.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
 import type { Budgets, BudgetsQuery, OwnLimit } from './budgets/model.ts';
+import type { AskedPipeline, PipelineAnswer } from './check/model.ts';
 import type { CoverageQuery, CoverageView } from './coverage/model.ts';
 import type { ExceptionRow } from './exceptions/model.ts';
 import type { JobAnswer } from './job/model.ts';
@@ -46,6 +47,8 @@ export interface ConsoleReader {
   exceptions(subject: string | undefined, viewer: Viewer): Promise<readonly ExceptionRow[]>;
   /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page. */
   job(word: string, viewer: Viewer): Promise<JobAnswer>;
+  /** What the jobs of a pipeline would meet now, and what is left of the limits they would take of. Writes nothing. */
+  check(asked: AskedPipeline, viewer: Viewer): Promise<PipelineAnswer>;
   shadow(asked: ShadowQuery, viewer: Viewer): Promise<ShadowView>;
   /** Where groups stand on the way to enforcing, and what their next step needs. */
   rollout(asked: RolloutQuery, viewer: Viewer): Promise<RolloutView>;

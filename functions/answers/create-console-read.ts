@@ -4,6 +4,7 @@ import { backtestOf } from './backtest/backtest-view.ts';
 import type { EditComparison } from './backtest/compare-recent.ts';
 import { budgetsOf } from './budgets/budgets.ts';
 import { ownLimitsOf } from './budgets/own-limits.ts';
+import { checkOf } from './check/check-pipeline.ts';
 import type { ConsoleReader } from './contract.ts';
 import { coverageViewOf } from './coverage/coverage-view.ts';
 import { exceptionsOf } from './exceptions/exceptions.ts';
@@ -54,6 +55,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     ownLimits: ownLimitsOf(reading),
     exceptions: exceptionsOf(reading),
     job: explainJob(reading),
+    check: checkOf(reading),
     shadow: shadowViewOf(reading),
     rollout: rolloutOf(reading),
     rolloutForecast: rolloutForecastOf(reading),

@@ -5,21 +5,26 @@ import type { Roles } from '../core/signin/index.ts';
 /** `theirs`: the door is open, and behind it read models and desk show and change nothing outside of their subtree. */
 type Access = 'no' | 'theirs' | 'yes';
 
-/** What somebody is; `none` is signed in and in none of the groups that make a role. */
-type Standing = 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
+/** What somebody is; `none` is signed in and in none of the groups that make a role, `job` is a CI job and no person. */
+type Standing = 'job' | 'none' | 'viewer' | 'owner' | 'finance' | 'admin';
 
-type Row = Readonly<Record<Standing, Access>>;
+/** Jobs are let in where it says so, and nowhere else. */
+type Row = Readonly<Record<Exclude<Standing, 'job'>, Access>> & { readonly job?: Access };
 
 /** Keyed by method and path: `GET /groups/:id`. */
 export type AccessTable = Readonly<Record<string, Row>>;
 
-/** Whoever is signed in. */
+/** Every person who is signed in. */
 export const ANYBODY: Row = { none: 'yes', viewer: 'yes', owner: 'yes', finance: 'yes', admin: 'yes' };
 export const LOOK: Row = { none: 'no', viewer: 'theirs', owner: 'theirs', finance: 'yes', admin: 'yes' };
+/** What a job may ask about its own project, too. */
+export const LOOK_OR_JOB: Row = { ...LOOK, job: 'theirs' };
 export const EDIT: Row = { none: 'no', viewer: 'no', owner: 'theirs', finance: 'yes', admin: 'yes' };
 export const EVERYTHING: Row = { none: 'no', viewer: 'no', owner: 'no', finance: 'yes', admin: 'yes' };
 
-export function standingsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: Roles): readonly Standing[] {
+export function standingsOf(roles: Roles): readonly Standing[] {
+  const { admin, finance, ownedGroupIds, viewerGroupIds, jobOfProjectId } = roles;
+  if (jobOfProjectId !== undefined) return ['job'];
   const standings: Standing[] = ['none'];
   if (viewerGroupIds.length > 0) standings.push('viewer');
   if (ownedGroupIds.length > 0) standings.push('owner');
@@ -31,7 +36,7 @@ export function standingsOf({ admin, finance, ownedGroupIds, viewerGroupIds }: R
 /** @param route - one that is not in the table is nobody's. */
 export const mayEnter = (table: AccessTable, route: string, roles: Roles): boolean => {
   const row = table[route];
-  return row !== undefined && standingsOf(roles).some((standing) => row[standing] !== 'no');
+  return row !== undefined && standingsOf(roles).some((standing) => (row[standing] ?? 'no') !== 'no');
 };
 
 /** `an owner of the group, of finance or an administrator`. */

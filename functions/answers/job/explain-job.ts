@@ -71,7 +71,7 @@ const unknown = (jobId: number): JobAnswer => ({
 });
 
 /** A job is theirs by the group it was decided in, or by the one its project is in now. */
-function isTheirs({ facts: { groupId, projectId } }: JobRecord, scope: Scope): boolean {
+export function isTheirs({ facts: { groupId, projectId } }: JobRecord, scope: Scope): boolean {
   if (scope.seesAll) return true;
   return (
     (groupId !== undefined && scope.seesGroup(groupId)) ||

@@ -17,6 +17,7 @@ export interface Scope {
 const GROUP_OR_PROJECT = /^(group|project)\/(\d{1,15})$/;
 
 export function scopeOf(roles: Roles, directory: Directory): Scope {
+  if (roles.jobOfProjectId !== undefined) return scopeOfJob(roles.jobOfProjectId);
   const seesAll = roles.admin || roles.finance;
   const seen = new Set([...roles.ownedGroupIds, ...roles.viewerGroupIds]);
   const owned = new Set(roles.ownedGroupIds);
@@ -38,6 +39,15 @@ export function scopeOf(roles: Roles, directory: Directory): Scope {
     },
   };
 }
+
+/** Its own project and nothing around it: what groups above have left is told as far as they disclose it. */
+const scopeOfJob = (projectId: number): Scope => ({
+  seesAll: false,
+  groupIds: new Set(),
+  seesGroup: () => false,
+  ownsGroup: () => false,
+  sees: (subject) => placeOfSubject(subject) === `project/${projectId}`,
+});
 
 /** The groups as they are now, with the way down. */
 export interface Places {

@@ -1,5 +1,5 @@
 /** Who may call what: the table that the API enforces before anything else runs. Denied unless it stands here. */
-import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK } from '../access.ts';
+import { type AccessTable, ANYBODY, EDIT, EVERYTHING, LOOK, LOOK_OR_JOB } from '../access.ts';
 
 /** Keyed by method and path below `/api/v1`. */
 export const ACCESS: AccessTable = {
@@ -7,14 +7,15 @@ export const ACCESS: AccessTable = {
   'GET /me': ANYBODY,
   'GET /groups': LOOK,
   'GET /groups/:id': LOOK,
-  'GET /projects/:id': LOOK,
+  'GET /projects/:id': LOOK_OR_JOB,
   'GET /runner-classes/:name': EVERYTHING,
   'GET /instance': EVERYTHING,
-  'GET /budgets': LOOK,
+  'GET /budgets': LOOK_OR_JOB,
   'GET /limits/own': LOOK,
   'GET /exceptions': LOOK,
   'GET /usage': LOOK,
-  'GET /jobs/:word': LOOK,
+  'GET /jobs/:word': LOOK_OR_JOB,
+  'POST /check': LOOK_OR_JOB,
   'GET /shadow': LOOK,
   'GET /rollout': LOOK,
   'POST /rollout/forecast': EDIT,

@@ -12,6 +12,7 @@ import { ACCESS } from './access.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { apiError, UNREADABLE } from './api-error.ts';
 import { budgetRoutes } from './budget-routes.ts';
+import { checkRoutes } from './check-routes.ts';
 import { closedRoutes } from './closed-routes.ts';
 import { csvRoutes } from './csv-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
@@ -60,6 +61,7 @@ export function createApi(deps: ApiDeps) {
   const api = app
     .route('/', readRoutes(deps))
     .route('/', budgetRoutes(deps))
+    .route('/', checkRoutes(deps))
     .route('/', statementRoutes(deps))
     .route('/', closedRoutes(deps))
     .route('/', limitRoutes(deps))

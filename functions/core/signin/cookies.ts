@@ -8,6 +8,10 @@ const ID = /^[\w-]{43}$/;
 export const bearerOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
 
+/** Three parts with points between, the last of them perhaps empty: what a job sends. Whether it holds is another question. */
+export const jobTokenOf = (c: Context): string | undefined =>
+  /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
+
 /** One cookie that only this address sets and reads, and that no script sees. */
 export interface IdCookie {
   /** Undefined: there is none, or it is none of ours. */

@@ -5,6 +5,7 @@ import { bearerOf, idCookie } from './cookies.ts';
 import { deviceRoutes } from './device-routes.ts';
 import { DeviceSignIn } from './device-sign-in.ts';
 import { GitLabSignIn } from './gitlab-sign-in.ts';
+import { JobTokens } from './job-tokens.ts';
 import { CALLBACK_PATH, ownAddress } from './own-address.ts';
 import { PendingSignIns } from './pending-sign-ins.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
@@ -45,6 +46,8 @@ export interface SignInOptions {
   readonly sessionLimit?: RateLimit;
   /** For cookies that open no session. @default 300 a minute from one address */
   readonly strangerLimit?: RateLimit;
+  /** For jobs that ask by their own token. @default 60 a minute of one project */
+  readonly jobLimit?: RateLimit;
 }
 
 export interface SignIn {
@@ -61,6 +64,8 @@ const SIGN_INS_PER_MINUTE = 30;
 const REQUESTS_PER_MINUTE = 600;
 /** An office that comes back from lunch, all at once, with a few tabs each. A browser sends such a cookie once: it is cleared. */
 const STRANGERS_PER_MINUTE = 300;
+/** A job asks once. */
+const JOBS_PER_MINUTE = 60;
 
 /**
  * Signing in with GitLab. While GitLab is asked the browser has a sealed cookie for ten minutes that ties the answer to it:
@@ -80,11 +85,13 @@ export function createSignIn(options: SignInOptions): SignIn {
     options.sessionLimit ?? rateLimit({ max: REQUESTS_PER_MINUTE, windowMs: MINUTE_MS, clock });
   const strangerLimit =
     options.strangerLimit ?? rateLimit({ max: STRANGERS_PER_MINUTE, windowMs: MINUTE_MS, clock });
+  const jobLimit = options.jobLimit ?? rateLimit({ max: JOBS_PER_MINUTE, windowMs: MINUTE_MS, clock });
+  const jobs = new JobTokens({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
   const sessionCookie = idCookie('tollgate-session', { secure });
   const pendings = new PendingSignIns({ clientSecret: options.clientSecret, clock, secure });
   const refuse = refusals(render);
   const guard = requireUser({
-    ...{ sessions, sessionCookie, sessionLimit, strangerLimit, origin, refuse, log },
+    ...{ sessions, sessionCookie, sessionLimit, strangerLimit, jobs, jobLimit, origin, refuse, log },
     addressOf: options.addressOf,
   });
 

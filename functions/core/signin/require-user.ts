@@ -2,8 +2,9 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Log } from '../environment/index.ts';
 import { wantsPage } from './answers.ts';
-import { bearerOf, type IdCookie } from './cookies.ts';
+import { bearerOf, type IdCookie, jobTokenOf } from './cookies.ts';
 import { hasCsrfToken, isFromHere, isSafe } from './forgery.ts';
+import type { JobTokens } from './job-tokens.ts';
 import { knownSessions } from './known-sessions.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Refusals } from './refusals.ts';
@@ -17,6 +18,9 @@ interface RequireUserDeps {
   readonly sessions: Sessions;
   readonly sessionCookie: IdCookie;
   readonly sessionLimit: RateLimit;
+  readonly jobs: Pick<JobTokens, 'read'>;
+  /** Of all jobs of a project together. */
+  readonly jobLimit: RateLimit;
   /** For cookies that open no session, per address: each of them costs a read of the table. */
   readonly strangerLimit: RateLimit;
   readonly addressOf: (c: Context) => string;
@@ -27,13 +31,36 @@ interface RequireUserDeps {
 }
 
 /**
- * Lets through whoever is signed in, as `c.var.user`. A page that somebody opens leads to the sign-in and back; everything
+ * Lets through whoever is signed in, as `c.var.user`, and jobs with a token of their own, which asks no table. A page that somebody opens leads to the sign-in and back; everything
  * else gets 401. Put a limit on the body before it: it reads forms to find the CSRF token.
  */
 export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv> {
-  const { sessions, sessionCookie, sessionLimit, strangerLimit, addressOf, origin, refuse, log } = deps;
+  const {
+    sessions,
+    sessionCookie,
+    sessionLimit,
+    strangerLimit,
+    addressOf,
+    origin,
+    refuse,
+    log,
+    jobs,
+    jobLimit,
+  } = deps;
   const known = knownSessions();
   return createMiddleware<SignInEnv>(async (c, next) => {
+    const jobToken = jobTokenOf(c);
+    if (jobToken !== undefined) {
+      const job = await jobs.read(jobToken).catch(asSignInError);
+      if (job instanceof SignInError) {
+        log.warn('job refused', { code: job.code, reason: job.sentence });
+        return refuse.signIn(c, job);
+      }
+      const waitJobs = jobLimit.take(job.sessionId);
+      if (waitJobs !== undefined) return refuse.tooMany(c, waitJobs);
+      c.set('user', job);
+      return next();
+    }
     const bearer = bearerOf(c);
     const id = bearer ?? sessionCookie.read(c);
     const isStranger = id !== undefined && !known.has(secretHashOf(id));

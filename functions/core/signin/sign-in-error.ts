@@ -9,6 +9,10 @@ const SPECS = {
   user_refused: { status: 403, retryable: false },
   /** Nobody set up signing in from a terminal. */
   no_device_sign_in: { status: 404, retryable: false },
+  /** A job's id_token that does not hold: signature, audience, issuer, time or what it says. */
+  job_token_invalid: { status: 401, retryable: false },
+  /** It holds, and its job runs code of another project. */
+  job_of_fork: { status: 403, retryable: false },
   /** GitLab, or what is needed to ask it, is out of reach or not set up. */
   gitlab_unavailable: { status: 503, retryable: true },
   /** The table of sessions gave no answer we can use. */

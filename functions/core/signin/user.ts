@@ -5,11 +5,13 @@ export interface Roles {
   readonly ownedGroupIds: readonly number[];
   /** The owned ones are among them. */
   readonly viewerGroupIds: readonly number[];
+  /** A CI job of this project, and no person: it sees that project, and is nothing else of the above. */
+  readonly jobOfProjectId?: number;
 }
 
 /** Who is signed in, for the length of one request. */
 export interface User {
-  /** GitLab's id of the user. */
+  /** GitLab's id of the user; 0 of a job. */
   readonly id: number;
   readonly username: string;
   readonly name: string;

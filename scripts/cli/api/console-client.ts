@@ -3,7 +3,7 @@ import { apiClient } from '../../../functions/console/api/client.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import { ENV_CONSOLE, keptSession, originOf } from '../login/kept-sessions.ts';
+import { ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../login/kept-sessions.ts';
 import { type ApiClient, answeredInProcess } from './api-in-process.ts';
 
 /** A month of a large instance takes a while. */
@@ -23,14 +23,21 @@ export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'
   return named ? originOf(named) : undefined;
 }
 
+/** Whether there is a way in: a job's token, or the session of somebody who signed in from here. */
+export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
+  Boolean(env[ENV_ID_TOKEN]) || keptSession(origin, env) !== undefined;
+
 /** @throws {UsageError} if nobody is signed in there. */
 export function consoleClient(
   origin: string,
   { env }: Pick<TerminalIo, 'env'>,
   send: typeof fetch = fetch,
 ): ApiClient {
-  const session = keptSession(origin, env);
-  if (session === undefined) throw new UsageError(`not signed in; expected tollgate login ${origin} before`);
+  const session = env[ENV_ID_TOKEN] || keptSession(origin, env);
+  if (session === undefined)
+    throw new UsageError(
+      `not signed in; expected tollgate login ${origin} before, or a job's id_token in $${ENV_ID_TOKEN}`,
+    );
   return apiClient({
     origin,
     session,

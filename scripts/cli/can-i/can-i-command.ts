@@ -1,6 +1,7 @@
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { consoleAsked } from '../api/console-client.ts';
 import { PLACE_FLAGS_HELP, readNow } from '../evaluation/place-flags.ts';
 import { LEDGER_FLAGS, type LedgerFlags } from '../ledger/ledger-flags.ts';
 import { type LedgerAccess, type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
@@ -8,6 +9,7 @@ import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { answerCanI, type CanIAnswer } from './answer.ts';
 import { answerJson } from './answer-json.ts';
 import { answerText } from './answer-text.ts';
+import { canIByConsole } from './console-can-i.ts';
 import { REQUEST_FLAGS, type SyntheticRequest, syntheticRequest } from './synthetic-request.ts';
 
 /** Far from the table and just signed in, the first read may take a while. */
@@ -38,13 +40,16 @@ Counters
   --ledger <local | table>  read what the counters show now: those of npm start on this machine, or of a DynamoDB
                           table (default: none is read, all are taken as empty)
   --instance <host>, --region <region>, --endpoint <url>   of the table
+  --console <url>         ask a console, with the limits in force there; after tollgate login, or in a job of CI by its
+                          id_token in TOLLGATE_ID_TOKEN, of whose own project it is then
+  --rerun <job>           ask it about this job once more: 4711, or the address of its page   (console: $TOLLGATE_CONSOLE)
 
 Documents
 ${RULES_FLAGS_HELP}
 
   --json                  one object with everything
 
-Exit codes: 0 admitted, 1 the ledger does not answer, 2 would be rejected, 3 wrong usage or an invalid document`;
+Exit codes: 0 admitted, 1 the ledger or console does not answer, 2 would be rejected, 3 wrong usage or an invalid document`;
 
 /** @param open - tests open a ledger of their own. */
 export const canICommandOn = (open: OpenLedger): Command => ({
@@ -57,8 +62,13 @@ export const canICommandOn = (open: OpenLedger): Command => ({
 export const canICommand: Command = canICommandOn(openLedger);
 
 async function canI(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
-  const { values } = readFlags(args, { ...REQUEST_FLAGS, ...RULES_FLAGS, ...LEDGER_FLAGS });
+  const { values } = readFlags(args, { ...REQUEST_FLAGS, ...RULES_FLAGS, ...LEDGER_FLAGS, rerun: 'text' });
   const nowMs = readNow(values.now, io.nowMs);
+  const isForConsole = values.console !== undefined || values.rerun !== undefined;
+  const origin = isForConsole ? consoleAsked(values, io) : undefined;
+  if (origin !== undefined) return canIByConsole(values, origin, nowMs, io);
+  if (values.rerun !== undefined)
+    throw new UsageError('--rerun: is asked of a console; expected --console <url>, or $TOLLGATE_CONSOLE');
   const asked = syntheticRequest(values, readRules(values, io), nowMs);
   const { answer, ledger } = await withLedger(values, io, open, (books) => ask(asked, nowMs, books));
   if (values.json) {

@@ -72,11 +72,14 @@ export function syntheticRequest(
   };
 }
 
-function estimatorOf(minutes: string | undefined): Estimator {
-  if (minutes === undefined) return timeoutEstimator;
-  const seconds = readWhole('minutes', minutes, 1, MINUTES_MAX) * 60;
-  return { estimateSeconds: () => seconds };
+function estimatorOf(text: string | undefined): Estimator {
+  const minutes = minutesOf(text);
+  return minutes === undefined ? timeoutEstimator : { estimateSeconds: () => minutes * 60 };
 }
+
+/** @throws {UsageError} */
+export const minutesOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : readWhole('minutes', text, 1, MINUTES_MAX);
 
 function durationOf(text: string): number {
   const seconds = parseDuration(text);

@@ -22,6 +22,8 @@ import { checkJson } from './check-json.ts';
 import { checkMarkdown } from './check-markdown.ts';
 import { checkText } from './check-text.ts';
 import { codeQuality } from './code-quality.ts';
+import { rejectingNow } from './console-lines.ts';
+import { consoleStep } from './console-step.ts';
 import { noteStep } from './note-step.ts';
 import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
@@ -39,6 +41,7 @@ const FLAGS = {
   before: 'text',
   markdown: 'text',
   note: 'switch',
+  console: 'text',
 } as const;
 
 const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
@@ -52,8 +55,8 @@ Reads the file and what it includes from the same repository, offline. Includes 
 rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
 --variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
 the default branch is main. A variable in an image, a service or a tag that neither the file nor a flag sets may be in
-GitLab's settings: what hangs on it is "not sure". Manual jobs are taken to run. Counters are not read, so a job that
-is "ok" may still meet a limit that is used up.
+GitLab's settings: what hangs on it is "not sure". Manual jobs are taken to run. Counters are read with --console only:
+without it a job that is "ok" may still meet a limit that is used up.
 
 Where
 ${PLACE_FLAGS_HELP}
@@ -69,19 +72,21 @@ How
   --before <dir | file>   the pipeline of the target branch, under the same rules: what it costs is told beside
   --markdown <file>       also write the check as a merge request shows it
   --note                  in a job of a merge request: keep one note with it, by the token in TOLLGATE_NOTE_TOKEN
+  --console <url>         also ask a console: what is left of the limits, and what they would reject now; after tollgate
+                          login, or in a job by its id_token in TOLLGATE_ID_TOKEN   (default: $TOLLGATE_CONSOLE)
   --json                  one object with everything
 
 Documents
 ${RULES_FLAGS_HELP}
 
-Exit codes: 0 no rule rejects a job, 1 none does but the note failed, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
+Exit codes: 0 no rule rejects a job, 1 none does but the note or the console failed, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
 
 export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
 
 async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'one folder or .gitlab-ci.yml' });
   const nowMs = readNow(values.now, io.nowMs);
-  const rules = rulesFor(values.class, readRules(values, io), nowMs);
+  const { rules, classTags } = rulesFor(values.class, readRules(values, io), nowMs);
   const { file, folder } = pipelineFile(words[0], io.cwd);
   const place = readPlaceFlags(values, rules.directory);
   const shown = relative(io.cwd, file) || basename(file);
@@ -102,13 +107,16 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   };
   const check = checkOf(file);
   const before = values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
+  const { variables } = rules.policy;
+  const told = await consoleStep(check, { ...options, variables, console: values.console, classTags }, io);
+  const { now } = told;
   const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
     const path = values[flag];
     if (path !== undefined) writeReport(flag, resolve(io.cwd, path), text());
   };
   write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
-  write('markdown', () => checkMarkdown(check, before));
-  const noted = values.note ? await noteStep(checkMarkdown(check, before), io) : EXIT.ok;
+  write('markdown', () => checkMarkdown(check, before, now));
+  const noted = values.note ? await noteStep(checkMarkdown(check, before, now), io) : EXIT.ok;
   if (values.json) {
     const about = {
       pipeline: shown,
@@ -117,17 +125,25 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
       policyVersion: rules.policy.version,
       limitsVersion: rules.limits.version,
     };
-    io.out(`${JSON.stringify(checkJson(check, before, about))}\n`);
+    io.out(`${JSON.stringify(checkJson(check, before, about, now))}\n`);
   } else {
     const paint = paintWhen(io.colours);
     io.out(`${wrapped(aboutText(shown, place, nowMs, rules), io.columns, '  ')}\n\n`);
-    io.out(checkText(check, before, { columns: io.columns, paint, verbose: values.verbose }));
+    io.out(checkText(check, before, { columns: io.columns, paint, verbose: values.verbose }, now));
   }
-  return countOf(check, 'rejected') > 0 ? EXIT.wouldReject : noted;
+  const isRejected = countOf(check, 'rejected') > 0 || rejectingNow(check, now).length > 0;
+  return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? told.code : noted;
 }
 
-const rulesFor = (name: string | undefined, rules: FileRules, nowMs: number): FileRules =>
-  name === undefined ? rules : { ...rules, policy: withClass(rules.policy, name, nowMs).policy };
+function rulesFor(
+  name: string | undefined,
+  rules: FileRules,
+  nowMs: number,
+): { readonly rules: FileRules; readonly classTags: readonly string[] } {
+  if (name === undefined) return { rules, classTags: [] };
+  const { policy, runnerClass } = withClass(rules.policy, name, nowMs);
+  return { rules: { ...rules, policy }, classTags: runnerClass.tags };
+}
 
 function timeoutOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { ruleJson } from '../evaluation/rule-json.ts';
+import type { ConsoleCheck } from './console-step.ts';
 import type { JobCheck } from './job-check.ts';
 import { countOf, type PipelineCheck } from './pipeline-check.ts';
 
@@ -11,6 +12,7 @@ export function checkJson(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
   about: Readonly<Record<string, unknown>>,
+  now?: ConsoleCheck,
 ): object {
   const { pipeline } = check;
   return {
@@ -20,6 +22,8 @@ export function checkJson(
     total: totalJson(check),
     ...(before !== undefined && { before: totalJson(before) }),
     limits: check.limits.map(({ counter: _, ...ask }) => ask),
+    /** What a console said of the same jobs, in their order. */
+    ...(now !== undefined && { now }),
     notFetched: pipeline.notFetched,
     bridges: pipeline.bridges,
     problems: pipeline.problems,

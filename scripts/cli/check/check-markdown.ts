@@ -1,6 +1,8 @@
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { askText } from '../evaluation/limit-ask.ts';
+import { asksAndLeftText, hiddenText, rejectedNow, rejectingNow } from './console-lines.ts';
+import type { ConsoleCheck } from './console-step.ts';
 import { type PipelineFinding, rejecting, untelling } from './findings.ts';
 import { shortenedName } from './job-rows.ts';
 import { countOf, type PipelineCheck } from './pipeline-check.ts';
@@ -16,13 +18,24 @@ const TEXT_COLUMNS_MAX = 400;
  * it for a quick action, a mention or a table.
  *
  * @param before - the pipeline of the target branch.
+ * @param now - what a console said.
  */
-export function checkMarkdown(check: PipelineCheck, before: PipelineCheck | undefined): string {
+export function checkMarkdown(
+  check: PipelineCheck,
+  before: PipelineCheck | undefined,
+  now?: ConsoleCheck,
+): string {
   const { jobs, currency } = check;
   const parts = [
     `### Tollgate: ${costLine(check, before)}`,
-    totalsTable(check, before),
+    totalsTable(check, before, now),
     listed('Would be rejected', findingLines(rejecting(jobs, currency)), FINDINGS_SHOWN),
+    listed(
+      'Would be rejected now, as the limits stand',
+      findingLines(rejectingNow(check, now)),
+      FINDINGS_SHOWN,
+    ),
+    ...(now === undefined ? [] : [leftPart(now)]),
     listed('Cannot tell', findingLines(untelling(jobs, currency)), FINDINGS_SHOWN),
     ...(before === undefined ? [] : [listed('Costs that change', changeLines(check, before), CHANGES_SHOWN)]),
     listed('One run asks of the limits, as estimated', limitLines(check), LIMITS_SHOWN),
@@ -40,7 +53,7 @@ function costLine({ costMicros, currency }: PipelineCheck, before: PipelineCheck
   return `${now}, ${money(Math.abs(more), currency)} ${more > 0 ? 'more' : 'less'} than before`;
 }
 
-function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined): string {
+function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined, now?: ConsoleCheck): string {
   const both = before === undefined ? [check] : [check, before];
   const row = (title: string, text: (each: PipelineCheck) => string | number): string =>
     `| ${[title, ...both.map(text)].join(' | ')} |`;
@@ -50,6 +63,13 @@ function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined): s
     row('Cost of a run', ({ costMicros, currency }) => money(costMicros, currency)),
     row('Jobs', ({ jobs }) => jobs.length),
     row('Would be rejected', (each) => countOf(each, 'rejected')),
+    ...(now === undefined
+      ? []
+      : [
+          row('Would be rejected now, by what is left', (each) =>
+            each === check ? rejectedNow(check, now) : '',
+          ),
+        ]),
     row('Not sure', (each) => countOf(each, 'not sure')),
     row('Depend on rules', ({ jobs }) => jobs.filter(({ job }) => job.dependsOn !== undefined).length),
   ].join('\n');
@@ -88,6 +108,16 @@ function costByEntry({ jobs }: PipelineCheck): ReadonlyMap<string, number> {
   for (const { job, terms } of jobs)
     costs.set(job.definedAs, (costs.get(job.definedAs) ?? 0) + terms.costMicros);
   return costs;
+}
+
+function leftPart(now: ConsoleCheck): string {
+  const lines = now.limits.map((row) => {
+    const what = `${code(row.limit)} of ${code(row.label)}: ${code(asksAndLeftText(row, now.currency))}`;
+    return row.fits ? what : `${what}, **more than is left**`;
+  });
+  const hidden = hiddenText(now);
+  const all = listed(`Left now, in ${code(now.place.path)}`, lines, LIMITS_SHOWN);
+  return [all, hidden].filter((part) => part !== '').join('\n\n');
 }
 
 const limitLines = ({ limits, currency }: PipelineCheck): readonly string[] =>

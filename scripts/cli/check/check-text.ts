@@ -5,6 +5,8 @@ import { askText } from '../evaluation/limit-ask.ts';
 import { ruleTable } from '../evaluation/rule-table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { conditionRows, conditionsText } from './conditions-text.ts';
+import { leftSection, rejectedNow, rejectingNow } from './console-lines.ts';
+import type { ConsoleCheck } from './console-step.ts';
 import { findingRows } from './finding-rows.ts';
 import { type PipelineFinding, rejecting, untelling, watching } from './findings.ts';
 import type { JobCheck } from './job-check.ts';
@@ -19,15 +21,22 @@ interface Layout {
 }
 
 /** The check for people: jobs, findings, limits, what is not known, and the sum in the last line. */
-export function checkText(check: PipelineCheck, before: PipelineCheck | undefined, layout: Layout): string {
+export function checkText(
+  check: PipelineCheck,
+  before: PipelineCheck | undefined,
+  layout: Layout,
+  now?: ConsoleCheck,
+): string {
   const { jobs, currency, pipeline } = check;
   return [
     createdText(check, layout),
     jobsText(check, layout),
     findingsText('Would be rejected', rejecting(jobs, currency), layout),
+    findingsText('Would be rejected now, as the limits stand', rejectingNow(check, now), layout),
     findingsText('Cannot tell', untelling(jobs, currency), layout),
     findingsText('Only watched, the job runs', watching(jobs, currency), layout),
-    limitsText(check, layout),
+    limitsText(check, layout, now),
+    ...(now === undefined ? [] : [leftSection(now, layout)]),
     dependsText(check, layout),
     leftOutText(check, layout),
     listText('Includes not fetched: what they define or change is missing here', pipeline.notFetched, layout),
@@ -39,7 +48,7 @@ export function checkText(check: PipelineCheck, before: PipelineCheck | undefine
     listText('Perhaps not as meant', pipeline.warnings, layout),
     listText('Not understood', pipeline.problems, layout),
     ...(layout.verbose ? jobs.map((job) => rulesText(job, currency, layout)) : []),
-    `${summaryText(check, before, layout.paint)}\n`,
+    `${summaryText(check, before, layout.paint, now)}\n`,
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -118,7 +127,7 @@ function findingText(finding: PipelineFinding, { columns, paint }: Layout): stri
   return `${head}\n${paint.dim(advice)}${table([{}, {}], findingRows(finding, columns), columns)}`;
 }
 
-function limitsText(check: PipelineCheck, { columns, paint }: Layout): string {
+function limitsText(check: PipelineCheck, { columns, paint }: Layout, now?: ConsoleCheck): string {
   const { limits, currency } = check;
   if (limits.length === 0) return '';
   const rows = limits.map((ask) => [
@@ -130,7 +139,7 @@ function limitsText(check: PipelineCheck, { columns, paint }: Layout): string {
   const title = paint.strong(
     `${some ? 'Without the rejected jobs one' : 'One'} run asks of the limits, as estimated`,
   );
-  const note = '  How much of them is left is not read here; tollgate can-i --ledger tells.';
+  const note = '  How much of them is left is not read here; --console tells.';
   const tight = limits
     .filter(({ exceeds }) => exceeds)
     .map(({ limit, subjectLabel, perStage }) => {
@@ -138,7 +147,7 @@ function limitsText(check: PipelineCheck, { columns, paint }: Layout): string {
       const text = `  ${what} more than the whole ${limit} of ${printable(subjectLabel)}: some jobs would be rejected.`;
       return paint.warn(wrapped(text, columns, '    '));
     });
-  return `${title}\n${table([{}, {}, {}], rows, columns)}${[...tight, paint.dim(note)].join('\n')}\n`;
+  return `${title}\n${table([{}, {}, {}], rows, columns)}${[...tight, ...(now === undefined ? [paint.dim(note)] : [])].map((line) => `${line}\n`).join('')}`;
 }
 
 const listText = (title: string, entries: readonly string[], layout: Layout): string =>
@@ -153,9 +162,15 @@ function rulesText({ job, results }: JobCheck, currency: string, { columns, pain
   return `${paint.strong(printable(job.name))}\n${ruleTable(results, currency, columns, paint)}`;
 }
 
-function summaryText(check: PipelineCheck, before: PipelineCheck | undefined, paint: Paint): string {
+function summaryText(
+  check: PipelineCheck,
+  before: PipelineCheck | undefined,
+  paint: Paint,
+  now?: ConsoleCheck,
+): string {
   const { jobs, costMicros, currency } = check;
   const rejected = countOf(check, 'rejected');
+  const late = rejectedNow(check, now);
   const unsure = countOf(check, 'not sure');
   const depends = jobs.filter(({ job }) => job.dependsOn !== undefined).length;
   const parts = [
@@ -164,6 +179,7 @@ function summaryText(check: PipelineCheck, before: PipelineCheck | undefined, pa
       ? []
       : [`before about ${amountText(before.costMicros, 'micros', currency, 'up')}`]),
     rejected === 0 ? paint.good('none would be rejected') : paint.bad(`${rejected} would be rejected`),
+    ...(late === 0 ? [] : [paint.bad(`${late} would be rejected now`)]),
     ...(unsure === 0 ? [] : [paint.warn(`${unsure} not sure`)]),
     ...(depends === 0 ? [] : [paint.warn(`${depends} ${depends === 1 ? 'depends' : 'depend'} on rules`)]),
   ];

@@ -7,11 +7,14 @@ import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
-import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
+import { answeredInProcess } from '../api/api-in-process.ts';
+import { consoleAsked, consoleClient } from '../api/console-client.ts';
+import { LEDGER_FLAGS, LEDGER_FLAGS_HELP, type LedgerFlags } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
+import { RULES_FLAGS, RULES_FLAGS_HELP, type RulesFlags } from '../rules-flags.ts';
 import { openRulesInForce } from '../rules-in-force.ts';
+import { consoleExplanationText } from './console-explanation.ts';
 import { explanationText } from './explanation-text.ts';
 
 /** Far from the table and just signed in, the first read may take a while. */
@@ -22,6 +25,7 @@ const HELP = `tollgate explain <job id | decision id> [flags]
 Why was this job decided as it was? Every rule: what it said then and what it says now; every counter: its numbers
 then and now; price, versions and the text the developer read. Only reads: no counter is touched.
 Limits and groups are those that are live beside the ledger, unless a file is named or nothing is live.
+With --console it tells what the job's page shows you; in a job of CI by its id_token in TOLLGATE_ID_TOKEN.
 Times are those of $TOLLGATE_ROLLUP_ZONE, else of UTC; --json has Unix milliseconds.
 
   <job id>             4711, or the address of the job's page; explains the last decision about it
@@ -30,7 +34,7 @@ ${LEDGER_FLAGS_HELP}
 ${RULES_FLAGS_HELP}
   --json               the whole explanation as one JSON object
 
-Exit codes: 0 found, 1 the ledger does not answer, 3 no such decision, wrong usage or invalid documents`;
+Exit codes: 0 found, 1 the ledger or console does not answer, 3 no such decision, wrong usage or invalid documents`;
 
 /** @param open - tests open a ledger of their own. */
 export const explainCommandOn = (open: OpenLedger): Command => ({
@@ -54,6 +58,8 @@ async function explain(args: readonly string[], io: TerminalIo, open: OpenLedger
   const read = parseJobReference(word);
   if (!read.ok) throw new UsageError(read.problems.join('; '));
   const reference = read.value;
+  const origin = consoleOf(values, io);
+  if (origin !== undefined) return explainByConsole(word, origin, values.json, io);
   const ledger = await open(values, io);
   try {
     const [record] = await ledger.store.readRecords([reference.jobId], { timeoutMs: READ_TIMEOUT_MS });
@@ -78,6 +84,29 @@ async function explain(args: readonly string[], io: TerminalIo, open: OpenLedger
   } finally {
     await ledger.close();
   }
+}
+
+/** Undefined: a ledger is read. A file that is named is meant, and only a ledger is judged by it. */
+function consoleOf(flags: LedgerFlags & RulesFlags, io: TerminalIo): string | undefined {
+  const namesFile = [flags.policy, flags.limits, flags.directory].some((file) => file !== undefined);
+  if (!namesFile) return consoleAsked(flags, io);
+  if (flags.console === undefined) return undefined;
+  throw new UsageError(
+    '--console: has rules and limits of its own; expected no --policy, --limits or --directory',
+  );
+}
+
+async function explainByConsole(
+  word: string,
+  origin: string,
+  asJson: boolean,
+  io: TerminalIo,
+): Promise<ExitCode> {
+  const asking = consoleClient(origin, io).jobs[':word'].$get({ param: { word } });
+  const told = await answeredInProcess(asking);
+  const layout = { zone: rollupZone(io), columns: io.columns, paint: paintWhen(io.colours) };
+  io.out(asJson ? `${JSON.stringify(told)}\n` : consoleExplanationText(told, layout));
+  return EXIT.ok;
 }
 
 /** Undefined: it is the record that was asked for. */

@@ -16,8 +16,8 @@ export const LEDGER_FLAGS_HELP = `  --ledger <name>      whose books: local, tho
   --instance <host>    the GitLab the ledger is about (default: $${ENV_GITLAB_INSTANCE}, else the one the ledger remembers)
   --region <region>    of the table           (default: as the AWS tools are set up)
   --endpoint <url>     of DynamoDB, e.g. http://127.0.0.1:8000 for DynamoDB Local
-  --console <url>      asks a console instead, after tollgate login; for commands about limits, rollout, coverage and statements
-                       (default: $TOLLGATE_CONSOLE, unless a ledger is named)`;
+  --console <url>      asks a console instead, after tollgate login; explain, and commands about limits, rollout, coverage
+                       and statements          (default: $TOLLGATE_CONSOLE, unless a ledger is named)`;
 
 export interface LedgerFlags {
   readonly ledger?: string | undefined;

@@ -6,6 +6,8 @@ import { z } from 'zod';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 
 export const ENV_CONSOLE = 'TOLLGATE_CONSOLE';
+/** The `id_token` of a CI job, which asks in its own name. */
+export const ENV_ID_TOKEN = 'TOLLGATE_ID_TOKEN';
 
 const OWNER_ONLY = 0o600;
 const FOLDER_OWNER_ONLY = 0o700;

@@ -6,6 +6,7 @@ import {
   type TerminalIo,
 } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
+import { consoleAsked } from '../api/console-client.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { runTollgate } from '../run-tollgate.ts';
@@ -15,7 +16,8 @@ import { type CommandCall, mcpTools } from './mcp-tools.ts';
 const HELP = `tollgate mcp [flags]
 
 Answers over the Model Context Protocol on stdin and stdout, for editors and agents: can I afford this rerun, what is left of
-the budget, why was this job rejected, would such a job start. It only reads, and ends with its input.
+the budget, why was this job rejected, would such a job start. It only reads, and ends with its input. With --console no key
+is needed: it asks as whoever signed in with tollgate login.
 
 ${LEDGER_FLAGS_HELP}
 ${RULES_FLAGS_HELP}
@@ -43,10 +45,13 @@ async function serve(
   input: AsyncIterable<string | Uint8Array>,
 ): Promise<ExitCode> {
   const { values } = readFlags(args, { ...LEDGER_FLAGS, ...RULES_FLAGS });
-  const books = Object.entries(values).flatMap(([name, value]) =>
-    typeof value === 'string' ? [`--${name}=${value}`] : [],
+  const origin = consoleAsked(values, io);
+  const named = Object.entries(values).flatMap(([name, value]) =>
+    typeof value === 'string' && name !== 'console' ? [`--${name}=${value}`] : [],
   );
-  const tools = mcpTools(silently(io, commands), books);
+  const call = silently(io, commands);
+  // A console has limits and groups of its own; only what is made up is read by a policy from here.
+  const tools = origin === undefined ? mcpTools(call, named) : mcpTools(call, [`--console=${origin}`], named);
   for await (const line of linesOf(input)) {
     const answer = await mcpAnswer(line, tools, PROTOCOL_NAME_VERSION);
     if (answer !== undefined) io.out(`${answer}\n`);

@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import { expect } from 'vitest';
 import { BacktestAnswerSchema } from '../../../functions/answers/backtest/model.ts';
 import { BreakGlassStateSchema } from '../../../functions/answers/breakglass/model.ts';
+import { CheckedPipelineSchema } from '../../../functions/answers/check/model.ts';
 import type { ConsoleReader } from '../../../functions/answers/contract.ts';
 import { CoverageViewSchema } from '../../../functions/answers/coverage/model.ts';
 import { HistoryPageSchema, LogEntrySchema } from '../../../functions/answers/history/model.ts';
@@ -37,6 +38,7 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   overview: OverviewSchema,
   subject: SubjectViewSchema,
   job: z.object({ outcome: z.literal('found'), explanation: ExplainedSchema }),
+  check: z.object({ outcome: z.literal('checked'), pipeline: CheckedPipelineSchema }),
   shadow: ShadowViewSchema,
   rollout: RolloutViewSchema,
   rolloutForecast: RolloutForecastSchema,
@@ -57,6 +59,7 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
 const ELSEWISE: ReadonlySet<unknown> = new Set([
   'unknown',
   'unreadable',
+  'unrecorded',
   'unknown_subject',
   'unknown_group',
   'only_days',

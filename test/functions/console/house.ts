@@ -79,6 +79,8 @@ export const USERS = {
   'owner of another subtree': aUser('oskar', { ownedGroupIds: [200], viewerGroupIds: [200] }),
   finance: aUser('fritz', { finance: true }),
   admin: aUser('ada', { admin: true }),
+  job: aUser('job 9', { jobOfProjectId: 1 }),
+  'job of another subtree': aUser('job 10', { jobOfProjectId: 2 }),
 } as const;
 
 /** 900 a month on acme, 500 on payments, 3 on cards, 10 jobs at once there; beta may spend 100. */

@@ -79,6 +79,11 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
   'GET /exceptions': () => ({ path: '/exceptions?subject=group/104', elsewhere: 'left out' }),
   'GET /usage': () => ({ path: '/usage?subject=group/104', elsewhere: 'not there' }),
   'GET /jobs/:word': () => ({ path: '/jobs/4711', elsewhere: 'not there' }),
+  'POST /check': () => ({
+    path: '/check',
+    body: { project: 1, jobs: [{ name: 'unit', tags: [] }] },
+    elsewhere: 'not there',
+  }),
   'GET /shadow': () => ({ path: '/shadow?group=101', elsewhere: 'left out' }),
   'GET /rollout': () => ({ path: '/rollout', elsewhere: 'left out' }),
   'POST /rollout/forecast': () => ({
@@ -211,7 +216,7 @@ test.each(cases)('%s as %s: what the table says, and nothing of another subtree'
   const response = await send(who, route, of);
   const text = await response.text();
   const standings = standingsOf(USERS[who].roles);
-  const access = standings.map((standing) => ACCESS[route]?.[standing]);
+  const access = standings.map((standing) => ACCESS[route]?.[standing] ?? 'no');
   if (access.every((each) => each === 'no')) {
     expect(response.status).toBe(403);
     expect(text).toContain('"forbidden"');

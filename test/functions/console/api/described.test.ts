@@ -198,6 +198,7 @@ test('every route answers as it is described', async () => {
   expect(await byAdmin('/rollout/moves', { subjects: 'all', direction: 'back', why: 'begin' })).toBe(200);
   await send('/rollout/reports', { subjects: ['group/100', 'instance'], why: 'look' });
   await send('/rollout/reports', { subjects: ['group/100', 'instance'], told: true, why: 'look' });
+  await send('/check', { project: 1, jobs: [{ name: 'unit', tags: [], image: 'alpine:3.22' }] });
   await send('/rollout/moves', { subjects: 'all', direction: 'next', why: 'on' });
   await send('/rollout/moves', { subjects: ['group/200'], direction: 'next', force: true, why: 'on' });
   const freezes = (await (await see('/groups/201')).json()) as { freezes: { id: string }[] };

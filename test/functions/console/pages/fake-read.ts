@@ -57,6 +57,9 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
         waiting: amount === 'empty' ? 0 : 1,
       };
     },
+    async check() {
+      return { outcome: 'unknown' };
+    },
     async overview(asked, viewer) {
       return overviewOf(groups, asked, viewer);
     },

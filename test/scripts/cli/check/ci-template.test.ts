@@ -40,7 +40,18 @@ test('it is a pipeline that tollgate check itself reads, and runs for merge requ
   expect(await namesOf('push')).toEqual([]);
 });
 
-test.each(['42', '43'])('its script asks with the target branch beside, in project %s', (projectId) => {
+test('its job has a token that is made out to the console, and to nobody without one', () => {
+  const [job] = Object.values(jobs) as { id_tokens: object; allow_failure: object }[];
+  expect(job?.id_tokens).toEqual({ TOLLGATE_ID_TOKEN: { aud: '$[[ inputs.console ]]' } });
+  expect(inputs.console).toMatchObject({ default: 'none' });
+  // What could not be found out does not fail a pipeline, also where a rejection does.
+  expect(job?.allow_failure).toEqual({ exit_codes: [EXIT.failed] });
+});
+
+test.each([
+  ['42', 'none'],
+  ['43', 'https://budget.example.com'],
+])('its script asks with the target branch beside, in project %s with console %s', (projectId, console) => {
   using house = repository({ files: { '.gitlab-ci.yml': 'unit: { script: x }\n' }, rules: [] });
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], {
@@ -60,6 +71,7 @@ test.each(['42', '43'])('its script asks with the target branch beside, in proje
       PATH: `${house.folder}:${process.env.PATH}`,
       TMPDIR: house.folder,
       DOCUMENTS: 'my documents',
+      CONSOLE: console,
       CI_PROJECT_ID: projectId,
       CI_MERGE_REQUEST_PROJECT_ID: '42',
       // Needs a login where the project is private; the job's own origin has one.
@@ -73,5 +85,7 @@ test.each(['42', '43'])('its script asks with the target branch beside, in proje
   const words = readFileSync(join(house.folder, 'tollgate-check.json'), 'utf8').trimEnd().split('\n');
   expect(words.slice(0, 4)).toEqual(['check', '.', '--policy', 'my documents/policy.yaml']);
   expect(words[words.indexOf('--before') + 1]).toMatch(/\/before$/);
+  expect(words.includes('--console')).toBe(console !== 'none');
+  if (console !== 'none') expect(words[words.indexOf('--console') + 1]).toBe(console);
   for (const flag of words.filter((word) => word.startsWith('--'))) expect(checkCommand.help).toContain(flag);
 });

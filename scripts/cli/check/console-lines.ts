@@ -1,0 +1,82 @@
+/** What a console said of a pipeline, told beside what its files say. */
+import type { LimitLeftRow } from '../../../functions/answers/check/model.ts';
+import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
+import { type Paint, printable } from '../../terminal/paint.ts';
+import { table } from '../../terminal/table.ts';
+import { wrapped } from '../evaluation/wrapped.ts';
+import type { ConsoleCheck } from './console-step.ts';
+import type { PipelineFinding } from './findings.ts';
+import type { PipelineCheck } from './pipeline-check.ts';
+
+/**
+ * What would reject jobs now that their files alone do not tell, limits that are used up above all. Rules about which the files
+ * do not say enough stay undecided: the console was not told more.
+ */
+export function rejectingNow(
+  { jobs }: PipelineCheck,
+  now: ConsoleCheck | undefined,
+): readonly PipelineFinding[] {
+  const found = new Map<string, PipelineFinding & { readonly jobs: PipelineFinding['jobs'][number][] }>();
+  for (const [index, job] of jobs.entries()) {
+    if (job.verdict === 'rejected') continue;
+    const reasons = now?.jobs[index]?.reasons ?? [];
+    for (const { rule, mode, code, text } of reasons) {
+      const isUntold = code === 'FIELD_MISSING' || job.untold.some((each) => each.rule === rule);
+      if (mode !== 'enforce' || isUntold) continue;
+      const key = JSON.stringify([rule, code, text]);
+      const present = found.get(key) ?? { rule, mode, text: `[${code}] ${text}`, jobs: [], everyJob: false };
+      present.jobs.push(job);
+      found.set(key, present);
+    }
+  }
+  return [...found.values()].map((each) => ({ ...each, everyJob: each.jobs.length === jobs.length }));
+}
+
+/** How many jobs that is. */
+export const rejectedNow = (check: PipelineCheck, now: ConsoleCheck | undefined): number =>
+  new Set(rejectingNow(check, now).flatMap(({ jobs }) => jobs)).size;
+
+/** `asks 0.24, left 3.10 of 7.50 EUR for November 2026`. */
+export const asksAndLeftText = (row: LimitLeftRow, currency: string): string =>
+  `asks ${asksText(row)}, left ${restText(row, currency)}`;
+
+const asksText = ({ asked, unit }: LimitLeftRow): string => bareAmountText(asked, unit, 'up');
+
+function restText({ left, amount, unit, periodLabel, mode }: LimitLeftRow, currency: string): string {
+  const during = periodLabel === undefined ? '' : ` for ${periodLabel}`;
+  const watching = mode === 'enforce' ? '' : ` (${mode})`;
+  return `${bareAmountText(Math.max(0, left), unit, 'down')} of ${amountText(amount, unit, currency)}${during}${watching}`;
+}
+
+/** For a terminal. */
+export function leftSection(
+  now: ConsoleCheck,
+  { columns, paint }: { readonly columns: number; readonly paint: Paint },
+): string {
+  const { limits, currency, place } = now;
+  const rows = limits.map((row) => [
+    `  ${row.fits ? row.limit : paint.warn(row.limit)}`,
+    printable(row.label),
+    asksText(row),
+    restText(row, currency),
+  ]);
+  const tight = limits
+    .filter(({ fits }) => !fits)
+    .map(({ limit, label }) => {
+      const text = `  A whole run asks more than is left of ${limit} of ${printable(label)}.`;
+      return paint.warn(wrapped(text, columns, '    '));
+    });
+  const hidden = hiddenText(now);
+  const more = [...tight, ...(hidden === '' ? [] : [paint.dim(wrapped(`  ${hidden}`, columns, '    '))])];
+  if (rows.length + more.length === 0) return '';
+  const right = { align: 'right' } as const;
+  const titles = [{ title: '  limit' }, { title: 'of' }, { title: 'asks', ...right }, { title: 'left' }];
+  const listed = rows.length === 0 ? '' : table(titles, rows, columns, paint.dim);
+  return `${paint.strong(`Left now, in ${printable(place.path)}`)}\n${listed}${more.map((line) => `${line}\n`).join('')}`;
+}
+
+/** Of limits that are not told. Empty: all are. */
+export const hiddenText = ({ limitsHidden }: ConsoleCheck): string =>
+  limitsHidden === 0
+    ? ''
+    : `${limitsHidden} ${limitsHidden === 1 ? 'limit is' : 'limits are'} on the way whose figures are not told here.`;
