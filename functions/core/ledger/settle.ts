@@ -4,6 +4,7 @@ import { LedgerError } from '../store/index.ts';
 import { GRACE_SECONDS } from './job.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, correction, type Move, noMove } from './move.ts';
+import { freed, isReserved } from './reservation.ts';
 
 type End = Move<EndOutcome>;
 
@@ -26,7 +27,17 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     case 'RUNNING':
       return { outcome: 'applied', ...ended(known, truth, target) };
     case 'REJECTED':
-      return { outcome: 'applied', ...ended(bypassed(known), truth, target) };
+    case 'RESERVED': {
+      const { record: before, changes } = isReserved(known)
+        ? freed(known, nowMs)
+        : { record: known, changes: [] };
+      const end = ended(bypassed(before), truth, target);
+      return {
+        outcome: 'applied',
+        record: { ...end.record, ...(record.state === 'RESERVED' && UNASKED), rev: record.rev + 1 },
+        changes: [...changes, ...end.changes],
+      };
+    }
     case 'SETTLED': {
       const isLast = outdoesEnd(end, record);
       if (isLast && record.durationSeconds !== durationSeconds) return corrected('duration');
@@ -46,6 +57,9 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   }
 }
 
+/** Nobody rejected it, and it counts as a job: room was kept for it, and it ran past us. */
+const UNASKED = { flagged: false, generation: 1 } as const;
+
 /** The first end that names a runner is believed, or the order of two would matter. What the question named is not kept twice. */
 function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {
   const isNews = facts.runnerId === undefined && runnerId !== facts.asked?.runnerId;
@@ -55,6 +69,8 @@ function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {
 /** The job never ran: what it holds goes back. */
 export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
+  // Nobody had admitted it: that it never ran is no news.
+  if (record.state === 'RESERVED') return { outcome: 'unchanged', ...freed(record, nowMs) };
   if (!isLive(record)) return noMove('unchanged');
   return { outcome: 'applied', ...ended(record, { state: 'RELEASED', endedAtMs: nowMs }, () => 0) };
 }
