@@ -4,7 +4,7 @@ import { LedgerError } from '../store/index.ts';
 import { GRACE_SECONDS } from './job.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, correction, type Move, noMove } from './move.ts';
-import { freed, isReserved } from './reservation.ts';
+import { freed, isAwaited, isReserved } from './reservation.ts';
 
 type End = Move<EndOutcome>;
 
@@ -27,17 +27,8 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     case 'RUNNING':
       return { outcome: 'applied', ...ended(known, truth, target) };
     case 'REJECTED':
-    case 'RESERVED': {
-      const { record: before, changes } = isReserved(known)
-        ? freed(known, nowMs)
-        : { record: known, changes: [] };
-      const end = ended(bypassed(before), truth, target);
-      return {
-        outcome: 'applied',
-        record: { ...end.record, ...(record.state === 'RESERVED' && UNASKED), rev: record.rev + 1 },
-        changes: [...changes, ...end.changes],
-      };
-    }
+    case 'RESERVED':
+      return ranUnheld(known);
     case 'SETTLED': {
       const isLast = outdoesEnd(end, record);
       if (isLast && record.durationSeconds !== durationSeconds) return corrected('duration');
@@ -48,7 +39,22 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     }
     case 'RELEASED':
     case 'EXPIRED':
-      return corrected('late');
+      return isAwaited(record) ? ranUnheld(known) : corrected('late');
+  }
+
+  /** What was kept for it goes back. A job that nobody decided counts as one from now on, and nobody rejected it. */
+  function ranUnheld(held: JobRecord): End {
+    const { record: before, changes } = isReserved(held) ? freed(held, nowMs) : { record: held, changes: [] };
+    const end = ended(bypassed(before), truth, target);
+    return {
+      outcome: 'applied',
+      record: {
+        ...end.record,
+        ...(isAwaited(held) && { flagged: false, generation: 1 }),
+        rev: held.rev + 1,
+      },
+      changes: [...changes, ...end.changes],
+    };
   }
 
   function corrected(cause: 'duration' | 'late'): End {
@@ -56,9 +62,6 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     return { outcome: 'corrected', record: { ...next, ...truth }, entry, changes };
   }
 }
-
-/** Nobody rejected it, and it counts as a job: room was kept for it, and it ran past us. */
-const UNASKED = { flagged: false, generation: 1 } as const;
 
 /** The first end that names a runner is believed, or the order of two would matter. What the question named is not kept twice. */
 function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {

@@ -218,21 +218,25 @@ export function reservationContract(build: () => ReservationHouse): void {
     }
   });
 
-  test('a job that ran past us is charged once, and gives its slot back', async () => {
-    const { reserve, ledger, clock, agrees } = await full();
-    await reserve();
-    await ledger.handOver(2, 3);
-    const end = { jobId: 3, durationSeconds: 60, endedAtMs: clock.nowMs() };
-    expect(await ledger.settle([end])).toEqual(['applied']);
-    expect(await ledger.readRecord(3)).toMatchObject({
-      ...{ state: 'SETTLED', generation: 1, unchecked: 'bypass', flagged: false },
-    });
-    expect(await ledger.readCounters([MONEY, SLOTS])).toMatchObject([
-      { committed: 60, unchecked: { bypass: 60 } },
-      { committed: 0, unchecked: { bypass: 0 } },
-    ]);
-    await agrees();
-  });
+  test.each(['while the slot is kept', 'after that'])(
+    'a job that ran past us %s is charged once, and gives its slot back',
+    async (when) => {
+      const { reserve, ledger, clock, agrees } = await full();
+      await reserve();
+      await ledger.handOver(2, 3);
+      if (when === 'after that') await ledger.endReservations([3]);
+      const end = { jobId: 3, durationSeconds: 60, endedAtMs: clock.nowMs() };
+      expect(await ledger.settle([end])).toEqual(['applied']);
+      expect(await ledger.readRecord(3)).toMatchObject({
+        ...{ state: 'SETTLED', generation: 1, unchecked: 'bypass', flagged: false },
+      });
+      expect(await ledger.readCounters([MONEY, SLOTS])).toMatchObject([
+        { committed: 60, unchecked: { bypass: 60 } },
+        { committed: 0, unchecked: { bypass: 0 } },
+      ]);
+      await agrees();
+    },
+  );
 
   test('an answer without the ledger ends it as the ledger’s own would', async () => {
     for (const answered of ['admitted', 'rejected'] as const) {
