@@ -138,9 +138,13 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
     },
+    /** Keeps room for what it has retried, and writes down what became of it. */
     requeue: {
       reads: READ,
-      writes: [{ actions: PUT, partitions: [`${instance}${REQUEUE_PK_SUFFIX}`] }],
+      writes: [
+        { actions: WRITE, partitions: books },
+        { actions: PUT, partitions: [`${instance}${REQUEUE_PK_SUFFIX}`] },
+      ],
     },
     /** Changes nothing of what it looks at. */
     examine: {

@@ -1,10 +1,10 @@
-/** One pass: lists what was rejected, looks for room, and has GitLab retry as many jobs as fit. */
+/** One pass: lists what was rejected, looks for room, keeps it, and has GitLab retry as many jobs as fit. */
 
 import { counterName } from '../../policies/claim.ts';
 import type { RequeueSettings } from '../../policies/policy.ts';
 import type { LedgerClock, Log } from '../core/environment/index.ts';
 import type { RetryOutcome } from '../core/gitlab/index.ts';
-import type { Ledger } from '../core/ledger/index.ts';
+import { isAwaited, type Ledger, type ReserveAsk } from '../core/ledger/index.ts';
 import type { RequeueEntry, RequeueList, RequeueLists } from '../core/requeue/index.ts';
 import type { RollupStore } from '../core/usage/index.ts';
 import { agreedGroup, requeueEntryOf } from './candidate.ts';
@@ -14,7 +14,7 @@ export interface RequeueDeps {
   readonly agreed: readonly RequeueSettings[];
   readonly lists: RequeueLists;
   readonly usage: Pick<RollupStore, 'readRejections'>;
-  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
+  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords' | 'reserve' | 'handOver' | 'endReservations'>;
   /** With the group's own token. */
   readonly retry: (groupId: number, projectId: number, jobId: number) => Promise<RetryOutcome>;
   readonly clock: LedgerClock;
@@ -29,8 +29,11 @@ export interface RequeueReport {
 
 /** Five seconds each at worst; the run has 90 s. */
 const RETRIES_PER_RUN_MAX = 12;
-/** So long room is kept in mind for a retried job that nobody asked about yet. */
-const EXPECTED_MS = 3 * 60_000;
+/** So long room is kept at least for a retried job that nobody asked about yet. */
+const KEPT_MS = 3 * 60_000;
+/** A slot that stands empty for longer is worth more to somebody else. */
+const KEPT_MS_MAX = 10 * 60_000;
+const WAITS_SEEN_MAX = 10;
 const AGAIN_MS = 2 * 60_000;
 
 /** @throws {LedgerError} what was retried before is written down. */
@@ -44,18 +47,28 @@ export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
       .filter((entry) => isOpen(entry) && (entry.againAtMs ?? 0) <= clock.nowMs())
       .map((entry): WaitingEntry => ({ ...entry, groupId, priority })),
   );
-  const fits = await roomFor(waiting, [...lists.values()], deps);
+  const fits = await roomFor(waiting, deps);
   const chosen: WaitingEntry[] = [];
+  // A run that died may have left room kept for it, which counts as taken.
   for (const entry of inTurn(waiting))
-    if (chosen.length < RETRIES_PER_RUN_MAX && fits(entry)) chosen.push(entry);
+    if (chosen.length < RETRIES_PER_RUN_MAX && (entry.state === 'retrying' || fits(entry)))
+      chosen.push(entry);
 
   const report = { waiting: waiting.length - chosen.length, retried: 0, refused: 0 };
   for (const { groupId, priority: _, ...entry } of chosen) {
     const list = lists.get(groupId);
     if (list === undefined) continue;
+    // Before GitLab is asked: from its answer on the new job may be asked about, and others may at any time.
+    const kept = await deps.ledger.reserve(reservationOf(entry, list, clock.nowMs()));
+    if (kept === 'full' || kept === 'undecided') {
+      report.waiting += 1;
+      continue;
+    }
     // Written down before GitLab is asked: a run that dies in between leaves a trace.
     const asking = await replaced(list, { ...entry, state: 'retrying' }, deps);
     const outcome = await deps.retry(groupId, entry.projectId, entry.jobId);
+    if (outcome.outcome === 'retried') await deps.ledger.handOver(entry.jobId, outcome.newJobId);
+    else await deps.ledger.endReservations([entry.jobId]);
     const after = outcomeOf(entry, outcome, clock.nowMs());
     lists.set(groupId, await replaced(asking, after, deps));
     if (outcome.outcome === 'retried') report.retried += 1;
@@ -74,6 +87,16 @@ export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
 
 const isOpen = ({ state }: RequeueEntry): boolean => state === 'waiting' || state === 'retrying';
 
+/** For as long as the group's latest retried jobs took at most to be asked about, and some minutes more. */
+function reservationOf({ jobId, wants }: RequeueEntry, { entries }: RequeueList, nowMs: number): ReserveAsk {
+  const latest = entries.flatMap(({ askedAfterMs }) => askedAfterMs ?? []).slice(-WAITS_SEEN_MAX);
+  return {
+    jobId,
+    wants: wants.map(({ counter, asked, limitAmount }) => ({ counter, amount: asked, bound: limitAmount })),
+    untilMs: nowMs + Math.min(KEPT_MS + Math.max(0, ...latest), KEPT_MS_MAX),
+  };
+}
+
 /** The group's list with what was rejected since, and without those whose time is over. */
 async function withRejected(
   settings: RequeueSettings,
@@ -85,14 +108,15 @@ async function withRejected(
     lists.read(settings.groupId),
     usage.readRejections([`group/${settings.groupId}`]),
   ]);
-  const known = new Set(list.entries.map(({ jobId }) => jobId));
-  const unknown = (rejections?.jobs ?? []).filter(({ jobId, atMs }) => !known.has(jobId) && atMs >= sinceMs);
+  const listed = new Set(list.entries.map(({ jobId }) => jobId));
+  const unknown = (rejections?.jobs ?? []).filter(({ jobId, atMs }) => !listed.has(jobId) && atMs >= sinceMs);
   const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
   const found = records.flatMap((record) => {
     if (record === undefined || agreedGroup(record, agreed) !== settings.groupId) return [];
     return requeueEntryOf(record, list.entries, settings) ?? [];
   });
-  const entries = [...list.entries, ...found].map(
+  const known = await withAsked(list.entries, ledger, nowMs);
+  const entries = [...known, ...found].map(
     (entry): RequeueEntry =>
       isOpen(entry) && entry.firstAtMs < sinceMs
         ? {
@@ -106,11 +130,35 @@ async function withRejected(
   return changed ? written({ ...list, entries }, lists) : list;
 }
 
+/** With how long it took until retried jobs were asked about. */
+async function withAsked(
+  entries: readonly RequeueEntry[],
+  ledger: Pick<Ledger, 'readRecords'>,
+  nowMs: number,
+): Promise<readonly RequeueEntry[]> {
+  const open = entries.filter(
+    ({ newJobId, retriedAtMs = 0, askedAfterMs }) =>
+      newJobId !== undefined && askedAfterMs === undefined && nowMs - retriedAtMs < KEPT_MS_MAX,
+  );
+  if (open.length === 0) return entries;
+  const records = await ledger.readRecords(open.map(({ newJobId }) => newJobId ?? 0));
+  const askedAtMs = new Map(
+    records.flatMap((record) =>
+      record === undefined || isAwaited(record) ? [] : [[record.jobId, record.decidedAtMs] as const],
+    ),
+  );
+  return entries.map((entry) => {
+    const atMs = open.includes(entry) ? askedAtMs.get(entry.newJobId ?? 0) : undefined;
+    return atMs === undefined
+      ? entry
+      : { ...entry, askedAfterMs: Math.max(0, atMs - (entry.retriedAtMs ?? atMs)) };
+  });
+}
+
 /** Tells for one entry after the other whether there is room for it beside those before. */
 async function roomFor(
   waiting: readonly WaitingEntry[],
-  lists: readonly RequeueList[],
-  { ledger, clock }: RequeueDeps,
+  { ledger }: RequeueDeps,
 ): Promise<(entry: RequeueEntry) => boolean> {
   const keys = new Map(
     waiting.flatMap(({ wants }) => wants.map(({ counter }) => [counterName(counter), counter] as const)),
@@ -125,13 +173,6 @@ async function roomFor(
   if (keys.size === 0) return () => false;
   for (const counter of await ledger.readCounters([...keys.values()]))
     taken.set(counterName(counter.key), counter.committed);
-  const expected = lists
-    .flatMap(({ entries }) => entries)
-    .filter(({ retriedAtMs = 0 }) => clock.nowMs() - retriedAtMs < EXPECTED_MS)
-    .flatMap((entry) => (entry.newJobId === undefined ? [] : { entry, newJobId: entry.newJobId }));
-  const come =
-    expected.length === 0 ? [] : await ledger.readRecords(expected.map(({ newJobId }) => newJobId));
-  for (const [at, { entry }] of expected.entries()) if (come[at] === undefined) take(entry);
   return (entry) => {
     const fits = entry.wants.every(
       ({ counter, asked, limitAmount }) => (taken.get(counterName(counter)) ?? 0) + asked <= limitAmount,

@@ -9,7 +9,7 @@ import type { SweepMemory } from './sweep-memory.ts';
 /** What the sweep asks of the ledger: it never admits. */
 export type SweepLedger = Pick<
   Ledger,
-  'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone'
+  'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
 >;
 
 /** What the parts of one run share. */

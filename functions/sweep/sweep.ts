@@ -111,10 +111,9 @@ async function verifyDue(run: SweepRun): Promise<void> {
   tally.oldestDueAgeMs = due[0] === undefined ? 0 : nowMs - due[0].dueAtMs;
   if (due.length === 0 || !asking.mayAsk()) return;
 
-  const holds = await readLiveHolds(
-    due.map(({ jobId }) => jobId),
-    run,
-  );
+  const ids = due.map(({ jobId }) => jobId);
+  const holds = await readLiveHolds(ids, run);
+  await endReservations(ids, holds, run);
   let seeing: Promise<boolean> | undefined;
   // A token that is no administrator's sees a 404 where a job lives in a project it may not read.
   const seesEverything = (): Promise<boolean> => {
@@ -145,6 +144,17 @@ async function verifyDue(run: SweepRun): Promise<void> {
     concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS }),
   );
   await concluding.flush();
+}
+
+/** Room that was kept for a retried job that nobody asked about in time. GitLab need not be asked. */
+async function endReservations(
+  jobIds: readonly number[],
+  holds: readonly { readonly jobId: number }[],
+  { ledger, clock }: SweepRun,
+): Promise<void> {
+  const held = new Set(holds.map(({ jobId }) => jobId));
+  const others = jobIds.filter((jobId) => !held.has(jobId));
+  if (others.length > 0) await ledger.endReservations(others, clock.nowMs());
 }
 
 // Closes periods that are over, after everything else of a run: what GitLab said in it is counted by then.

@@ -97,7 +97,7 @@ const NEVER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SsmLimits: { Scan: SCAN },
   Console: { Scan: SCAN },
   Notices: { Scan: SCAN, UpdateItem: 'in the stores’ code; a run only reads, and puts its cursor' },
-  Requeue: { Scan: SCAN, UpdateItem: 'in the stores’ code; a run only reads, and puts its lists' },
+  Requeue: { Scan: SCAN },
   DriftCheck: {},
   Doctor: { UpdateItem: 'in the store of usage; a look only reads, and puts its own item' },
 };

@@ -82,7 +82,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
-  RequeueProgram: ['list of retries'],
+  RequeueProgram: ['record', 'counter', 'list of retries'],
   ConsoleProgram: [...LIMITS, 'session', 'saved views', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),

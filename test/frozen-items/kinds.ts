@@ -14,6 +14,7 @@ import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { journalBody } from '../../functions/core/ledger/inbox-item.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/instance-register.ts';
 import { dynamoRecountPasses } from '../../functions/core/ledger/kept-pass.ts';
+import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../../functions/core/ledger/recount-outcome.ts';
 import { epochAt } from '../../functions/core/ledger/slots.ts';
@@ -21,6 +22,7 @@ import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
+import { dynamoRequeueLists } from '../../functions/core/requeue/requeue-list.ts';
 import { packedRows } from '../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
@@ -119,9 +121,15 @@ const any = (): boolean => true;
 const is = (name: string) => (sk: string) => sk === name;
 const begins = (name: string) => (sk: string) => sk.startsWith(name);
 
+/** What was retried has a kind of its own. */
 async function scanned(place: Place, kind: string): Promise<unknown> {
   const found: unknown[] = [];
-  for await (const item of new DynamoStore(options(place)).scan()) if (item.kind === kind) found.push(item);
+  for await (const item of new DynamoStore(options(place)).scan()) {
+    const isRetried =
+      (item.kind === 'record' && item.record.jobId > 900) ||
+      (item.kind === 'counter' && item.counter.key.subject === RETRIED_SLOTS.subject);
+    if (item.kind === kind && !isRetried) found.push(item);
+  }
   return found;
 }
 const limits = (place: Place) => new DynamoLimitTable(options(place));
@@ -129,10 +137,27 @@ const directory = (place: Place) => new DynamoDirectoryTable(options(place));
 const rollup = (place: Place) => new DynamoRollupStore(options(place));
 const usageKey = { subject: 'group/101', day: DAY };
 
+/** Jobs that are being retried, and the slots that are kept for them. */
+const RETRIED = /#job#90\d$|#counter#group\/903\|/;
+const RETRIED_SLOTS = counter('group/903', 'jobs-now', 'now');
+
 export const KINDS: Readonly<Record<string, Kind>> = {
-  record: { is: (pk, sk) => books(pk) && sk === 'record', read: (place) => scanned(place, 'record') },
+  record: {
+    is: (pk, sk) => books(pk) && sk === 'record' && !RETRIED.test(pk),
+    read: (place) => scanned(place, 'record'),
+  },
+  reservation: {
+    is: (pk, sk) => RETRIED.test(pk) && (sk === 'record' || sk === 'counter'),
+    read: async (place) => {
+      const { readRecords, readCounters } = createLedger({ store: new DynamoStore(options(place)) });
+      return [await readRecords([903, 904, 905]), await readCounters([RETRIED_SLOTS])];
+    },
+  },
   entry: { is: (pk, sk) => books(pk) && sk.startsWith('entry#'), read: (place) => scanned(place, 'entry') },
-  counter: { is: (pk, sk) => books(pk) && sk === 'counter', read: (place) => scanned(place, 'counter') },
+  counter: {
+    is: (pk, sk) => books(pk) && sk === 'counter' && !RETRIED.test(pk),
+    read: (place) => scanned(place, 'counter'),
+  },
   closing: { is: (pk, sk) => books(pk) && sk === 'closing', read: (place) => scanned(place, 'closing') },
   adjustment: {
     is: (pk, sk) => books(pk) && sk.startsWith('adjustment#'),
@@ -292,6 +317,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@watchdog', is('mark')),
     read: (place) => dynamoWatchTable(options(place)).readMark(),
   },
+  'requeue-list': {
+    is: at('@requeue', any),
+    read: (place) => dynamoRequeueLists(options(place)).read(101),
+  },
   instance: {
     is: (pk) => pk === '@instances',
     read: (place) => dynamoInstanceRegister(options(place)).list(),
@@ -356,6 +385,7 @@ export async function writeEveryKind(place: Place): Promise<void> {
     actor: 'ann',
     id: 'FIN-1',
   });
+  await writeRetries(place, facts);
   await ledger.announceOnce(['pipeline 1'], { ttlMs: FAR_MS - clock.nowMs(), timeoutMs: WAIT.timeoutMs });
   await store.receive(AN_EVENT, WAIT);
   const amounts = { committed: 5, fitted: 5, settled: 5, unchecked: { exempt: 0, unmetered: 1, bypass: 2 } };
@@ -389,6 +419,27 @@ export async function writeEveryKind(place: Place): Promise<void> {
   await writeLimits(place);
   await writeDirectory(place);
   await writeOthers(place);
+}
+
+/** Slots are kept for what job 903 becomes, and for job 905, which job 904 became; nobody asked about it yet. */
+async function writeRetries(place: Place, facts: JobFacts): Promise<void> {
+  const ledger = createLedger({ store: new DynamoStore(options(place)), clock: place.clock });
+  const full = claim('', 1, 0, { counter: RETRIED_SLOTS, unit: 'jobs', rule: 'slots', class: 'capacity' });
+  const asks = [903, 904].map((jobId) => anAsk(jobId, [full], { facts, decidedAtMs: NOVEMBER_21_MS }));
+  await ledger.hold(asks, place.clock.monotonicMs() + 300_000);
+  const wants = [{ counter: RETRIED_SLOTS, amount: 1, bound: 2 }];
+  for (const { jobId } of asks) await ledger.reserve({ jobId, wants, untilMs: NOVEMBER_21_MS + 180_000 });
+  await ledger.handOver(904, 905);
+  await dynamoRequeueLists(options(place)).write({
+    ...{ groupId: 101, rev: 0 },
+    entries: [
+      {
+        ...{ jobId: 904, projectId: 7, root: 100, rejectedAtMs: NOVEMBER_21_MS, firstAtMs: NOVEMBER_21_MS },
+        ...{ retries: 1, state: 'retried', newJobId: 905, retriedAtMs: NOVEMBER_21_MS, askedAfterMs: 5 },
+        wants: [{ counter: RETRIED_SLOTS, asked: 1, limitAmount: 2 }],
+      },
+    ],
+  });
 }
 
 async function writeLimits(place: Place): Promise<void> {

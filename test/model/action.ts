@@ -22,6 +22,13 @@ export type Action =
   /** One of those that run; `canceled` also of those that wait. */
   | { readonly do: 'end'; readonly pick: number; readonly how: 'success' | 'failed' | 'canceled' }
   | { readonly do: 'remove'; readonly job: number }
+  /** A job that was rejected is retried, and its room is kept. From then on it is the new one that is asked about. */
+  | {
+      readonly do: 'retry';
+      readonly job: number;
+      readonly keptMinutes: number;
+      readonly dieAfter: number | null;
+    }
   /** One of the webhooks on their way, in any order. */
   | { readonly do: 'deliver'; readonly pick: number; readonly again: 'no' | 'repeat' | 'resend' }
   | { readonly do: 'lose'; readonly pick: number }

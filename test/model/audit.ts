@@ -61,7 +61,8 @@ function checkState(job: TrueJob, record: JobRecord | undefined, { books, heard 
 async function checkUsage(records: ReadonlyMap<number, JobRecord>, world: World): Promise<void> {
   const expected = new Map<string, { jobs: number; seconds: number; settledMicros: number }>();
   for (const record of records.values()) {
-    const { facts, decidedAtMs, state } = record;
+    const { facts, decidedAtMs, state, generation } = record;
+    if (generation === 0) continue;
     const by = world.books.chargedBy(record);
     const ran = state === 'SETTLED' ? secondsOf(by.job) : 0;
     const money = state === 'SETTLED' ? costOfRun(by.birth, by.job) : isCharged(by) ? facts.costMicros : 0;

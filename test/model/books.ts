@@ -52,7 +52,7 @@ export class Books {
     this.commits += 1;
     const touched = new Set<string>();
     for (const write of writes) {
-      if (write.kind === 'record') this.#born(write.record, write.replaces);
+      if (write.kind === 'record') this.#born(write.record, write.replaces, writes);
     }
     this.#checkedClaimsFit(writes);
     for (const write of writes) {
@@ -79,10 +79,14 @@ export class Books {
   }
 
   /** 6 and 4: once born a generation keeps its counters and its price; born again only where the table says so. */
-  #born(record: JobRecord, replaces: JobRecord | undefined): void {
+  #born(record: JobRecord, replaces: JobRecord | undefined, writes: readonly Write[]): void {
     const { jobId, generation } = record;
     const known = this.records.get(jobId);
     must(known?.rev === replaces?.rev, `job ${jobId} was written over rev ${known?.rev}`);
+    if (generation === 0 && known === undefined) {
+      this.#handedOver(record, writes);
+      return;
+    }
     if (known?.generation === generation) {
       const same = (one: JobRecord) =>
         `${one.facts.priceVersion} ${one.claims.map(({ counter }) => counterName(counter))}`;
@@ -94,7 +98,8 @@ export class Books {
       known === undefined ||
         known.state === 'REJECTED' ||
         known.state === 'RELEASED' ||
-        known.state === 'EXPIRED',
+        known.state === 'EXPIRED' ||
+        known.state === 'RESERVED',
       `job ${jobId} was ${known?.state} and is evaluated anew`,
     );
     if (known?.endedAtMs !== undefined && record.answered === 'fallback' && known.state !== 'REJECTED') {
@@ -102,16 +107,39 @@ export class Books {
       const later = [...this.#deps.truth.byId(jobId).answeredAtMs].some((atMs) => atMs > endedAtMs);
       must(later, `job ${jobId} was ${known.state} after the fallback answered, and is held again`);
     }
-    const birth = birthOf(record, this.#deps.truth.byId(jobId), this.#deps.editions);
+    // It ran past us, and what is known of it is what was known of the job that was retried.
+    const kept = known?.generation === 0 && record.unchecked === 'bypass' ? this.birth(known) : undefined;
+    const birth = kept ?? birthOf(record, this.#deps.truth.byId(jobId), this.#deps.editions);
     this.births.set(`${jobId}/${generation}`, { ...birth, commit: this.commits });
+  }
+
+  /** Nobody decided it: room is kept for it, that was kept for the job which it is a retry of. */
+  #handedOver(record: JobRecord, writes: readonly Write[]): void {
+    const { jobId, state } = record;
+    const { sameAs } = this.#deps.truth.byId(jobId);
+    const [from] = writes.flatMap((write) =>
+      write.kind === 'record' && write.record.jobId !== jobId && isKept(write.replaces) ? [write.record] : [],
+    );
+    must(state === 'RESERVED' && from !== undefined, `job ${jobId} is ${state}, and nothing was kept for it`);
+    if (from === undefined) return;
+    const before = this.#deps.truth.byId(from.jobId);
+    must(before.sameAs === sameAs, `what was kept for job ${from.jobId} is kept for job ${jobId}`);
+    this.births.set(`${jobId}/0`, { ...this.birth(from), commit: this.commits });
   }
 
   /** 2: in arrival order, each checked claim fitted its bound at commit. */
   #checkedClaimsFit(writes: readonly Write[]): void {
     const added = new Map<string, Amounts>();
     for (const write of writes) {
-      if (write.kind !== 'record' || write.record.state !== 'HELD') continue;
+      if (write.kind !== 'record') continue;
       const { record } = write;
+      // What was kept for the job is its own to take, or is there for the next one.
+      for (const { counter, counted } of isKept(write.replaces) ? (write.replaces?.claims ?? []) : []) {
+        const name = counterName(counter);
+        const [committed = 0, fitted = 0] = added.get(name) ?? this.counters.get(name) ?? NOTHING;
+        added.set(name, [committed - counted, fitted - counted]);
+      }
+      if (record.state !== 'HELD') continue;
       if (this.birth(record).commit !== this.commits || record.answered !== 'ledger') continue;
       for (const [index, claim] of record.claims.entries()) {
         const name = counterName(claim.counter);
@@ -198,7 +226,7 @@ export class Books {
       `job ${jobId}: ${entries.length} entries, its record says ${record.entries}`,
     );
     must(
-      (record.dueAtMs !== undefined) === (state === 'HELD' || state === 'RUNNING'),
+      (record.dueAtMs !== undefined) === (state === 'HELD' || state === 'RUNNING' || isKept(record)),
       `job ${jobId} is ${state} and due ${record.dueAtMs}`,
     );
     const expectations = chargesOf(this.chargedBy(record));
@@ -210,7 +238,8 @@ export class Books {
       const name = counterName(claim.counter);
       const charged = claim.counted + (charges.get(name) ?? 0);
       charges.delete(name);
-      const expected = expectations[index] ?? 0;
+      const slots = isKept(record) && this.birth(record).claims[index]?.unit === 'jobs';
+      const expected = slots ? claim.counted : (expectations[index] ?? 0);
       must(charged === expected, `job ${jobId} (${state}) pays ${charged} on ${name}, expected ${expected}`);
     }
     for (const [name, charge] of charges) must(charge === 0, `job ${jobId} still pays ${charge} on ${name}`);
@@ -224,7 +253,7 @@ export class Books {
   }
 
   /** Nothing ends without GitLab's word for it. */
-  #isTrue({ jobId, state, durationSeconds }: JobRecord): void {
+  #isTrue({ jobId, state, generation, durationSeconds }: JobRecord): void {
     const job = this.#deps.truth.byId(jobId);
     const ran = ranSeconds(job);
     if (state === 'SETTLED')
@@ -232,7 +261,7 @@ export class Books {
         durationSeconds === Math.ceil(ran ?? -1),
         `job ${jobId} settled at ${durationSeconds} s, it ran ${ran}`,
       );
-    if (state === 'RELEASED')
+    if (state === 'RELEASED' && generation > 0)
       must(isOver(job) && ran === undefined, `job ${jobId} was freed while it is ${job.status}`);
     if (state === 'EXPIRED')
       must(job.removed, `job ${jobId} was given up while GitLab knows it as ${job.status}`);
@@ -248,3 +277,7 @@ export class Books {
 }
 
 const plus = (a: Amounts, b: Amounts): Amounts => a.map((each, index) => each + (b[index] ?? 0));
+
+/** Its slots are kept for a retry: of it, or as it. */
+const isKept = (record: JobRecord | undefined): boolean =>
+  record?.state === 'RESERVED' || (record?.state === 'REJECTED' && record.dueAtMs !== undefined);

@@ -29,6 +29,7 @@ function chargeOf(claim: BornClaim, by: ChargedBy): number {
       return claim.unit !== 'jobs' && isCharged(by) ? claim.hold : 0;
     case 'RELEASED':
     case 'REJECTED':
+    case 'RESERVED':
       return 0;
   }
 }

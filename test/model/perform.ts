@@ -41,6 +41,8 @@ export async function perform(action: Action, world: World): Promise<void> {
     case 'remove':
       truth.job(action.job).removed = true;
       return;
+    case 'retry':
+      return retry(action, world);
     case 'deliver':
       return deliver(action, world);
     case 'lose':
@@ -148,6 +150,36 @@ async function postUnmetered(relay: number, dieAfter: number | null, world: Worl
     }
   });
 }
+
+/** As the requeue does it: room first, GitLab then, and what GitLab made of the job last. */
+async function retry(action: Extract<Action, { do: 'retry' }>, world: World): Promise<void> {
+  const { truth } = world;
+  const job = truth.job(action.job);
+  await within('requeue', action.dieAfter, world, async ({ ledger, clock }) => {
+    const [record] = await ledger.readRecords([job.jobId]).catch(onlySilenceOf([]));
+    const wants = (record?.violations ?? []).flatMap(({ mode, reason }) =>
+      mode === 'enforce' && 'committed' in reason && reason.unit === 'jobs'
+        ? {
+            counter: { subject: reason.subject, limit: reason.limit, period: 'now' },
+            ...{ amount: reason.asked, bound: reason.limitAmount },
+          }
+        : [],
+    );
+    const untilMs = clock.nowMs() + action.keptMinutes * 60_000;
+    const kept = await ledger.reserve({ jobId: job.jobId, wants, untilMs });
+    if (kept === 'full' || kept === 'undecided') return;
+    const made = truth.retry(job);
+    if (made === undefined) await ledger.endReservations([job.jobId]);
+    else await ledger.handOver(job.jobId, made.jobId);
+  });
+}
+
+const onlySilenceOf =
+  <T>(instead: T) =>
+  (error: unknown): T => {
+    onlySilence(error);
+    return instead;
+  };
 
 /** As the webhook's app takes it: only ends, once per delivery. GitLab does not repeat what was not taken. */
 async function deliver(action: Extract<Action, { do: 'deliver' }>, world: World): Promise<void> {

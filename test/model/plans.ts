@@ -75,6 +75,7 @@ function simple({ edits, trouble, deaths }: Flavour): fc.Arbitrary<Action> {
         dieAfter,
       }),
     ],
+    [3, fc.record({ do: of('retry'), job: index, keptMinutes: fc.constantFrom(0, 3), dieAfter })],
     [2, fc.record({ do: of('postUnmetered'), relay: which, dieAfter })],
     [1, fc.record({ do: of('loseRelay'), relay: which })],
     [1, fc.record({ do: of('refuse'), job: index })],

@@ -26,6 +26,10 @@ export interface TrueJob extends JobPlan {
   failureReason?: string;
   /** Gone with its project: GitLab answers 404 from then on. */
   removed: boolean;
+  /** The first of the jobs that this one is a retry of; its own number if it is none. */
+  readonly sameAs: number;
+  /** GitLab retries a job once. */
+  retried: boolean;
   /** The groups its project was in when it was asked about. */
   readonly askedIn: Set<number>;
   /** When the fallback answered for it, by the relays' clocks. */
@@ -76,18 +80,28 @@ export class Truth {
     if (known !== undefined) return known;
     const plan = this.#plans[at];
     if (plan === undefined) throw new Error('the model has at least one job');
+    return this.#make(at, plan, this.jobs.length + 1);
+  }
+
+  #make(at: number, plan: JobPlan, sameAs: number): TrueJob {
+    const { projectId, runnerClass, runnerId, timeoutSeconds, runsAnyway, withoutDuration } = plan;
     const job: TrueJob = {
-      ...plan,
-      jobId: this.jobs.length + 1,
-      createdAtMs: this.#nowMs(),
-      status: 'pending',
-      removed: false,
-      askedIn: new Set(),
-      answeredAtMs: new Set(),
+      ...{ projectId, runnerClass, runnerId, timeoutSeconds, runsAnyway, withoutDuration },
+      ...{ jobId: this.jobs.length + 1, sameAs, createdAtMs: this.#nowMs(), status: 'pending' },
+      ...{ removed: false, retried: false, askedIn: new Set(), answeredAtMs: new Set() },
     };
     this.#made.set(at, job);
     this.jobs.push(job);
     return job;
+  }
+
+  /** A new job in the place of one that the router failed. Undefined: GitLab does not do that (again). */
+  retry(job: TrueJob): TrueJob | undefined {
+    const [at] = [...this.#made].find(([, made]) => made === job) ?? [];
+    if (at === undefined || job.removed || job.retried || job.failureReason !== REJECTED_BY_ROUTER)
+      return undefined;
+    job.retried = true;
+    return this.#make(at, job, job.sameAs);
   }
 
   byId = (jobId: number): TrueJob => {
@@ -102,8 +116,8 @@ export class Truth {
     job.askedIn.add(groupId);
     return {
       jobId: job.jobId,
-      jobName: `unit ${job.jobId % 2}`,
-      pipelineId: 5_000 + (job.jobId % 3),
+      jobName: `unit ${job.sameAs % 2}`,
+      pipelineId: 5_000 + (job.sameAs % 3),
       projectId: job.projectId,
       projectPath: pathOfProject(job.projectId, this.#tree()),
       namespaceId: groupId,
@@ -193,15 +207,15 @@ export class Truth {
   }
 
   says(job: TrueJob): JobTruth {
-    const { jobId, projectId, status, createdAtMs, startedAtMs, finishedAtMs, failureReason } = job;
+    const { jobId, sameAs, projectId, status, createdAtMs, startedAtMs, finishedAtMs, failureReason } = job;
     const ran = startedAtMs !== undefined && finishedAtMs !== undefined;
     return {
       jobId,
       projectId,
       status,
       projectPath: pathOfProject(projectId, this.#tree()),
-      jobName: `unit ${jobId % 2}`,
-      pipelineId: 5_000 + (jobId % 3),
+      jobName: `unit ${sameAs % 2}`,
+      pipelineId: 5_000 + (sameAs % 3),
       createdAtMs,
       ...(startedAtMs !== undefined && {
         startedAtMs,

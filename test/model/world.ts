@@ -19,7 +19,7 @@ import { Streams } from './streams.ts';
 import { Truth } from './truth.ts';
 import { Usage } from './usage.ts';
 
-export const PROCESSES = ['admit 0', 'admit 1', 'hook', 'settle', 'sweep 0', 'sweep 1'] as const;
+export const PROCESSES = ['admit 0', 'admit 1', 'hook', 'settle', 'sweep 0', 'sweep 1', 'requeue'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
 
 export class World {

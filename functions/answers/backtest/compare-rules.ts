@@ -1,5 +1,5 @@
 /** Which recorded jobs other rules would reject, as far as rules decide alone. */
-import { type JobRecord, type LedgerStore, wasRejected } from '../../core/ledger/index.ts';
+import { isAwaited, type JobRecord, type LedgerStore, wasRejected } from '../../core/ledger/index.ts';
 import { BacktestQuestions, type BacktestRules } from './question.ts';
 
 /** Jobs that are named as examples, of each rule. */
@@ -58,7 +58,7 @@ export async function compareRules(store: LedgerStore, asked: CompareRules): Pro
     }
   };
   for await (const item of store.scan()) {
-    if (item.kind !== 'record') continue;
+    if (item.kind !== 'record' || isAwaited(item.record)) continue;
     const { record } = item;
     if (record.decidedAtMs < sinceMs || record.decidedAtMs >= untilMs || !wasAsked(record)) continue;
     onJob();

@@ -1,4 +1,4 @@
-import type { JobRecord, LedgerStore } from '../../core/ledger/index.ts';
+import { isAwaited, type JobRecord, type LedgerStore } from '../../core/ledger/index.ts';
 
 /** 16 bytes each. */
 const JOBS_MAX = 5_000_000;
@@ -17,7 +17,8 @@ export async function* jobsInOrder(
 ): AsyncGenerator<JobRecord> {
   const order = new DecisionOrder();
   for await (const item of store.scan()) {
-    if (item.kind === 'record' && wanted(item.record)) order.add(item.record.decidedAtMs, item.record.jobId);
+    if (item.kind === 'record' && !isAwaited(item.record) && wanted(item.record))
+      order.add(item.record.decidedAtMs, item.record.jobId);
   }
   let lastMs = Number.NEGATIVE_INFINITY;
   for (const jobIds of order.batches()) {

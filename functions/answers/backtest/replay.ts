@@ -158,6 +158,7 @@ function changesAt({ atMs, jobId, record, how, durationSeconds }: End): readonly
       return settleMove(record, { jobId, durationSeconds, endedAtMs: atMs }, atMs).changes;
     case 'HELD':
     case 'RUNNING':
+    case 'RESERVED':
       return [];
   }
 }

@@ -135,7 +135,7 @@ export const ExplainedSchema = z
     decisionId: text('`d-4711-1`'),
     decidedAtMs: instantMs(),
     outcome,
-    state: z.enum(['HELD', 'RUNNING', 'SETTLED', 'RELEASED', 'EXPIRED', 'REJECTED']),
+    state: z.enum(['HELD', 'RUNNING', 'SETTLED', 'RELEASED', 'EXPIRED', 'REJECTED', 'RESERVED']),
     answered: z.enum(['ledger', 'fallback', 'unknown']).openapi({ description: 'Who answered GitLab.' }),
     unchecked: maybe(
       z.enum(['exempt', 'unmetered', 'bypass']).openapi({ description: 'Charged without asking, and why.' }),

@@ -1,6 +1,6 @@
 /** What would have been rejected in a span of time: by an enabled controller, and by what only watches. From every record. */
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { LedgerStore } from '../../core/ledger/index.ts';
+import { isAwaited, type LedgerStore } from '../../core/ledger/index.ts';
 import type { BacktestRules } from '../backtest/question.ts';
 import { reportJobUrl } from '../job/job-url.ts';
 import type { ArmedRow } from './armed-rows.ts';
@@ -99,7 +99,8 @@ async function simulated(
   const passing = new Set(policy.rules.filter(({ onMissing }) => onMissing === 'admit').map(({ id }) => id));
   const passesMissing = (rule: string): boolean => passing.has(rule);
   const simulation = new ShadowSimulation({ ...span, limits, directory, passesMissing });
-  for await (const item of store.scan()) if (item.kind === 'record') simulation.add(item.record);
+  for await (const item of store.scan())
+    if (item.kind === 'record' && !isAwaited(item.record)) simulation.add(item.record);
   return simulation.figures();
 }
 

@@ -42,6 +42,9 @@ export const SETTLED = 's';
 export const REV = 'r';
 export const RECLAIMED_UNTIL = 'ru';
 export const DRIFTS = 'dr';
+/** One attribute for each job that is being retried, `rv4711`: the number of its pipeline. */
+export const reservedName = (jobId: number): string => `${RESERVED_PREFIX}${jobId}`;
+const RESERVED_PREFIX = 'rv';
 export const UNCHECKED: Readonly<Record<UncheckedCause, string>> = {
   exempt: 'ux',
   unmetered: 'um',
@@ -107,7 +110,18 @@ export const decodeCounter = (item: Item, keys: LedgerKeys): Counter => ({
   rev: readNumber(item, REV),
   ...(item[RECLAIMED_UNTIL] !== undefined && { reclaimedUntilMs: readNumber(item, RECLAIMED_UNTIL) }),
   ...(item[DRIFTS]?.BOOL === true && { drifts: true }),
+  ...reservedOf(item),
 });
+
+function reservedOf(item: Item): Pick<Counter, 'reserved'> {
+  const names = Object.keys(item).filter((name) => name.startsWith(RESERVED_PREFIX));
+  if (names.length === 0) return {};
+  const reserved = names.map((name) => ({
+    jobId: Number(name.slice(RESERVED_PREFIX.length)),
+    pipelineId: readNumber(item, name),
+  }));
+  return { reserved };
+}
 
 export function encodeEntry(entry: CorrectionEntry, keys: LedgerKeys): Item {
   const { pk, sk } = keys.entry(entry.jobId, entry.number);

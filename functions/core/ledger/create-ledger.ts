@@ -12,6 +12,8 @@ import { SeenCounters } from './last-seen.ts';
 import type { EndOutcome, GoneJob, JobEnd, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
 import { type MoveDeps, type MoveWish, makeMoves } from './make-moves.ts';
 import { rebuild } from './rebuild.ts';
+import { endReservationMove } from './reservation.ts';
+import { handOver, reserve } from './reserve.ts';
 import { expireMove, releaseMove, settleMove } from './settle.ts';
 import type { LedgerStore } from './store.ts';
 import { bypassMove, unmeteredMove } from './unmetered.ts';
@@ -110,6 +112,15 @@ export function createLedger({
       return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
     },
     adjust: (adjustment) => adjust(adjustment, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),
+    reserve: (ask) => reserve(ask, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),
+    handOver: async (jobId, newJobId) =>
+      (await handOver(jobId, newJobId, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps)).outcome,
+    endReservations: (jobIds, dueByMs = Number.POSITIVE_INFINITY) => {
+      const nowMs = clock.nowMs();
+      return endJobs(
+        jobIds.map((jobId) => ({ jobId, plan: (record) => endReservationMove(record, dueByMs, nowMs) })),
+      );
+    },
     readCounters: async (keys) => {
       const counters = await store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS });
       return keys.map((key, index) => counters[index] ?? { key, ...NO_AMOUNTS, rev: 0 });

@@ -35,6 +35,7 @@ import {
   FITTED,
   RECLAIMED_UNTIL,
   REV,
+  reservedName,
   SETTLED,
   UNCHECKED,
 } from './counter-item.ts';
@@ -130,8 +131,12 @@ function counterUpdate(write: CounterWrite, keys: LedgerKeys, epoch: WriteEpoch 
         [DUE_AT]: { N: String(write.closeAtMs) },
       }),
       ...(write.reclaimUntilMs !== undefined && { [RECLAIMED_UNTIL]: { N: String(write.reclaimUntilMs) } }),
+      ...(write.reserves !== undefined && {
+        [reservedName(write.reserves.jobId)]: { N: String(write.reserves.pipelineId) },
+      }),
     },
     add,
+    ...(write.unreserves !== undefined && { remove: write.unreserves.map(reservedName) }),
     ...(bound !== undefined && { condition: others.length === 0 ? bound : all(bounds), showsOld: true }),
   };
 }

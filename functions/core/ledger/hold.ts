@@ -20,7 +20,6 @@ import {
   decided,
   draftRecord,
   type HoldJob,
-  isCharged,
   newJob,
   type WeighedVerdict,
   type WeighingResult,
@@ -28,7 +27,9 @@ import {
 import { type SeenCounters, StaleLimits } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
 import { type KnownCounter, knownCounter, type PackNeed, packs } from './merge.ts';
-import { giveBackCharges } from './reopen.ts';
+import { giveBackCharges, mustGiveBack } from './reopen.ts';
+import { isReserved, reservedClaims } from './reservation.ts';
+import { findReserved } from './reserve.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
 import type { Refusal, Write } from './store.ts';
@@ -81,7 +82,8 @@ async function decidePack(
 ): Promise<void> {
   await readFirst(pack, known, deadlineMs, deps);
   for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
-    const charged = open(pack).filter(({ prior }) => isCharged(prior));
+    await findReserved(open(pack), known, deadlineMs, deps);
+    const charged = open(pack).filter(mustGiveBack);
     if (charged.length > 0)
       for (const name of await giveBackCharges(charged, deadlineMs, deps)) known.delete(name);
     if (asksCohorts(pack)) {
@@ -92,6 +94,7 @@ async function decidePack(
     if (jobs.length === 0) return;
     const weighed = await weighWithGrace(jobs, known, deadlineMs, deps);
     const weighing = await stale.sifted(await sifted(weighed, deadlineMs, deps));
+    if (isOtherwise(weighed)) continue;
     if (weighing.verdicts.length === 0 && !isReclaimed(weighing)) return;
     const result = await attempt(writesOf(weighing, deps.clock.nowMs()), deadlineMs, deps);
     switch (result.outcome) {
@@ -119,6 +122,12 @@ async function sifted(
     learnRecord: (job, record) => learnRecord(job, record, clock.nowMs()),
   });
 }
+
+/** Room is kept for a job that goes on waiting, or nobody knew so: what the others were weighed against is not so. */
+const isOtherwise = ({ verdicts }: WeighingResult): boolean =>
+  verdicts.some(
+    ({ job, reserved }) => reserved !== isReserved(job.prior) || (reserved && job.outcome !== undefined),
+  );
 
 /** Somebody's own is lent out. That is worth a write of its own: without it borrowers would take it again. */
 const isReclaimed = ({ merges }: WeighingResult): boolean =>
@@ -177,7 +186,11 @@ function learn(
   const nowMs = clock.nowMs();
   verdicts.forEach(({ job }, index) => {
     const refusal = refusals[index];
-    if (refusal?.kind === 'record') learnRecord(job, refusal.record, nowMs);
+    if (refusal?.kind === 'record') {
+      // Somebody gave back, or took, what was kept for it: what its counters showed before is not so any more.
+      for (const { counter } of reservedClaims(job.prior)) known.delete(counterName(counter));
+      learnRecord(job, refusal.record, nowMs);
+    }
     job.asked = true;
   });
   [...merges.keys()].forEach((name, index) => {

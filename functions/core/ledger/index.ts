@@ -50,6 +50,7 @@ export type {
   Ledger,
   RebuildReport,
   RecordClaim,
+  ReserveAsk,
   UncheckedCause,
   UnmeteredAsk,
   WaitAsk,
@@ -73,6 +74,7 @@ export {
 } from './recount-outcome.ts';
 export { type LastRecount, type RecordVisit, type RecountPassStore, recountOn } from './recount-pass.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
+export { isAwaited, isReserved } from './reservation.ts';
 export { expiring, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
 export {

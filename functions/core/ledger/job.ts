@@ -18,6 +18,8 @@ export interface HoldJob {
   /** The table has been asked for this job's record and no standing answer came back. */
   asked: boolean;
   outcome: HoldOutcome | undefined;
+  /** Whether room is kept for it under another job has been looked up. */
+  sought: boolean;
 }
 
 export const newJob = (ask: HoldAsk): HoldJob => ({
@@ -26,6 +28,7 @@ export const newJob = (ask: HoldAsk): HoldJob => ({
   ...(ask.breakGlass !== undefined && { otherwise: otherwiseOf(ask, ask.breakGlass) }),
   prior: undefined,
   asked: false,
+  sought: false,
   outcome:
     isLawful(ask.claims, ask) && isLawful(ask.breakGlass?.claims ?? [], ask)
       ? undefined
@@ -65,6 +68,8 @@ export interface WeighedVerdict {
   readonly shadow: readonly Violation[];
   /** What the job will hold; nothing for a rejected one, whose claims only name their counters. */
   readonly claims: readonly RecordClaim[];
+  /** What is kept for it is counted as given back. */
+  readonly reserved: boolean;
   /** What it asked in the end. */
   readonly ask: Pick<HoldJob, 'ask' | 'names'>;
   /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */

@@ -53,6 +53,19 @@ export interface Ledger {
    */
   adjust(adjustment: Adjustment): Promise<AdjustOutcome>;
 
+  /**
+   * Keeps room for a job that was rejected and is about to be retried, under its own record: its counters count it, by the
+   * conditions of an admission. A reservation that stands already lasts until then.
+   */
+  reserve(ask: ReserveAsk): Promise<ReserveOutcome>;
+  /**
+   * The job was retried as `newJobId`: what is kept for it is kept for that one, until it is asked about. Whoever asked about that
+   * one before has what it has, and the reservation ends. `unchanged`: nothing is kept for the job.
+   */
+  handOver(jobId: number, newJobId: number): Promise<EndOutcome>;
+  /** Gives back what is kept for these jobs, if its time is over by an instant, Unix ms; absent: whenever it is over. */
+  endReservations(jobIds: readonly number[], dueByMs?: number): Promise<readonly EndOutcome[]>;
+
   readCounters(keys: readonly CounterKey[]): Promise<readonly Counter[]>;
   readRecord(jobId: number): Promise<JobRecord | undefined>;
   /** One per job id, same order. Consistent. @throws {LedgerError} `ledger_unavailable` */
@@ -196,10 +209,30 @@ export interface GoneJob {
   readonly cause: string;
 }
 
+export interface ReserveAsk {
+  /** Of a job that is rejected. */
+  readonly jobId: number;
+  /** Of what is counted at once only, in whole units. */
+  readonly wants: readonly ReservedAmount[];
+  /** From then on it is given back, Unix ms. */
+  readonly untilMs: number;
+}
+
+interface ReservedAmount {
+  readonly counter: CounterKey;
+  readonly amount: number;
+  /** The counter must stay within. */
+  readonly bound: number;
+}
+
+/** `full`: there is no room by now. `unchanged`: the job is not rejected, or asked none of these counters. */
+export type ReserveOutcome = 'reserved' | 'full' | 'unchanged' | 'undecided';
+
 /** `unchanged`: the ledger already said so. `unknown`: no record of this job (a bypass, for the caller to charge). */
 export type EndOutcome = 'applied' | 'corrected' | 'unchanged' | 'unknown' | 'undecided';
 
-export type JobState = 'HELD' | 'RUNNING' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED';
+/** `RESERVED`: room is kept for it, because another job was retried as this one, and nobody has asked about it yet. */
+export type JobState = 'HELD' | 'RUNNING' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED' | 'RESERVED';
 
 /** What one job counts on one counter right now. */
 export interface RecordClaim {
@@ -259,6 +292,14 @@ export interface Counter {
   readonly reclaimedUntilMs?: number;
   /** The last recount found that it does not show what its records make: its period is not closed. */
   readonly drifts?: true;
+  /** Jobs that are being retried, while nobody knows as which: a part of `committed` is kept for what they become. */
+  readonly reserved?: readonly ReservedPipeline[];
+}
+
+export interface ReservedPipeline {
+  /** The job that was rejected. */
+  readonly jobId: number;
+  readonly pipelineId: number;
 }
 
 export type CounterAmounts = Pick<Counter, 'committed' | 'fitted' | 'settled' | 'unchecked'>;

@@ -2,7 +2,7 @@
 import type { Claim, CounterSnapshot, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 import { TRANSACTION_ITEMS_MAX } from '../store/index.ts';
-import type { Counter, UncheckedCause } from './ledger.ts';
+import type { Counter, ReservedPipeline, UncheckedCause } from './ledger.ts';
 import type { CounterWrite } from './store.ts';
 
 /**
@@ -69,6 +69,12 @@ export class CounterMerge {
     else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(bound, this.#fitted));
   }
 
+  /** What was kept for a job of the pack is its own to take, or goes back. */
+  giveBack(amount: number): void {
+    this.#committed -= amount;
+    this.#fitted -= amount;
+  }
+
   write(nowMs: number): CounterWrite {
     return {
       kind: 'counter',
@@ -105,6 +111,8 @@ export interface KnownCounter {
   readonly settled: number;
   /** A member of the cohort wants its own back; `stale`: its mark expires soon. */
   readonly reclaim?: 'fresh' | 'stale';
+  /** As of a {@link Counter}. */
+  readonly reserved?: readonly ReservedPipeline[];
 }
 
 /** How long a mark holds. A member that still wants its own renews it, by asking again. */
@@ -112,10 +120,10 @@ const RECLAIM_MS = 120_000;
 
 /** What a counter in the table shows at an instant, Unix ms. */
 export function knownCounter(counter: Counter | undefined, nowMs: number): KnownCounter {
-  const { committed = 0, fitted = 0, settled = 0, reclaimedUntilMs = 0 } = counter ?? {};
+  const { committed = 0, fitted = 0, settled = 0, reclaimedUntilMs = 0, reserved } = counter ?? {};
   const leftMs = reclaimedUntilMs - nowMs;
-  if (leftMs <= 0) return { committed, fitted, settled };
-  return { committed, fitted, settled, reclaim: leftMs > RECLAIM_MS / 2 ? 'fresh' : 'stale' };
+  const seen = { committed, fitted, settled, ...(reserved !== undefined && { reserved }) };
+  return leftMs <= 0 ? seen : { ...seen, reclaim: leftMs > RECLAIM_MS / 2 ? 'fresh' : 'stale' };
 }
 
 // Whole jobs into transactions: a job's record and all its counters are decided together or not at all.

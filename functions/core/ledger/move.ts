@@ -108,6 +108,9 @@ const added = (a: CounterWrite, b: CounterWrite): CounterWrite => ({
   committed: a.committed + b.committed,
   fitted: a.fitted + b.fitted,
   settled: a.settled + b.settled,
+  ...((a.unreserves !== undefined || b.unreserves !== undefined) && {
+    unreserves: [...(a.unreserves ?? []), ...(b.unreserves ?? [])],
+  }),
   unchecked: {
     exempt: (a.unchecked.exempt ?? 0) + (b.unchecked.exempt ?? 0),
     unmetered: (a.unchecked.unmetered ?? 0) + (b.unchecked.unmetered ?? 0),

@@ -9,7 +9,7 @@ export const REJECTION_STANDS_MS = 60_000;
  * | --- | --- |
  * | HELD, RUNNING, SETTLED | the same answer always |
  * | REJECTED | the same answer for 60 s, then evaluated anew |
- * | RELEASED, EXPIRED | evaluated anew |
+ * | RELEASED, EXPIRED, RESERVED | evaluated anew |
  *
  * Anew means generation + 1. `undefined`: evaluate anew.
  */
@@ -28,6 +28,7 @@ export function answerFromRecord(record: JobRecord, nowMs: number): HoldOutcome 
     }
     case 'RELEASED':
     case 'EXPIRED':
+    case 'RESERVED':
       return undefined;
   }
 }

@@ -4,6 +4,7 @@ import { LedgerError } from '../store/index.ts';
 import { GRACE_SECONDS } from './job.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, correction, type Move, noMove } from './move.ts';
+import { freed, isAwaited, isReserved } from './reservation.ts';
 
 type End = Move<EndOutcome>;
 
@@ -26,7 +27,8 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     case 'RUNNING':
       return { outcome: 'applied', ...ended(known, truth, target) };
     case 'REJECTED':
-      return { outcome: 'applied', ...ended(bypassed(known), truth, target) };
+    case 'RESERVED':
+      return ranUnheld(known);
     case 'SETTLED': {
       const isLast = outdoesEnd(end, record);
       if (isLast && record.durationSeconds !== durationSeconds) return corrected('duration');
@@ -37,7 +39,22 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     }
     case 'RELEASED':
     case 'EXPIRED':
-      return corrected('late');
+      return isAwaited(record) ? ranUnheld(known) : corrected('late');
+  }
+
+  /** What was kept for it goes back. A job that nobody decided counts as one from now on, and nobody rejected it. */
+  function ranUnheld(held: JobRecord): End {
+    const { record: before, changes } = isReserved(held) ? freed(held, nowMs) : { record: held, changes: [] };
+    const end = ended(bypassed(before), truth, target);
+    return {
+      outcome: 'applied',
+      record: {
+        ...end.record,
+        ...(isAwaited(held) && { flagged: false, generation: 1 }),
+        rev: held.rev + 1,
+      },
+      changes: [...changes, ...end.changes],
+    };
   }
 
   function corrected(cause: 'duration' | 'late'): End {
@@ -55,6 +72,8 @@ function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {
 /** The job never ran: what it holds goes back. */
 export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
+  // Nobody had admitted it: that it never ran is no news.
+  if (record.state === 'RESERVED') return { outcome: 'unchanged', ...freed(record, nowMs) };
   if (!isLive(record)) return noMove('unchanged');
   return { outcome: 'applied', ...ended(record, { state: 'RELEASED', endedAtMs: nowMs }, () => 0) };
 }

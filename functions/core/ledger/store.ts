@@ -5,7 +5,14 @@
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { PageEnd, ScanSegment } from '../store/index.ts';
 import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
-import type { Counter, CounterAmounts, DueJob, JobRecord, UncheckedCause } from './ledger.ts';
+import type {
+  Counter,
+  CounterAmounts,
+  DueJob,
+  JobRecord,
+  ReservedPipeline,
+  UncheckedCause,
+} from './ledger.ts';
 
 export interface LedgerStore {
   /**
@@ -139,6 +146,10 @@ export interface CounterWrite {
   readonly borrowedAtMs?: number;
   /** A member wants its own back: until then (Unix ms) nobody borrows anew. */
   readonly reclaimUntilMs?: number;
+  /** Notes that a part of it is kept for the retry of a job of this pipeline. */
+  readonly reserves?: ReservedPipeline;
+  /** Jobs of which it notes that no more. */
+  readonly unreserves?: readonly number[];
   /** When garbage collection may take the counter, Unix seconds; absent: never. */
   readonly expiresAtSeconds?: number;
   /** When its period is to be closed, Unix ms; absent: never. */

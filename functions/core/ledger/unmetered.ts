@@ -23,6 +23,7 @@ const UNCHECKED: UncheckedCause = 'unmetered';
  * | HELD, RUNNING, SETTLED | `answered: fallback` | `answered: fallback`; the sweep finds that it never ran |
  * | REJECTED | HELD anew, charged unchecked, flagged | `answered: fallback` |
  * | RELEASED, EXPIRED | HELD anew, charged unchecked | `answered: fallback` |
+ * | RESERVED | HELD, charged unchecked | REJECTED, nothing charged |
  */
 export function unmeteredMove(
   record: JobRecord | undefined,
@@ -30,7 +31,7 @@ export function unmeteredMove(
   nowMs: number,
 ): Move<'recorded'> {
   if (record === undefined)
-    return ask.answered === 'admitted' ? charge(undefined, ask, nowMs) : reject(ask, nowMs);
+    return ask.answered === 'admitted' ? charge(undefined, ask, nowMs) : reject(undefined, ask, nowMs);
   switch (record.state) {
     case 'HELD':
     case 'RUNNING':
@@ -41,6 +42,8 @@ export function unmeteredMove(
     case 'EXPIRED':
       if (ask.answered === 'rejected' || isOlder(ask, record)) return toldByFallback(record);
       return charge(record, ask, nowMs);
+    case 'RESERVED':
+      return ask.answered === 'admitted' ? charge(record, ask, nowMs) : reject(record, ask, nowMs);
   }
 }
 
@@ -87,7 +90,7 @@ function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
   };
 }
 
-function reject(ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
+function reject(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
   const claims = chargeable(ask.claims).map(
     ({ counter, unit }): RecordClaim => ({
@@ -102,8 +105,8 @@ function reject(ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
   );
   return {
     outcome: 'recorded',
-    record: { ...newRecord(undefined, ask, decidedAtMs), state: 'REJECTED', claims, endedAtMs: decidedAtMs },
-    changes: [],
+    record: { ...newRecord(prior, ask, decidedAtMs), state: 'REJECTED', claims, endedAtMs: decidedAtMs },
+    changes: reopenMove(prior, nowMs).changes,
   };
 }
 

@@ -13,6 +13,7 @@ import {
   type KnownCounter,
   type KnownCounters,
 } from './merge.ts';
+import { isReserved, reservedClaims } from './reservation.ts';
 import type { LedgerStore } from './store.ts';
 import { refusedForOthers } from './waiting.ts';
 
@@ -25,6 +26,9 @@ interface Weighed extends WeighedVerdict {
 export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingResult {
   const merges = new Map<string, CounterMerge>();
   const verdicts = jobs.map((job) => {
+    // Its hold replaces the reservation, and its rejection ends it: either way what is kept for it is nobody else's before it is.
+    for (const claim of reservedClaims(job.prior))
+      mergeOf(merges, counterName(claim.counter), claim).giveBack(claim.counted);
     const verdict = weighEither(job, known, merges);
     // A rejected job takes no room: the next one may fit where it did not.
     if (verdict.violations.length === 0) addTo(merges, verdict);
@@ -45,6 +49,7 @@ function weighEither(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<str
 
 function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const { ask, names } = job;
+  const reserved = new Set(reservedClaims(job.prior).map(({ counter }) => counterName(counter)));
   const refusedOutright = ask.violations.some(({ mode }) => mode === 'enforce');
   let borrowing: BorrowingCheck | undefined;
   const judged = ask.claims.map((claim, index) => {
@@ -57,7 +62,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
       borrowing ??= new BorrowingCheck(known, merges);
       found = claim.part === undefined ? borrowing.whole(job, index) : borrowing.part(job, index);
     }
-    return found.refused === undefined && found.amount !== 0 && isBehind(job, index)
+    return found.refused === undefined && found.amount !== 0 && isBehind(job, index) && !reserved.has(name)
       ? refusedForOthers(
           claim,
           found,
@@ -88,6 +93,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     shadow,
     claims: ask.claims.flatMap((claim, index) => recordClaim(claim, kept, judged[index])),
     judged,
+    reserved: isReserved(job.prior),
     graceUnknown: graceMayDo && runs === undefined,
     ...(!kept && !refusedOutright && waitOf(job, judged)),
     bounds: judged.map(({ refused, grace, bound }) => (refused === undefined ? bound : grace)),
@@ -158,7 +164,11 @@ function addReclaims(merges: Map<string, CounterMerge>, { ask: asked, judged }: 
   });
 }
 
-function mergeOf(merges: Map<string, CounterMerge>, name: string, { counter }: LimitClaim): CounterMerge {
+function mergeOf(
+  merges: Map<string, CounterMerge>,
+  name: string,
+  { counter }: Pick<LimitClaim, 'counter'>,
+): CounterMerge {
   let merge = merges.get(name);
   if (merge === undefined) {
     merge = new CounterMerge(counter);

@@ -31,6 +31,8 @@ export interface RequeueEntry {
   readonly wants: readonly TakenAmount[];
   readonly newJobId?: number;
   readonly retriedAtMs?: number;
+  /** How long it took from then until the new job was asked about. */
+  readonly askedAfterMs?: number;
   /** Not asked again before. */
   readonly againAtMs?: number;
   /** Why it is over, or why it still waits after it was tried. */

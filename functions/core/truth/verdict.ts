@@ -2,7 +2,14 @@
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type GitLabErrorCode, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
-import { type GoneJob, GRACE_SECONDS, type JobEnd, type JobRecord, settleMove } from '../ledger/index.ts';
+import {
+  type GoneJob,
+  GRACE_SECONDS,
+  isLive,
+  type JobEnd,
+  type JobRecord,
+  settleMove,
+} from '../ledger/index.ts';
 import { endOfJob } from './end-of-job.ts';
 
 type Verdict =
@@ -110,9 +117,9 @@ export interface LiveHold {
   readonly runnerId?: number;
 }
 
-/** Undefined: the job ended, or was never held. */
+/** Undefined: the job ended, was never held, or is yet to be asked about. */
 export function liveHoldOf(record: JobRecord | undefined): LiveHold | undefined {
-  if (record?.dueAtMs === undefined) return undefined;
+  if (record?.dueAtMs === undefined || !isLive(record)) return undefined;
   const { jobId, decidedAtMs, dueAtMs, facts } = record;
   const runnerId = facts.asked?.runnerId;
   return {

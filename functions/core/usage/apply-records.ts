@@ -11,7 +11,13 @@
  */
 
 import type { LedgerClock } from '../environment/index.ts';
-import { type Consistency, type JobRecord, packs, recordExpiresAtSeconds } from '../ledger/index.ts';
+import {
+  type Consistency,
+  isAwaited,
+  type JobRecord,
+  packs,
+  recordExpiresAtSeconds,
+} from '../ledger/index.ts';
 import { LedgerError, retried } from '../store/index.ts';
 import { type Contribution, type ContributionPlace, contributionOf, tallyFor } from './contribution.ts';
 import type { RollupStore, RollupWrites } from './rollup-store.ts';
@@ -72,6 +78,8 @@ export async function applyRecords(records: readonly JobRecord[], deps: ApplyDep
 function newest(records: readonly JobRecord[]): readonly JobRecord[] {
   const byJob = new Map<number, JobRecord>();
   for (const record of records) {
+    // Room is kept for it, and nobody decided anything: it is no job yet.
+    if (isAwaited(record)) continue;
     if ((byJob.get(record.jobId)?.rev ?? 0) < record.rev) byJob.set(record.jobId, record);
   }
   return [...byJob.values()];

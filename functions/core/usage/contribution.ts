@@ -156,6 +156,7 @@ function tallyOf(record: JobRecord, runner: () => string): UsageTally {
       if (isExpiredCharged(record)) set('settledMicros', facts.costMicros);
       break;
     case 'REJECTED':
+    case 'RESERVED':
       break;
   }
   return tally;

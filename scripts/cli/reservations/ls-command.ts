@@ -1,6 +1,6 @@
 import { waitingLines, waitingText } from '../../../functions/answers/health/waiting-lines.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
-import { createLedger, type JobRecord } from '../../../functions/core/ledger/index.ts';
+import { createLedger, isReserved, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { durationText } from '../../../policies/units/unit-texts.ts';
 import { type Command, EXIT, type TerminalIo } from '../../terminal/command.ts';
@@ -94,11 +94,11 @@ function heldJob(record: JobRecord | undefined, nowMs: number): HeldJob | undefi
   const { jobId, state, facts, decidedAtMs, dueAtMs } = record;
   return {
     jobId,
-    state,
+    state: isReserved(record) ? 'RESERVED' : state,
     projectPath: facts.projectPath ?? null,
     jobName: facts.jobName ?? null,
     runnerClass: facts.runnerClass,
-    heldMicros: facts.costMicros,
+    heldMicros: isReserved(record) ? 0 : facts.costMicros,
     decidedAt: new Date(decidedAtMs).toISOString(),
     dueAt: new Date(dueAtMs).toISOString(),
     overdueSeconds: Math.max(0, Math.floor((nowMs - dueAtMs) / 1000)),

@@ -155,6 +155,7 @@ function computedLedger(
     postpone: misuse,
     release: misuse,
     expire: misuse,
+    endReservations: misuse,
   };
 }
 

@@ -16,6 +16,8 @@ import { type TestClock, testClock } from '../../support/ledger/test-clock.ts';
 const TABLE = 'requeue';
 const TOKEN = 'glpat-of-payments';
 const MINUTE_MS = 60_000;
+/** Another job of the same pipeline. */
+const NAMES: Readonly<Record<number, string>> = { 10: 'lint' };
 const runner = { id: 7 };
 const local = localTable(TABLE);
 
@@ -66,7 +68,10 @@ function house(over: Partial<RequeueDeps> = {}) {
     if (gitlab.job(jobId) === undefined)
       gitlab.create({ id: jobId, projectId: 1001, projectPath: 'acme/payments/api', name: 'build' });
     gitlab.start(jobId, runner);
-    const facts = someFacts({ projectId: 1001, rootId: 100, groupId: 101, groupIds: [100, 101] });
+    const facts = someFacts({
+      ...{ projectId: 1001, rootId: 100, groupId: 101, groupIds: [100, 101] },
+      ...{ pipelineId: 7, jobName: NAMES[jobId] ?? 'build' },
+    });
     const [outcome] = await ledger.hold(
       [anAsk(jobId, [...claims], { facts, violations, decidedAtMs: clock.nowMs() })],
       clock.monotonicMs() + 60_000,
@@ -82,7 +87,19 @@ function house(over: Partial<RequeueDeps> = {}) {
     gitlab.end(jobId, { status: 'success' });
     await ledger.settle([{ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
   };
-  return { deps, ask, endOf, run: () => requeue(deps), entries: async () => (await lists.read(101)).entries };
+  return {
+    ...{ deps, ask, endOf, ledger, run: () => requeue(deps) },
+    entries: async () => (await lists.read(101)).entries,
+    /** As the sweep ends what nobody asked about in time. */
+    sweep: async () => {
+      const due = await ledger.dueJobs(clock.nowMs() + 1, 100);
+      return ledger.endReservations(
+        due.map(({ jobId }) => jobId),
+        clock.nowMs(),
+      );
+    },
+    taken: async () => (await ledger.readCounters([SLOTS]))[0],
+  };
 }
 
 test('a full slot, a rejection, an end, a retry, an admission', async () => {
@@ -100,8 +117,8 @@ test('a full slot, a rejection, an end, a retry, an admission', async () => {
   expect(logged.join()).not.toContain(TOKEN);
 });
 
-test('one slot is for one job: room is kept for a retried job until it was asked about', async () => {
-  const { ask, endOf, run } = house();
+test('one slot is for one job: room is kept for a retried job until it was asked about, or its time is over', async () => {
+  const { ask, endOf, run, sweep } = house();
   await ask(1);
   await ask(2);
   await ask(3);
@@ -109,7 +126,78 @@ test('one slot is for one job: room is kept for a retried job until it was asked
   expect(await run()).toEqual({ waiting: 1, retried: 1, refused: 0 });
   expect(await run()).toEqual({ waiting: 1, retried: 0, refused: 0 });
   clock.advance(4 * MINUTE_MS);
+  expect(await sweep()).toEqual(['applied']);
   expect(await run()).toEqual({ waiting: 0, retried: 1, refused: 0 });
+});
+
+test('a job that asks between the retry and the retried job’s question does not get its slot', async () => {
+  const { ask, endOf, run, entries, taken } = house();
+  await ask(1);
+  await ask(2);
+  await endOf(1);
+  await run();
+  clock.advance(MINUTE_MS);
+  expect(await ask(10)).toBe('rejected');
+  expect(await ask(3)).toBe('admitted');
+  expect(await taken()).toMatchObject({ committed: 1 });
+  await run();
+  expect((await entries())[0]).toMatchObject({ newJobId: 3, askedAfterMs: MINUTE_MS });
+});
+
+test('the retried job may be asked about before GitLab has said what it is called', async () => {
+  const { deps, ask, endOf, entries, taken, ledger } = house();
+  await ask(1);
+  await ask(2);
+  await endOf(1);
+  const asked: string[] = [];
+  await requeue({
+    ...deps,
+    retry: async (...which) => {
+      const outcome = await deps.retry(...which);
+      asked.push(await ask(10), await ask(3));
+      return outcome;
+    },
+  });
+  expect(asked).toEqual(['rejected', 'admitted']);
+  expect(await entries()).toMatchObject([{ jobId: 2, state: 'retried', newJobId: 3 }]);
+  const counter = await taken();
+  expect([counter?.committed, counter?.reserved]).toEqual([1, undefined]);
+  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+});
+
+test('a slot that was taken while the run looked is asked for again later, and GitLab is not asked', async () => {
+  const { deps, ask, endOf, run, entries, ledger } = house();
+  await ask(1);
+  await ask(2);
+  await endOf(1);
+  const late = {
+    ...ledger,
+    readCounters: async (...which: Parameters<typeof ledger.readCounters>) => {
+      const counters = await ledger.readCounters(...which);
+      await ask(10);
+      return counters;
+    },
+  };
+  expect(await requeue({ ...deps, ledger: late })).toEqual({ waiting: 1, retried: 0, refused: 0 });
+  expect(await entries()).toMatchObject([{ jobId: 2, state: 'waiting' }]);
+  expect([...gitlab.jobs()].map(({ id }) => id)).toEqual([1, 2, 10]);
+  await endOf(10);
+  expect(await run()).toMatchObject({ retried: 1 });
+});
+
+test('a retry that GitLab refuses, or does not answer, leaves nothing kept', async () => {
+  const { ask, endOf, run, taken } = house();
+  await ask(1);
+  await ask(2);
+  await endOf(1);
+  gitlab.faults.answerRest({ status: 503 });
+  await run();
+  expect((await taken())?.committed).toBe(0);
+  gitlab.forget(2);
+  clock.advance(3 * MINUTE_MS);
+  expect(await run()).toMatchObject({ refused: 1 });
+  const counter = await taken();
+  expect([counter?.committed, counter?.reserved]).toEqual([0, undefined]);
 });
 
 const money = claim('group/101', 5, 1);
@@ -179,7 +267,7 @@ test('a run that died before GitLab was asked retries the job when it comes agai
 });
 
 test('a retried job that is rejected again is retried as often as the group allows, and no longer than it allows', async () => {
-  const { ask, endOf, run, entries } = house();
+  const { ask, endOf, run, entries, sweep } = house();
   await ask(1);
   await ask(2);
   await endOf(1);
@@ -188,7 +276,9 @@ test('a retried job that is rejected again is retried as often as the group allo
     [10, 3],
     [20, 11],
   ] as const) {
-    clock.advance(MINUTE_MS);
+    // Nobody asks in time, so the slot is another's.
+    clock.advance(15 * MINUTE_MS);
+    await sweep();
     await ask(taker);
     expect(await ask(retried)).toBe('rejected');
     await endOf(taker);

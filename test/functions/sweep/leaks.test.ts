@@ -1,6 +1,7 @@
 /** Every way a hold can leak (FEATURES §4.5), and that the sweep ends it in what GitLab says. */
 import { expect, test } from 'vitest';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { DUE_MS, house, MINUTE_MS, range } from './house.ts';
 
 test('webhook off for 3 days: every hold settles at GitLab’s duration, in lists of a hundred', async () => {
@@ -157,5 +158,28 @@ test('sweep and webhook at the same moment: whoever comes second finds it done, 
   };
   expect(await sweep()).toMatchObject({ settled: 0, released: 0, unchanged: 2, corrected: 1 });
   expect([await spent(), await slots()]).toEqual([10 + 10, 0]);
+  expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+});
+
+test('room that was kept for a retried job goes back when nobody asked in time, and GitLab is not asked for it', async () => {
+  const { clock, gitlab, sweep, states, slots, ledger } = house();
+  const key = counter('group/1', 'slots', 'now');
+  const full = claim('group/1', 1, 0, { counter: key, unit: 'jobs' });
+  const facts = someFacts({ projectId: 1, pipelineId: 7 });
+  const asks = [1, 2].map((jobId) => anAsk(jobId, [full], { facts }));
+  await ledger.hold(asks, clock.monotonicMs() + 30_000);
+  const wants = [{ counter: key, amount: 1, bound: 2 }];
+  for (const jobId of [1, 2])
+    await ledger.reserve({ jobId, wants, untilMs: clock.nowMs() + jobId * 3 * MINUTE_MS });
+  await ledger.handOver(1, 3);
+  clock.advance(4 * MINUTE_MS);
+  await sweep();
+  // The run that kept room for job 2 died: its time comes, too.
+  expect([await states(1, 2, 3), await slots()]).toEqual([['REJECTED', 'REJECTED', 'RELEASED'], 1]);
+  clock.advance(3 * MINUTE_MS);
+  await sweep();
+  expect(await slots()).toBe(0);
+  expect(gitlab.calls).toMatchObject({ job: 0 });
+  expect(await ledger.dueJobs(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
   expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
 });

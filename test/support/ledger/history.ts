@@ -100,8 +100,20 @@ export class History {
     const committed = new Map<string, number>();
     const fitted = new Map<string, number>();
     for (const write of writes) {
-      if (write.kind !== 'record' || write.record.state !== 'HELD' || write.record.answered !== 'ledger')
-        continue;
+      if (write.kind !== 'record') continue;
+      // What was kept for the job is its own to take.
+      for (const claim of isKept(write.replaces) ? (write.replaces?.claims ?? []) : []) {
+        const name = counterName(claim.counter);
+        const before = this.#before.get(name);
+        committed.set(name, (committed.get(name) ?? before?.committed ?? 0) - claim.counted);
+        fitted.set(name, (fitted.get(name) ?? before?.fitted ?? 0) - claim.counted);
+      }
+      if (isKept(write.record)) {
+        // What was kept before asks no bound again: it lasts longer, or goes to another job.
+        const isNew = write.replaces !== undefined && !isKept(write.replaces);
+        this.#keptFits(write.record, committed, isNew);
+      }
+      if (write.record.state !== 'HELD' || write.record.answered !== 'ledger') continue;
       const bounds: Bounds = JSON.parse(write.record.facts.policyVersion);
       for (const claim of write.record.claims) {
         const name = counterName(claim.counter);
@@ -132,6 +144,21 @@ export class History {
     }
   }
 
+  #keptFits(record: JobRecord, committed: Map<string, number>, isNew: boolean): void {
+    const bounds: Bounds = JSON.parse(record.facts.policyVersion);
+    for (const { counter, counted } of record.claims) {
+      if (counted === 0) continue;
+      const name = counterName(counter);
+      const sum = (committed.get(name) ?? this.#before.get(name)?.committed ?? 0) + counted;
+      committed.set(name, sum);
+      const bound = bounds[counter.subject] ?? 0;
+      must(
+        !isNew || sum <= bound,
+        `${counted} of ${name} is kept for job ${record.jobId}, which came to ${sum}`,
+      );
+    }
+  }
+
   /** Past its bound a claim is there by the grace of a pipeline that ran before it, and its record says so. */
   #boundOf(record: JobRecord, subject: string, sum: number, bounds: Bounds): number {
     const bound = bounds[subject] ?? 0;
@@ -148,9 +175,9 @@ export class History {
 
   /** 3, 4, 5: what a job is charged follows from its state alone, however it got there. */
   #chargedOnce(record: JobRecord, entries: readonly CorrectionEntry[]): void {
-    const live = record.state === 'HELD' || record.state === 'RUNNING';
+    const live = record.state === 'HELD' || record.state === 'RUNNING' || record.state === 'RESERVED';
     must(
-      (record.dueAtMs !== undefined) === live,
+      (record.dueAtMs !== undefined) === live || record.state === 'REJECTED',
       `job ${record.jobId} is ${record.state} and due ${record.dueAtMs}`,
     );
     must(
@@ -213,6 +240,9 @@ export class History {
   }
 }
 
+const isKept = (record: JobRecord | undefined): boolean =>
+  record?.state === 'RESERVED' || (record?.state === 'REJECTED' && record.dueAtMs !== undefined);
+
 /** The record notes a warning about this subject. */
 const isTold = (record: JobRecord, subject: string): boolean =>
   record.shadow.some(
@@ -231,8 +261,11 @@ function allowedCharges(record: JobRecord, claim: RecordClaim): readonly number[
       return inFlight ? [0] : [record.durationSeconds ?? -1];
     case 'EXPIRED':
       return inFlight ? [0] : record.flagged ? [claim.held, 0] : [0];
-    case 'RELEASED':
     case 'REJECTED':
+    case 'RESERVED':
+      // What is kept for a retry, or as one.
+      return inFlight && record.dueAtMs !== undefined ? [claim.counted] : [0];
+    case 'RELEASED':
       return [0];
   }
 }

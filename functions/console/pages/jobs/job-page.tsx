@@ -111,6 +111,7 @@ const STATES: Readonly<Record<JobExplanation['state'], string>> = {
   RELEASED: 'given back: it never ran',
   EXPIRED: 'expired: GitLab does not know it any more',
   REJECTED: 'rejected',
+  RESERVED: 'a slot is kept for it',
 };
 
 const ANSWERED: Readonly<Record<JobExplanation['answered'], string>> = {

@@ -33,6 +33,7 @@ import {
   wordOf,
 } from '../../../support/ledger/asks.ts';
 import { type TestClock, testClock } from '../../../support/ledger/test-clock.ts';
+import { reservationContract } from './reservation-contract.ts';
 
 const READ = { timeoutMs: 300_000 };
 const GRACE_SECONDS = 15 * 60;
@@ -1478,6 +1479,8 @@ export function ledgerContract(
       expect(await dueIds(ledger, FOREVER)).toEqual([3]);
     });
   });
+
+  describe('room that is kept for a retried job', () => reservationContract(build));
 
   describe('limits that were changed meanwhile', () => {
     /** How often it was asked, and whether the limits are current. */

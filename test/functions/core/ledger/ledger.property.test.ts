@@ -29,6 +29,9 @@ type Op =
   | { kind: 'expire'; by: number; jobs: number[]; charge: 'hold' | 'nothing' }
   | { kind: 'bypass'; by: number; ends: { job: number; seconds: number }[] }
   | { kind: 'unmetered'; by: number; jobs: number[]; answered: 'admitted' | 'rejected'; leftMs: number }
+  | { kind: 'reserve'; by: number; job: number; ms: number }
+  | { kind: 'handOver'; by: number; job: number; newJob: number }
+  | { kind: 'endReservations'; by: number; jobs: number[]; due: boolean }
   | { kind: 'advance'; ms: number }
   | { kind: 'setLimit'; subject: string; bound: number }
   | { kind: 'nextMonth' }
@@ -88,6 +91,23 @@ const op: fc.Arbitrary<Op> = fc.oneof(
       jobs,
       answered: fc.constantFrom('admitted' as const, 'rejected' as const),
       leftMs: timeLeftMs,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('reserve' as const), by: which, job },
+      ms: fc.constantFrom(1_000, 180_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('handOver' as const), by: which, job, newJob: job }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      ...{ kind: fc.constant('endReservations' as const), by: which, jobs, due: fc.boolean() },
     }),
   },
   {
@@ -224,6 +244,8 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
                 policyVersion: JSON.stringify(bounds),
                 microsPerMinute: 60,
                 timeoutSeconds: 60,
+                // All are of one pipeline and of one name: each may be what became of a job before it.
+                ...{ pipelineId: 9, jobName: 'build' },
               }),
               ...(exempt ? { unchecked: 'exempt' } : {}),
             },
@@ -275,6 +297,19 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
               );
               return;
             }
+            case 'reserve': {
+              const wants = ask(one.job)
+                .claims.filter(({ unit }) => unit === 'jobs' || unit === 'millicpu')
+                .map(({ counter: key, amount, bound = 0 }) => ({ counter: key, amount, bound }));
+              await ledger.reserve({ jobId: one.job, wants, untilMs: clock.nowMs() + one.ms });
+              return;
+            }
+            case 'handOver':
+              if (one.job !== one.newJob) await ledger.handOver(one.job, one.newJob);
+              return;
+            case 'endReservations':
+              await ledger.endReservations(one.jobs, one.due ? clock.nowMs() : undefined);
+              return;
             case 'advance':
               passedMs += one.ms;
               return;
@@ -321,6 +356,9 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
               Array.from({ length: JOBS }, (_, index) => ({ jobId: index + 1, cause: 'swept' })),
             ),
           ),
+        );
+        await scheduler.waitFor(
+          Promise.resolve(ledgers[0]?.endReservations(Array.from({ length: JOBS }, (_, index) => index + 1))),
         );
         for (const item of store.dump()) {
           if (item.kind !== 'counter' || !/^(?:slots|cpu)/.test(item.counter.key.subject)) continue;

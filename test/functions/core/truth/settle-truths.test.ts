@@ -41,6 +41,15 @@ const INTO: Record<JobState | 'none', (house: Books) => Promise<unknown>> = {
     await house.ledger.expire([{ jobId: 1, cause: '404', charge: 'nothing' }]);
   },
   REJECTED: (house) => hold(house, { ...ask, claims: [claim('group/100', 600, 500)] }),
+  RESERVED: async ({ ledger, clock }) => {
+    const [money, slots] = ask.claims;
+    if (money === undefined || slots === undefined) throw new Error('the job asks for money and a slot');
+    const full = { ...ask, jobId: 0, claims: [money, { ...slots, bound: 0 }] };
+    await ledger.hold([full], clock.monotonicMs() + 30_000);
+    const wants = [{ counter: slots.counter, amount: 1, bound: 10 }];
+    await ledger.reserve({ jobId: 0, wants, untilMs: clock.nowMs() + 180_000 });
+    await ledger.handOver(0, 1);
+  },
 };
 
 const EVENTS = {
@@ -85,6 +94,7 @@ const AFTER: Record<
   RELEASED: { before: 0, ran: ['corrected', 'SETTLED', 90], gone: ['unchanged', 'RELEASED', 0] },
   EXPIRED: { before: 0, ran: ['corrected', 'SETTLED', 90], gone: ['unchanged', 'EXPIRED', 0] },
   REJECTED: { before: 0, ran: ['applied', 'SETTLED', 90], gone: ['unchanged', 'REJECTED', 0] },
+  RESERVED: { before: 0, ran: ['applied', 'SETTLED', 90], gone: ['unchanged', 'RELEASED', 0] },
 };
 
 /** Only what the router failed was refused by somebody; what was never started is no contradiction to an admission. */
@@ -106,7 +116,7 @@ test.each(rows)('%s, %s → %s, %s, charged %i', async (from, event, outcome, st
   expect((await house.charged(1)).micros ?? 0).toBe(micros);
   // A job that ended takes no slot, whatever it is charged.
   const slots = (await house.charged(1)).jobs ?? 0;
-  expect(slots).toBe(state === 'HELD' || state === 'RUNNING' ? 1 : 0);
+  expect(slots).toBe(['HELD', 'RUNNING', 'RESERVED'].includes(state) ? 1 : 0);
   expect((await house.ledger.rebuild({ repair: false })).drift).toEqual([]);
   // Said again, nothing changes any more.
   const before = await house.ledger.readRecord(1);

@@ -51,6 +51,20 @@ test('a job counts on every level above it, in its project and in its class, on 
   });
 });
 
+test('a job for which room is kept, and nothing more, is no job of any usage before somebody asks about it', async () => {
+  const { store, deliver } = rollupBench();
+  const feed = new Feed();
+  const kept = aRecord({ state: 'RESERVED', generation: 0, rev: 1, answered: 'unknown' });
+  feed.push(kept);
+  feed.push({ ...kept, state: 'RELEASED', rev: 2 });
+  await deliver(feed.records);
+  expect(store.usage().size).toBe(0);
+  feed.push(aRecord({ generation: 1, rev: 3 }));
+  await deliver(feed.records);
+  const [usage] = await store.readUsage([{ subject: 'group/101', day: DAY }]);
+  expect(usageOf(usage ?? new Map())).toMatchObject({ jobs: 1, admitted: 1 });
+});
+
 test('whoever read a stale contribution, list or history writes nothing by it, and reads again consistently', async () => {
   const bench = rollupBench();
   const feed = new Feed();

@@ -1,0 +1,129 @@
+/** Keeps room for a job that is being retried, and finds it for the job that GitLab made of it, whoever of both comes first. */
+import { LedgerError } from '../store/index.ts';
+import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
+import type { HoldJob } from './job.ts';
+import type { EndOutcome, JobRecord, ReserveAsk, ReserveOutcome } from './ledger.ts';
+import type { MoveDeps } from './make-moves.ts';
+import type { KnownCounters } from './merge.ts';
+import { freed, handedOver, isReserved, isRetryOf, reserving } from './reservation.ts';
+import { expiring } from './retention.ts';
+import { answerFromRecord } from './same-job.ts';
+import type { Write } from './store.ts';
+
+/** A record changes under us only when two callers are at the same job. */
+const PASSES_MAX = 6;
+/** A consistent read takes a few milliseconds. */
+const READ_TIMEOUT_MS = 300;
+/** Jobs of one pipeline that are being retried at once and may be the one that is asked about. */
+const NAMESAKES_MAX = 25;
+
+export async function reserve(ask: ReserveAsk, deadlineMs: number, deps: MoveDeps): Promise<ReserveOutcome> {
+  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
+    const records = await readRecords([ask.jobId], deadlineMs, deps);
+    if (records === undefined) return 'undecided';
+    const [record] = records;
+    const plan = reserving(record, ask);
+    if (plan === undefined || record === undefined) return 'unchanged';
+    const write: Write = { kind: 'record', record: plan.record, replaces: record };
+    const nowMs = deps.clock.nowMs();
+    const counters = plan.counters.map((counter) => expiring(counter, nowMs));
+    const result = await attempt([write, ...counters], deadlineMs, deps);
+    if (result.outcome === 'committed') return 'reserved';
+    if (result.outcome === 'gave_up') return 'undecided';
+    if (result.refusals[0] === undefined) return 'full';
+  }
+  return 'undecided';
+}
+
+interface HandOverResult {
+  readonly outcome: EndOutcome;
+  /** Of the new job, as it stands. */
+  readonly record?: JobRecord;
+}
+
+/** What is kept for a job is kept for the one that GitLab made of it, unless that one was decided already. */
+export async function handOver(
+  jobId: number,
+  newJobId: number,
+  deadlineMs: number,
+  deps: MoveDeps,
+): Promise<HandOverResult> {
+  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
+    const records = await readRecords([jobId, newJobId], deadlineMs, deps);
+    if (records === undefined) return { outcome: 'undecided' };
+    const [from, to] = records;
+    const known = to && { record: to };
+    if (from === undefined) return { outcome: 'unknown', ...known };
+    if (!isReserved(from) || from.state !== 'REJECTED') return { outcome: 'unchanged', ...known };
+    const nowMs = deps.clock.nowMs();
+    const { record, changes } = freed(from, nowMs);
+    const given = to === undefined ? handedOver(from, newJobId, nowMs) : undefined;
+    const counters = given?.counters ?? changes.map(({ write }) => write);
+    const result = await attempt(
+      [
+        { kind: 'record', record, replaces: from },
+        ...(given === undefined ? [] : [{ kind: 'record' as const, record: given.record }]),
+        ...counters.map((counter) => expiring(counter, nowMs)),
+      ],
+      deadlineMs,
+      deps,
+    );
+    if (result.outcome === 'committed') return { outcome: 'applied', ...known, ...pickRecord(given) };
+    if (result.outcome === 'gave_up') return { outcome: 'undecided' };
+  }
+  return { outcome: 'undecided' };
+}
+
+const pickRecord = (given: { readonly record: JobRecord } | undefined) => given && { record: given.record };
+
+/**
+ * A counter notes for whose retry a part of it is kept. A job of that pipeline which is asked about before anybody could say what
+ * GitLab made of the rejected one finds it by that note. No counter notes anything unless a retry is under way at this instant.
+ */
+export async function findReserved(
+  jobs: readonly HoldJob[],
+  known: KnownCounters,
+  deadlineMs: number,
+  deps: MoveDeps,
+): Promise<void> {
+  for (const job of jobs) {
+    const noted = job.prior === undefined && !job.sought ? notedFor(job, known) : [];
+    if (noted.length === 0) continue;
+    job.sought = true;
+    const { ask } = job;
+    const records = (await readRecords(noted, deadlineMs, deps)) ?? [];
+    const from = records.find((record) => isRetryOf(record, ask));
+    if (from === undefined) continue;
+    const { outcome, record } = await handOver(from.jobId, ask.jobId, deadlineMs, deps);
+    if (outcome === 'undecided') job.outcome = { outcome, cause: 'contended' };
+    else if (record !== undefined) {
+      job.prior = record;
+      job.asked = true;
+      job.outcome = answerFromRecord(record, deps.clock.nowMs());
+    }
+  }
+}
+
+function notedFor({ ask, names }: HoldJob, known: KnownCounters): readonly number[] {
+  const { pipelineId } = ask.facts;
+  if (pipelineId === undefined) return [];
+  const noted = names.flatMap((name) => known.get(name)?.reserved ?? []);
+  const ids = noted.flatMap((each) => (each.pipelineId === pipelineId ? [each.jobId] : []));
+  return [...new Set(ids)].sort((a, b) => a - b).slice(0, NAMESAKES_MAX);
+}
+
+/** Undefined: the table did not answer in time. */
+async function readRecords(
+  jobIds: readonly number[],
+  deadlineMs: number,
+  { store, clock }: Pick<MoveDeps, 'store' | 'clock'>,
+): Promise<readonly (JobRecord | undefined)[] | undefined> {
+  const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
+  if (leftMs <= 0) return undefined;
+  try {
+    return await store.readRecords(jobIds, { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) });
+  } catch (error) {
+    if (error instanceof LedgerError) return undefined;
+    throw error;
+  }
+}
