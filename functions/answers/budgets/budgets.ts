@@ -2,7 +2,8 @@
  * All limits in force of everything somebody sees, and how they stand.
  *
  * Reads one counter a limit; where a page does not hold them all, they are ordered by counters at most a minute old and only
- * the page's are read anew. A forecast reads four weeks of days a subject, and so is made of {@link FORECAST_MAX} at most.
+ * the page's are read anew. A forecast reads eight weeks of days a subject, and so is made of {@link FORECAST_MAX}
+ * at most; nine months where only the limits of one place are asked for, which says how far off forecasts were as well.
  */
 import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
@@ -19,7 +20,7 @@ import { askedModes } from '../standing/asked-mode.ts';
 import { type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
 import { cohortStanding, limitRow, percentOf, rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
-import { canRunOut, historySpan } from '../standing/outlook.ts';
+import { canRunOut, historySpan, testedSpan } from '../standing/outlook.ts';
 import type { BudgetRow, Budgets, BudgetsQuery } from './model.ts';
 
 const FORECAST_MAX = 400;
@@ -45,7 +46,8 @@ export const budgetsOf =
       : (await reading.counters.recent(keys, RECENT_MS)).counters;
     const ordered = inOrder(all, asked, counters, nowMs);
     const forecast = asked.forecast === true ? ordered.slice(0, FORECAST_MAX) : [];
-    const usage = await usageOf(forecast, from, reading);
+    const tested = asked.holding !== undefined;
+    const usage = await usageOf(forecast, tested, from, reading);
 
     const modeOf = askedModes(reading.policy, limits);
     const rowOf = (counted: CountersByName) => {
@@ -55,6 +57,7 @@ export const budgetsOf =
           counter: counted.get(counterName(counterOf(limit, nowMs))),
           asked: modeOf(limit, placedChainOf(limit.subject, places.directory)),
           usage: usage.get(limit.subject),
+          tested,
           byDefault,
           cohort: cohortStanding(limit, limits, counted, nowMs),
         });
@@ -140,11 +143,13 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 async function usageOf(
   forecast: readonly SubjectLimit[],
+  tested: boolean,
   { nowMs }: GroupRowsContext,
   { usage, zone }: ReadContext,
 ): Promise<UsageBySubject> {
   const subjects = forecast.flatMap(({ limit }) => (canRunOut(limit) ? [limit.subject] : []));
-  return subjects.length === 0 ? new Map() : readDays(subjects, historySpan(today(zone, nowMs)), usage);
+  const span = (tested ? testedSpan : historySpan)(today(zone, nowMs));
+  return subjects.length === 0 ? new Map() : readDays(subjects, span, usage);
 }
 
 function runsOutFirst(

@@ -1,6 +1,6 @@
 /** Which lines come first, judged by counters alone: the days of ten thousand groups are too many to read for one page. */
 import { counterName } from '../../../policies/claim.ts';
-import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
+import { PROFILE_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitAt } from '../../../policies/limits/limits.ts';
@@ -19,7 +19,7 @@ export interface Candidate {
   readonly money: Limit | undefined;
 }
 
-const HISTORY_MS = HISTORY_DAYS * DAY_MS;
+const HISTORY_MS = PROFILE_DAYS * DAY_MS;
 
 /** What says how far a budget is. */
 interface LimitStanding {

@@ -20,7 +20,9 @@ const list = createRoute({
         .optional()
         .openapi({ description: 'Only those that hold for its jobs: its own, then those above.' }),
       percent_min: z.coerce.number().int().min(0).max(1_000).optional(),
-      forecast: z.literal('yes').optional().openapi({ description: 'Those that run out first come first.' }),
+      forecast: z.literal('yes').optional().openapi({
+        description: 'Those that run out first come first; with `holding`, also how far off forecasts were.',
+      }),
       cursor: z.string().max(100).optional(),
       max: z.coerce.number().int().min(1).max(BUDGET_ROWS_MAX).optional(),
     }),

@@ -22,7 +22,7 @@ Amounts are those in force now: with grants and what was carried over.
 
   --group <group>      only this group and what is below it: a path or GitLab's id
   --over <percent>     only limits of which at least so much is used and held
-  --forecast           when they run out, by the usage of the last four weeks
+  --forecast           when they run out, by the usage of the last eight weeks
   --all                every row, not only the first ${ROWS_SHOWN}
 ${BUDGET_FLAGS_HELP}
 
