@@ -1,7 +1,7 @@
-import { calendarDay, dayNumber, weekday } from '../limits/calendar.ts';
+import { calendarDay, dayNumber } from '../limits/calendar.ts';
 import { dayIn, dayStartMs } from '../limits/zone.ts';
 import { type DailyUsage, historyBefore } from './daily-usage.ts';
-import { weekdayProfile } from './weekday-profile.ts';
+import { expectedUse } from './expected-use.ts';
 
 /** `lasts`: until the period ends, or for a year where it does not. */
 export type Forecast =
@@ -21,26 +21,26 @@ export interface RunOutQuestion {
   readonly zone: string;
 }
 
-/** The longest period is a year; nobody plans further with the usage of four weeks. */
+/** The longest period is a year; nobody plans further with the usage of some weeks. */
 const DAYS_MAX = 367;
 
 /**
- * When what is left will be used up, if every day uses what its weekday did in the last weeks, evenly over the day. Of
- * what is left of today only that part is counted. Undefined: without a day of history nobody knows.
+ * When what is left will be used up, if every day uses what its weekday did in the last weeks and the weeks go on as they
+ * did, evenly over the day. Of what is left of today only that part is counted. Undefined: without a day of history nobody knows.
  */
 export function runOut({ usage, left, nowMs, untilMs, zone }: RunOutQuestion): Forecast | undefined {
   const today = dayNumber(dayIn(zone, nowMs));
   const history = historyBefore(usage, today);
   if (history === undefined) return undefined;
   if (left <= 0) return { outcome: 'runs_out', atMs: nowMs };
-  const profile = weekdayProfile(history);
-  if (profile.every((amount) => amount === 0)) return { outcome: 'lasts' };
+  if (history.amounts.every((amount) => amount === 0)) return { outcome: 'lasts' };
+  const expected = expectedUse(history);
   let remaining = left;
   let startMs = dayStartMs(zone, calendarDay(today));
   for (let day = today; day < today + DAYS_MAX && startMs < untilMs; day += 1) {
     const endMs = dayStartMs(zone, calendarDay(day + 1));
     const fromMs = Math.max(startMs, nowMs);
-    const perDay = profile[weekday(day)] ?? 0;
+    const perDay = expected(day);
     const used = perDay * ((endMs - fromMs) / (endMs - startMs));
     if (used >= remaining) {
       const atMs = Math.min(endMs, Math.floor(fromMs + (endMs - startMs) * (remaining / perDay)));

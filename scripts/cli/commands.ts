@@ -85,6 +85,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./report/spend-command.ts')).spendCommand,
   },
   {
+    name: 'report forecast',
+    summary: 'What will a group’s limits come to, and how far off were such forecasts?',
+    load: async () => (await import('./report/forecast-command.ts')).forecastCommand,
+  },
+  {
     name: 'report chargeback',
     summary: 'What is a group charged for a month? The same as tollgate statement',
     load: async () => (await import('./budget/chargeback-command.ts')).chargebackCommand,

@@ -2,8 +2,9 @@
  * All limits in force of everything somebody sees, and how they stand.
  *
  * Reads one counter a limit, and where trouble is asked for that of the period before; where a page does not hold them all, they
- * are ordered by counters at most a minute old and only the page's are read anew. A forecast reads four weeks of days a
- * subject, and so is made of {@link FORECAST_MAX} at most.
+ * are ordered by counters at most a minute old and only the page's are read anew. A forecast reads eight weeks of days a subject, and
+ * so is made of {@link FORECAST_MAX} at most; nine months where only the limits of one place are asked for, which says how far off
+ * forecasts were as well.
  */
 import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
@@ -21,7 +22,7 @@ import { askedModes } from '../standing/asked-mode.ts';
 import type { SubjectLimit } from '../standing/group-limits.ts';
 import { cohortStanding, limitRow, rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
-import { canRunOut, historySpan } from '../standing/outlook.ts';
+import { canRunOut, historySpan, testedSpan } from '../standing/outlook.ts';
 import { compareTroubles, troubleOfRow } from '../standing/trouble.ts';
 import { budgetsInOrder } from './budget-order.ts';
 import { limitsAsked } from './limits-asked.ts';
@@ -61,6 +62,7 @@ export const budgetsOf =
           counter: counted.get(counterName(counterOf(limit, nowMs))),
           asked: modeOf(limit, placedChainOf(limit.subject, directory)),
           usage: usage.get(limit.subject),
+          tested,
           byDefault,
           cohort: cohortStanding(limit, limits, counted, nowMs),
         });
@@ -72,6 +74,7 @@ export const budgetsOf =
         };
       };
     };
+    const tested = asked.holding !== undefined;
     const { shown, usage } = await withForecasts(ordered);
     const page = shown.slice(start, start + max);
     const now = isOnePage ? counters : await reading.counters.fresh(keysOf(page));
@@ -97,10 +100,10 @@ export const budgetsOf =
       if (!isAsked) return { shown: ordered, usage: new Map() };
       if (sort === 'trouble' || sort === 'name') {
         const page = ordered.slice(start, start + Math.min(max, FORECAST_MAX));
-        return { shown: ordered, usage: await usageOf(page, from, reading) };
+        return { shown: ordered, usage: await usageOf(page, tested, from, reading) };
       }
       const forecast = ordered.slice(0, FORECAST_MAX);
-      const usage = await usageOf(forecast, from, reading);
+      const usage = await usageOf(forecast, tested, from, reading);
       const inOrder = holding !== undefined || start >= FORECAST_MAX;
       return {
         shown: inOrder
@@ -113,13 +116,15 @@ export const budgetsOf =
 
 async function usageOf(
   forecast: readonly SubjectLimit[],
+  tested: boolean,
   { nowMs }: GroupRowsContext,
   { usage, zone }: ReadContext,
 ): Promise<UsageBySubject> {
   const subjects = forecast.flatMap(({ limit }) =>
     canRunOut(limit) && !isCap(limit.subject) ? [limit.subject] : [],
   );
-  return subjects.length === 0 ? new Map() : readDays(subjects, historySpan(today(zone, nowMs)), usage);
+  const span = (tested ? testedSpan : historySpan)(today(zone, nowMs));
+  return subjects.length === 0 ? new Map() : readDays(subjects, span, usage);
 }
 
 function runsOutFirst(

@@ -49,7 +49,10 @@ export interface BudgetsQuery {
   readonly holding?: string;
   /** Only limits of which at least so much is settled and held, whole percent. */
   readonly percentMin?: number;
-  /** Also when they run out; unless `holding` asks for one order, what runs out first then comes first. */
+  /**
+   * Also when they run out; unless `holding` asks for one order, what runs out first then comes first. With `holding` also
+   * the band, and how far off past forecasts were.
+   */
   readonly forecast?: boolean;
   /** `next` of the page before, with the same questions. */
   readonly cursor?: string;

@@ -30,7 +30,7 @@ export interface GroupRowsContext {
 type RowOf = RowPlace | 'instance';
 
 /**
- * At most 101 of them: reads their counters, and of each some thirty days of usage, in batches of a hundred.
+ * At most 101 of them: reads their counters, and of each eight weeks of usage, in batches of a hundred.
  * @throws {LedgerError}
  */
 export async function groupRows(

@@ -30,8 +30,10 @@ interface RowWith {
   readonly counter: Counter | undefined;
   /** How far it goes by rule and rollout. */
   readonly asked: Mode;
-  /** The subject's usage of the last four weeks at least; absent: nothing is forecast. */
+  /** The subject's usage of the last eight weeks at least; absent: nothing is forecast. */
   readonly usage?: readonly DayUsage[] | undefined;
+  /** Whether the forecast also has its band and how far off past ones were; the usage then has nine months. */
+  readonly tested?: boolean | undefined;
   readonly byDefault: boolean;
   /** Only of a limit in a cohort. */
   readonly cohort?: CohortStanding | undefined;
@@ -136,11 +138,11 @@ function forecastFor(
   limit: Limit,
   committed: number,
   left: number | undefined,
-  { usage, nowMs }: RowWith,
+  { usage, tested, nowMs }: RowWith,
 ): ForecastRow | undefined {
   const { kind, zone } = limit;
   const period = limitPeriod(limit, nowMs);
   if (usage === undefined || period === undefined || left === undefined) return undefined;
   if (left > 0 && !canRunOut(limit)) return undefined;
-  return forecastOf({ usage, kind, committed, left, nowMs, endMs: period.endMs, zone });
+  return forecastOf({ usage, kind, committed, left, nowMs, endMs: period.endMs, zone, tested });
 }

@@ -27,14 +27,45 @@ export const PeriodRowSchema = z
   })
   .openapi('Period');
 
+const TestedForecastsSchema = z
+  .object({
+    months: count('Whole months of the last nine.'),
+    errorPercent: z.number().openapi({
+      description: 'Mean of how far off the forecasts were, in percent of what the month came to.',
+    }),
+    insidePercent: maybe(
+      z.number().openapi({ description: 'How many of the months the band held. Absent: none had one.' }),
+    ),
+    forecasts: list(
+      z.object({
+        month: text('`2026-10`'),
+        daysOver: count('How many of its days were over.'),
+        forecast: amount('What it was to come to, by what was known then.'),
+        low: maybe(amount()),
+        high: maybe(amount()),
+        outcome: amount('What it came to.'),
+      }),
+    ).openapi({ description: 'The oldest first.' }),
+  })
+  .openapi('TestedForecasts', {
+    description:
+      'How far off such forecasts were: each month forecast when 7, 14 and 21 of its days were over.',
+  });
+
+export type TestedForecasts = z.infer<typeof TestedForecastsSchema>;
+
 const ForecastRowSchema = z
   .object({
     outcome: z.enum(['runs_out', 'lasts', 'used_up']),
     atMs: maybe(instantMs('Unix ms; only with `runs_out`.')),
     atEndAmount: maybe(amount('What it will come to at the end of the period.')),
+    atEndLow: maybe(amount('Four of five such forecasts end between this …')),
+    atEndHigh: maybe(amount('… and this, if they go on as they did. Absent: nobody knows, or nobody asked.')),
+    tested: maybe(TestedForecastsSchema),
   })
   .openapi('Forecast', {
-    description: 'When what is left is used up, if every day is like its weekday in the last four weeks.',
+    description:
+      'When what is left is used up, if every day is like its weekday in the last four weeks and the weeks go on as the last eight did.',
   });
 
 export type ForecastRow = z.infer<typeof ForecastRowSchema>;
@@ -141,7 +172,13 @@ export type LimitRow = z.infer<typeof LimitRowSchema>;
 /** What came together until the end of a day. */
 export const DayTotalSchema = z.object({ day: day(), total: amount() });
 
-export type DayTotal = z.infer<typeof DayTotalSchema>;
+/** The same of a day to come, as forecast. */
+export const DayForecastSchema = DayTotalSchema.extend({
+  low: maybe(amount('Four of five such forecasts lie between this …')),
+  high: maybe(amount('… and this.')),
+});
+
+export type DayForecast = z.infer<typeof DayForecastSchema>;
 
 export const FreezeRowSchema = z
   .object({

@@ -1,13 +1,21 @@
-/** What days to come will use, if every day is like its weekday in the last weeks. Pure. */
-import { type DailyUsage, HISTORY_DAYS, historyBefore } from '../../../policies/forecast/daily-usage.ts';
+/** What days to come will use, if every day is like its weekday in the last weeks and the weeks go on as they did. Pure. */
+import {
+  type DailyUsage,
+  HISTORY_DAYS,
+  historyBefore,
+  TESTED_DAYS,
+} from '../../../policies/forecast/daily-usage.ts';
+import { expectedUse } from '../../../policies/forecast/expected-use.ts';
+import { forecastBand } from '../../../policies/forecast/forecast-band.ts';
+import { type ForecastProof, proveForecasts } from '../../../policies/forecast/past-forecasts.ts';
 import { runOut } from '../../../policies/forecast/run-out.ts';
-import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
-import { calendarDay, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
+import { calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import { kindRow, type LimitKind, type UsageCounts } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
-import type { DayTotal, ForecastRow } from './model.ts';
+import type { DayForecast, ForecastRow, TestedForecasts } from './model.ts';
 
 /** The longest period is a year. */
 const DAYS_MAX = 367;
@@ -22,10 +30,15 @@ interface OutlookQuestion {
   readonly nowMs: number;
   readonly endMs: number;
   readonly zone: string;
+  /** Also the band, and how far off forecasts were; the usage must then begin at {@link testedSpan}. */
+  readonly tested?: boolean | undefined;
 }
 
 /** The days a forecast looks back on. */
 export const historySpan = (today: number): DaySpan => ({ from: today - HISTORY_DAYS, to: today });
+
+/** The days that past forecasts are tested on. */
+export const testedSpan = (today: number): DaySpan => ({ from: today - TESTED_DAYS, to: today });
 
 /** A day's use in the unit of a limit; what is counted at once is not used up. */
 export const usedOn = (day: UsageCounts, kind: LimitKind): number => kindRow(kind).usedOn?.(day) ?? 0;
@@ -47,32 +60,67 @@ const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsa
 /** Undefined: no amount, or nothing was used in the last weeks. */
 export function forecastOf(question: OutlookQuestion): ForecastRow | undefined {
   const { usage, kind, left, nowMs, endMs, zone } = question;
-  if (left !== undefined && left <= 0) return { outcome: 'used_up' };
   if (left === undefined) return undefined;
+  const tested = question.tested === true ? testedOf(question) : undefined;
+  if (left <= 0) return { outcome: 'used_up', ...(tested !== undefined && { tested }) };
   const forecast = runOut({ usage: dailyOf(usage, kind), left, nowMs, untilMs: endMs, zone });
   if (forecast === undefined) return undefined;
-  const atEndAmount = Number.isFinite(endMs) ? aheadOf(question).at(-1)?.total : undefined;
-  return { ...forecast, ...(atEndAmount !== undefined && { atEndAmount }) };
+  const { total: atEndAmount, low: atEndLow, high: atEndHigh } = aheadOf(question).at(-1) ?? {};
+  return { ...forecast, ...withoutAbsent({ atEndAmount, atEndLow, atEndHigh, tested }) };
 }
 
-/** The way to the end of the period: today's total at its end, then day by day. Empty: nothing is known. */
-export function aheadOf(question: Omit<OutlookQuestion, 'left'>): readonly DayTotal[] {
-  const { usage, kind, committed, nowMs, endMs, zone } = question;
+/** The way to the end of the period: today's total at its end, then day by day. Empty: nothing is known, or it has no end. */
+export function aheadOf(question: Omit<OutlookQuestion, 'left'>): readonly DayForecast[] {
+  const { usage, kind, committed, nowMs, endMs, zone, tested } = question;
   const first = dayNumber(dayIn(zone, nowMs));
-  const history = historyBefore(dailyOf(usage, kind), first);
+  const daily = dailyOf(usage, kind);
+  const history = historyBefore(daily, first);
   if (history === undefined || !Number.isFinite(endMs)) return [];
-  const profile = weekdayProfile(history);
-  const days: DayTotal[] = [];
-  let total = committed;
+  const expected = expectedUse(history);
+  const ahead: number[] = [];
   let startMs = startOf(zone, first);
   for (let day = first; day < first + DAYS_MAX && startMs < endMs; day += 1) {
     const nextMs = startOf(zone, day + 1);
     const left = (nextMs - Math.max(startMs, nowMs)) / (nextMs - startMs);
-    total += (profile[weekday(day)] ?? 0) * left;
-    days.push({ day: dayText(day), total: Math.round(total) });
+    ahead.push(expected(day) * left);
     startMs = nextMs;
   }
-  return days;
+  const known = tested === true ? historyBefore(daily, first, TESTED_DAYS) : undefined;
+  const band = known && forecastBand(known, ahead);
+  let total = committed;
+  return ahead.map((amount, index) => {
+    total += amount;
+    const { low, high } = band?.[index] ?? {};
+    return {
+      day: dayText(first + index),
+      total: Math.round(total),
+      ...(low !== undefined && { low: Math.round(committed + low) }),
+      ...(high !== undefined && { high: Math.round(committed + high) }),
+    };
+  });
 }
+
+/** Undefined: no whole month is known. */
+function testedOf({ usage, kind, nowMs, zone }: OutlookQuestion): TestedForecasts | undefined {
+  const known = historyBefore(dailyOf(usage, kind), dayNumber(dayIn(zone, nowMs)), TESTED_DAYS);
+  const proof = known && proveForecasts(known);
+  return proof && testedRow(proof);
+}
+
+const testedRow = ({ months, error, inside, forecasts }: ForecastProof): TestedForecasts => ({
+  months,
+  errorPercent: percentOf(error),
+  ...(inside !== undefined && { insidePercent: percentOf(inside) }),
+  forecasts: forecasts.map(({ year, month, daysOver, forecast, band, outcome }) => ({
+    month: `${year}-${two(month)}`,
+    daysOver,
+    forecast: Math.round(forecast),
+    ...(band !== undefined && { low: Math.round(band.low), high: Math.round(band.high) }),
+    outcome,
+  })),
+});
+
+/** To a tenth. */
+const percentOf = (share: number): number => Math.round(share * 1_000) / 10;
 
 const startOf = (zone: string, day: number): number => dayStartMs(zone, calendarDay(day));

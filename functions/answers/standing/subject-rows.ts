@@ -32,16 +32,19 @@ interface SubjectRowsFrom {
   readonly policy: Policy;
   readonly counters: CountersByName;
   readonly usage: readonly DayUsage[];
+  /** As in `limitRow`. */
+  readonly tested?: boolean;
   readonly nowMs: number;
 }
 
 export const subjectRow = ({ limit, byDefault }: SubjectLimit, from: SubjectRowsFrom): LimitRow => {
-  const { limits, directory, policy, counters, usage, nowMs } = from;
+  const { limits, directory, policy, counters, usage, tested, nowMs } = from;
   return limitRow(limit, {
     nowMs,
     counter: counters.get(counterName(counterOf(limit, nowMs))),
     asked: askedMode(limit, placedChainOf(limit.subject, directory), policy, limits),
     usage,
+    tested,
     byDefault,
     cohort: cohortStanding(limit, limits, counters, nowMs),
   });

@@ -1,6 +1,6 @@
 /** How close a limit is to failing jobs, judged by counters alone: the days of ten thousand groups are too many for one page. */
 import { counterName } from '../../../policies/claim.ts';
-import { HISTORY_DAYS } from '../../../policies/forecast/daily-usage.ts';
+import { PROFILE_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, limitAt } from '../../../policies/limits/limits.ts';
@@ -10,7 +10,7 @@ import type { LimitRow } from './model.ts';
 import { canRunOut } from './outlook.ts';
 import { counterKeyIn, type PeriodPair } from './period-pair.ts';
 
-const HISTORY_MS = HISTORY_DAYS * DAY_MS;
+const HISTORY_MS = PROFILE_DAYS * DAY_MS;
 
 /** What says how far a limit is: its counters of this period and of the one before. */
 export interface PaceBasis {

@@ -54,7 +54,7 @@ export function burnUpOf(
     ...(amount !== 'unlimited' && { amount }),
     ...(softAmount !== undefined && { softAmount }),
     days,
-    ahead: aheadOf({ usage, kind, committed, nowMs, endMs: period.endMs, zone }),
+    ahead: aheadOf({ usage, kind, committed, nowMs, endMs: period.endMs, zone, tested: true }),
     unexplained: committed - total,
   };
 }

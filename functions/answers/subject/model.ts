@@ -14,6 +14,7 @@ import {
   z,
 } from '../reading/schema.ts';
 import {
+  DayForecastSchema,
   DayTotalSchema,
   FreezeRowSchema,
   GrantRowSchema,
@@ -55,7 +56,7 @@ const BurnUpSchema = z
       description:
         'From the period’s first day to today. `total` is what came together until the end of the day, held amounts included.',
     }),
-    ahead: list(DayTotalSchema).openapi({
+    ahead: list(DayForecastSchema).openapi({
       description:
         'From today to the end of the period as forecast; empty where nothing is known or the period does not end.',
     }),

@@ -1,6 +1,6 @@
 /**
- * One group, project, runner class or the instance. Reads: the counters of its limits, its days since the chart's limit began
- * (at most a year), a list of projects a day, thirty records, a page of the log, and the rows of its children.
+ * One group, project, runner class or the instance. Reads: the counters of its limits, its days of nine months and since the
+ * chart's limit began (at most a year), a list of projects a day, thirty records, a page of the log, and the rows of its children.
  */
 
 import { CAP_KINDS, capSubject, placeOfSubject } from '../../../policies/limits/cap.ts';
@@ -30,7 +30,7 @@ import type { Viewer } from '../reading/viewer.ts';
 import { freezeRows } from '../standing/freeze-rows.ts';
 import { rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
-import { historySpan } from '../standing/outlook.ts';
+import { testedSpan } from '../standing/outlook.ts';
 import { allSubjectLimits, grantRows, subjectRow } from '../standing/subject-rows.ts';
 import { usageView } from '../usage/usage-view.ts';
 import { burnUpOf, chartDays } from './burn-up.ts';
@@ -66,11 +66,11 @@ export const subjectViewOf =
     const starts = bare.flatMap((row) =>
       isForecastable(row.kind) ? (chartDays(row, todayNumber)?.from ?? todayNumber) : [],
     );
-    const first = Math.min(historySpan(todayNumber).from, monthFrom, ...starts);
+    const first = Math.min(testedSpan(todayNumber).from, monthFrom, ...starts);
     const usage =
       (await readDays([subject], { from: first, to: todayNumber }, reading.usage)).get(subject) ?? [];
     const rows = havings.map((having) =>
-      subjectRow(having, { limits, directory, policy, counters, usage, nowMs }),
+      subjectRow(having, { limits, directory, policy, counters, usage, tested: true, nowMs }),
     );
     const charted =
       rows.find(({ id }) => id === asked.limit) ??

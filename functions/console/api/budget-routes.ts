@@ -38,7 +38,9 @@ const list = createRoute({
       }),
       caps: z.literal('yes').optional().openapi({ description: 'Caps as well, at the end.' }),
       percent_min: z.coerce.number().int().min(0).max(1_000).optional(),
-      forecast: z.literal('yes').optional().openapi({ description: 'Those that run out first come first.' }),
+      forecast: z.literal('yes').optional().openapi({
+        description: 'Those that run out first come first; with `holding`, also how far off forecasts were.',
+      }),
       cursor: z.string().max(100).optional(),
       max: z.coerce.number().int().min(1).max(BUDGET_ROWS_MAX).optional(),
     }),

@@ -33,7 +33,7 @@ Amounts are those in force now: with grants and what was carried over.
   --over <percent>     only limits of which at least so much is used and held
   --trouble <which>    used-up, or runs-out: that, and what is gone before its period ends
   --sort <order>       ${BUDGET_ORDERS.join(', ')}   (default: ${BUDGET_ORDERS[0]}; trouble: used up, then soonest gone, then fullest)
-  --forecast           when they run out, by the usage of the last four weeks
+  --forecast           when they run out, by the usage of the last eight weeks
   --all                every row, not only the first ${ROWS_SHOWN}
 ${BUDGET_FLAGS_HELP}
 

@@ -1,6 +1,7 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
 import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
+import { forecastWords } from '../../../functions/answers/standing/forecast-words.ts';
 import { alertsText } from '../../../functions/answers/standing/limit-words.ts';
 import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
@@ -16,13 +17,14 @@ import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
-import { limitStandingJson, limitText, standingPath, standingsText } from './standing-text.ts';
+import { forecastJson, limitStandingJson, limitText, standingPath, standingsText } from './standing-text.ts';
 import { knownSubject, SUBJECT_HELP, subjectWord } from './subject-word.ts';
 import { wideOrLong } from './wide-or-long.ts';
 
 const HELP = `tollgate budget show <group> [flags]
 
-One group: how its limits and those of the groups above it stand, what is said about each, and the grants, freezes and
+One group: how its limits and those of the groups above it stand, what each period will come to and how far off such
+forecasts were (tollgate report forecast has them all), what is said about each limit, and the grants, freezes and
 break-glasses there are, with the ids by which they are taken back. Then what the groups right below it and its own projects
 used this month (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC): spent and held, which comes to what the group used.
 
@@ -54,6 +56,7 @@ export const budgetShowCommandOn = (deps: BudgetDeps): Command => ({
           contact: row.contact ?? null,
           costCenter: row.costCenter ?? null,
           reason: row.reason ?? null,
+          forecast: forecastJson(row),
           agreement:
             row.subject === subject ? (agreements.find(({ limit }) => limit === row.id) ?? null) : null,
         }));
@@ -66,7 +69,7 @@ export const budgetShowCommandOn = (deps: BudgetDeps): Command => ({
       if (rows.length === 0) io.out('No limit holds here.\n');
       else {
         io.out(standingsText(rows, { currency, forecast: true, columns: io.columns, paint }));
-        io.out(rows.map((row) => noteText(row, currency)).join(''));
+        io.out(rows.map((row) => noteText(row, currency) + forecastLine(row, currency)).join(''));
         io.out(agreements.map((each) => agreementLine(each, currency, rollupZone(io), paint)).join(''));
       }
       if (below !== undefined) io.out(groupsBelowText(path, below, currency, io.columns, paint));
@@ -90,6 +93,12 @@ function noteText(row: BudgetRow, currency: string): string {
   ].filter(Boolean);
   if (said.length === 0) return '';
   return `${printable(`${standingPath(row)} ${id}: ${limitText(row, currency)}, ${said.join(', ')}`)}\n`;
+}
+
+/** The sentence that the page has below its chart. */
+function forecastLine(row: BudgetRow, currency: string): string {
+  const text = forecastWords(row, currency);
+  return text === undefined ? '' : `${printable(`${standingPath(row)} ${row.id}: ${text}`)}\n`;
 }
 
 function cohortWords({ cohort, shared, borrowed = 0, unit }: BudgetRow, currency: string): readonly string[] {

@@ -32,6 +32,18 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 
+/** What the period will come to, between which amounts, and how far off such forecasts were; null where nobody knows. */
+export function forecastJson({ forecast }: BudgetRow): object | null {
+  if (forecast === undefined) return null;
+  const { atEndAmount, atEndLow, atEndHigh, tested } = forecast;
+  return {
+    atEnd: atEndAmount ?? null,
+    low: atEndLow ?? null,
+    high: atEndHigh ?? null,
+    tested: tested ?? null,
+  };
+}
+
 /** An instant, `lasts`, `used_up`; null where nobody knows. */
 const runsOutOf = ({ forecast }: BudgetRow): string | null =>
   forecast?.atMs === undefined ? (forecast?.outcome ?? null) : new Date(forecast.atMs).toISOString();

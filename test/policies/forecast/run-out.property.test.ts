@@ -16,7 +16,7 @@ const cases = fc.record({
   nowMs: fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) }),
   days: fc.array(fc.tuple(fc.nat({ max: 10_000_000_000 }), fc.nat({ max: 10_000_000_000 })), {
     minLength: 1,
-    maxLength: 28,
+    maxLength: 70,
   }),
   left: fc.nat({ max: 100_000_000_000 }),
   periodDays: fc.integer({ min: 1, max: 60 }),
@@ -25,14 +25,14 @@ const cases = fc.record({
 const lastsMs = (forecast: Forecast | undefined): number =>
   forecast?.outcome === 'runs_out' ? forecast.atMs : Number.POSITIVE_INFINITY;
 
-test('more usage never lasts longer, less left never does, and the instant is within the period', () => {
+test('more usage in the last week never lasts longer, less left never does, and the instant is within the period', () => {
   fc.assert(
     fc.property(cases, fc.nat({ max: 1_000_000_000 }), ({ zone, nowMs, days, left, periodDays }, less) => {
       const today = dayNumber(dayIn(zone, nowMs));
       const usage = (more: boolean): readonly DailyUsage[] =>
         days.map(([amount, extra], index) => ({
           day: calendarDay(today - days.length + index),
-          amount: more ? amount + extra : amount,
+          amount: more && index >= days.length - 7 ? amount + extra : amount,
         }));
       const untilMs = nowMs + periodDays * 86_400_000;
       const question = { usage: usage(false), left, nowMs, untilMs, zone };

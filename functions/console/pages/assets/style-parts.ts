@@ -50,6 +50,7 @@ dl.facts dt{color:var(--soft)}dl.facts dd{margin:0;overflow-wrap:anywhere}
 .chart .limit-text{fill:var(--bad)}
 .chart .area{fill:var(--spent);opacity:.16}.chart .line{fill:none;stroke:var(--spent);stroke-width:2.2;stroke-linejoin:round}
 .chart .ahead{fill:none;stroke:var(--spent);stroke-width:1.8;stroke-dasharray:2 5;stroke-linecap:round}
+.chart .band{fill:var(--spent);opacity:.22}.chart.sample .band{stroke:var(--spent);stroke-width:9}
 .chart .now{stroke:var(--soft);stroke-width:1}.chart .dot{fill:var(--card);stroke:var(--mark);stroke-width:2}
 .chart.for-narrow{display:none}.chart.sample{display:inline-block;width:22px;height:11px;margin:0 .35rem 0 0;background:none;vertical-align:-1px}
 .trend{display:block;width:96px;height:18px}.trend path{fill:none;stroke:var(--spent);stroke-width:1.5;stroke-linejoin:round}

@@ -55,8 +55,7 @@ export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
     case 'lasts':
       return (
         <>
-          At the pace of the last four weeks it <strong class="good-text">lasts</strong> until the period
-          ends.
+          At the pace of the last weeks it <strong class="good-text">lasts</strong> until the period ends.
         </>
       );
     case 'runs_out':
@@ -64,7 +63,7 @@ export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
         <>It runs out before the period ends.</>
       ) : (
         <>
-          At the pace of the last four weeks it{' '}
+          At the pace of the last weeks it{' '}
           <strong class="warn-text">runs out {distance(limit.forecast.atMs, nowMs)}</strong>, on{' '}
           {instant(limit.forecast.atMs, limit)}.
         </>

@@ -1,3 +1,4 @@
+import { forecastWords } from '../../../answers/standing/forecast-words.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { BurnUpChart } from '../../../answers/subject/model.ts';
 import { dayNumberOf, roundTicks, shortDayLabel } from '../parts/chart-scale.ts';
@@ -28,6 +29,7 @@ const BOTTOM = 26;
 export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, telling: PageFormat): Markup {
   const { days, ahead, unit, unexplained, period } = burnUp;
   const described = limit === undefined ? '' : forecastSentence(limit, telling.nowMs);
+  const forecast = limit && forecastWords(limit, telling.currency);
   if (days.length === 0) return <p class="soft">Nothing was counted in {period.label} yet.</p>;
   return (
     <>
@@ -40,9 +42,13 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow | undefined, te
       <ul class="key">
         <li>{sample('line')}spent and held so far</li>
         {ahead.length > 0 && <li>{sample('ahead')}forecast</li>}
+        {ahead.some(({ high }) => high !== undefined) && (
+          <li>{sample('band')}where four of five such forecasts ended</li>
+        )}
         {burnUp.amount !== undefined && <li>{sample('limit')}limit</li>}
       </ul>
       <p>{described}</p>
+      {forecast !== undefined && <p>{forecast}</p>}
       <details>
         <summary>The figures as a table</summary>
         <div class="scroll" role="group" aria-label="Use per day" tabindex={0}>
@@ -88,7 +94,7 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Ma
   const from = dayNumberOf(first.day);
   // A line from the beginning of the first day to the end of the last.
   const to = Math.max(dayNumberOf(ahead.at(-1)?.day ?? last.day), endDay(burnUp)) + 1;
-  const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.total ?? 0);
+  const highest = Math.max(limit ?? 0, last.total, ahead.at(-1)?.high ?? ahead.at(-1)?.total ?? 0);
   const ticks = roundTicks(highest * 1.04);
   const top = ticks.at(-1) ?? 1;
   const x = (day: number): number =>
@@ -123,6 +129,7 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Ma
           </text>
         ),
       )}
+      <path class="band" d={bandPath(burnUp, now, x, y)} />
       <path class="area" d={`M${x(from)} ${y(0)}L${path}L${x(now.at)} ${y(0)}Z`} />
       <path class="line" d={`M${path}`} />
       {onward.length > 1 && (
@@ -143,6 +150,23 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Ma
       })}
     </svg>
   );
+}
+
+/** From now along the upper edge to the end, and back along the lower one; empty where there is no band. */
+function bandPath(
+  { ahead }: BurnUpChart,
+  now: { readonly at: number; readonly total: number },
+  x: (day: number) => number,
+  y: (value: number) => number,
+): string {
+  const edges = ahead.flatMap(({ day, low, high }) => {
+    const at = dayNumberOf(day) + 1;
+    return low === undefined || high === undefined || at <= now.at ? [] : [{ at, low, high }];
+  });
+  if (edges.length === 0) return '';
+  const upper = edges.map(({ at, high }) => `L${x(at)} ${y(high)}`);
+  const lower = edges.toReversed().map(({ at, low }) => `L${x(at)} ${y(low)}`);
+  return `M${x(now.at)} ${y(now.total)}${upper.join('')}${lower.join('')}Z`;
 }
 
 /** Below the line to its right, where the area leaves room; near the edge, or on the limit's line, above it on its left. */

@@ -59,6 +59,13 @@ export function aLimit(fields: Partial<LimitRow> & { readonly euros?: number } =
   };
 }
 
+const TESTED = {
+  months: 6,
+  errorPercent: 7.3,
+  insidePercent: 83.3,
+  forecasts: [{ month: '2026-10', daysOver: 7, forecast: 700 * EUR, outcome: 640 * EUR }],
+};
+
 const NAMES = [
   'platform',
   'payments',
@@ -145,6 +152,8 @@ export function aBurnUp(limit: LimitRow): BurnUpChart {
   const ahead = Array.from({ length: 10 }, (_, index) => ({
     day: dayOf(20 + index),
     total: Math.round(together + pace * index * 1.02),
+    low: Math.round(together + pace * index * 0.86),
+    high: Math.round(together + pace * index * 1.19),
   }));
   return {
     limit: limit.id,
@@ -228,7 +237,14 @@ export function aSubject(fields: Partial<SubjectView> = {}): SubjectView {
     softAmount: 400 * EUR,
     reason: 'Agreed with finance for the fourth quarter',
     costCenter: 'CC-4711',
-    forecast: { outcome: 'runs_out', atMs: NOW_MS + 5.2 * DAY_MS, atEndAmount: 812 * EUR },
+    forecast: {
+      outcome: 'runs_out',
+      atMs: NOW_MS + 5.2 * DAY_MS,
+      atEndAmount: 812 * EUR,
+      atEndLow: 771 * EUR,
+      atEndHigh: 855 * EUR,
+      tested: TESTED,
+    },
   });
   const {
     owner: _,

@@ -7,6 +7,7 @@ import type { CoverageView } from '../../../../functions/answers/coverage/model.
 import { coverageShareText } from '../../../../functions/answers/coverage/share-text.ts';
 import { createConsoleRead } from '../../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
+import { forecastWords } from '../../../../functions/answers/standing/forecast-words.ts';
 import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
 import type { SubjectView } from '../../../../functions/answers/subject/model.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
@@ -24,10 +25,12 @@ import { two } from '../../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../../policies/limits/zone.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import { bareAmountText } from '../../../../policies/units/unit-texts.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { budgetLsCommandOn } from '../../../../scripts/cli/budget/ls-command.ts';
 import { budgetShowCommandOn } from '../../../../scripts/cli/budget/show-command.ts';
 import { coverageCommandOn } from '../../../../scripts/cli/coverage/coverage-command.ts';
+import { forecastCommandOn } from '../../../../scripts/cli/report/forecast-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';
 import { servedTo, USERS } from '../../../functions/console/house.ts';
 import { someLimits } from '../../../policies/documents.ts';
@@ -43,6 +46,12 @@ interface Figures {
   readonly percent: string;
   /** An instant, `lasts`, `used_up`, or nothing. */
   readonly runsOut: string;
+}
+
+/** What a limit's period comes to, as the sentence of a mouth has it; nothing where nobody knows. */
+interface SaidForecast {
+  readonly limit: string;
+  readonly text: string;
 }
 
 const SUBJECT = 'group/101';
@@ -81,7 +90,11 @@ const cases: fc.Arbitrary<Case> = fc
     per: fc.constantFrom('day', 'month', 'year', 'once'),
     zone: fc.constantFrom('UTC', 'Europe/Berlin'),
     mode: fc.constantFrom('enforce', 'warn'),
-    perDay: fc.array(fc.integer({ min: 0, max: 30_000_000 }), { maxLength: 10 }),
+    perDay: fc.oneof(
+      fc.array(fc.integer({ min: 0, max: 30_000_000 }), { maxLength: 10 }),
+      // Enough for a band, a trend and past forecasts.
+      fc.array(fc.integer({ min: 1, max: 3_000_000 }), { minLength: 60, maxLength: 90 }),
+    ),
   })
   .chain(({ money, minutes, jobs, per, zone, mode, perDay }) =>
     fc
@@ -120,6 +133,18 @@ const BLOCKED: Case = {
   ],
   counters: new Map(),
   perDay: [],
+  zone: 'UTC',
+};
+
+/** Three months of days, and a month that is not used up. */
+const KNOWN: Case = {
+  limits: [
+    { on: { group: 101 }, money: 500, per: 'month' },
+    { on: { group: 101 }, minutes: 10, per: 'month' },
+    { on: { group: 101 }, jobs: 1 },
+  ],
+  counters: new Map([['money-month', { committed: 21_000_000, settled: 20_000_000 }]]),
+  perDay: Array.from({ length: 90 }, (_, index) => 1_000_000 + 37_000 * (index % 5)),
   zone: 'UTC',
 };
 
@@ -177,15 +202,47 @@ async function mouths({ limits, counters, perDay }: Case, off = 0) {
   const show = await bench.json((deps) => budgetShowCommandOn(open(deps)), GROUP);
 
   const console = consoleOn(bench, counting(0));
-  const api = await console.api('/groups/101');
+  const api = (await console.api('/groups/101')) as SubjectView;
+  const page = await console.page('/groups/101');
+  const told = await bench.run((deps) => budgetShowCommandOn(open(deps)), [GROUP], { columns: 400 });
+  const report = await bench.run((deps) => forecastCommandOn(open(deps)), [GROUP]);
   return {
-    page: pageFigures(await console.page('/groups/101')),
-    api: (api as SubjectView).limits.map(apiFigures),
+    page: pageFigures(page),
+    api: api.limits.map(apiFigures),
+    forecasts: {
+      page: /<p>(Forecast [^<]+)<\/p>/.exec(page)?.[1],
+      charted: api.burnUp?.limit,
+      api: api.limits.flatMap((row) => saidForecast(row.id, forecastWords(row, 'EUR'))),
+      figures: api.limits.map(({ id, forecast }) => ({
+        limit: id,
+        forecast: forecast === undefined ? null : { ...NO_FORECAST, ...endOf(forecast) },
+      })),
+      json: (show.limits as readonly ToldForecast[])
+        .filter(({ own }) => own)
+        .map(({ limit, forecast }) => ({ limit, forecast })),
+      cli: told.out.split('\n').flatMap((line) => {
+        const [, limit = '', text] = new RegExp(`^${GROUP} (\\S+): (Forecast .*)$`).exec(line) ?? [];
+        return saidForecast(limit, text);
+      }),
+      report: report.out.split('\n').filter((line) => line.startsWith('Forecast ')),
+    },
     cli: (show.limits as readonly Told[]).filter(({ own }) => own).map(cliFigures),
     /** What each row of the table has after its limit. */
     printed: cellsOf(ls.out),
   };
 }
+
+interface ToldForecast extends Told {
+  readonly forecast: object | null;
+}
+
+const NO_FORECAST = { atEnd: null, low: null, high: null, tested: null };
+
+const endOf = ({ atEndAmount, atEndLow, atEndHigh, tested }: NonNullable<LimitRow['forecast']>): object =>
+  withoutAbsent({ atEnd: atEndAmount, low: atEndLow, high: atEndHigh, tested });
+
+const saidForecast = (limit: string, text: string | undefined): readonly SaidForecast[] =>
+  text === undefined ? [] : [{ limit, text }];
 
 const MARKUP = /<[^>]*>/g;
 
@@ -278,6 +335,27 @@ test('page, API and command line print the same number', async () => {
     { numRuns: propertyRuns(150), examples: [[BLOCKED]] },
   );
 });
+
+test('page, API and command line say the same forecast, with its band and how far off it was', async () => {
+  const seen = { bands: 0, tested: 0 };
+  await fc.assert(
+    fc.asyncProperty(cases, async (some) => {
+      const { forecasts } = await mouths(some);
+      const { page, charted, api, figures, json, cli, report } = forecasts;
+      expect(byName(json)).toEqual(byName(figures));
+      expect(byName(cli)).toEqual(byName(api));
+      expect(report.toSorted()).toEqual(api.map(({ text }) => text).toSorted());
+      expect(page).toBe(api.find(({ limit }) => limit === charted)?.text);
+      seen.bands += api.filter(({ text }) => text.includes(' to ')).length;
+      seen.tested += api.filter(({ text }) => text.includes('on average')).length;
+    }),
+    { numRuns: propertyRuns(60), examples: [[KNOWN]] },
+  );
+  expect(Math.min(seen.bands, seen.tested)).toBeGreaterThan(0);
+});
+
+const byName = <Named extends { readonly limit: string }>(all: readonly Named[]): readonly Named[] =>
+  all.toSorted((a, b) => (a.limit < b.limit ? -1 : 1));
 
 test('a counter that one of them reads one off is noticed', async () => {
   await fc.assert(
