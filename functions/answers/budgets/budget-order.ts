@@ -21,12 +21,16 @@ import {
 } from '../standing/trouble.ts';
 import type { Budgets, BudgetsQuery } from './model.ts';
 
+/** Three requests of a hundred keys. */
+const LEADING_MAX = 300;
 /** Nothing changes in it but late settlements. */
 const PERIOD_BEFORE_RECENT_MS = 15 * 60_000;
 
 interface OrderBasis {
   /** As they stand now, or at most a minute ago. */
   readonly counters: CountersByName;
+  /** They are copies, minutes old: those that lead by them are looked at as they stand. */
+  readonly isCopied: boolean;
   readonly kept: CurrentCounters;
   readonly modeOf: ReturnType<typeof askedModes>;
   readonly directory: Directory;
@@ -48,8 +52,7 @@ export async function budgetsInOrder(
   const used = usedAtLeast(all, asked, counters, nowMs);
   const isRanked = asked.sort === 'trouble' || asked.trouble !== undefined;
   if (!isRanked) return { ordered: sortedBy(asked, used, counters, basis) };
-  const levelOf = await troubleLevels(used, basis);
-  const levels = used.map((each) => ({ each, level: levelOf(each) }));
+  const levels = await troublesNow(used, basis);
   const usedUp = levels.filter(({ level }) => isUsedUp(level)).length;
   const runsOut = levels.filter(({ level }) => isInTrouble(level)).length - usedUp;
   const matches = asked.trouble === 'used-up' ? isUsedUp : isInTrouble;
@@ -64,6 +67,25 @@ export async function budgetsInOrder(
     usedUp,
     runsOut,
   };
+}
+
+interface RankedLimit {
+  readonly each: SubjectLimit;
+  readonly level: TroubleLevel;
+}
+
+async function troublesNow(all: readonly SubjectLimit[], basis: OrderBasis): Promise<readonly RankedLimit[]> {
+  const rank = async (counters: CountersByName): Promise<readonly RankedLimit[]> => {
+    const levelOf = await troubleLevels(all, { ...basis, counters });
+    return all.map((each) => ({ each, level: levelOf(each) }));
+  };
+  const found = await rank(basis.counters);
+  if (!basis.isCopied) return found;
+  const leading = [...found].sort((a, b) => compareTroubles(a.level, b.level)).slice(0, LEADING_MAX);
+  const keys = leading.flatMap(({ each: { limit } }) =>
+    isCounted(limit) ? [counterOf(limit, basis.nowMs)] : [],
+  );
+  return rank(new Map([...basis.counters, ...(await basis.kept.fresh(keys))]));
 }
 
 async function troubleLevels(

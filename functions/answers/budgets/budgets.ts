@@ -13,10 +13,11 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { addresseeOf } from '../../core/notify/index.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
+import { readManyDays } from '../reading/many-days.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
-import { readDays, today, type UsageBySubject } from '../reading/usage-days.ts';
+import { today, type UsageBySubject } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
 import type { SubjectLimit } from '../standing/group-limits.ts';
@@ -48,11 +49,11 @@ export const budgetsOf =
     const keysOf = (some: readonly SubjectLimit[]) =>
       some.flatMap(({ limit }) => (isCap(limit.subject) ? [] : rowCounters(limit, limits, nowMs)));
     const isOnePage = all.length <= max;
-    const counters = isOnePage
-      ? await reading.counters.fresh(keysOf(all))
-      : (await reading.counters.recent(keysOf(all), RECENT_MS)).counters;
+    const { counters, isCopied } = isOnePage
+      ? { counters: await reading.counters.fresh(keysOf(all)), isCopied: false }
+      : await reading.counters.recent(keysOf(all), RECENT_MS);
     const modeOf = askedModes(reading.policy, limits);
-    const basis = { counters, kept: reading.counters, modeOf, directory, nowMs };
+    const basis = { counters, isCopied, kept: reading.counters, modeOf, directory, nowMs };
     const { ordered, ...troubles } = await budgetsInOrder(all, asked, basis);
 
     const rowOf = (counted: CountersByName, usage: UsageBySubject) => {
@@ -118,13 +119,13 @@ async function usageOf(
   forecast: readonly SubjectLimit[],
   tested: boolean,
   { nowMs }: GroupRowsContext,
-  { usage, zone }: ReadContext,
+  reading: ReadContext,
 ): Promise<UsageBySubject> {
   const subjects = forecast.flatMap(({ limit }) =>
     canRunOut(limit) && !isCap(limit.subject) ? [limit.subject] : [],
   );
-  const span = (tested ? testedSpan : historySpan)(today(zone, nowMs));
-  return subjects.length === 0 ? new Map() : readDays(subjects, span, usage);
+  const span = (tested ? testedSpan : historySpan)(today(reading.zone, nowMs));
+  return subjects.length === 0 ? new Map() : readManyDays(subjects, span, reading);
 }
 
 function runsOutFirst(

@@ -4,11 +4,12 @@ import { counterName } from '../../../policies/claim.ts';
 import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { firstOfMonth, usedTogether } from '../../core/usage/index.ts';
+import { readManyDays } from '../reading/many-days.ts';
 import { poolKey } from '../reading/pools.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
-import { type DayUsage, dayText, readDays, today } from '../reading/usage-days.ts';
+import { type DayUsage, dayText, today } from '../reading/usage-days.ts';
 import { askedMode } from '../standing/asked-mode.ts';
 import { freezeRows, frozenNow } from '../standing/freeze-rows.ts';
 import { isBudget, type SubjectLimit } from '../standing/group-limits.ts';
@@ -46,10 +47,10 @@ export async function groupRows(
     reading.counters.fresh(
       havings.flat().flatMap(({ limit }) => (isBudget(limit) ? [counterOf(limit, nowMs)] : [])),
     ),
-    readDays(
+    readManyDays(
       of.map(groupRowSubject),
       { from: Math.min(monthFrom, history.from), to: history.to },
-      reading.usage,
+      reading,
     ),
   ]);
   return of.map((each, index) => {

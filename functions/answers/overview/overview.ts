@@ -1,9 +1,10 @@
 /**
  * The groups somebody sees, and whatever else has a budget, page by page.
  *
- * Reads of one page, whatever the number of groups: the pointer of the limits, the counters and some thirty days of usage of
- * the rows shown, a hundred items a request. To find out which rows come first: the counters of all budgets in view and of
- * their period before, at most {@link RANKED_MAX} groups and once in {@link RECENT_MS} for all viewers of a process.
+ * Reads of one page, whatever the number of groups: the pointer of the limits, the counters of the rows shown, and eight weeks of
+ * their usage from sheets. To find out which rows come first: copies of the counters of all budgets in view and of their period
+ * before, and those that lead by them as they stand; where nobody keeps copies, each counter, of at most {@link RANKED_MAX} groups and
+ * once in {@link RECENT_MS} for all viewers of a process.
  */
 
 import { counterName } from '../../../policies/claim.ts';
@@ -11,6 +12,7 @@ import { keepLatest } from '../../../policies/keep-latest.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { firstOfMonth } from '../../core/usage/index.ts';
+import type { CountersByName } from '../reading/counters-now.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
@@ -32,6 +34,8 @@ const ROWS_MAX = 100;
 /** Their counters are some 300 requests to the table; beyond it groups come last, by path. */
 const RANKED_MAX = 20_000;
 const RECENT_MS = 60_000;
+/** Copies of counters are minutes old: of so many that lead by them the counters are read. */
+const LEADING_MAX = 150;
 /** Nothing changes in it but late settlements. */
 const PERIOD_BEFORE_RECENT_MS = 15 * 60_000;
 /** Groups without a budget that are metered for the order, nearest the top first: what they use includes all below them. */
@@ -91,19 +95,24 @@ export function overviewOf(
     const [some, rest] = rankedFirst(lines);
     const modeOf = askedModes(reading.policy, from.limits);
     const candidates = some.map((place) => candidateOf(place, modeOf, from));
-    const budgets = candidates.flatMap(({ budgets, money }) =>
-      money === undefined ? budgets : [...budgets, money],
-    );
     const periods = periodPairs(nowMs);
-    const keysOf = (which: 'current' | 'previous') =>
-      budgets.flatMap((budget) => {
-        const period = periods(budget)[which];
-        return period === undefined ? [] : [counterKeyIn(budget, period)];
-      });
-    const now = await reading.counters.recent(keysOf('current'), RECENT_MS);
+    const keysOf = (of: readonly Candidate[], which: 'current' | 'previous') =>
+      of
+        .flatMap(({ budgets, money }) => (money === undefined ? budgets : [...budgets, money]))
+        .flatMap((budget) => {
+          const period = periods(budget)[which];
+          return period === undefined ? [] : [counterKeyIn(budget, period)];
+        });
+    const now = await reading.counters.recent(keysOf(candidates, 'current'), RECENT_MS);
     if (sort === 'runs-out-first') {
-      const before = await reading.counters.recent(keysOf('previous'), PERIOD_BEFORE_RECENT_MS);
-      const ordered = byRunOut(candidates, { now: now.counters, before: before.counters, periods, nowMs });
+      const before = await reading.counters.recent(keysOf(candidates, 'previous'), PERIOD_BEFORE_RECENT_MS);
+      const orderBy = (counters: CountersByName) =>
+        byRunOut(candidates, { now: counters, before: before.counters, periods, nowMs });
+      let ordered = orderBy(now.counters);
+      if (now.isCopied) {
+        const keys = keysOf(ordered.slice(0, LEADING_MAX), 'current');
+        ordered = orderBy(new Map([...now.counters, ...(await reading.counters.fresh(keys))]));
+      }
       return {
         ordered: [...ordered.map(({ place }) => place), ...rest],
         orderedAtMs: now.sinceMs,

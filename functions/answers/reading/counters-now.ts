@@ -17,6 +17,8 @@ interface RecentCounters {
   readonly counters: CountersByName;
   /** When the oldest of them was read, Unix ms. */
   readonly sinceMs: number;
+  /** Some are copies: whoever leads by them is to be looked at as it stands. */
+  readonly isCopied: boolean;
 }
 
 /** Twenty requests of a hundred keys at once. */
@@ -92,7 +94,7 @@ export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): C
           counters.set(name, counter);
         }
       }
-      return { counters, sinceMs };
+      return { counters, sinceMs, isCopied: sheet !== undefined };
     },
   };
 }

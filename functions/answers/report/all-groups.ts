@@ -3,12 +3,12 @@
 import { calendarDay } from '../../../policies/limits/calendar.ts';
 import { dayStartMs } from '../../../policies/limits/zone.ts';
 import { addSum, emptySum, FIGURES, type SheetSum } from '../../core/sheets/index.ts';
+import { readSums, rowIdOf } from '../reading/read-sums.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import type { SpendLine, SpendListAnswer, SpendQuery } from './model.ts';
-import { readSums, rowIdOf } from './read-sums.ts';
 import { askedSpend, type SpendSource } from './report.ts';
 import { periodBefore } from './report-period.ts';
 import { figuresOf } from './spend-rows.ts';

@@ -1,8 +1,8 @@
 /** What the rows of a report may be about. Pure. */
 import type { SheetKind } from '../../core/sheets/index.ts';
+import { classId } from '../reading/read-sums.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
-import { classId } from './read-sums.ts';
 
 export interface CandidateRows {
   /** Of the sheets that have them; absent: rows are days or months. */

@@ -1,10 +1,10 @@
 /** Sums of the rows of a report, of all of them together, and their way through the period. */
 import { calendarDay } from '../../../policies/limits/calendar.ts';
 import { addSum, emptySum, type SheetSum } from '../../core/sheets/index.ts';
+import { readSums, rowIdOf, type SumReading, type SumSource } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { CandidateRows } from './candidate-rows.ts';
 import type { SpendKey } from './model.ts';
-import { readSums, rowIdOf, type SumReading, type SumSource } from './read-sums.ts';
 
 interface SpendAsk {
   readonly by: SpendKey;

@@ -1,6 +1,7 @@
 /** What was spent in a period, by one key, beside the period before. */
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { SumSource } from '../reading/read-sums.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
@@ -9,7 +10,6 @@ import { billedGroup } from '../statement/billed-group.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
 import type { SpendAnswer, SpendKey, SpendQuery } from './model.ts';
 import { readSpend, type SpendSums } from './read-spend.ts';
-import type { SumSource } from './read-sums.ts';
 import { periodBefore, type ReportPeriod, reportPeriod } from './report-period.ts';
 import { listedRows } from './spend-rows.ts';
 

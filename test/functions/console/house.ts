@@ -111,6 +111,8 @@ export function consoleHouse(
     readonly approval?: ApprovalSettings;
     /** Where the pages read usage. @default the one the jobs of this house go to */
     readonly usage?: RollupStore;
+    /** @default what reads many items reads each */
+    readonly copies?: Pick<ConsoleReadDeps, 'counterSheet' | 'sheets'>;
   } = {},
 ) {
   const clock = manualClock();
@@ -172,6 +174,7 @@ export function consoleHouse(
     places: async () => placesOf(directory),
     zone: 'UTC',
     clock,
+    ...parts.copies,
     gitlabUrl: `https://${INSTANCE}`,
   };
   const read = describedRead(createConsoleRead(deps));

@@ -10,7 +10,7 @@ import {
   WHOLE,
 } from '../../core/sheets/index.ts';
 import { type RollupStore, usageExpiresAtSeconds } from '../../core/usage/index.ts';
-import { type DaySpan, dayText } from '../reading/usage-days.ts';
+import { type DaySpan, dayText } from './usage-days.ts';
 
 interface SumAsk extends DaySpan {
   readonly kind: SheetKind;
