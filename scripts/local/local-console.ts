@@ -131,6 +131,7 @@ function consoleOn(
   const signIn = createSignIn({
     issuer: gitlab.url,
     clientId: gitlab.clientId,
+    deviceClientId: gitlab.deviceClientId,
     clientSecret: async () => gitlab.clientSecret,
     redirectUrl: `${url}${CALLBACK_PATH}`,
     fetch,

@@ -17,7 +17,8 @@ interface GitLabKeysDeps {
 
 /** Below GitLab's own address; never one that a token names. */
 const KEYS_PATH = '/oauth/discovery/keys';
-const TIMEOUT_MS = 5_000;
+/** Somebody waits, and so does room for others. */
+const TIMEOUT_MS = 2_000;
 /** GitLab lists two or three, some 400 bytes each. */
 const KEYS_MAX = 20;
 const BYTES_MAX = 64 * 1024;

@@ -63,7 +63,7 @@ export function leftSection(
   const tight = limits
     .filter(({ fits }) => !fits)
     .map(({ limit, label }) => {
-      const text = `  A whole run asks more than is left of ${limit} of ${printable(label)}.`;
+      const text = `  More is asked of ${limit} of ${printable(label)} than is left.`;
       return paint.warn(wrapped(text, columns, '    '));
     });
   const hidden = hiddenText(now);

@@ -73,6 +73,34 @@ export function answerDevice(response: ServerResponse, url: string, devices: Dev
   );
 }
 
+/** `/oauth/device?user_code=…`: whoever follows a link allows the terminal as that user, or declines it. */
+export function showDevicePage(
+  response: ServerResponse,
+  { pathname, searchParams }: URL,
+  users: ReadonlyMap<number, { readonly id: number; readonly username: string }>,
+  devices: DeviceBook,
+): void {
+  const code = /^[0-9A-F]{8}$/.exec(searchParams.get('user_code') ?? '')?.[0] ?? '';
+  const [, , , chosen] = pathname.split('/');
+  response.setHeader('content-type', 'text/html; charset=utf-8');
+  if (chosen !== undefined) {
+    const user = users.get(Number(chosen));
+    devices.answer(code, user?.id ?? 'decline');
+    response.end(
+      page(user === undefined ? 'Declined' : `Allowed as ${user.username}`, 'Go back to the terminal.'),
+    );
+    return;
+  }
+  const choices = [...users.values()].map(({ id, username }) => ({ href: String(id), text: username }));
+  const links = [...choices, { href: 'decline', text: 'Decline' }].map(
+    ({ href, text }) => `<li><a href="/oauth/device/${href}?user_code=${code}">${text}</a></li>`,
+  );
+  response.end(page(`Allow the terminal with the code ${code} as`, `<ul>${links.join('')}</ul>`));
+}
+
+const page = (title: string, body: string): string =>
+  `<!doctype html><html lang="en"><title>GitLab</title><h1>${title}</h1>${body}`;
+
 export function serveDeviceGrant(provider: Provider, devices: DeviceBook): void {
   const answer: Parameters<Provider['registerGrantType']>[1] = async (c) => {
     const { client, params } = c.oidc;

@@ -9,7 +9,14 @@ import {
   type Configuration,
   Provider,
 } from 'oidc-provider';
-import { answerDevice, DEVICE_GRANT, type DeviceBook, deviceBook, serveDeviceGrant } from './device-grant.ts';
+import {
+  answerDevice,
+  DEVICE_GRANT,
+  type DeviceBook,
+  deviceBook,
+  serveDeviceGrant,
+  showDevicePage,
+} from './device-grant.ts';
 
 export interface GitLabUser {
   readonly id: number;
@@ -93,8 +100,11 @@ export async function startSignInGitLab(options: SignInGitLabOptions): Promise<S
   serveDeviceGrant(provider, gitlab.devices);
   const signIn = provider.callback();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { pathname } = new URL(request.url ?? '/', url);
+    const asked = new URL(request.url ?? '/', url);
+    const { pathname } = asked;
     if (pathname === '/oauth/authorize_device') answerDevice(response, url, gitlab.devices);
+    else if (/^\/oauth\/device(\/|$)/.test(pathname))
+      showDevicePage(response, asked, gitlab.users, gitlab.devices);
     else if (pathname.startsWith('/api/v4/')) answerRest(request, response, gitlab);
     else if (pathname.startsWith('/interaction/')) {
       chooseUser(pathname, request, response, provider, gitlab).catch((error: unknown) => {

@@ -103,6 +103,16 @@ const other = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const inSeconds = ({ clock }: Opened, seconds: number): number => Math.floor(clock.nowMs() / 1_000) + seconds;
 
+test('clocks that differ by some seconds do not matter, and one of the last hour is good', async () => {
+  const of = await opened();
+  for (const times of [
+    { iat: inSeconds(of, 20), nbf: inSeconds(of, 15) },
+    { exp: inSeconds(of, -20) },
+    { iat: inSeconds(of, -3_500), nbf: inSeconds(of, -3_505) },
+  ])
+    expect((await of.ask(of.gitlab.token(of.claims(times)))).status).toBe(200);
+});
+
 test.each<[string, (of: Opened) => string, RegExp]>([
   [
     'made out to somebody else',

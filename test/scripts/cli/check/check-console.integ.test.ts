@@ -86,7 +86,7 @@ test('what is used up rejects now, though no file says so', async () => {
   expect(out).toContain('Would be rejected now, as the limits stand');
   expect(out).toMatch(/budgets: \[BUDGET_EXHAUSTED\]/);
   expect(out).toMatch(/every job/);
-  expect(out).toContain('A whole run asks more than is left of money-month of acme/payments/cards.');
+  expect(out).toContain('More is asked of money-month of acme/payments/cards than is left.');
   expect(out.trimEnd().split('\n').at(-1)).toContain('5 would be rejected now');
   expect(markdown()).toMatch(
     /\*\*Would be rejected now, as the limits stand\*\*\n\n- `budgets`: `\[BUDGET_EXHAUSTED\]/,

@@ -74,16 +74,19 @@ async function openConsole({ isConfigured = true } = {}) {
   const env = { XDG_CONFIG_HOME: home, TOLLGATE_CONSOLE: url };
   /** What people say when they are shown the code; after how many sleeps. */
   const login = (as: number | 'decline' | 'nobody', { afterSleeps = 1, sleepShorterMs = 0 } = {}) => {
-    let [sleeps, code] = [0, ''];
+    let [sleeps, page] = [0, ''];
     const sleep = async (ms: number): Promise<void> => {
       sleptMs += ms - (sleeps === 1 ? sleepShorterMs : 0);
       sleeps += 1;
-      if (sleeps === afterSleeps && as !== 'nobody') gitlab.devices.answer(code, as);
+      if (sleeps !== afterSleeps || as === 'nobody') return;
+      const shown = await (await fetch(page)).text();
+      const link = [...shown.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href);
+      await fetch(new URL(link.find((href) => href.startsWith(`/oauth/device/${as}?`)) ?? '', page));
     };
     const send: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
       if (String(input).endsWith('/signin/device'))
-        code = String(((await response.clone().json()) as { userCode: string }).userCode);
+        page = String(((await response.clone().json()) as { verificationUri: string }).verificationUri);
       return response;
     };
     const command = loginCommandOn({ fetch: send, sleep });
