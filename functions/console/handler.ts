@@ -23,6 +23,7 @@ import {
   dynamoSessionStore,
   gitlabRoles,
   ownAddress,
+  ownSessions,
   visitorAddress,
 } from '../core/signin/index.ts';
 import { snsNotify } from '../core/sns/index.ts';
@@ -113,6 +114,7 @@ const read = createConsoleRead({
   gitlabUrl: signInConfig.gitlabUrl,
   consoleUrl: origin,
 });
+const sessions = dynamoSessionStore(table);
 const signIn = createSignIn({
   issuer: signInConfig.gitlabUrl,
   clientId: signInConfig.clientId,
@@ -120,7 +122,7 @@ const signIn = createSignIn({
   clientSecret: secretIn(signInConfig.clientSecretParameter),
   redirectUrl: signInConfig.redirectUrl,
   fetch,
-  sessions: dynamoSessionStore(table),
+  sessions,
   roles: gitlabRoles(signInConfig.roles, gitlab),
   clock,
   random: randomBytes,
@@ -149,6 +151,7 @@ const pages = createPages({
   directory,
   uploads: createUploads({ table: limitTable, clock, newId }),
   views: dynamoViewStore(table),
+  sessions: ownSessions(sessions, clock),
   clock,
   zone,
   ...reports,

@@ -9,7 +9,7 @@ import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { type Log, silentLog, systemClock } from '../../functions/core/environment/index.ts';
 import { createLimitsDesk, type LimitsDocument } from '../../functions/core/limits/index.ts';
 import { MemoryNotifier, type Message } from '../../functions/core/notify/index.ts';
-import { CALLBACK_PATH, createSignIn, gitlabRoles } from '../../functions/core/signin/index.ts';
+import { CALLBACK_PATH, createSignIn, gitlabRoles, ownSessions } from '../../functions/core/signin/index.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
@@ -152,6 +152,7 @@ function consoleOn(
     directory,
     uploads,
     views: ledger.views,
+    sessions: ownSessions(ledger.sessions, systemClock),
     tellOwner,
     clock,
     zone,

@@ -14,6 +14,7 @@ const day = { subject: 'group/101', day: '2026-11-21' };
 /** One partition key of every kind of item, as the programs build it. */
 const PARTITIONS = {
   session: keys.session('h').pk,
+  'session of a user': keys.sessionOfUser(7, 'h').pk,
   'key of pseudonyms': keys.pseudonymKey(2026).pk,
   record: keys.record(4711).pk,
   counter: keys.counter(counter).pk,
@@ -83,7 +84,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   SsmLimitsProgram: [...LIMITS, 'marks of parameters'],
   NoticesProgram: ['notices cursor'],
   RequeueProgram: ['record', 'counter', 'list of retries'],
-  ConsoleProgram: [...LIMITS, 'session', 'saved views', 'announced mark'],
+  ConsoleProgram: [...LIMITS, 'session', 'session of a user', 'saved views', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
     ...(['known sums', 'open sums'] as const),

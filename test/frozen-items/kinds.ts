@@ -236,6 +236,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@views', any),
     read: (place) => dynamoViewStore(options(place)).read(12),
   },
+  'session-of-user': {
+    is: under('@sessions#of#', any),
+    read: (place) => dynamoSessionStore(options(place)).ofUser(12),
+  },
   'pseudonym-key': {
     is: at('@pseudonyms', any),
     read: (place) => dynamoPseudonymKeys(options(place)).find(2026),

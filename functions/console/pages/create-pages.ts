@@ -115,6 +115,7 @@ const UNANSWERED: ReadonlySet<string> = new Set([
   'LedgerError',
   'DirectoryError',
   'NotifyError',
+  'SignInError',
 ]);
 
 const UNREADABLE_FORM = {

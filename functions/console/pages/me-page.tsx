@@ -1,17 +1,43 @@
 import { Hono } from 'hono';
 import type { MeAnswer } from '../../answers/me/model.ts';
-import type { SignInEnv, User } from '../../core/signin/index.ts';
+import type { OwnSessionRow, SignInEnv, User } from '../../core/signin/index.ts';
+import { readValues } from './asked.ts';
 import { ConsolePage } from './frame.tsx';
 import { type PagesDeps, send } from './pages-deps.ts';
 import { Card, Columns, PostForm } from './parts/layout.tsx';
 import type { Markup } from './parts/markup.ts';
 import { pageCount } from './parts/page-format.tsx';
+import { sessionsPart } from './parts/sessions-part.tsx';
 
-/** Who is signed in, and what that allows. */
-export function meRoutes({ read }: PagesDeps): Hono<SignInEnv> {
+/** Who is signed in, what that allows, and where else they are. */
+export function meRoutes({ read, sessions, log, clock }: PagesDeps): Hono<SignInEnv> {
   const app = new Hono<SignInEnv>();
-  app.get('/me', async (c) => send(c, mePage(c.var.user, await read.me(c.var.user))));
+
+  app.get('/me', async (c) => {
+    const { user } = c.var;
+    const [me, signedIn] = await Promise.all([read.me(user), sessionsOf(user)]);
+    return send(c, mePage(user, me, sessionsPart(user, signedIn, clock.nowMs())));
+  });
+
+  app.post('/me/sessions', async (c) => {
+    const { step, handle = '' } = await readValues(c);
+    const isOther = step === 'others';
+    if (sessions !== undefined && (isOther || handle !== ''))
+      await sessions.end(c.var.user, isOther ? 'others' : { handle });
+    return c.redirect('/me', 303);
+  });
+
   return app;
+
+  /** Undefined: nobody is told, or it cannot be read now. */
+  async function sessionsOf(user: User): Promise<readonly OwnSessionRow[] | undefined> {
+    try {
+      return await sessions?.list(user);
+    } catch (error) {
+      log.warn('sessions not read', { error: error instanceof Error ? error.name : 'unknown' });
+      return undefined;
+    }
+  }
 }
 
 const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
@@ -22,7 +48,7 @@ const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
   viewer: 'Viewer: see your groups and all below, ask for more.',
 };
 
-const mePage = (user: User, me: MeAnswer): Markup => (
+const mePage = (user: User, me: MeAnswer, signedIn: Markup | ''): Markup => (
   <ConsolePage title="Who am I" at="none" user={user}>
     <div class="head">
       <div>
@@ -80,6 +106,7 @@ const mePage = (user: User, me: MeAnswer): Markup => (
         </Card>
       )
     )}
+    {signedIn}
     <PostForm user={user} class="actions" action="/signout">
       <button>Sign out</button>
     </PostForm>

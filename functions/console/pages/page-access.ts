@@ -11,6 +11,7 @@ export const PAGE_ACCESS: AccessTable = {
   'GET /budgets': LOOK,
   'POST /budgets/views': LOOK,
   'GET /me': ANYBODY,
+  'POST /me/sessions': ANYBODY,
   'GET /go': ANYBODY,
   'GET /instance': EVERYTHING,
   'GET /:folder{groups|projects|runner-classes}/:name': LOOK,

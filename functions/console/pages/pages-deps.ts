@@ -6,7 +6,7 @@ import type { ConsoleReader } from '../../answers/contract.ts';
 import type { ApprovalCheck } from '../../core/approval/index.ts';
 import type { Log } from '../../core/environment/index.ts';
 import type { LimitsDesk } from '../../core/limits/index.ts';
-import type { SignInEnv } from '../../core/signin/index.ts';
+import type { OwnSessions, SignInEnv } from '../../core/signin/index.ts';
 import type { ViewStore } from '../../core/views/index.ts';
 import type { ReportSender } from '../api/tell-owner.ts';
 import type { Uploads } from './import/uploads.ts';
@@ -29,6 +29,8 @@ export interface PagesDeps {
   readonly tellOwner?: ReportSender;
   /** Checks signed links to requests; absent: none is taken. */
   readonly checkApproval?: ApprovalCheck;
+  /** Where people are signed in; absent: nobody is told. */
+  readonly sessions?: OwnSessions;
   /** Views of the list of limits; absent: none is kept. */
   readonly views?: ViewStore;
   readonly log: Log;

@@ -7,6 +7,7 @@ import { DeviceSignIn } from './device-sign-in.ts';
 import { GitLabSignIn } from './gitlab-sign-in.ts';
 import { JobTokens } from './job-tokens.ts';
 import { CALLBACK_PATH, ownAddress } from './own-address.ts';
+import { ownSessions } from './own-sessions.ts';
 import { PendingSignIns } from './pending-sign-ins.ts';
 import { type RateLimit, rateLimit } from './rate-limit.ts';
 import { refusals } from './refusals.ts';
@@ -51,7 +52,7 @@ export interface SignInOptions {
 }
 
 export interface SignIn {
-  /** `GET /signin?returnTo=/path`, `GET /signin/callback`, `POST /signout` (with the CSRF token), `GET /signout`. */
+  /** `GET /signin?returnTo=/path`, `GET /signin/callback`, `POST /signout` (with the CSRF token; `?everywhere=yes` ends all sessions of the user), `GET /signout`. */
   readonly routes: Hono<SignInEnv>;
   /** Before everything that needs a user; sets `c.var.user`, checks every method that changes something for forgery. */
   readonly requireUser: MiddlewareHandler<SignInEnv>;
@@ -140,6 +141,8 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   routes.post('/signout', guard, async (c) => {
     const id = bearerOf(c) ?? sessionCookie.read(c);
+    // A terminal asks so; pages have a form of their own.
+    if (c.req.query('everywhere') === 'yes') await ownSessions(store, clock).end(c.var.user, 'all');
     if (id !== undefined) await sessions.end(id);
     sessionCookie.clear(c);
     return c.redirect('/signout', 303);

@@ -15,13 +15,14 @@ import {
 } from '../store/index.ts';
 import { USER_ID } from './session-item.ts';
 
-/** Sign-ins by whose they are. No page needs that, so there is no index: it reads the whole table. */
+/** Sign-ins by whose they are, also those of long ago that nobody noted for their user: it reads the whole table. */
 export interface UserSessions {
   /** Ends all of a user's sessions, or only counts them. @throws {LedgerError} `ledger_unavailable` */
   end(userId: number, options: { readonly dryRun: boolean }): Promise<number>;
 }
 
 const TIMEOUT_MS = 10_000;
+const SESSION_SK = 'session';
 
 export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSessions => ({
   end: (userId, { dryRun }) =>
@@ -33,7 +34,8 @@ export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSess
         { filter, attributes: [PK, SK], consistent: true },
         TIMEOUT_MS,
       )) {
-        ended += items.length;
+        // What is noted of them for their user goes along.
+        ended += items.filter((item) => keyOf(item).sk === SESSION_SK).length;
         if (dryRun) continue;
         for (const item of items) await deleteItem(table, keyOf(item), new TimeLimit(TIMEOUT_MS));
       }

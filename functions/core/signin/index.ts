@@ -6,6 +6,7 @@ export { dynamoSessionStore } from './dynamo-session-store.ts';
 export { dynamoUserSessions, type UserSessions } from './dynamo-user-sessions.ts';
 export { gitlabRoles } from './gitlab-roles.ts';
 export { CALLBACK_PATH, ownAddress } from './own-address.ts';
+export { type OwnSessionRow, type OwnSessions, ownSessions } from './own-sessions.ts';
 export { pageHeaders } from './page-headers.ts';
 export { rateLimit } from './rate-limit.ts';
 export type { SessionStore } from './session-store.ts';

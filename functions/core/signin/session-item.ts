@@ -6,7 +6,8 @@ import type { Roles } from './user.ts';
 type Attribute = { readonly S: string } | { readonly N: string };
 type Attributes = Readonly<Record<string, Attribute>>;
 
-const ENDS_AT = 'en';
+/** When it ends at the latest, Unix ms. */
+export const ENDS_AT = 'en';
 const TERMINAL = 'te';
 
 const text = (value: string): Attribute => ({ S: value });

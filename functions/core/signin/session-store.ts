@@ -18,6 +18,12 @@ export interface Session {
 /** What of a session changes while it lasts. */
 export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs' | 'terminal'>>;
 
+/** A session under its hash. */
+interface KeptSession {
+  readonly idHash: string;
+  readonly session: Session;
+}
+
 /**
  * Sessions, by the hash of the id in the cookie: who reads the table can sign in as nobody. What has ended may still be
  * there; whoever reads compares `endsAtMs`. Encryption at rest is the table's.
@@ -29,4 +35,6 @@ export interface SessionStore {
   /** False: there is none any more, and none came back by it. */
   change(idHash: string, change: SessionChange): Promise<boolean>;
   remove(idHash: string): Promise<void>;
+  /** Those of a user, the last hundred; some may have ended. */
+  ofUser(userId: number): Promise<readonly KeptSession[]>;
 }

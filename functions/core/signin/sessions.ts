@@ -24,6 +24,10 @@ const ROLES_AGE_MS_MAX = 15 * 60_000;
 /** A GitLab that was silent is left alone for so long, lest every page waits for it. */
 const QUIET_MS = 20_000;
 
+/** It has come to its end, or its browser was left alone. */
+export const isOver = ({ terminal, seenAtMs, endsAtMs }: Session, nowMs: number): boolean =>
+  nowMs >= endsAtMs || (terminal !== true && nowMs - seenAtMs >= IDLE_MS);
+
 /**
  * Opens, resumes and ends sessions. Roles are read anew with Tollgate's own token, so that nothing of the user's is kept and
  * no page is interrupted for it.
@@ -73,8 +77,7 @@ export class Sessions {
     const session = await store.read(idHash);
     if (session === undefined) return undefined;
     const nowMs = clock.nowMs();
-    const isIdle = session.terminal !== true && nowMs - session.seenAtMs >= IDLE_MS;
-    if (nowMs >= session.endsAtMs || isIdle) {
+    if (isOver(session, nowMs)) {
       await store.remove(idHash);
       return undefined;
     }

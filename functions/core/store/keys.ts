@@ -122,6 +122,8 @@ export interface LedgerKeys {
   pseudonymKey(year: number): Key;
   /** `gitlab.example.com@sessions#<hash of the session's id>`, `session`: who is signed in. No part of the books, either. */
   session(idHash: string): Key;
+  /** `gitlab.example.com@sessions#of#7`, `<hash>`: that a user has the session of this hash. */
+  sessionOfUser(userId: number, idHash: string): Key;
   /** Begins the pk of every session. */
   readonly sessionPrefix: string;
   /** `gitlab.example.com@views`, `user/7` or `everybody`: views of limits that have a name. No part of the books, either. */
@@ -234,6 +236,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
     directoryWish: (wish) => ({ pk: `${instance}${DIRECTORY_PK_SUFFIX}#wishes`, sk: wish }),
     pseudonymKey: (year) => ({ pk: `${instance}${PSEUDONYMS_PK_SUFFIX}`, sk: String(year) }),
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
+    sessionOfUser: (userId, idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#of#${userId}`, sk: idHash }),
     sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
     savedViews: (of) => ({
       pk: `${instance}${VIEWS_PK_SUFFIX}`,

@@ -72,27 +72,36 @@ export const logoutCommand: Command = {
 Ends the session that tollgate login began, at the console and here.
 
   <console url>        e.g. https://budget.example.com   (default: $${ENV_CONSOLE})
+  --all                ends all your sessions at the console, in browsers and terminals
   --json               one JSON object
 
 Exit codes: 0 signed out, 1 the console does not answer (the session is kept, to be ended later), 3 wrong usage`,
   run: async (args, io) => {
-    const { values, words } = readFlags(args, {}, ADDRESS);
+    const { values, words } = readFlags(args, { all: 'switch' }, ADDRESS);
     const origin = originIn(words, io);
     const session = keptSession(origin, io.env);
+    if (values.all && session === undefined) throw new UsageError(notSignedIn(origin));
     if (session !== undefined) {
       const authorization = `Bearer ${session}`;
-      const response = await post(DEPS, `${origin}/signout`, undefined, { authorization });
+      const everywhere = values.all ? '?everywhere=yes' : '';
+      const response = await post(DEPS, `${origin}/signout${everywhere}`, undefined, { authorization });
+      if (values.all && response.status === 401) throw new UsageError(notSignedIn(origin));
       // 401: it has ended already.
       if (response.status !== 303 && response.status !== 401)
         throw new Error(`${origin} did not end the session (${response.status}); try again`);
       keepSession(origin, undefined, io.env);
     }
     const wasSignedIn = session !== undefined;
-    const text = wasSignedIn ? `Signed out of ${origin}.` : `Nobody was signed in to ${origin} here.`;
+    const text = wasSignedIn
+      ? `Signed out of ${origin}${values.all ? ', everywhere' : ''}.`
+      : `Nobody was signed in to ${origin} here.`;
     io.out(values.json ? `${JSON.stringify({ console: origin, wasSignedIn })}\n` : `${text}\n`);
     return EXIT.ok;
   },
 };
+
+const notSignedIn = (origin: string): string =>
+  `--all: ends the sessions of whoever is signed in here; run tollgate login ${origin} before`;
 
 export const loginCommand: Command = loginCommandOn(DEPS);
 

@@ -7,6 +7,7 @@ import { createPages } from '../../../../functions/console/pages/create-pages.ts
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import type { PagesDeps } from '../../../../functions/console/pages/pages-deps.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import type { OwnSessions } from '../../../../functions/core/signin/own-sessions.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
 import type { Roles, SignInEnv, User } from '../../../../functions/core/signin/user.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -42,6 +43,16 @@ export interface PagesServer {
   close(): Promise<void>;
 }
 
+const MINUTE_MS = 60_000;
+const SESSIONS: OwnSessions = {
+  list: async () => [
+    { handle: 'a', isTerminal: false, isThis: true, beganAgoMs: 130 * MINUTE_MS, seenAgoMs: 0 },
+    { handle: 'b', isTerminal: true, isThis: false, beganAgoMs: 300 * MINUTE_MS, seenAgoMs: 12 * MINUTE_MS },
+    { handle: 'c', isTerminal: false, isThis: false, beganAgoMs: 95 * MINUTE_MS, seenAgoMs: 40 * MINUTE_MS },
+  ],
+  end: async () => 1,
+};
+
 /** The real pages behind the real headers; who is signed in stands in a cookie. */
 export function pagesApp(
   amount: Amount,
@@ -59,6 +70,7 @@ export function pagesApp(
     read: fakeRead(amount, desk),
     policy: aPolicy(),
     directory: async () => undefined,
+    sessions: SESSIONS,
     views: dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     uploads: createUploads({ table: memoryLimitTable(), clock, newId }),
     clock,

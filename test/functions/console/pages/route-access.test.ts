@@ -11,6 +11,7 @@ import { createUploads } from '../../../../functions/console/pages/import/upload
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
+import { ownSessions } from '../../../../functions/core/signin/own-sessions.ts';
 import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
@@ -70,6 +71,7 @@ async function house() {
   const uploads = createUploads({ table: memoryLimitTable(), clock, newId: () => 'u1' });
   const pages = createPages({
     ...{ desk, read, policy, directory, uploads, clock, zone: 'UTC', origin: ORIGIN, log: silentLog },
+    sessions: ownSessions(sessions, clock),
     views: dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     tellOwner: async ({ path }) => {
       told.push(path);
@@ -138,6 +140,13 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     path: '/me',
     ok: 200,
     elsewhere: 200,
+  }),
+  'POST /me/sessions': () => ({
+    least: 'none',
+    path: '/me/sessions',
+    form: { step: 'others' },
+    ok: 303,
+    elsewhere: 303,
   }),
   'GET /go': () => ({
     least: 'none',

@@ -32,6 +32,7 @@ const edit = async (page: Page): Promise<void> => {
 
 const PICTURES: Readonly<Record<string, PictureSetting>> = {
   overview: { path: '/', height: 860 },
+  limits: { path: '/budgets', height: 760 },
   group: { path: '/groups/101', height: 1010 },
   'group-narrow-dark': { path: '/groups/101', width: 390, height: 1010, dark: true },
   job: { path: '/jobs/4713', height: 760 },

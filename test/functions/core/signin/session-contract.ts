@@ -58,6 +58,23 @@ export function sessionStoreContract(newStore: (instance: string) => SessionStor
     expect(await store.read('a')).toBeUndefined();
   });
 
+  test('a user has the sessions that were made for them, and no other', async () => {
+    const store = build();
+    await store.create('a', SESSION);
+    await store.create('b', { ...SESSION, terminal: true });
+    await store.create('c', { ...SESSION, userId: 43 });
+    await store.create('d', SESSION);
+    await store.remove('d');
+    const of = async (userId: number) =>
+      (await store.ofUser(userId)).map(({ idHash, session }) => [idHash, session.terminal]).sort();
+    expect(await of(42)).toEqual([
+      ['a', undefined],
+      ['b', true],
+    ]);
+    expect(await of(43)).toEqual([['c', undefined]]);
+    expect(await of(44)).toEqual([]);
+  });
+
   test('two GitLab instances do not see each other', async () => {
     const [one, other] = [build(), build()];
     await one.create('a', SESSION);

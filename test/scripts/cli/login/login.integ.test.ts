@@ -185,6 +185,22 @@ test('signing out ends the session at the console, too; it outlasts a break, but
   expect(await asked(session())).toBe(401);
 });
 
+test('logout --all ends every session of the person, in terminals and browsers, and nobody else’s', async () => {
+  const { login, run, session, url } = await openConsole();
+  const asked = async (with_: string) =>
+    (await fetch(`${url}/api/v1/me`, { headers: { authorization: `Bearer ${with_}` } })).status;
+  await login(VERA.id);
+  const others = session();
+  await login(FRITZ.id);
+  const first = session();
+  await login(FRITZ.id);
+  const second = session();
+  expect(await run('logout', '--all')).toMatchObject({ code: 0, out: `Signed out of ${url}, everywhere.\n` });
+  expect(await Promise.all([first, second, others].map(asked))).toEqual([401, 401, 200]);
+  // Whoever is not signed in here is nobody the console knows.
+  expect(await run('logout', '--all')).toMatchObject({ code: 3 });
+});
+
 test('a console that nobody set up for it says so, and one in the clear is not asked', async () => {
   const { login, run } = await openConsole({ isConfigured: false });
   expect((await login(FRITZ.id)).err).toContain('deviceClientId');

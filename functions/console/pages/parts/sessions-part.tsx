@@ -1,0 +1,56 @@
+import type { OwnSessionRow, User } from '../../../core/signin/index.ts';
+import { Card, PostForm, Table } from './layout.tsx';
+import type { Markup } from './markup.ts';
+import { distance } from './page-format.tsx';
+
+/** Where somebody is signed in, each with the way to end it. @param all - undefined: not known now */
+export function sessionsPart(
+  user: User,
+  all: readonly OwnSessionRow[] | undefined,
+  nowMs: number,
+): Markup | '' {
+  if (all === undefined || all.length === 0) return '';
+  const others = all.filter(({ isThis }) => !isThis);
+  return (
+    <Card id="sessions" title="Where you are signed in">
+      <Table label="Sessions" columns={['Where', 'Signed in', 'Last seen', [<span class="hidden">Do</span>]]}>
+        <tbody>{all.map((session) => line(user, session, nowMs))}</tbody>
+      </Table>
+      {others.length > 1 && (
+        <PostForm user={user} class="actions" action="/me/sessions">
+          <button class="danger" name="step" value="others">
+            Sign out everywhere else
+          </button>
+        </PostForm>
+      )}
+      <p class="soft">
+        One you do not know may be somebody else’s: sign it out, and change your password in GitLab. Each ends
+        by itself after ten hours.
+      </p>
+    </Card>
+  );
+}
+
+function line(user: User, session: OwnSessionRow, nowMs: number): Markup {
+  const { handle, isTerminal, isThis, beganAgoMs, seenAgoMs } = session;
+  const began = distance(nowMs - beganAgoMs, nowMs);
+  return (
+    <tr>
+      <th scope="row">
+        {isTerminal ? 'A terminal' : 'A browser'} {isThis && <span class="tag good">this one</span>}
+      </th>
+      <td data-l="signed in">{began}</td>
+      <td data-l="seen">{distance(nowMs - seenAgoMs, nowMs)}</td>
+      <td>
+        {!isThis && (
+          <PostForm user={user} action="/me/sessions">
+            <input type="hidden" name="handle" value={handle} />
+            <button>
+              Sign out<span class="hidden"> the one of {began}</span>
+            </button>
+          </PostForm>
+        )}
+      </td>
+    </tr>
+  );
+}
