@@ -15,6 +15,7 @@ import {
   onOwnBooks,
 } from '../core/ledger/index.ts';
 import { createLimitsDesk, DynamoLimitTable } from '../core/limits/index.ts';
+import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
 import {
   createSignIn,
@@ -96,6 +97,7 @@ const read = createConsoleRead({
     chain: dynamoStatementChain(table),
   },
   recounts: dynamoRecountOutcomes(table),
+  requeue: dynamoRequeueLists(table),
   places,
   zone,
   clock,

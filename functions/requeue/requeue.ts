@@ -2,12 +2,17 @@
 
 import { counterName } from '../../policies/claim.ts';
 import type { RequeueSettings } from '../../policies/policy.ts';
+import { agreedBy } from '../../policies/requeue.ts';
 import type { LedgerClock, Log } from '../core/environment/index.ts';
 import type { RetryOutcome } from '../core/gitlab/index.ts';
 import { isAwaited, type Ledger, type ReserveAsk } from '../core/ledger/index.ts';
-import type { RequeueEntry, RequeueList, RequeueLists } from '../core/requeue/index.ts';
+import {
+  type RequeueEntry,
+  type RequeueList,
+  type RequeueLists,
+  requeueEntryOf,
+} from '../core/requeue/index.ts';
 import type { RollupStore } from '../core/usage/index.ts';
-import { agreedGroup, requeueEntryOf } from './candidate.ts';
 import { inTurn, type WaitingEntry } from './turns.ts';
 
 export interface RequeueDeps {
@@ -112,7 +117,7 @@ async function withRejected(
   const unknown = (rejections?.jobs ?? []).filter(({ jobId, atMs }) => !listed.has(jobId) && atMs >= sinceMs);
   const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
   const found = records.flatMap((record) => {
-    if (record === undefined || agreedGroup(record, agreed) !== settings.groupId) return [];
+    if (record === undefined || agreedBy(record.facts.groupIds, agreed) !== settings) return [];
     return requeueEntryOf(record, list.entries, settings) ?? [];
   });
   const known = await withAsked(list.entries, ledger, nowMs);
