@@ -119,7 +119,10 @@ export function createRelay(options: RelayOptions): Relay {
   const forwarder = createForwarder({
     ...way,
     ...{ breaker, lanes },
-    roomTold: (told) => room.tell(told),
+    roomTold: (told) => {
+      room.tell(told);
+      waiting.roomTold(told.rooms);
+    },
     waiting: { inTurn: (jobs) => waiting.inTurn(jobs), terms: (jobIds) => waiting.terms(jobIds) },
   });
   const commit = createGroupCommit({
