@@ -119,11 +119,12 @@ export function createRelay(options: RelayOptions): Relay {
   const forwarder = createForwarder({
     ...way,
     ...{ breaker, lanes },
-    roomTold: (told) => {
-      room.tell(told);
-      waiting.roomTold(told.rooms);
+    roomTold: (told) => room.tell(told),
+    waiting: {
+      inTurn: (jobs) => waiting.inTurn(jobs),
+      terms: (jobIds) => waiting.terms(jobIds),
+      roomTold: (rooms) => waiting.roomTold(rooms),
     },
-    waiting: { inTurn: (jobs) => waiting.inTurn(jobs), terms: (jobIds) => waiting.terms(jobIds) },
   });
   const commit = createGroupCommit({
     send: forwarder.send,

@@ -135,18 +135,24 @@ async function withRejected(
   return changed ? written({ ...list, entries }, lists) : list;
 }
 
-/** With how long it took until retried jobs were asked about. */
+/** With how long it took until retried jobs were asked about. What is kept for those whose time is over goes back: the sweep may be late. */
 async function withAsked(
   entries: readonly RequeueEntry[],
-  ledger: Pick<Ledger, 'readRecords'>,
+  ledger: Pick<Ledger, 'readRecords' | 'endReservations'>,
   nowMs: number,
 ): Promise<readonly RequeueEntry[]> {
   const open = entries.filter(
     ({ newJobId, retriedAtMs = 0, askedAfterMs }) =>
-      newJobId !== undefined && askedAfterMs === undefined && nowMs - retriedAtMs < KEPT_MS_MAX,
+      newJobId !== undefined && askedAfterMs === undefined && nowMs - retriedAtMs < 2 * KEPT_MS_MAX,
   );
   if (open.length === 0) return entries;
   const records = await ledger.readRecords(open.map(({ newJobId }) => newJobId ?? 0));
+  const over = records.filter((record) => record?.state === 'RESERVED' && (record.dueAtMs ?? 0) <= nowMs);
+  if (over.length > 0)
+    await ledger.endReservations(
+      over.flatMap((record) => record?.jobId ?? []),
+      nowMs,
+    );
   const askedAtMs = new Map(
     records.flatMap((record) =>
       record === undefined || isAwaited(record) ? [] : [[record.jobId, record.decidedAtMs] as const],
