@@ -22,8 +22,8 @@ interface ForwarderDeps extends AdmitCallDeps {
   readonly breaker: Breaker;
   /** Told of what the jobs of a batch fought for. @default nobody is */
   readonly lanes?: Pick<Lanes, 'noteContended'>;
-  /** Who waits for room: those come first, and the function hears of them. @default it keeps no job waiting */
-  readonly waiting?: Pick<WaitingQueue, 'inTurn' | 'terms'>;
+  /** Who waits for room: those come first, the function hears of them, and they of what is left. @default it keeps no job waiting */
+  readonly waiting?: Pick<WaitingQueue, 'inTurn' | 'terms' | 'roomTold'>;
   readonly random: () => number;
   readonly observe: RelayObserver;
   /** Told what is left of limits, and who was admitted in the same answer. @default nobody is */
@@ -128,8 +128,10 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     }
     const verdicts = parseVerdicts({ decisions }, jobIds.length);
     const admitted = jobs.filter((_, index) => verdicts?.[index]?.outcome === 'admitted');
+    const rooms = parseRooms(body);
+    deps.waiting?.roomTold(rooms);
     deps.roomTold?.({
-      rooms: parseRooms(body),
+      rooms,
       admitted: admitted.map(({ request }) => request),
       askedAtMs,
     });

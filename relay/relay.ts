@@ -120,7 +120,11 @@ export function createRelay(options: RelayOptions): Relay {
     ...way,
     ...{ breaker, lanes },
     roomTold: (told) => room.tell(told),
-    waiting: { inTurn: (jobs) => waiting.inTurn(jobs), terms: (jobIds) => waiting.terms(jobIds) },
+    waiting: {
+      inTurn: (jobs) => waiting.inTurn(jobs),
+      terms: (jobIds) => waiting.terms(jobIds),
+      roomTold: (rooms) => waiting.roomTold(rooms),
+    },
   });
   const commit = createGroupCommit({
     send: forwarder.send,

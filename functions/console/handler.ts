@@ -16,6 +16,7 @@ import {
   onOwnBooks,
 } from '../core/ledger/index.ts';
 import { createLimitsDesk, DynamoLimitTable } from '../core/limits/index.ts';
+import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
 import { dynamoSheetStore } from '../core/sheets/index.ts';
 import {
@@ -102,6 +103,7 @@ const read = createConsoleRead({
   },
   recounts: dynamoRecountOutcomes(table),
   counterSheet: dynamoCounterSheet(table),
+  requeue: dynamoRequeueLists(table),
   places,
   zone,
   clock,

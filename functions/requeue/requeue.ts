@@ -2,12 +2,17 @@
 
 import { counterName } from '../../policies/claim.ts';
 import type { RequeueSettings } from '../../policies/policy.ts';
+import { agreedBy } from '../../policies/requeue.ts';
 import type { LedgerClock, Log } from '../core/environment/index.ts';
 import type { RetryOutcome } from '../core/gitlab/index.ts';
 import { isAwaited, type Ledger, type ReserveAsk } from '../core/ledger/index.ts';
-import type { RequeueEntry, RequeueList, RequeueLists } from '../core/requeue/index.ts';
+import {
+  type RequeueEntry,
+  type RequeueList,
+  type RequeueLists,
+  requeueEntryOf,
+} from '../core/requeue/index.ts';
 import type { RollupStore } from '../core/usage/index.ts';
-import { agreedGroup, requeueEntryOf } from './candidate.ts';
 import { inTurn, type WaitingEntry } from './turns.ts';
 
 export interface RequeueDeps {
@@ -112,7 +117,7 @@ async function withRejected(
   const unknown = (rejections?.jobs ?? []).filter(({ jobId, atMs }) => !listed.has(jobId) && atMs >= sinceMs);
   const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
   const found = records.flatMap((record) => {
-    if (record === undefined || agreedGroup(record, agreed) !== settings.groupId) return [];
+    if (record === undefined || agreedBy(record.facts.groupIds, agreed) !== settings) return [];
     return requeueEntryOf(record, list.entries, settings) ?? [];
   });
   const known = await withAsked(list.entries, ledger, nowMs);
@@ -130,18 +135,24 @@ async function withRejected(
   return changed ? written({ ...list, entries }, lists) : list;
 }
 
-/** With how long it took until retried jobs were asked about. */
+/** With how long it took until retried jobs were asked about. What is kept for those whose time is over goes back: the sweep may be late. */
 async function withAsked(
   entries: readonly RequeueEntry[],
-  ledger: Pick<Ledger, 'readRecords'>,
+  ledger: Pick<Ledger, 'readRecords' | 'endReservations'>,
   nowMs: number,
 ): Promise<readonly RequeueEntry[]> {
   const open = entries.filter(
     ({ newJobId, retriedAtMs = 0, askedAfterMs }) =>
-      newJobId !== undefined && askedAfterMs === undefined && nowMs - retriedAtMs < KEPT_MS_MAX,
+      newJobId !== undefined && askedAfterMs === undefined && nowMs - retriedAtMs < 2 * KEPT_MS_MAX,
   );
   if (open.length === 0) return entries;
   const records = await ledger.readRecords(open.map(({ newJobId }) => newJobId ?? 0));
+  const over = records.filter((record) => record?.state === 'RESERVED' && (record.dueAtMs ?? 0) <= nowMs);
+  if (over.length > 0)
+    await ledger.endReservations(
+      over.flatMap((record) => record?.jobId ?? []),
+      nowMs,
+    );
   const askedAtMs = new Map(
     records.flatMap((record) =>
       record === undefined || isAwaited(record) ? [] : [[record.jobId, record.decidedAtMs] as const],

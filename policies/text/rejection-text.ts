@@ -1,5 +1,6 @@
 import type { Terms } from '../decision.ts';
 import type { Placement } from '../place/placement.ts';
+import type { RequeueSettings } from '../policy.ts';
 import type { Reason, Violation } from '../reason.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 import { unitRow } from '../units/unit.ts';
@@ -48,6 +49,8 @@ export interface RejectionTextInput {
   readonly detailsUrl?: string | undefined;
   /** How long the job was kept waiting for room before. */
   readonly waitedMs?: number;
+  /** What its group agreed to for jobs like it; absent: nothing. */
+  readonly retried?: RequeueSettings | undefined;
   /** Messages of the rules that rejected; see `footerOf`. */
   readonly footer?: string | undefined;
 }
@@ -71,7 +74,7 @@ export function rejectionText(input: RejectionTextInput): string {
       : []),
     ...(disclosure === 'none' ? [] : [`  ${reasonLine(reason, currency)}`]),
     ...waitedLines(input),
-    ...retryAdvice(reason, disclosure, nowMs),
+    ...(retriedLine(input) ?? retryAdvice(reason, disclosure, nowMs)),
     ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
     ...footerLines(input.footer),
     ...otherLines(others, disclosure, currency),
@@ -87,6 +90,16 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
 /** Less than a second is no wait worth telling. */
 const waitedLines = ({ waitedMs = 0 }: RejectionTextInput): readonly string[] =>
   waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`];
+
+/** GitLab retries a job once: whose group has it done is not advised to do it, too. */
+const retriedLine = ({ retried }: RejectionTextInput): readonly string[] | undefined =>
+  retried === undefined
+    ? undefined
+    : [
+        `With the consent of its group it is retried when there is room: at most ${timesText(retried.retries)} within ${durationText(retried.withinSeconds)}.`,
+      ];
+
+const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
 /** The messages of the rules behind these violations, for the end of the text. */
 export function footerOf(

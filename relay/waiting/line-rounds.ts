@@ -5,9 +5,16 @@ import type { Place } from './fair-order.ts';
 const ROUND_MS_MIN = 250;
 const ROUND_MS_MAX = 2_000;
 
+interface LineRound {
+  readonly pauseMs: number;
+  readonly nextMs: number;
+  /** What was last told to be left of its counter. Absent: nothing, or nothing since somebody was admitted. */
+  readonly left?: number;
+}
+
 /** By counter for which jobs wait: the next round, and how long the pause after it is. All times are monotonic. */
 export class LineRounds {
-  readonly #lines = new Map<string, { readonly pauseMs: number; readonly nextMs: number }>();
+  readonly #lines = new Map<string, LineRound>();
 
   /** When a job that stands in all of these may be asked about. */
   nextMs(counters: readonly string[]): number {
@@ -30,10 +37,26 @@ export class LineRounds {
   /** Nobody was: the next round comes after a longer pause than this one. */
   stood(counters: readonly string[], nowMs: number): void {
     for (const name of counters) {
-      const { pauseMs, nextMs } = this.#lines.get(name) ?? { pauseMs: ROUND_MS_MIN, nextMs: nowMs };
+      const line: LineRound = this.#lines.get(name) ?? { pauseMs: ROUND_MS_MIN, nextMs: nowMs };
+      const { pauseMs, nextMs } = line;
       if (nextMs > nowMs) continue;
-      this.#lines.set(name, { pauseMs: Math.min(ROUND_MS_MAX, pauseMs * 2), nextMs: nowMs + pauseMs });
+      const next = { pauseMs: Math.min(ROUND_MS_MAX, pauseMs * 2), nextMs: nowMs + pauseMs };
+      this.#lines.set(name, { ...line, ...next });
     }
+  }
+
+  /**
+   * Somebody's answer told what is left of a counter. Where that is more than was told before, the pause of its line is over:
+   * one round for each room that comes free, so that room which fits nobody who waits is no reason to ask on.
+   *
+   * @returns whether the next round comes sooner for it.
+   */
+  told(name: string, left: number, nowMs: number): boolean {
+    const line = this.#lines.get(name);
+    if (line === undefined) return false;
+    const isSooner = left > (line.left ?? 0) && line.nextMs > nowMs;
+    this.#lines.set(name, { ...line, left, ...(isSooner && { nextMs: nowMs }) });
+    return isSooner;
   }
 
   /** @param places - of those that still wait: the pace of a line without any is of no use. */

@@ -1,11 +1,14 @@
 /** One job that waits, and what is told of all that do. */
 import {
   LINES_MAX,
+  type LimitRoom,
   WAITING_LINES_MAX,
   type WaitingLine,
   type WaitingTerms,
 } from '../../functions/core/contract/index.ts';
+import { counterName } from '../../policies/claim.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { isInFlight } from '../../policies/units/unit.ts';
 import type { FinalVerdict } from '../verdict.ts';
 import type { Place } from './fair-order.ts';
 
@@ -87,4 +90,16 @@ export function waitingTerms(
   });
   for (const { counters } of places) add(counters);
   return { ...(lines.size > 0 && { lines: [...lines] }), ...(jobs.length > 0 && { jobs }) };
+}
+
+/** What is counted at once has no periods. */
+const NO_PERIOD = 'now';
+
+/** Of a limit of what is counted at once: its counter by name, and whole units that were left of it. Undefined: it is of another kind. */
+export function slotsLeft({
+  refusal: { reason },
+}: LimitRoom): { readonly name: string; readonly left: number } | undefined {
+  if (!('committed' in reason) || !isInFlight(reason.unit)) return undefined;
+  const { subject, limit, limitAmount, committed } = reason;
+  return { name: counterName({ subject, limit, period: NO_PERIOD }), left: limitAmount - committed };
 }

@@ -1,5 +1,10 @@
 /** Keeps questions open whose jobs wait for room, and asks again as room comes back. */
-import type { WaitingAnswer, WaitingLine, WaitingTerms } from '../../functions/core/contract/index.ts';
+import type {
+  LimitRoom,
+  WaitingAnswer,
+  WaitingLine,
+  WaitingTerms,
+} from '../../functions/core/contract/index.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { requestRootOf, type SentListener } from '../commit/batch-job.ts';
 import { SEND_MS_MIN } from '../commit/fair-queue.ts';
@@ -10,7 +15,7 @@ import type { RelayClock } from '../exchange.ts';
 import { type FinalVerdict, type LedgerVerdict, undecided } from '../verdict.ts';
 import { FairOrder, type Place } from './fair-order.ts';
 import { LineRounds } from './line-rounds.ts';
-import { longestLines, type WaitedVerdict, type WaitingJob, waitingTerms } from './waiting-job.ts';
+import { longestLines, slotsLeft, type WaitedVerdict, type WaitingJob, waitingTerms } from './waiting-job.ts';
 
 /** Each keeps a stream open. More than these are rejected at once, of one root and of all. */
 export const WAITING_MAX = 256;
@@ -87,6 +92,17 @@ export class WaitingQueue {
     if (this.#jobs.size === 0 && !this.#isFull) return {};
     const { places } = this.#order;
     return waitingTerms(jobIds, { jobs: this.#jobs, places, isFull: this.#isFull, nowMs: this.#nowMs() });
+  }
+
+  /** What an answer about any job told of limits: the line that waits for what has come free is asked about at once. */
+  roomTold(rooms: readonly LimitRoom[]): void {
+    if (this.size === 0) return;
+    const nowMs = this.#nowMs();
+    const sooner = rooms.filter((room) => {
+      const slots = slotsLeft(room);
+      return slots !== undefined && this.#rounds.told(slots.name, slots.left, nowMs);
+    });
+    if (sooner.length > 0) this.#roundSoon();
   }
 
   /** Those that wait first, in the order of their turns: the function takes them as they come. */

@@ -6,6 +6,7 @@ import type { RelayEvent } from '../../relay/events.ts';
 import { createForwarder, TRIES_MAX } from '../../relay/forward.ts';
 import { type HandClock, handClock } from '../../scripts/local/clock/hand-clock.ts';
 import { until } from '../support/flow/until.ts';
+import { quotaViolation } from '../support/relay/verdicts.ts';
 
 const MARKER = 'not-a-secret';
 const JOBS = [1, 2].map((jobId) => createBatchJob({ jobId, projectPath: 'acme/web' }));
@@ -320,15 +321,22 @@ test('a batch with a name is sent under it, also the second time', async () => {
   expect(sent.map(({ batch }) => batch)).toEqual(['b4tch', 'b4tch']);
 });
 
-test('who waits for room comes first, and the function hears of everybody who does', async () => {
+test('who waits for room comes first, hears what is left, and the function hears of everybody who does', async () => {
   const bodies: { requests: { jobId: number }[]; waiting?: unknown }[] = [];
   const clock = handClock(1_000);
+  const told: unknown[] = [];
+  const refusal = quotaViolation('group/1', 'CONCURRENCY_FULL', {
+    unit: 'jobs',
+    limit: 'jobs-now',
+    committed: 3,
+  });
+  const room = { refusal, policy: 'room' };
   const terms = { lines: ['a'], jobs: [{ jobId: 2, waitedMs: 5, turn: ['a'] }] };
   const forwarder = createForwarder({
     baseUrl: 'http://admit',
     fetch: async (_, init) => {
       bodies.push(JSON.parse(String(init.body)));
-      return Response.json({ decisions });
+      return Response.json({ decisions, room: [room, { policy: 'room' }] });
     },
     clock,
     breaker: createBreaker(
@@ -337,7 +345,11 @@ test('who waits for room comes first, and the function hears of everybody who do
     ),
     random: () => 0.5,
     observe: () => {},
-    waiting: { inTurn: (jobs) => [...jobs].reverse(), terms: () => terms },
+    waiting: {
+      inTurn: (jobs) => [...jobs].reverse(),
+      terms: () => terms,
+      roomTold: (rooms) => told.push(...rooms),
+    },
   });
   expect(await forwarder.send(JOBS, 2_000)).toMatchObject([
     { outcome: 'admitted', decisionId: 'd-1' },
@@ -345,4 +357,5 @@ test('who waits for room comes first, and the function hears of everybody who do
   ]);
   expect(bodies[0]?.requests.map(({ jobId }) => jobId)).toEqual([2, 1]);
   expect(bodies[0]?.waiting).toEqual(terms);
+  expect(told).toEqual([room]);
 });

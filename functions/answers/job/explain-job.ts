@@ -2,7 +2,6 @@
 
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { relativeText } from '../../../policies/text/edge-text.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isAwaited, type JobRecord } from '../../core/ledger/index.ts';
@@ -24,6 +23,7 @@ import type {
   JobExplanation,
 } from './model.ts';
 import { recordPlaceOf } from './rejected-jobs.ts';
+import { awaitedText, retriedOf } from './retried.ts';
 import type { RuleOutcome } from './rule-results.ts';
 import { waysOn } from './ways-on.ts';
 
@@ -41,7 +41,8 @@ export const explainJob =
     const { directory } = places;
     const scope = scopeOf(viewer.roles, directory);
     if (record === undefined || !isTheirs(record, scope)) return unknown(jobId);
-    if (isAwaited(record)) return notAsked(record, reading.clock.nowMs());
+    if (isAwaited(record))
+      return { outcome: 'unknown', sentence: awaitedText(record, reading.clock.nowMs()) };
     if (generation !== undefined && generation !== record.generation)
       return {
         outcome: 'unknown',
@@ -63,21 +64,14 @@ export const explainJob =
       explanation.outcome === 'rejected'
         ? await waysOn(record, { rules, again, counters, read, tell, nowMs })
         : undefined;
+    const retry = await retriedOf(record, { ...reading, nowMs });
     const told = explained(explanation, tell, places, reading.gitlabUrl);
-    return { outcome: 'found', explanation: { ...told, ...withoutAbsent({ rejection }) } };
+    return { outcome: 'found', explanation: { ...told, ...withoutAbsent({ rejection, retry }) } };
   };
 
 const unknown = (jobId: number): JobAnswer => ({
   outcome: 'unknown',
   sentence: `Nothing is known of job ${jobId}: it was never asked about, its record has expired, or it is not in one of your groups.`,
-});
-
-const notAsked = ({ jobId, dueAtMs }: JobRecord, nowMs: number): JobAnswer => ({
-  outcome: 'unknown',
-  sentence:
-    dueAtMs === undefined
-      ? `Job ${jobId} is a job that was retried. Nobody asked about it in time, and the slot that was kept for it was given back.`
-      : `Job ${jobId} is a job that was retried. A slot is kept for it until somebody asks about it, or until that time is over (${relativeText(nowMs, dueAtMs)}).`,
 });
 
 /** A job is theirs by the group it was decided in, or by the one its project is in now. */

@@ -1,5 +1,6 @@
 import { placementOf } from '../../../policies/place/placement.ts';
 import type { Violation } from '../../../policies/reason.ts';
+import { retriedBy } from '../../../policies/requeue.ts';
 import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Counter, type JobRecord, wasRejected } from '../../core/ledger/index.ts';
@@ -176,7 +177,7 @@ function textThen(record: JobRecord, decisionId: string, { rules, consoleUrl }: 
     nowMs: decidedAtMs,
     disclosure: disclosureFor(placed, policy.disclose),
     detailsUrl: linkTo(consoleUrl, jobPagePath(jobId)),
-    ...withoutAbsent({ footer }),
+    ...withoutAbsent({ footer, retried: retriedBy(policy.requeue, facts.groupIds, record.violations) }),
   });
 }
 

@@ -128,6 +128,27 @@ const RejectionSchema = z
 
 export type JobRejection = z.infer<typeof RejectionSchema>;
 
+const RetrySchema = z
+  .object({
+    state: z.enum(['waiting', 'retried', 'over']).openapi({
+      description: 'For room; GitLab made another job of it; it is not retried, or not again.',
+    }),
+    groupId: count('The group that agreed to it.'),
+    retries: count('How often it was retried, this one included.'),
+    retriesMax: count(),
+    withinSeconds: amount('From its first rejection on.'),
+    untilMs: instantMs(),
+    newJobId: maybe(count('What GitLab made of it.')),
+    retriedAtMs: maybe(instantMs()),
+    became: z.enum(['unasked', 'kept', 'admitted', 'ran', 'rejected', 'gone']).optional().openapi({
+      description: 'What became of that one. `kept`: room is kept for it until it is asked about.',
+    }),
+    why: maybe(text('Why it is not retried, or still waits after it was tried.')),
+  })
+  .openapi('Retry');
+
+export type JobRetry = z.infer<typeof RetrySchema>;
+
 /** One decision, as far as whoever asks may know. */
 export const ExplainedSchema = z
   .object({
@@ -162,6 +183,10 @@ export const ExplainedSchema = z
     counters: list(CounterSchema).openapi({ description: 'Only those of subjects the viewer sees.' }),
     countersHidden: count('Counters of groups above, or of others, that are left out.'),
     rejection: maybe(RejectionSchema).openapi({ description: 'Absent: it was not rejected.' }),
+    retry: maybe(RetrySchema).openapi({
+      description:
+        'Where it was rejected for lack of room alone, and its group agreed that such jobs are retried.',
+    }),
     rejectionText: maybe(text('As the job page showed it, with today’s footers and disclosure.')),
     notRecorded: list(z.string()).openapi({ description: 'What could not be told, one sentence each.' }),
   })

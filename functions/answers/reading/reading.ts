@@ -5,6 +5,7 @@ import type { RunnerDetails } from '../../core/gitlab/index.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { SheetStore } from '../../core/sheets/index.ts';
+import type { RequeueLists } from '../../core/requeue/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
@@ -30,6 +31,8 @@ export interface ReadingDeps {
   readonly books?: StatementBooks;
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  /** Which rejected jobs are to be retried. @default nobody is told of retries */
+  readonly requeue?: Pick<RequeueLists, 'read'>;
   /** `placesNow`; undefined: no groups are known, and nobody but who sees all sees anything. */
   readonly places: () => Promise<Places | undefined>;
   /** IANA zone of the days of usage. */

@@ -5,6 +5,7 @@ import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { retriedBy } from '../../../policies/requeue.ts';
 import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
@@ -105,6 +106,7 @@ function toDecision(
   }
   const footer = footerOf(policy.rules, outcome.violations);
   const waitedMs = waitOf?.(request.jobId).waitedMs;
+  const retried = retriedBy(policy.requeue, evaluation.facts.groupIds, outcome.violations);
   const text = rejectionText({
     request,
     violations: outcome.violations,
@@ -114,6 +116,7 @@ function toDecision(
     disclosure: disclosureFor(evaluation.placement, policy.disclose),
     detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
     ...(footer === undefined ? {} : { footer }),
+    ...(retried !== undefined && { retried }),
     ...(waitedMs !== undefined && { waitedMs }),
   });
   if (outcome.outcome === 'waiting') return { ...outcome, text };

@@ -1,4 +1,5 @@
 /** What others may use of this folder; its README says what it promises. */
+export { requeueEntryOf } from './candidate.ts';
 export {
   dynamoRequeueLists,
   type RequeueEntry,

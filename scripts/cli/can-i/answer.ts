@@ -10,7 +10,9 @@ import type { Terms } from '../../../policies/decision.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { retriedBy } from '../../../policies/requeue.ts';
 import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type LimitAsk, limitAskOf } from '../evaluation/limit-ask.ts';
 
 /** Reads counters, and nothing else: undefined where there is none yet. */
@@ -76,6 +78,7 @@ export async function answerCanI(
       nowMs,
       disclosure: disclosureFor(placement, rules.policy.disclose),
       ...(footer !== undefined && { footer }),
+      ...withoutAbsent({ retried: retriedBy(rules.policy.requeue, evaluation.facts.groupIds, violations) }),
     });
     return { text };
   }

@@ -2,8 +2,10 @@ import { askAgain } from '../../../functions/answers/job/asked-again.ts';
 import { countersFor } from '../../../functions/answers/job/counters-read.ts';
 import { type ExplanationContext, explanationOf } from '../../../functions/answers/job/explanation.ts';
 import { type JobReference, parseJobReference } from '../../../functions/answers/job/job-reference.ts';
-import type { JobRecord } from '../../../functions/core/ledger/index.ts';
+import { awaitedText, retriedOf } from '../../../functions/answers/job/retried.ts';
+import { isAwaited, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
@@ -63,7 +65,8 @@ async function explain(args: readonly string[], io: TerminalIo, open: OpenLedger
   const ledger = await open(values, io);
   try {
     const [record] = await ledger.store.readRecords([reference.jobId], { timeoutMs: READ_TIMEOUT_MS });
-    const unknown = whyUnknown(reference, record, ledger.description);
+    const nowMs = io.nowMs();
+    const unknown = whyUnknown(reference, record, ledger.description, nowMs);
     if (record === undefined || unknown !== undefined) {
       if (values.json)
         io.out(`${JSON.stringify({ error: { code: 'unknown', message: unknown, problems: [] } })}\n`);
@@ -71,15 +74,18 @@ async function explain(args: readonly string[], io: TerminalIo, open: OpenLedger
       return EXIT.invalid;
     }
     const rules = { ...(await openRulesInForce(values, ledger, io)), estimator: timeoutEstimator };
-    const nowMs = io.nowMs();
     const again = askAgain(record, rules, nowMs);
     const counters = await countersFor(record, again, (keys) =>
       ledger.store.readCounters(keys, { timeoutMs: READ_TIMEOUT_MS }),
     );
     const using: ExplanationContext = { rules, again, nowMs, counters };
     const explanation = explanationOf(record, using);
-    if (values.json) io.out(`${JSON.stringify(explanation)}\n`);
-    else io.out(explanationText(explanation, rollupZone(io), paintWhen(io.colours), io.columns));
+    const retry = await retriedOf(record, {
+      ...{ policy: rules.policy, requeue: ledger.requeue, nowMs },
+      ledger: { readRecords: (ids) => ledger.store.readRecords(ids, { timeoutMs: READ_TIMEOUT_MS }) },
+    });
+    if (values.json) io.out(`${JSON.stringify({ ...explanation, ...withoutAbsent({ retry }) })}\n`);
+    else io.out(explanationText(explanation, retry, rollupZone(io), paintWhen(io.colours), io.columns));
     return EXIT.ok;
   } finally {
     await ledger.close();
@@ -114,10 +120,12 @@ function whyUnknown(
   { jobId, generation }: JobReference,
   record: JobRecord | undefined,
   where: string,
+  nowMs: number,
 ): string | undefined {
   if (record === undefined) {
     return `${where} knows no job ${jobId}: it was never asked about, its record has expired, or it belongs to another GitLab (--instance)`;
   }
+  if (isAwaited(record)) return awaitedText(record, nowMs);
   if (generation === undefined || generation === record.generation) return undefined;
   return `job ${jobId} was decided ${record.generation} times, the last time as d-${jobId}-${record.generation}; of d-${jobId}-${generation} nothing is kept`;
 }

@@ -1,6 +1,8 @@
 import type { CurrentVerdict } from '../../../functions/answers/job/asked-again.ts';
 import type { CounterLine } from '../../../functions/answers/job/counters-then-and-now.ts';
 import type { ExplainedRule, Explanation, PricedTerms } from '../../../functions/answers/job/explanation.ts';
+import type { JobRetry } from '../../../functions/answers/job/model.ts';
+import { BECAME } from '../../../functions/answers/job/retried.ts';
 import type { RuleOutcome } from '../../../functions/answers/job/rule-results.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
@@ -11,8 +13,19 @@ import { amountText, durationText } from '../../../policies/units/unit-texts.ts'
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 
-/** The explanation for people, with a line break at its end. @param zone - in which times are told */
-export function explanationText(told: Explanation, zone: string, paint: Paint, columns: number): string {
+/**
+ * The explanation for people, with a line break at its end.
+ *
+ * @param retry - where its group agreed that such jobs are retried.
+ * @param zone - in which times are told
+ */
+export function explanationText(
+  told: Explanation,
+  retry: JobRetry | undefined,
+  zone: string,
+  paint: Paint,
+  columns: number,
+): string {
   const explanation = harmless(told);
   const { rejectionText, notRecorded } = explanation;
   const sections = [
@@ -22,9 +35,19 @@ export function explanationText(told: Explanation, zone: string, paint: Paint, c
     ...(rejectionText === undefined
       ? []
       : [section("What the developer read (with today's footers)", indented(rejectionText), paint)]),
+    ...(retry === undefined ? [] : [section('Retries', `  ${printable(retryText(retry, zone))}\n`, paint)]),
     section('Not recorded', notRecorded.map((line) => `  ${line}\n`).join(''), paint),
   ];
   return sections.join('\n');
+}
+
+function retryText(retry: JobRetry, zone: string): string {
+  const { state, groupId, retries, retriesMax, untilMs, newJobId, retriedAtMs, became, why } = retry;
+  if (newJobId !== undefined && retriedAtMs !== undefined)
+    return `It was retried as job ${newJobId} on ${instantText(retriedAtMs, zone)}: ${BECAME[became ?? 'unasked']}. That was retry ${retries} of ${retriesMax}, with the consent of group ${groupId}.`;
+  return state === 'over'
+    ? `It is not retried any more: ${why}.`
+    : `It is retried when there is room, with the consent of group ${groupId}: at most ${retriesMax === 1 ? 'once' : `${retriesMax} times`}, until ${instantText(untilMs, zone)}.${why === undefined ? '' : ` So far: ${why}.`}`;
 }
 
 /** Names of jobs, branches and images are other people's text; colours come after this. */

@@ -1,3 +1,5 @@
+import { BECAME, becameOf } from '../../../functions/answers/job/retried.ts';
+import type { LedgerStore } from '../../../functions/core/ledger/index.ts';
 import type { RequeueEntry } from '../../../functions/core/requeue/index.ts';
 import type { RequeueSettings } from '../../../policies/policy.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
@@ -9,6 +11,9 @@ import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
+
+const BATCH = 100;
+const READ_TIMEOUT_MS = 15_000;
 
 const HELP = `tollgate requeue ls [flags]
 
@@ -33,7 +38,17 @@ export const requeueLsOn = (open: OpenLedger): Command => ({
     const ledger = await open(values, io);
     try {
       const lists = await Promise.all(agreed.map(({ groupId }) => ledger.requeue?.read(groupId)));
-      const groups = agreed.map((settings, at) => ({ ...settings, jobs: lists[at]?.entries ?? [] }));
+      const became = await becameOfAll(
+        lists.flatMap((list) => list?.entries ?? []),
+        ledger.store,
+      );
+      const groups = agreed.map((settings, at) => ({
+        ...settings,
+        jobs: (lists[at]?.entries ?? []).map((entry): ListedRetry => {
+          const found = became.get(entry.newJobId ?? 0);
+          return found === undefined ? entry : { ...entry, became: found };
+        }),
+      }));
       if (values.json) io.out(`${JSON.stringify({ groups })}\n`);
       else if (groups.length === 0)
         io.out('No group agreed to have its jobs retried: the policy has no requeue.\n');
@@ -50,8 +65,28 @@ export const requeueLsOn = (open: OpenLedger): Command => ({
 
 export const requeueLsCommand: Command = requeueLsOn(openLedger);
 
+interface ListedRetry extends RequeueEntry {
+  /** What became of the job that GitLab made of it. */
+  readonly became?: keyof typeof BECAME;
+}
+
+/** By the number of the new job. */
+async function becameOfAll(
+  entries: readonly RequeueEntry[],
+  store: Pick<LedgerStore, 'readRecords'>,
+): Promise<ReadonlyMap<number, keyof typeof BECAME>> {
+  const newJobIds = entries.flatMap(({ newJobId }) => newJobId ?? []);
+  const became = new Map<number, keyof typeof BECAME>();
+  for (let first = 0; first < newJobIds.length; first += BATCH) {
+    const batch = newJobIds.slice(first, first + BATCH);
+    const records = await store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
+    for (const [at, jobId] of batch.entries()) became.set(jobId, becameOf(records[at]));
+  }
+  return became;
+}
+
 function groupText(
-  group: RequeueSettings & { readonly jobs: readonly RequeueEntry[] },
+  group: RequeueSettings & { readonly jobs: readonly ListedRetry[] },
   path: string,
   io: Pick<TerminalIo, 'columns' | 'colours' | 'env'>,
 ): string {
@@ -66,12 +101,12 @@ function groupText(
     { title: 'rejected' },
     { title: 'what became of it' },
   ];
-  const rows = jobs.map(({ jobId, state, retries, rejectedAtMs, newJobId, why }) => [
+  const rows = jobs.map(({ jobId, state, retries, rejectedAtMs, newJobId, became, why }) => [
     String(jobId),
     state,
     `${retries} of ${max}`,
     instantText(rejectedAtMs, rollupZone(io)),
-    printable(newJobId === undefined ? (why ?? '') : `job ${newJobId}`),
+    printable(newJobId === undefined ? (why ?? '') : `job ${newJobId}: ${BECAME[became ?? 'unasked']}`),
   ]);
   return `${heading}\n${table(titles, rows, io.columns, paintWhen(io.colours).dim)}`;
 }

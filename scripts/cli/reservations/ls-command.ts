@@ -21,7 +21,8 @@ const BATCH = 100;
 const HELP = `tollgate reservations ls [flags]
 
 Which jobs hold an amount now? Those that are due first come first. A job is due at its start and timeout and 15 minutes:
-by then GitLab should have said how it ended; the sweep asks it, and frees nothing before. Below them: which jobs wait for room,
+by then GitLab should have said how it ended; the sweep asks it, and frees nothing before. RESERVED: a slot is kept for a job
+that is being retried, until it is due. Below them: which jobs wait for room,
 as the relays said within the last minute.
 
   --stale              only jobs past their due time

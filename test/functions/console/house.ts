@@ -14,6 +14,7 @@ import { createLimitsDesk } from '../../../functions/core/limits/desk/create-lim
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
 import { readDocument } from '../../../functions/core/limits/desk/plan.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import { dynamoRequeueLists } from '../../../functions/core/requeue/requeue-list.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/user.ts';
 import { dynamoStatementChain } from '../../../functions/core/statements/statement-chain.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
@@ -124,6 +125,7 @@ export function consoleHouse(
   const usage = new MemoryRollupStore({ instance: INSTANCE });
   const limitTable = memoryLimitTable();
   const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
+  const requeue = dynamoRequeueLists({ table: new MemoryTable(), instance: INSTANCE });
   const known = new Map<string, Counter>();
   let ids = 0;
   const desk = createLimitsDesk({
@@ -171,6 +173,7 @@ export function consoleHouse(
       readRejections: (subjects) => usage.readRejections(subjects),
     },
     books: { instance: INSTANCE, description: 'in memory', usage, periods: store, chain },
+    requeue,
     places: async () => placesOf(directory),
     zone: 'UTC',
     clock,
@@ -254,6 +257,7 @@ export function consoleHouse(
   return {
     clock,
     chain,
+    requeue,
     policy,
     directory,
     desk,

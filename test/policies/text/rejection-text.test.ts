@@ -91,6 +91,16 @@ test('how long a job waited for room is told, where it is worth telling', () => 
   expect(told([slots], { waitedMs: 400 })).not.toContain('waited');
 });
 
+test('whose group agreed to it is told that the job is retried', () => {
+  const retried = { groupId: 101, retries: 2, withinSeconds: 3_600, priority: 0 };
+  expect(told([slots], { retried })).toContain(
+    '\nWith the consent of its group it is retried when there is room: at most 2 times within 60 min.\n',
+  );
+  expect(told([slots], { retried: { ...retried, retries: 1 } })).toContain('at most once within 60 min.');
+  expect(told([slots], { retried })).not.toContain('retry:');
+  expect(told([slots])).not.toContain('consent');
+});
+
 test('of two budgets the one that opens later is told first, one that never opens before both', () => {
   const later: Reason = { ...spent, subjectLabel: 'group acme', resetsAtMs: month.resetsAtMs + 1 } as Reason;
   const never: Reason = {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { LimitRoom } from '../../../functions/core/contract/admissions.ts';
 import type { WaitedVerdict } from '../../../relay/waiting/waiting-job.ts';
 import { WaitingQueue } from '../../../relay/waiting/waiting-queue.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
@@ -259,4 +260,74 @@ test('a function that lets a job wait that it was asked about for the last time 
   }
   expect(answers).toMatchObject([{ verdict: { outcome: 'undecided', cause: 'malformed' } }]);
   expect(asked).toBe(2);
+});
+
+const LINE = 'group/1|jobs-now|now';
+const roomOf = (committed: number, over: Partial<LimitRoom> = {}): LimitRoom => ({
+  refusal: quotaViolation('group/1', 'CONCURRENCY_FULL', {
+    ...{ unit: 'jobs', limit: 'jobs-now', limitAmount: 2, committed },
+  }),
+  policy: 'room',
+  ...over,
+});
+
+/** A full limit for which one job waits so long that it is asked about every two seconds, and has just been. */
+async function longWait() {
+  const house = slotHouse({ slots: { [LINE]: 1 }, answerWithinMs: 60_000, waitMs: 60_000 });
+  const takes = { [LINE]: 1 };
+  house.ask({ ...one(1), takes });
+  await house.pass(100);
+  const waiter = house.ask({ ...one(2), takes });
+  await house.pass(10_000);
+  const before = askedOf(house, 2);
+  while (askedOf(house, 2) === before) await house.pass(10);
+  return { house, waiter };
+}
+
+test('an answer about another job tells of room: who waits for it is asked about at once', async () => {
+  const { house, waiter } = await longWait();
+  house.end(1);
+  house.waiting.roomTold([roomOf(1)]);
+  await house.pass(50);
+  expect(outcomeOf(waiter)).toBe('admitted');
+});
+
+test('without it the pause of the line ends as it would', async () => {
+  const { house, waiter } = await longWait();
+  house.end(1);
+  await house.pass(1_000);
+  expect(outcomeOf(waiter)).toBeUndefined();
+  await house.pass(1_200);
+  expect(outcomeOf(waiter)).toBe('admitted');
+});
+
+test('room that fits nobody is one reason to ask, and not one for every answer that tells of it', async () => {
+  const { house, waiter } = await longWait();
+  const askedAfter = async (...committed: number[]): Promise<number> => {
+    const before = askedOf(house, 2);
+    for (const each of committed) {
+      house.waiting.roomTold([roomOf(each)]);
+      await house.pass(50);
+    }
+    return askedOf(house, 2) - before;
+  };
+  expect(await askedAfter(2, 2)).toBe(0);
+  expect(await askedAfter(1, 1, 1, 1)).toBe(1);
+  expect(await askedAfter(2, 2)).toBe(0);
+  expect(await askedAfter(1)).toBe(1);
+  expect(await askedAfter(0, 0)).toBe(1);
+  expect(outcomeOf(waiter)).toBeUndefined();
+});
+
+test('room of a limit that nobody waits for, or that counts by periods, changes nothing', async () => {
+  const { house } = await longWait();
+  const before = house.said.length;
+  const money = { unit: 'micros', limit: 'jobs-now', limitAmount: 2, committed: 0 } as const;
+  const others = { unit: 'jobs', limit: 'jobs-now', committed: 0 } as const;
+  house.waiting.roomTold([
+    roomOf(0, { refusal: quotaViolation('group/9', 'CONCURRENCY_FULL', others) }),
+    roomOf(0, { refusal: quotaViolation('group/1', 'BUDGET_EXHAUSTED', money) }),
+  ]);
+  await house.pass(200);
+  expect(house.said.length).toBe(before);
 });

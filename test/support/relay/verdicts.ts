@@ -25,9 +25,12 @@ export function quotaViolation(
     readonly limit?: string;
     readonly unit?: Unit;
     readonly asked?: number;
+    /** @default the whole limit */
+    readonly committed?: number;
   } = {},
 ): Violation {
-  const { limitAmount = 100, limit = 'money-month', unit = 'micros', asked = 1, ...more } = parts;
+  const { limitAmount = 100, limit = 'money-month', unit = 'micros', asked = 1, ...others } = parts;
+  const { committed = limitAmount, ...more } = others;
   const facts = {
     limit,
     subject,
@@ -36,7 +39,7 @@ export function quotaViolation(
     limitAmount,
     asked,
   };
-  const used = code === 'EXCEEDS_LIMIT_ALONE' ? {} : { committed: limitAmount, settled: 0 };
+  const used = code === 'EXCEEDS_LIMIT_ALONE' ? {} : { committed, settled: 0 };
   const reason = { code, ...facts, ...used } as Reason;
   return { rule: 'budgets', class: 'cost', mode: 'enforce', reason, ...more };
 }

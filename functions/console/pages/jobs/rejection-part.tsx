@@ -1,11 +1,13 @@
 import { unitRow } from '../../../../policies/units/unit.ts';
 import { amountText } from '../../../../policies/units/unit-texts.ts';
-import type { JobExplanation, JobRejection } from '../../../answers/job/model.ts';
+import type { JobExplanation, JobRejection, JobRetry } from '../../../answers/job/model.ts';
+import { BECAME } from '../../../answers/job/retried.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
+import { jobPagePath } from '../../../core/notify/index.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { field } from '../parts/form-field.tsx';
 import { Card, PostForm } from '../parts/layout.tsx';
-import { contactLink, outside } from '../parts/links.tsx';
+import { contactLink, outside, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, instant, type PageFormat, pageAmount } from '../parts/page-format.tsx';
 import { wantedText } from '../requests/request-facts.tsx';
@@ -47,6 +49,11 @@ export function rejectionPart(user: User, shown: JobPageProps, telling: PageForm
           </>
         )}
       </Card>
+      {job.retry !== undefined && (
+        <Card id="retry" title="Retries">
+          {retryText(job.retry, telling)}
+        </Card>
+      )}
       {requests.length > 0 && requestedPart(requests, job, telling)}
       {isAdmittedNow ? (
         <div class="note good">
@@ -64,6 +71,30 @@ export function rejectionPart(user: User, shown: JobPageProps, telling: PageForm
         </div>
       )}
     </>
+  );
+}
+
+/** Its group agreed that jobs which found no room are retried. */
+function retryText(retry: JobRetry, telling: PageFormat): Markup {
+  const { state, retries, retriesMax, untilMs, newJobId, retriedAtMs, became, why } = retry;
+  const consent = subjectLink(`group/${retry.groupId}`, 'its group');
+  if (newJobId !== undefined && retriedAtMs !== undefined) {
+    return (
+      <p>
+        It was retried as <a href={jobPagePath(newJobId)}>job {newJobId}</a> on{' '}
+        {instant(retriedAtMs, telling)}: {BECAME[became ?? 'unasked']}. That was retry {retries} of{' '}
+        {retriesMax}, with the consent of {consent}.
+      </p>
+    );
+  }
+  return state === 'over' ? (
+    <p>It is not retried any more: {why}.</p>
+  ) : (
+    <p>
+      <strong>It is retried when there is room,</strong> with the consent of {consent}: at most{' '}
+      {retriesMax === 1 ? 'once' : `${retriesMax} times`}, until {instant(untilMs, telling)} (
+      {distance(untilMs, telling.nowMs)}).{why !== undefined && <> So far: {why}.</>}
+    </p>
   );
 }
 

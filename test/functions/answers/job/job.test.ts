@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { requeueEntryOf } from '../../../../functions/core/requeue/candidate.ts';
+import { aPolicy } from '../../../policies/documents.ts';
 import { aJob, consoleHouse, USERS } from '../../console/house.ts';
 
 const job = () => aJob(4711, { runnerTags: ['large'] });
@@ -54,3 +56,59 @@ test.each([
     expect(JSON.stringify(answer)).not.toContain('"userId"');
   },
 );
+
+test('a job that found no slot is told that it is retried, and what became of the job that was made of it', async () => {
+  const requeue = [{ group: 101, retries: 2, within: '1h' }];
+  const { read, ask, apply, ledger, clock, requeue: lists } = consoleHouse({ policy: { requeue } });
+  await apply([{ kind: 'set', subject: 'group/104', unit: 'jobs', amount: 1 }]);
+  await ask([aJob(1), aJob(2)]);
+  const of = async (word: string) => {
+    const answer = await read.job(word, USERS.finance);
+    return answer.outcome === 'found' ? answer.explanation : answer;
+  };
+  const found = await of('2');
+  expect(found).toMatchObject({
+    retry: { state: 'waiting', groupId: 101, retries: 0, retriesMax: 2, untilMs: clock.nowMs() + 3_600_000 },
+    rejectionText: expect.stringContaining('it is retried when there is room: at most 2 times within 60 min'),
+  });
+  expect(await of('1')).not.toHaveProperty('retry');
+
+  const record = await ledger.readRecord(2);
+  if (record === undefined) throw new Error('job 2 has a record');
+  const [settings] = aPolicy({ requeue }).requeue ?? [];
+  const entry = settings && requeueEntryOf(record, [], settings);
+  if (entry === undefined) throw new Error('job 2 may be retried');
+  const retriedAtMs = clock.nowMs();
+  const retried = { ...entry, state: 'retried' as const, retries: 1, newJobId: 3, retriedAtMs };
+  await lists.write({ groupId: 101, rev: 0, entries: [retried] });
+  expect(await of('2')).toMatchObject({ retry: { state: 'retried', newJobId: 3, became: 'unasked' } });
+
+  await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+  const [want] = entry.wants;
+  if (want === undefined) throw new Error('job 2 wants a slot');
+  const wants = [{ counter: want.counter, amount: want.asked, bound: want.limitAmount }];
+  await ledger.reserve({ jobId: 2, wants, untilMs: clock.nowMs() + 180_000 });
+  await ledger.handOver(2, 3);
+  expect(await of('2')).toMatchObject({ retry: { became: 'kept' } });
+  expect(await of('3')).toMatchObject({
+    outcome: 'unknown',
+    sentence: expect.stringMatching(/A slot is kept for it until .* \(in 3 minutes\)/),
+  });
+  await ask([aJob(3)]);
+  expect(await of('2')).toMatchObject({ retry: { became: 'admitted' } });
+  expect(await of('3')).toMatchObject({ outcome: 'admitted' });
+});
+
+test('nobody is told of retries for anything but room, or where no group agreed', async () => {
+  const { read } = await rejectedAbove({ requeue: [{ group: 101, retries: 2, within: '1h' }] });
+  const house = consoleHouse();
+  await house.apply([{ kind: 'set', subject: 'group/104', unit: 'jobs', amount: 1 }]);
+  await house.ask([aJob(1), aJob(4711)]);
+  for (const reader of [read, house.read]) {
+    const answer = await reader.job('4711', USERS.finance);
+    if (answer.outcome !== 'found') throw new Error(answer.outcome);
+    expect(answer.explanation.outcome).toBe('rejected');
+    expect(answer.explanation).not.toHaveProperty('retry');
+    expect(answer.explanation.rejectionText).not.toContain('consent');
+  }
+});

@@ -16,7 +16,9 @@ import type { FakeDesk } from './fake-desk.ts';
 import { spendAnswer } from './fake-report.ts';
 import {
   A_JOB_THAT_NEEDS_HELP,
+  A_JOB_TO_RETRY,
   A_REJECTED_JOB,
+  A_RETRIED_JOB,
   A_ROLLOUT_FORECAST,
   AN_EMPTY_SUBJECT,
   aGroup,
@@ -167,6 +169,8 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     },
     async job(word) {
       if (word === '4711' || word === 'd-4711-1') return { outcome: 'found', explanation: A_REJECTED_JOB };
+      if (word === '4715') return { outcome: 'found', explanation: A_RETRIED_JOB };
+      if (word === '4717') return { outcome: 'found', explanation: A_JOB_TO_RETRY };
       if (word === '4713') return { outcome: 'found', explanation: A_JOB_THAT_NEEDS_HELP };
       if (!/^(d-)?\d/.test(word))
         return {

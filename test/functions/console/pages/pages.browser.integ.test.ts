@@ -63,6 +63,8 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['the search of a job', '/jobs'],
   ['a job', '/jobs/4711'],
   ['a rejected job and what would help it', '/jobs/4713'],
+  ['a rejected job that was retried', '/jobs/4715'],
+  ['a rejected job that is to be retried', '/jobs/4717'],
   ['the shadow report', '/shadow'],
   ['coverage', '/coverage'],
   ['a report', '/reports'],

@@ -543,6 +543,33 @@ export const A_JOB_THAT_NEEDS_HELP: JobExplanation = {
   },
 };
 
+export const A_RETRIED_JOB: JobExplanation = {
+  ...A_JOB_THAT_NEEDS_HELP,
+  jobId: 4_715,
+  decisionId: 'd-4715-1',
+  rejection: {
+    says: '20 of 20 jobs of group acme/payments run at once.',
+    ...{ others: [], advice: ['It is worth trying again as soon as one of them has ended.'], classes: [] },
+    owner: { name: 'payments-leads', contact: 'payments-leads@example.com' },
+  },
+  retry: {
+    ...{ state: 'retried', groupId: 101, retries: 1, retriesMax: 2, withinSeconds: 3_600 },
+    ...{ untilMs: NOW_MS + 13 * 60_000, newJobId: 4_716, retriedAtMs: NOW_MS - 12 * 60_000 },
+    became: 'admitted',
+  },
+};
+
+/** It was not yet its turn. */
+export const A_JOB_TO_RETRY: JobExplanation = {
+  ...A_RETRIED_JOB,
+  jobId: 4_717,
+  decisionId: 'd-4717-1',
+  retry: {
+    ...{ state: 'waiting', groupId: 101, retries: 0, retriesMax: 2, withinSeconds: 3_600 },
+    untilMs: NOW_MS + 13 * 60_000,
+  },
+};
+
 const WARN_NEEDS: RolloutRow['classes'][number]['needs'] = [
   { code: 'days', met: true, has: 9, wants: 7 },
   { code: 'report', met: false, has: 1, wants: 2 },

@@ -4,8 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { Explanation } from '../../../../functions/answers/job/explanation.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import type { RequeueEntry } from '../../../../functions/core/requeue/requeue-list.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { explainCommandOn } from '../../../../scripts/cli/explain/explain-command.ts';
+import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -319,4 +321,30 @@ test('what a limit shows now counts the grants of today, also where the job woul
   writeFileSync(join(house.folder, 'limits.yaml'), JSON.stringify({ limits: LIMITS, grants }));
   const { counters } = await explanationOf(house, '1');
   expect(counters.find(({ unit }) => unit === 'micros')?.now).toMatchObject({ bound: 5_000_000 });
+});
+
+test('a job that is retried says so, with what became of the new one', async () => {
+  const requeue = [{ group: 101, retries: 2, within: '1h' }];
+  const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce' }];
+  const house = ledgerBench({ policy: { rules, requeue }, limits: [{ on: { group: 101 }, jobs: 1 }] });
+  await house.ask([aRequest(1), aRequest(2)]);
+  const read = async (entries: readonly object[], ...more: string[]) => {
+    const { io, told } = house.desk();
+    const open: OpenLedger = async (...asked) => ({
+      ...(await house.opening()(...asked)),
+      requeue: { read: async (groupId) => ({ groupId, entries: entries as RequeueEntry[], rev: 1 }) },
+    });
+    await explainCommandOn(open).run(['2', ...house.flags, ...more], io);
+    return told.out;
+  };
+  expect(await read([])).toContain(
+    'It is retried when there is room, with the consent of group 101: at most 2 times, until 21 Nov 2026 13:00 UTC.',
+  );
+  const entry = { jobId: 2, firstAtMs: 0, retries: 1, state: 'retried', newJobId: 9, retriedAtMs: 60_000 };
+  expect(await read([entry])).toContain(
+    'It was retried as job 9 on 1 Jan 1970 00:01 UTC: nobody has asked about it yet. That was retry 1 of 2',
+  );
+  expect(JSON.parse(await read([entry], '--json'))).toMatchObject({
+    retry: { newJobId: 9, became: 'unasked' },
+  });
 });

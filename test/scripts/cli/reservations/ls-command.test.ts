@@ -81,3 +81,25 @@ test.each([[['word']], [['--count', '0']]])('%j is wrong usage', async (args) =>
   const { run } = await house();
   await expect(run(...args)).rejects.toThrow(UsageError);
 });
+
+test('a slot that is kept for a retried job is listed, and holds no money', async () => {
+  const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce' }];
+  const { ask, ledger, clock, opening, desk, flags } = ledgerBench({
+    policy: { rules },
+    limits: [{ on: { group: 101 }, jobs: 1 }],
+  });
+  await ask([aRequest(1), aRequest(2)]);
+  await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+  const wants = [
+    { counter: { subject: 'group/101', limit: 'jobs-now', period: 'now' }, amount: 1, bound: 1 },
+  ];
+  expect(await ledger.reserve({ jobId: 2, wants, untilMs: clock.nowMs() + 180_000 })).toBe('reserved');
+  const listed = async () => {
+    const { io, told } = desk();
+    await reservationsCommandOn(opening()).run(['--json', ...flags], io);
+    return JSON.parse(told.out).jobs;
+  };
+  expect(await listed()).toMatchObject([{ jobId: 2, state: 'RESERVED', heldMicros: 0 }]);
+  await ledger.handOver(2, 3);
+  expect(await listed()).toMatchObject([{ jobId: 3, state: 'RESERVED', heldMicros: 0 }]);
+});

@@ -1,10 +1,10 @@
 /** Which rejected jobs may be retried at all. Pure. */
 
-import type { RequeueSettings } from '../../policies/policy.ts';
-import type { Violation } from '../../policies/reason.ts';
-import { isInFlight } from '../../policies/units/unit.ts';
-import type { JobRecord } from '../core/ledger/index.ts';
-import type { RequeueEntry, TakenAmount } from '../core/requeue/index.ts';
+import type { RequeueSettings } from '../../../policies/policy.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import { missingRoom, type RoomReason } from '../../../policies/requeue.ts';
+import type { JobRecord } from '../ledger/index.ts';
+import type { RequeueEntry, TakenAmount } from './requeue-list.ts';
 
 /** What a limit is counted by that has no periods. */
 const NO_PERIOD = 'now';
@@ -46,22 +46,10 @@ function wantsOf({
 }: JobRecord): readonly TakenAmount[] | undefined {
   // A job that ran all the same has nothing to wait for.
   if (state !== 'REJECTED' || answered !== 'ledger' || flagged || unchecked !== undefined) return undefined;
-  const rejecting = violations.filter(({ mode, exempt }) => mode === 'enforce' && exempt !== true);
-  const wants = rejecting.map(wantOf);
-  return wants.length > 0 && wants.every((want) => want !== undefined) ? wants : undefined;
+  return missingRoom(violations)?.map(wantOf);
 }
 
-/** Undefined: no end of another job makes room for it. */
-function wantOf({ reason }: Violation): TakenAmount | undefined {
-  if (!('committed' in reason) || !isInFlight(reason.unit)) return undefined;
+function wantOf(reason: RoomReason): TakenAmount {
   const { subject, limit, asked, limitAmount, borrow = 0 } = reason;
   return { counter: { subject, limit, period: NO_PERIOD }, asked, limitAmount: limitAmount + borrow };
-}
-
-/** The closest group above a job that agreed; undefined: none did. */
-export function agreedGroup(
-  { facts: { groupIds = [] } }: JobRecord,
-  agreed: readonly RequeueSettings[],
-): number | undefined {
-  return groupIds.findLast((id) => agreed.some(({ groupId }) => groupId === id));
 }

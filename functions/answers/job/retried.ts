@@ -1,0 +1,79 @@
+/** What becomes of a job that was rejected for lack of room, where its group agreed that such jobs are retried. */
+import { agreedBy } from '../../../policies/requeue.ts';
+import { relativeText } from '../../../policies/text/edge-text.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { isAwaited, type JobRecord, type Ledger } from '../../core/ledger/index.ts';
+import { type RequeueLists, requeueEntryOf } from '../../core/requeue/index.ts';
+import type { JobRetry } from './model.ts';
+import type { EvaluationRules } from './rule-results.ts';
+
+interface RetriedContext {
+  readonly policy: Pick<EvaluationRules['policy'], 'requeue'>;
+  /** Absent: nobody keeps lists of retries here. */
+  readonly requeue?: Pick<RequeueLists, 'read'> | undefined;
+  readonly ledger: Pick<Ledger, 'readRecords'>;
+  readonly nowMs: number;
+}
+
+/** Undefined: it is none of these. @throws {LedgerError} `ledger_unavailable` */
+export async function retriedOf(
+  record: JobRecord,
+  { policy, requeue, ledger, nowMs }: RetriedContext,
+): Promise<JobRetry | undefined> {
+  const settings = agreedBy(record.facts.groupIds, policy.requeue);
+  if (settings === undefined || requeue === undefined || record.violations.length === 0) return undefined;
+  const { groupId, retries: retriesMax, withinSeconds } = settings;
+  const { entries } = await requeue.read(groupId);
+  const listed = entries.find(({ jobId }) => jobId === record.jobId);
+  const entry = listed ?? requeueEntryOf(record, entries, settings);
+  if (entry === undefined) return undefined;
+  const { retries, newJobId, retriedAtMs, why } = entry;
+  const untilMs = entry.firstAtMs + withinSeconds * 1_000;
+  const isOver = entry.state === 'over' || (entry.state !== 'retried' && untilMs <= nowMs);
+  const [made] = newJobId === undefined ? [] : await ledger.readRecords([newJobId]);
+  return {
+    state: isOver ? 'over' : entry.state === 'retried' ? 'retried' : 'waiting',
+    ...{ groupId, retries, retriesMax, withinSeconds, untilMs },
+    ...withoutAbsent({
+      newJobId,
+      retriedAtMs,
+      why: why ?? (isOver ? 'no slot was free in time' : undefined),
+    }),
+    ...(newJobId !== undefined && { became: becameOf(made) }),
+  };
+}
+
+export function becameOf(record: JobRecord | undefined): NonNullable<JobRetry['became']> {
+  switch (record?.state) {
+    case undefined:
+      return 'unasked';
+    case 'RESERVED':
+      return 'kept';
+    case 'HELD':
+    case 'RUNNING':
+      return 'admitted';
+    case 'SETTLED':
+      return 'ran';
+    case 'REJECTED':
+      return 'rejected';
+    case 'RELEASED':
+    case 'EXPIRED':
+      return isAwaited(record) ? 'unasked' : 'gone';
+  }
+}
+
+/** After `It was retried as job 123 on 21 Nov 2026 14:05: `. */
+export const BECAME: Readonly<Record<NonNullable<JobRetry['became']>, string>> = {
+  unasked: 'nobody has asked about it yet',
+  kept: 'a slot is kept for it until it is asked about',
+  admitted: 'it was admitted',
+  ran: 'it was admitted and has run',
+  rejected: 'it was rejected again',
+  gone: 'it was admitted and never ran',
+};
+
+/** Of a job that nobody decided yet. */
+export const awaitedText = ({ jobId, dueAtMs }: JobRecord, nowMs: number): string =>
+  dueAtMs === undefined
+    ? `Job ${jobId} is a job that was retried. Nobody asked about it in time, and the slot that was kept for it was given back.`
+    : `Job ${jobId} is a job that was retried. A slot is kept for it until somebody asks about it, or until that time is over (${relativeText(nowMs, dueAtMs)}).`;
