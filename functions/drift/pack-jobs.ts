@@ -1,5 +1,5 @@
 /**
- * Packs what jobs cost by branch, by their name, by what started them and by merge request: from the records of the last days, once a
+ * Packs what jobs cost by branch, by their name, by what started them, by merge request and by how they ended: from the records of the last days, once a
  * night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
  */
 import { calendarDay } from '../../policies/limits/calendar.ts';
@@ -140,6 +140,7 @@ function keysOf({ facts }: JobRecord): readonly (readonly [JobSheetKind, string]
     branch: asked.ref,
     job: asked.jobName ?? jobName,
     source: asked.pipelineSource,
+    outcome: facts.outcome,
     'merge-request': MERGE_REQUEST.exec(asked.ref ?? '')?.[1],
   };
   return JOB_SHEET_KINDS.flatMap((kind) => (keys[kind] === undefined ? [] : [[kind, keys[kind]] as const]));

@@ -84,7 +84,7 @@ function jobRows(by: JobSheetKind, subject: string, { directory }: Places): Cand
     const end = name.indexOf('\n');
     const [projectId, key] = [Number(name.slice(0, end)), name.slice(end + 1)];
     if (!isOf(projectId)) return undefined;
-    if (by === 'job') return idOfName(key);
+    if (by === 'job' || by === 'outcome') return idOfName(key);
     if (by === 'source') return idOfName(key.replaceAll('_', ' '));
     const path = projectById.get(projectId)?.path ?? 'a project that is gone';
     return idOfName(by === 'branch' ? `${path}: ${key}` : `${path}!${key}`);

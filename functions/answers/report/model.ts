@@ -8,6 +8,7 @@ export const JOB_KEY_TEXTS: Readonly<Record<JobSheetKind, string>> = {
   job: 'job name',
   source: 'source',
   'merge-request': 'merge request',
+  outcome: 'outcome',
 };
 
 export type SpendKey = (typeof SPEND_KEYS)[number];

@@ -130,7 +130,8 @@ function otherLabel(by: SpendKey, subject: string, hidden: number): string {
     case 'branch':
     case 'job':
     case 'source':
-    case 'merge-request': {
+    case 'merge-request':
+    case 'outcome': {
       const rest = `jobs not told apart by ${JOB_KEY_TEXTS[by]}`;
       return hidden === 0 ? capital(rest) : `${hidden} more, and ${rest}`;
     }

@@ -17,7 +17,7 @@ import {
 import { usageExpiresAtSeconds } from '../usage/index.ts';
 
 /** What jobs are told apart by, from their records. */
-export const JOB_SHEET_KINDS = ['branch', 'job', 'source', 'merge-request'] as const;
+export const JOB_SHEET_KINDS = ['branch', 'job', 'source', 'merge-request', 'outcome'] as const;
 export type JobSheetKind = (typeof JOB_SHEET_KINDS)[number];
 
 /** Rows are groups by id with the instance as row 0, projects by id, or classes and what {@link jobRowName} makes by their place in `names`. */

@@ -10,8 +10,9 @@ const BETA = { projectId: 2, projectPath: 'beta/ops/tools', namespaceId: 201, ro
 async function someJobs() {
   const books = spendBooks();
   const { clock, ask, ledger, roll, read, pack } = books;
-  const settle = async (jobId: number, durationSeconds: number) => {
-    await ledger.settle([{ jobId, durationSeconds, endedAtMs: clock.nowMs() }]);
+  const settle = async (jobId: number, durationSeconds: number, outcome?: 'failed' | 'canceled') => {
+    const how = outcome === undefined ? {} : { outcome };
+    await ledger.settle([{ jobId, durationSeconds, endedAtMs: clock.nowMs(), ...how }]);
     await roll();
   };
   await ask([
@@ -22,8 +23,8 @@ async function someJobs() {
     aJob(15, { ref: 'slow' }),
   ]);
   await settle(11, 60);
-  await settle(12, 120);
-  await settle(13, 180);
+  await settle(12, 120, 'failed');
+  await settle(13, 180, 'canceled');
   await settle(14, 240);
   const by = async (key: SpendKey, group = 'instance'): Promise<SpendReport> => {
     const answer = await read.spend({ by: key, group }, USERS.finance);
@@ -61,6 +62,13 @@ test('what jobs cost by branch, name, source and merge request; in all, or of a 
     ['schedule', 200_000],
     ['push', 100_000],
   ]);
+  expect(await by('outcome', 'acme')).toMatchObject({
+    rows: [
+      { name: 'canceled', micros: 300_000, jobs: 1 },
+      { name: 'failed', micros: 200_000, jobs: 1 },
+    ],
+    other: { micros: 100_000 },
+  });
   const requests = await by('merge-request');
   expect(told(requests)).toEqual([['acme/payments/cards/api!12', 300_000]]);
   expect(requests.other).toMatchObject({ micros: 700_000, label: 'Jobs not told apart by merge request' });

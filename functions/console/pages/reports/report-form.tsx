@@ -75,3 +75,9 @@ export const reportForm = (asked: SpendQuery, shown: SpendKey | undefined): Mark
 
 const isNamed = (period: string | undefined): boolean =>
   period !== undefined && !PERIODS.some(([value]) => value === period);
+
+/** What was asked, for an address that asks the same. */
+export const sameQuery = ({ period, from, to, group, project, by, compare }: SpendQuery) => ({
+  ...{ period, from, to, group, project, by },
+  compare: compare === false ? 'no' : undefined,
+});
