@@ -28,6 +28,8 @@ interface PackJobsDeps extends RecordReader {
   /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+  /** How many days before today. @default {@link DAYS_BACK} */
+  readonly daysBack?: number;
   /** @default {@link BOUNDS} */
   readonly bounds?: Pick<ReadBounds, 'idsMax' | 'recordsMax'>;
 }
@@ -52,7 +54,7 @@ const MERGE_REQUEST = /^refs\/merge-requests\/(\d+)\//;
  */
 export async function packJobs(
   deadlineMs: number,
-  { sheets, zone, clock, bounds = BOUNDS, readRecords, recentJobIds }: PackJobsDeps,
+  { sheets, zone, clock, daysBack = DAYS_BACK, bounds = BOUNDS, readRecords, recentJobIds }: PackJobsDeps,
 ): Promise<PackedJobs> {
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);
@@ -63,11 +65,11 @@ export async function packJobs(
   const startOf = (day: number): number => dayStartMs(zone, calendarDay(day));
   const { records, fromMs } = await readRecentRecords(
     { readRecords, recentJobIds },
-    startOf(now - DAYS_BACK),
+    startOf(now - daysBack),
     { ...bounds, deadlineMs, monotonicMs: clock.monotonicMs },
   );
   if (records.length === 0) return { days: 0, records: 0 };
-  const numbers = Array.from({ length: DAYS_BACK }, (_, index) => now - DAYS_BACK + index);
+  const numbers = Array.from({ length: daysBack }, (_, index) => now - daysBack + index);
   // Where the table has more records than fit, yesterday is better in part than not at all.
   const days = numbers.filter((day) => day === now - 1 || startOf(day) >= fromMs).map(dayText);
   const sums = sumsOfJobs(records, new Set(days), zone);
