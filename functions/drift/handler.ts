@@ -18,6 +18,7 @@ import {
   dynamoPseudonymKeys,
   dynamoRecountOutcomes,
   dynamoRecountPasses,
+  dynamoSweepMarks,
   onOwnBooks,
   RECOUNT_EVERY_MS,
   recountOn,
@@ -35,6 +36,7 @@ import { readDriftConfig } from './config.ts';
 import { measureBooksCheck, measureDriftReport } from './measure-report.ts';
 import { mendUsage } from './mend-usage.ts';
 import { isRecountDue } from './night.ts';
+import { packJobs } from './pack-jobs.ts';
 import { packSheets } from './pack-sheets.ts';
 import { recordVisit } from './records-to-check.ts';
 import { tellDrift } from './tell-drift.ts';
@@ -46,6 +48,8 @@ const NAMES_UNTIL_MS = 13 * 60_000;
 const CLOSED_UNTIL_MS = 14 * 60_000;
 /** Before the recount, which may take all of the rest. */
 const PACKED_UNTIL_MS = 4 * 60_000;
+const JOBS_READ_UNTIL_MS = 6 * 60_000;
+const RECORDS_TIMEOUT_MS = 10_000;
 /** A recount may take some runs, each a quarter of an hour. */
 const LATE_MS = 86_400_000;
 
@@ -126,6 +130,13 @@ async function packReports(startMs: number): Promise<void> {
     classNames: runnerClassNames(policy.prices),
   });
   if (found.days + found.left > 0) consoleLog.info('sheets packed', { ...found });
+  const jobs = await packJobs(startMs + JOBS_READ_UNTIL_MS, {
+    ...{ sheets: dynamoSheetStore(table), zone: config.zone, clock: systemClock },
+    readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: RECORDS_TIMEOUT_MS }),
+    recentJobIds: async () =>
+      [...((await dynamoSweepMarks(table).read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo),
+  });
+  if (jobs.days > 0) consoleLog.info('jobs packed', { ...jobs });
 }
 
 /** Rules and groups are read on the days on which there is something to close. */

@@ -29,4 +29,5 @@ export function isRecountDue(
 const isClean = ({ found: { drift, passedOver, unclosed } }: LastRecount): boolean =>
   drift.length + passedOver + unclosed === 0;
 
-const nightOf = (atMs: number): number => Math.floor((atMs - NIGHT_AT_MS) / DAY_MS);
+/** Which night it is, or the last one was. */
+export const nightOf = (atMs: number): number => Math.floor((atMs - NIGHT_AT_MS) / DAY_MS);

@@ -19,6 +19,7 @@ import {
   type SheetSum,
 } from '../core/sheets/index.ts';
 import { type RollupStore, type UsageTally, usageExpiresAtSeconds } from '../core/usage/index.ts';
+import { namedSheet, sumsOfSheets } from './named-sums.ts';
 import { usedOnDay } from './used-on-day.ts';
 
 interface PackSheetsDeps {
@@ -166,19 +167,17 @@ class MonthOfSheets {
   }
 }
 
-/** Classes have places of their own in each sheet. */
 function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'names'> {
+  if (sheets.some(({ names }) => names !== undefined))
+    return namedSheet(sumsOfSheets(sheets), Number.POSITIVE_INFINITY);
   const sums = new Map<number, SheetSum>();
-  const hasNames = sheets.some(({ names }) => names !== undefined);
-  const all = [...new Set(sheets.flatMap(({ names = [] }) => names))];
-  for (const { bytes, names } of sheets)
-    eachRow(bytes, (row, sum) => {
-      const id = names === undefined ? row : all.indexOf(names[row] ?? '');
+  for (const { bytes } of sheets)
+    eachRow(bytes, (id, sum) => {
       const known = sums.get(id) ?? emptySum();
       sums.set(id, known);
       addSum(known, sum);
     });
-  return { bytes: packedRows(sums), ...(hasNames && { names: all }) };
+  return { bytes: packedRows(sums) };
 }
 
 /** Of all counts of a day; empty where there are none. */

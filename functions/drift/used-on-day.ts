@@ -21,7 +21,7 @@ interface DayAsk {
   readonly withPersonal: boolean;
 }
 
-type DaySheets = Readonly<Record<SheetKind, Pick<Sheet, 'bytes' | 'names'>>>;
+type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'bytes' | 'names'>>>;
 
 /** Twenty requests of a hundred keys. */
 const PART_KEYS = 2_000;

@@ -51,6 +51,9 @@ type RecordedVariables = 'none' | 'some';
 /** Names of {@link AdmissionRequest}. */
 export type FilledFact = 'namespaceId' | 'rootNamespaceId' | 'projectPath' | 'timeoutSeconds';
 
+/** How a job ended that ran. */
+export type RanOutcome = 'success' | 'failed' | 'canceled';
+
 /** What travels with the ledger's record: for reports, settlement and explanations. */
 export interface JobFacts {
   readonly jobName?: string;
@@ -79,6 +82,8 @@ export interface JobFacts {
   readonly timeoutAssumed?: true;
   /** The runner it ran on, as GitLab told with its end; absent where the question had named the same. */
   readonly runnerId?: number;
+  /** How it ended, as GitLab told with its last end; absent where GitLab did not, or the record is older. */
+  readonly outcome?: RanOutcome;
   /** What rules looked at; absent where the record had no room for it, or is older. */
   readonly asked?: RecordedRequest;
 }

@@ -58,7 +58,7 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   'settle/stream': 375,
   sweep: 400,
   rollup: 560,
-  drift: 350,
+  drift: 360,
   doctor: 240,
   watchdog: 225,
   directory: 60,

@@ -81,7 +81,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'report spend',
-    summary: 'What was spent in any period, beside the one before? By group, project, class, day or month',
+    summary: 'What was spent in any period, beside the one before? By group, project, class, branch, job …',
     load: async () => (await import('./report/spend-command.ts')).spendCommand,
   },
   {

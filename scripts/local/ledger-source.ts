@@ -12,6 +12,7 @@ import {
   type SweepMarkStore,
 } from '../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/index.ts';
+import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/index.ts';
 import { dynamoSessionStore, type SessionStore } from '../../functions/core/signin/index.ts';
 import { dynamoStatementChain, type StatementChain } from '../../functions/core/statements/index.ts';
 import {
@@ -44,6 +45,8 @@ export interface LocalLedger {
   /** What is kept of each period, and the months that were closed. */
   readonly periods: Pick<ClosingStore, 'readPeriod'>;
   readonly chain: StatementChain;
+  /** What is packed of usage, for reports. */
+  readonly sheets: SheetStore;
   /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
   onWritten(listener: WriteListener): void;
   /** Resolves when no transaction is under way, at the latest after so long: for work that is in no hurry. */
@@ -123,6 +126,7 @@ function ledgerIn(
     views: dynamoViewStore(parts),
     periods,
     chain: dynamoStatementChain(parts),
+    sheets: dynamoSheetStore(parts),
     keys: ledgerKeys(instance),
     instance,
     marks: dynamoSweepMarks(parts),

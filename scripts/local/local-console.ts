@@ -105,6 +105,7 @@ function consoleOn(
     policy,
     ledger: ledger.ledger,
     usage: ledger.usage,
+    sheets: ledger.sheets,
     books: {
       instance: ledger.instance,
       description: ledger.description,

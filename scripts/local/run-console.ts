@@ -9,6 +9,7 @@ import { readYaml } from '../policy/yaml-document.ts';
 import type { FastClock } from './clock/clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { closeLocalMonths } from './local-closing.ts';
+import { packLocalJobs } from './local-jobs.ts';
 import type { StartOptions } from './options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
 import type { Screen } from './screen.ts';
@@ -61,8 +62,10 @@ export async function startRunConsole(
       const deps = { ledger, directory, zone, clock, onTrouble };
       const month = directory && (await pastMonth({ ...deps, directory, rulesFor, loading }));
       if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });
+      const known = [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))];
+      await packLocalJobs({ ...deps, knownJobIds: known });
       counted = startUsageCounter(deps).idle;
-      served.open(ledger, [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))]);
+      served.open(ledger, known);
       const people = served.people.map(({ username }) => username);
       return {
         ...(month !== undefined && { month: monthText(month) }),

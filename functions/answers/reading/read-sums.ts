@@ -18,8 +18,10 @@ interface SumAsk extends DaySpan {
   readonly of?: string;
   /** Subjects of the rows, by id. @default only `of` */
   readonly rows?: ReadonlyMap<number, string>;
-  /** Names of classes, by id; classes that are met are added. */
-  readonly classes?: Map<string, number>;
+  /** The id of a row that has a name; undefined: it is not asked about. */
+  readonly named?: (name: string) => number | undefined;
+  /** Its rows are in sheets only: days that are not packed have none. */
+  readonly neverLive?: boolean;
   /** Day by day, for trends. */
   readonly byDay: boolean;
 }
@@ -100,26 +102,27 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
 const isGone = (day: number, nowSeconds: number): boolean =>
   usageExpiresAtSeconds({ subject: '', day: dayText(day) }) <= nowSeconds;
 
-function visitSheet({ bytes, names }: Sheet, day: number, { classes }: SumAsk, visit: SumVisit): void {
-  if (classes === undefined || names === undefined) eachRow(bytes, (id, sum) => visit(id, sum, day));
-  else eachRow(bytes, (id, sum) => visit(classId(names[id] ?? '', classes), sum, day));
-}
-
-export function classId(name: string, classes: Map<string, number>): number {
-  const id = classes.get(name) ?? classes.size;
-  classes.set(name, id);
-  return id;
+function visitSheet({ bytes, names }: Sheet, day: number, { named }: SumAsk, visit: SumVisit): void {
+  if (named === undefined || names === undefined) {
+    eachRow(bytes, (id, sum) => visit(id, sum, day));
+    return;
+  }
+  const ids = names.map(named);
+  eachRow(bytes, (row, sum) => {
+    const id = ids[row];
+    if (id !== undefined) visit(id, sum, day);
+  });
 }
 
 /** @returns of how many days only the sum of all was read. */
 async function readLive(
   days: readonly number[],
   keysMax: number,
-  { of, rows = new Map() }: SumAsk,
+  { of, rows = new Map(), neverLive = false }: SumAsk,
   { usage }: SumSource,
   visit: SumVisit,
 ): Promise<number> {
-  const reads = rows.size * days.length <= keysMax;
+  const reads = !neverLive && rows.size * days.length <= keysMax;
   const subjects = new Map(reads ? rows : []);
   if (of !== undefined) subjects.set(rowIdOf(of), of);
   const keys = days.flatMap((day) =>
@@ -133,7 +136,7 @@ async function readLive(
       if (tally !== undefined && tally.size > 0) visit(id, sumOfTally(tally), number);
     }
   }
-  return reads ? 0 : days.length;
+  return reads || (rows.size === 0 && !neverLive) ? 0 : days.length;
 }
 
 /** The row of a subject in a sheet of its kind. */

@@ -1,6 +1,5 @@
 /** What the rows of a report may be about. Pure. */
-import type { SheetKind } from '../../core/sheets/index.ts';
-import { classId } from '../reading/read-sums.ts';
+import { JOB_SHEET_KINDS, type JobSheetKind, type SheetKind } from '../../core/sheets/index.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 
@@ -9,10 +8,12 @@ export interface CandidateRows {
   readonly kind?: SheetKind;
   /** Subjects by the id of their row in a sheet. */
   readonly subjects: ReadonlyMap<number, string>;
-  /** Classes that are met are added. */
-  readonly classes?: Map<string, number>;
+  /** The id of a row that has a name in its sheet; undefined: it is somebody else's. */
+  readonly named?: (name: string) => number | undefined;
+  readonly neverLive?: boolean;
   /** What a reader calls a row. */
   readonly nameOf: (id: number) => string;
+  readonly subjectOf: (id: number) => string | undefined;
 }
 
 /** The next level down. */
@@ -30,17 +31,69 @@ export function candidateRows(
   classNames: readonly string[],
 ): CandidateRows {
   const { directory } = places;
-  if (by === 'class') {
-    const classes = new Map<string, number>();
-    for (const name of [...classNames, '']) classId(name, classes);
-    const names = (): readonly string[] => [...classes.keys()];
-    const subjects = new Map([...classes].map(([name, id]) => [id, `runner-class/${name}`]));
-    return { kind: by, subjects, classes, nameOf: (id) => names()[id] ?? '' };
-  }
-  if (by !== 'group' && by !== 'project') return { subjects: new Map(), nameOf: String };
+  if (by === 'class') return classRows(classNames);
+  if (isJobKind(by)) return jobRows(by, subject, places);
+  if (by !== 'group' && by !== 'project')
+    return { subjects: new Map(), nameOf: String, subjectOf: () => undefined };
   const ids = by === 'group' ? groupsBelow(subject, places) : projectsBelow(subject, places);
   const subjects = new Map(ids.map((id) => [id, `${by}/${id}`]));
-  return { kind: by, subjects, nameOf: (id) => subjectLabelOf(subjects.get(id) ?? '', directory) };
+  return {
+    ...{ kind: by, subjects },
+    nameOf: (id) => subjectLabelOf(subjects.get(id) ?? '', directory),
+    subjectOf: (id) => subjects.get(id),
+  };
+}
+
+/** Gives names ids in the order in which they are met. */
+function ids() {
+  const known = new Map<string, number>();
+  const names: string[] = [];
+  const idOfName = (name: string): number => {
+    const id = known.get(name) ?? names.length;
+    if (id === names.length) names.push(name);
+    known.set(name, id);
+    return id;
+  };
+  return { idOfName, nameOf: (id: number): string => names[id] ?? '' };
+}
+
+function classRows(classNames: readonly string[]): CandidateRows {
+  const { idOfName, nameOf } = ids();
+  const subjectOf = (id: number): string => `runner-class/${nameOf(id)}`;
+  const subjects = new Map([...classNames, ''].map(idOfName).map((id) => [id, subjectOf(id)]));
+  return {
+    ...{ kind: 'class', subjects, named: idOfName, nameOf },
+    subjectOf: (id) => (nameOf(id) === '' ? undefined : subjectOf(id)),
+  };
+}
+
+const isJobKind = (by: SpendKey): by is JobSheetKind => JOB_SHEET_KINDS.some((kind) => kind === by);
+
+/** Branches and merge requests are of a project; names of jobs and sources are the same everywhere. */
+function jobRows(by: JobSheetKind, subject: string, { directory }: Places): CandidateRows {
+  const { projectById, chainById } = directory;
+  const { idOfName, nameOf } = ids();
+  const isOf = (projectId: number): boolean => {
+    const project = projectById.get(projectId);
+    if (subject === 'instance' || subject === `project/${projectId}`) return true;
+    const chain = project && chainById.get(project.groupId);
+    return chain?.some(({ id }) => subject === `group/${id}`) === true;
+  };
+  const labels = new Map<string, number | undefined>();
+  const label = (name: string): number | undefined => {
+    const end = name.indexOf('\n');
+    const [projectId, key] = [Number(name.slice(0, end)), name.slice(end + 1)];
+    if (!isOf(projectId)) return undefined;
+    if (by === 'job' || by === 'outcome') return idOfName(key);
+    if (by === 'source') return idOfName(key.replaceAll('_', ' '));
+    const path = projectById.get(projectId)?.path ?? 'a project that is gone';
+    return idOfName(by === 'branch' ? `${path}: ${key}` : `${path}!${key}`);
+  };
+  const named = (name: string): number | undefined => {
+    if (!labels.has(name)) labels.set(name, label(name));
+    return labels.get(name);
+  };
+  return { ...{ kind: by, subjects: new Map(), named, nameOf }, neverLive: true, subjectOf: () => undefined };
 }
 
 const groupId = (subject: string): number | undefined =>

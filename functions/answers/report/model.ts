@@ -1,6 +1,16 @@
+import { JOB_SHEET_KINDS, type JobSheetKind } from '../../core/sheets/index.ts';
 import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../reading/schema.ts';
 
-export const SPEND_KEYS = ['group', 'project', 'class', 'day', 'month'] as const;
+export const SPEND_KEYS = ['group', 'project', 'class', ...JOB_SHEET_KINDS, 'day', 'month'] as const;
+/** For people. */
+export const JOB_KEY_TEXTS: Readonly<Record<JobSheetKind, string>> = {
+  branch: 'branch',
+  job: 'job name',
+  source: 'source',
+  'merge-request': 'merge request',
+  outcome: 'outcome',
+};
+
 export type SpendKey = (typeof SPEND_KEYS)[number];
 
 const figures = {
@@ -27,7 +37,7 @@ const before = maybe(
 
 const SpendRowSchema = z
   .object({
-    name: text('A path, the name of a class, a day or a month; empty: jobs of no class.'),
+    name: text('A path, a name, a day or a month; empty: jobs of no class.'),
     subject: maybe(subject()),
     ...figures,
     before,

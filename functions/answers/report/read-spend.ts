@@ -34,7 +34,7 @@ export const readSpend = (ask: SpendAsk, source: SumSource): Promise<SpendSums> 
   ask.rows.kind === undefined ? readTimes(ask, source) : readRows(ask, source);
 
 async function readRows({ subject, span, rows, trend }: SpendAsk, source: SumSource): Promise<SpendSums> {
-  const { kind = 'group', subjects, classes } = rows;
+  const { kind = 'group', subjects, named, neverLive } = rows;
   const total = emptySum();
   const own = rowIdOf(subject);
   const ownKind = subject.startsWith('project/') ? 'project' : 'group';
@@ -44,14 +44,22 @@ async function readRows({ subject, span, rows, trend }: SpendAsk, source: SumSou
   const found = new Map<number, { readonly sum: SheetSum; readonly trend: Float64Array }>();
   const rowOf = (id: number) => {
     const known = found.get(id);
-    if (known !== undefined || (classes === undefined && !subjects.has(id))) return known;
+    if (known !== undefined || (named === undefined && !subjects.has(id))) return known;
     const row = { sum: emptySum(), trend: new Float64Array(trend ? points : 0) };
     found.set(id, row);
     return row;
   };
   const [read] = await Promise.all([
     readSums(
-      { ...span, kind, byDay, rows: subjects, ...(isOwn && { of: subject }), ...(classes && { classes }) },
+      {
+        ...span,
+        kind,
+        byDay,
+        rows: subjects,
+        ...(isOwn && { of: subject }),
+        ...(named && { named }),
+        ...(neverLive && { neverLive }),
+      },
       source,
       (id, sum, day) => {
         if (isOwn && id === own) return addSum(total, sum);

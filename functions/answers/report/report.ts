@@ -77,7 +77,7 @@ export const spendReportOf =
         ...{ currency: reading.policy.currency, zone: reading.zone },
         ...withoutAbsent({ trendDays: now.trendDays, packedAtMs: now.packedAtMs }),
         ...listed,
-        notes: notesOf(rows, [now, ...(then === undefined ? [] : [then])]),
+        notes: notesOf(rows, now, then),
       },
     };
   };
@@ -94,14 +94,21 @@ function refusal(by: SpendKey, subject: string, { from, to }: DaySpan): string |
   return undefined;
 }
 
-function notesOf({ kind }: CandidateRows, read: readonly SpendSums[]): readonly string[] {
-  const missing = kind === undefined ? 0 : Math.max(...read.map(({ rowsMissing }) => rowsMissing));
+function notesOf(
+  { kind, neverLive }: CandidateRows,
+  now: SpendSums,
+  then: SpendSums | undefined,
+): readonly string[] {
+  const read = [now, ...(then === undefined ? [] : [then])];
+  // Of what is never read live, days before the first that was packed are no news.
+  const lacking = neverLive ? [now] : read;
+  const missing = kind === undefined ? 0 : Math.max(...lacking.map(({ rowsMissing }) => rowsMissing));
   const keptFrom = Math.max(...read.map((each) => each.keptFrom ?? 0));
   return [
     ...(missing === 0
       ? []
       : [
-          `${missing === 1 ? 'One day is' : `${missing} days are`} not packed yet: what they cost is in the total, and in no row of its own.`,
+          `${missing === 1 ? 'One day is not packed yet: what it' : `${missing} days are not packed yet: what they`} cost is in the total, and in no row of its own.`,
         ]),
     ...(keptFrom === 0
       ? []

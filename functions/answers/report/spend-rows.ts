@@ -1,7 +1,7 @@
 /** Sums → the rows people read: the most expensive ones, and one row for the others. Pure. */
 import { emptySum, FIGURES, type SheetFigure, type SheetSum } from '../../core/sheets/index.ts';
 import type { CandidateRows } from './candidate-rows.ts';
-import type { SpendFigures, SpendKey, SpendReport, SpendRow } from './model.ts';
+import { JOB_KEY_TEXTS, type SpendFigures, type SpendKey, type SpendReport, type SpendRow } from './model.ts';
 import { type SpendSums, timesOf } from './read-spend.ts';
 
 interface ListAsk {
@@ -89,10 +89,10 @@ function placeRows(rows: CandidateRows, now: SpendSums, then: SpendSums | undefi
   const ids = new Set([...now.sums.keys(), ...(then?.sums.keys() ?? [])]);
   return [...ids].map((id) => {
     const name = rows.nameOf(id);
-    const subject = rows.kind === 'class' ? `runner-class/${name}` : rows.subjects.get(id);
+    const subject = rows.subjectOf(id);
     return {
       name,
-      ...(subject !== undefined && name !== '' && { subject }),
+      ...(subject !== undefined && { subject }),
       sum: now.sums.get(id) ?? emptySum(),
       before: then?.sums.get(id) ?? emptySum(),
       trend: now.trends.get(id) ?? [],
@@ -117,18 +117,30 @@ function otherLabel(by: SpendKey, subject: string, hidden: number): string {
   switch (by) {
     case 'group': {
       const rest = isAll ? 'jobs of no group that is listed' : 'projects right in this group';
-      return hidden === 0 ? capital(rest) : `${hidden} more groups, and ${rest}`;
+      return hidden === 0 ? capital(rest) : `${more(hidden, 'group')}, and ${rest}`;
     }
     case 'project': {
       const rest = 'jobs of no project that is known here';
-      return hidden === 0 ? capital(rest) : `${hidden} more projects, and ${rest}`;
+      return hidden === 0 ? capital(rest) : `${more(hidden, 'project')}, and ${rest}`;
     }
     case 'class':
-      return hidden === 0 ? 'Classes the policy has no more' : `${hidden} more classes`;
+      return hidden === 0
+        ? 'Classes the policy has no more'
+        : `${hidden} more ${hidden === 1 ? 'class' : 'classes'}`;
+    case 'branch':
+    case 'job':
+    case 'source':
+    case 'merge-request':
+    case 'outcome': {
+      const rest = `jobs not told apart by ${JOB_KEY_TEXTS[by]}`;
+      return hidden === 0 ? capital(rest) : `${hidden} more, and ${rest}`;
+    }
     case 'day':
     case 'month':
       return 'On no day of this period';
   }
 }
+
+const more = (count: number, one: string): string => `${count} more ${one}${count === 1 ? '' : 's'}`;
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -45,7 +45,7 @@ export const JOB_STATUSES = [
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /** It will not run any more. */
-export const isTerminal = (status: JobStatus): boolean =>
+export const isTerminal = (status: JobStatus): status is 'success' | 'failed' | 'canceled' | 'skipped' =>
   status === 'success' || status === 'failed' || status === 'canceled' || status === 'skipped';
 
 /** The reason a job has that the router did not let start: it never ran and is never charged. */

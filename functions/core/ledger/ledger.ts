@@ -1,6 +1,6 @@
 import type { Claim, CounterKey, LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import type { JobFacts } from '../../../policies/request/recorded.ts';
+import type { JobFacts, RanOutcome } from '../../../policies/request/recorded.ts';
 
 export type { JobFacts };
 
@@ -183,6 +183,8 @@ export interface JobEnd {
   readonly endedAtMs: number;
   /** The runner it ran on, where GitLab tells. */
   readonly runnerId?: number;
+  /** How it ended, where GitLab tells. */
+  readonly outcome?: RanOutcome;
 }
 
 /** What the job would have asked for, and how it ended. */

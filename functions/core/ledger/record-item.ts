@@ -45,6 +45,7 @@ const FACT_TEXTS = {
   policyVersion: 'ov',
   userPseudonym: 'up',
   round: 'rd',
+  outcome: 'oc',
 } as const;
 const FACT_NUMBERS = {
   projectId: 'pi',

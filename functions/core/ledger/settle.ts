@@ -21,7 +21,12 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   const target = ({ unit }: RecordClaim): number =>
     unitRow(unit).settled?.(durationSeconds, record.facts) ?? 0;
   const facts = withRunner(record.facts, end);
-  const truth = { state: 'SETTLED', ...ran, endedAtMs: end.endedAtMs, facts } as const;
+  const truth = {
+    state: 'SETTLED',
+    ...ran,
+    endedAtMs: end.endedAtMs,
+    facts: withOutcome(facts, end),
+  } as const;
   switch (record.state) {
     case 'HELD':
     case 'RUNNING':
@@ -67,6 +72,11 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
 function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {
   const isNews = facts.runnerId === undefined && runnerId !== facts.asked?.runnerId;
   return isNews && runnerId !== undefined ? { ...facts, runnerId } : facts;
+}
+
+/** The last end says how it ended: one that says nothing takes it away, or the order of two would matter. */
+function withOutcome({ outcome: _, ...facts }: JobFacts, { outcome }: JobEnd): JobFacts {
+  return outcome === undefined ? facts : { ...facts, outcome };
 }
 
 /** The job never ran: what it holds goes back. */

@@ -12,6 +12,9 @@ export {
 } from './sheet-rows.ts';
 export {
   dynamoSheetStore,
+  JOB_SHEET_KINDS,
+  type JobSheetKind,
+  jobRowName,
   type PackedDay,
   type Sheet,
   type SheetKind,

@@ -1,5 +1,6 @@
 /** Sheets in the table: a head, and parts of what is too long for one item. */
 import { randomBytes } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import {
   answered,
   type BatchGetDeps,
@@ -15,8 +16,16 @@ import {
 } from '../store/index.ts';
 import { usageExpiresAtSeconds } from '../usage/index.ts';
 
-/** Rows are groups by id with the instance as row 0, projects by id, or classes by their place in `names`. */
-export type SheetKind = 'group' | 'project' | 'class';
+/** What jobs are told apart by, from their records. */
+export const JOB_SHEET_KINDS = ['branch', 'job', 'source', 'merge-request', 'outcome'] as const;
+export type JobSheetKind = (typeof JOB_SHEET_KINDS)[number];
+
+/** Rows are groups by id with the instance as row 0, projects by id, or classes and what {@link jobRowName} makes by their place in `names`. */
+export type SheetKind = 'group' | 'project' | 'class' | JobSheetKind;
+
+/** What a row of a kind of jobs is called: its project is part of it, so that a report can be of a group. */
+export const jobRowName = (projectId: number | undefined, key: string): string =>
+  `${projectId ?? ''}\n${key}`;
 
 interface SheetName {
   readonly kind: SheetKind;
@@ -33,7 +42,7 @@ export interface PackedDay {
 }
 
 export interface Sheet extends SheetName {
-  /** Of classes: the row's id is the place in it. */
+  /** Of all but groups and projects: the row's id is the place in it. */
   readonly names?: readonly string[];
   /** As `packedRows` makes them. */
   readonly bytes: Uint8Array;
@@ -56,6 +65,7 @@ const BYTES = 'by';
 const PARTS = 'pa';
 /** Parts of one writing have the same. */
 const WRITING = 'wr';
+/** How many of the bytes are the names, packed. */
 const NAMES = 'na';
 const DAYS = 'da';
 
@@ -93,7 +103,9 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
       });
     },
     async write(sheet) {
-      const { kind, span, bytes, names, days } = sheet;
+      const { kind, span, names, days } = sheet;
+      const packed = names === undefined ? new Uint8Array() : gzipSync(JSON.stringify(names));
+      const bytes = Buffer.concat([packed, sheet.bytes]);
       const writing = randomBytes(6).toString('base64url');
       const parts = Math.max(1, Math.ceil(bytes.length / partBytes));
       // The head comes last: whoever reads it finds its parts.
@@ -102,7 +114,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
           [BYTES]: { B: bytes.subarray(part * partBytes, (part + 1) * partBytes) },
           [WRITING]: { S: writing },
           ...(part === 0 && { [PARTS]: { N: String(parts) } }),
-          ...(part === 0 && names !== undefined && { [NAMES]: { S: JSON.stringify(names) } }),
+          ...(part === 0 && names !== undefined && { [NAMES]: { N: String(packed.length) } }),
           ...(part === 0 && days !== undefined && { [DAYS]: { S: daysText(days) } }),
           ...(isDay(span) && {
             [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds({ subject: '', day: span })) },
@@ -121,12 +133,12 @@ const partsOf = (head: Item | undefined): number => Number(head?.[PARTS]?.N ?? 1
 function decode({ kind, span }: SheetName, parts: readonly (Item | undefined)[]): Sheet {
   const [head = {}] = parts;
   const all = parts.map((part) => part?.[BYTES]?.B ?? new Uint8Array());
-  const names = head[NAMES]?.S;
+  const bytes = all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all);
+  const names = head[NAMES]?.N === undefined ? undefined : Number(head[NAMES].N);
   const days = head[DAYS]?.S;
   return {
-    ...{ kind, span },
-    bytes: all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all),
-    ...(names !== undefined && { names: JSON.parse(names) as readonly string[] }),
+    ...{ kind, span, bytes: bytes.subarray(names ?? 0) },
+    ...(names !== undefined && { names: JSON.parse(gunzipSync(bytes.subarray(0, names)).toString()) }),
     ...(days !== undefined && { days: daysOf(days) }),
   };
 }

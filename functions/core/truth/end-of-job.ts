@@ -36,7 +36,10 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
     finishedAtMs ?? (startedAtMs === undefined ? nowMs : startedAtMs + Math.ceil(durationSeconds * 1000));
   return {
     kind: 'ran',
-    end: { jobId, durationSeconds, endedAtMs, ...(runnerId !== undefined && { runnerId }) },
+    end: {
+      ...{ jobId, durationSeconds, endedAtMs, ...(runnerId !== undefined && { runnerId }) },
+      ...(status !== 'skipped' && { outcome: status }),
+    },
   };
 }
 

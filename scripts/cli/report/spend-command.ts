@@ -23,7 +23,8 @@ to what the jobs of these days are charged. A period that is under way stands be
   --from <day>, --to <day>   two days, in place of a period: 2026-11-01
   --group <id | path>  with everything below it            (default: instance, which is everything)
   --project <id>       in place of a group
-  --by <what>          ${SPEND_KEYS.join(', ')}      (default: the next level down)
+  --by <what>          ${SPEND_KEYS.slice(0, 5).join(', ')},
+                       ${SPEND_KEYS.slice(5).join(', ')}                     (default: the next level down)
   --top <rows>         so many rows, then other            (default: ${TOP}; days and months: all)
   --no-compare         without the period before
   --csv                the rows as CSV, other with them
@@ -55,7 +56,7 @@ const FLAGS = {
 /** @param open - tests open a ledger of their own. */
 export const spendCommandOn = (open: OpenLedger): Command => ({
   name: 'report spend',
-  summary: 'What was spent in any period, beside the one before? By group, project, class, day or month',
+  summary: 'What was spent in any period, beside the one before? By group, project, class, branch, job …',
   help: HELP,
   run: (args, io) => tellSpend(args, io, open),
 });

@@ -4,6 +4,7 @@ import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
+import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { consoleHouse, DIRECTORY } from '../../functions/console/house.ts';
@@ -75,5 +76,12 @@ export function spendBooks({ directory = DIRECTORY, packs = true, partBytes = 30
     packSheets(clock.monotonicMs() + 600_000, {
       ...{ sheets, usage, directory, clock, zone: 'UTC', classNames: runnerClassNames(policy.prices) },
     });
-  return { ...house, table, read, commit, pack, calls, sheets };
+  /** @param newest - id of a job decided lately */
+  const packTheJobs = (newest: number, bounds?: Parameters<typeof packJobs>[1]['bounds']) =>
+    packJobs(clock.monotonicMs() + 600_000, {
+      ...{ sheets, clock, zone: 'UTC', recentJobIds: async () => [newest] },
+      readRecords: (jobIds) => house.ledger.readRecords(jobIds),
+      ...(bounds !== undefined && { bounds }),
+    });
+  return { ...house, table, packTheJobs, read, commit, pack, calls, sheets };
 }

@@ -1,4 +1,4 @@
-import type { SpendKey, SpendQuery } from '../../../answers/report/model.ts';
+import { JOB_KEY_TEXTS, type SpendKey, type SpendQuery } from '../../../answers/report/model.ts';
 import type { Markup } from '../parts/markup.ts';
 
 const PERIODS = [
@@ -14,6 +14,7 @@ export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
   group: 'group',
   project: 'project',
   class: 'runner class',
+  ...JOB_KEY_TEXTS,
   day: 'day',
   month: 'month',
 };
@@ -74,3 +75,9 @@ export const reportForm = (asked: SpendQuery, shown: SpendKey | undefined): Mark
 
 const isNamed = (period: string | undefined): boolean =>
   period !== undefined && !PERIODS.some(([value]) => value === period);
+
+/** What was asked, for an address that asks the same. */
+export const sameQuery = ({ period, from, to, group, project, by, compare }: SpendQuery) => ({
+  ...{ period, from, to, group, project, by },
+  compare: compare === false ? 'no' : undefined,
+});

@@ -1,13 +1,14 @@
-import type { SpendAnswer, SpendFigures, SpendQuery, SpendReport } from '../../../answers/report/model.ts';
+import type { SpendAnswer, SpendQuery, SpendReport } from '../../../answers/report/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { daySpan } from '../parts/chart-scale.ts';
-import { Card, Table } from '../parts/layout.tsx';
+import { Card } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, type PageFormat, pageAmount, pageCount, percent } from '../parts/page-format.tsx';
-import { KEY_TEXTS, reportForm } from './report-form.tsx';
-import { otherName, rowName, spendTable } from './spend-table.tsx';
+import { KEY_TEXTS, reportForm, sameQuery } from './report-form.tsx';
+import { spendTable } from './spend-table.tsx';
+import { wasteCard } from './waste-card.tsx';
 
 interface ReportShown {
   readonly asked: SpendQuery;
@@ -100,7 +101,7 @@ function reportParts(asked: SpendQuery, report: SpendReport, telling: PageFormat
             {spendTable(asked, report)}
             {downloads(asked, report)}
           </Card>
-          {rows.length > 0 && wasteCard(report)}
+          {rows.length > 0 && wasteCard(asked, report)}
         </>
       )}
     </>
@@ -163,10 +164,7 @@ const changeText = (now: number, before: number): string => {
 /** Addresses with what was asked, so that files say the same as the page. */
 function downloads(asked: SpendQuery, report: SpendReport): Markup {
   const { fromDay, toDay, subject } = report;
-  const same = {
-    ...{ period: asked.period, from: asked.from, to: asked.to, group: asked.group, project: asked.project },
-    ...{ by: asked.by, compare: asked.compare === false ? 'no' : undefined },
-  };
+  const same = sameQuery(asked);
   const isOneMonth = fromDay.slice(0, 7) === toDay.slice(0, 7);
   return (
     <p class="actions">
@@ -186,56 +184,3 @@ function downloads(asked: SpendQuery, report: SpendReport): Markup {
     </p>
   );
 }
-
-/** Beside the money. */
-const wasteCard = (report: SpendReport): Markup => (
-  <Card id="waste" title="Beside the money">
-    <Table
-      label="Beside the money"
-      columns={[
-        capital(KEY_TEXTS[report.by]),
-        ['Jobs', 'n'],
-        ['Rejected', 'n'],
-        ['Never ran', 'n'],
-        ['Passed by', 'n'],
-        ['Let in unasked', 'n'],
-        ['Over estimate', 'n'],
-      ]}
-    >
-      <tbody>
-        {report.rows.map((row) => wasteLine(rowName(row, report.by), row))}
-        {report.other.jobs !== 0 && wasteLine(otherName(report.other), report.other)}
-        {wasteLine('Together', report.total)}
-      </tbody>
-    </Table>
-    <p class="soft">
-      A job that never ran was let in and given back. What passed by, or was let in while nobody could be
-      asked, was charged afterwards. Over estimate: of the jobs whose duration was estimated, those that took
-      longer.
-    </p>
-  </Card>
-);
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const wasteLine = (name: Markup | string, row: SpendFigures): Markup => (
-  <tr>
-    <th scope="row" class="path">
-      {name}
-    </th>
-    {countCell('jobs', row.jobs)}
-    {countCell('rejected', row.rejected)}
-    {countCell('never ran', row.neverRan)}
-    {countCell('passed by', row.bypass)}
-    {countCell('let in unasked', row.unmetered)}
-    <td class="n" data-l="over estimate">
-      {row.estimated === 0 ? '–' : percent(row.overEstimate, row.estimated)}
-    </td>
-  </tr>
-);
-
-const countCell = (label: string, count: number): Markup => (
-  <td class="n" data-l={label}>
-    {count.toLocaleString('en-US')}
-  </td>
-);

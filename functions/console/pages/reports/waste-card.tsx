@@ -1,0 +1,67 @@
+import type { SpendFigures, SpendQuery, SpendReport } from '../../../answers/report/model.ts';
+import { Card, Table } from '../parts/layout.tsx';
+import { address } from '../parts/links.tsx';
+import type { Markup } from '../parts/markup.ts';
+import { percent } from '../parts/page-format.tsx';
+import { KEY_TEXTS, sameQuery } from './report-form.tsx';
+import { otherName, rowName } from './spend-table.tsx';
+
+/** Beside the money. */
+export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
+  <Card id="waste" title="Beside the money">
+    <Table
+      label="Beside the money"
+      columns={[
+        capital(KEY_TEXTS[report.by]),
+        ['Jobs', 'n'],
+        ['Rejected', 'n'],
+        ['Never ran', 'n'],
+        ['Passed by', 'n'],
+        ['Let in unasked', 'n'],
+        ['Over estimate', 'n'],
+      ]}
+    >
+      <tbody>
+        {report.rows.map((row) => wasteLine(rowName(row, report.by), row))}
+        {report.other.jobs !== 0 && wasteLine(otherName(report.other), report.other)}
+        {wasteLine('Together', report.total)}
+      </tbody>
+    </Table>
+    <p class="soft">
+      A job that never ran was let in and given back. What passed by, or was let in while nobody could be
+      asked, was charged afterwards. Over estimate: of the jobs whose duration was estimated, those that took
+      longer.
+      {report.by !== 'outcome' && (
+        <>
+          {' '}
+          What jobs cost that failed or were canceled:{' '}
+          <a href={address('/reports', { ...sameQuery(asked), by: 'outcome' })}>by outcome</a>.
+        </>
+      )}
+    </p>
+  </Card>
+);
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const wasteLine = (name: Markup | string, row: SpendFigures): Markup => (
+  <tr>
+    <th scope="row" class="path">
+      {name}
+    </th>
+    {countCell('jobs', row.jobs)}
+    {countCell('rejected', row.rejected)}
+    {countCell('never ran', row.neverRan)}
+    {countCell('passed by', row.bypass)}
+    {countCell('let in unasked', row.unmetered)}
+    <td class="n" data-l="over estimate">
+      {row.estimated === 0 ? '–' : percent(row.overEstimate, row.estimated)}
+    </td>
+  </tr>
+);
+
+const countCell = (label: string, count: number): Markup => (
+  <td class="n" data-l={label}>
+    {count.toLocaleString('en-US')}
+  </td>
+);

@@ -1,0 +1,28 @@
+/** Sums by name ↔ sheets, whose rows are places in a list of names. Pure. */
+import { addSum, eachRow, emptySum, packedRows, type Sheet, type SheetSum } from '../core/sheets/index.ts';
+
+export type NamedSums = ReadonlyMap<string, SheetSum>;
+
+/** Most expensive first, and so many of them at most. */
+export function namedSheet(sums: NamedSums, rowsMax: number): Pick<Sheet, 'bytes' | 'names'> {
+  const all = [...sums].sort(
+    ([nameA, a], [nameB, b]) => (b[0] ?? 0) - (a[0] ?? 0) || (nameA < nameB ? -1 : 1),
+  );
+  const rows = all.slice(0, rowsMax);
+  return {
+    names: rows.map(([name]) => name),
+    bytes: packedRows(new Map(rows.map(([, sum], place) => [place, sum]))),
+  };
+}
+
+export function sumsOfSheets(sheets: readonly Pick<Sheet, 'bytes' | 'names'>[]): NamedSums {
+  const sums = new Map<string, SheetSum>();
+  for (const { bytes, names = [] } of sheets)
+    eachRow(bytes, (place, sum) => {
+      const name = names[place] ?? '';
+      const known = sums.get(name) ?? emptySum();
+      sums.set(name, known);
+      addSum(known, sum);
+    });
+  return sums;
+}

@@ -1,0 +1,149 @@
+/**
+ * Packs what jobs cost by branch, by their name, by what started them, by merge request and by how they ended: from the records of the last days, once a
+ * night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
+ */
+import { calendarDay } from '../../policies/limits/calendar.ts';
+import { dayStartMs } from '../../policies/limits/zone.ts';
+import { type ReadBounds, type RecordReader, readRecentRecords } from '../answers/backtest/recent-records.ts';
+import { dayText, today } from '../answers/reading/usage-days.ts';
+import type { LedgerClock } from '../core/environment/index.ts';
+import type { JobRecord } from '../core/ledger/index.ts';
+import {
+  addSum,
+  emptySum,
+  JOB_SHEET_KINDS,
+  type JobSheetKind,
+  jobRowName,
+  type PackedDay,
+  type SheetStore,
+  type SheetSum,
+  sumOfTally,
+} from '../core/sheets/index.ts';
+import { contributionOf, placeBy } from '../core/usage/index.ts';
+import { type NamedSums, namedSheet, sumsOfSheets } from './named-sums.ts';
+import { nightOf } from './night.ts';
+
+interface PackJobsDeps extends RecordReader {
+  readonly sheets: SheetStore;
+  /** IANA zone of the days of usage. */
+  readonly zone: string;
+  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+  /** How many days before today. @default {@link DAYS_BACK} */
+  readonly daysBack?: number;
+  /** @default {@link BOUNDS} */
+  readonly bounds?: Pick<ReadBounds, 'idsMax' | 'recordsMax'>;
+}
+
+interface PackedJobs {
+  readonly days: number;
+  readonly records: number;
+}
+
+/** Jobs that are decided by one day and settle by the third night are in it. */
+const DAYS_BACK = 3;
+/** Some 3 KB each in memory. */
+const BOUNDS = { idsMax: 600_000, recordsMax: 100_000 };
+/** The most expensive ones; what is beyond is in `other` of a report. */
+const DAY_ROWS_MAX = 5_000;
+const MONTH_ROWS_MAX = 20_000;
+const MERGE_REQUEST = /^refs\/merge-requests\/(\d+)\//;
+
+/**
+ * @param deadlineMs - on the monotonic clock
+ * @throws {LedgerError}
+ */
+export async function packJobs(
+  deadlineMs: number,
+  { sheets, zone, clock, daysBack = DAYS_BACK, bounds = BOUNDS, readRecords, recentJobIds }: PackJobsDeps,
+): Promise<PackedJobs> {
+  const nowMs = clock.nowMs();
+  const now = today(zone, nowMs);
+  const last = dayText(now - 1);
+  const [head] = await sheets.read([{ kind: 'job', span: monthOf(last) }]);
+  const known = head?.days?.get(last);
+  if (known !== undefined && nightOf(known.atMs) >= nightOf(nowMs)) return { days: 0, records: 0 };
+  const startOf = (day: number): number => dayStartMs(zone, calendarDay(day));
+  const { records, fromMs } = await readRecentRecords(
+    { readRecords, recentJobIds },
+    startOf(now - daysBack),
+    { ...bounds, deadlineMs, monotonicMs: clock.monotonicMs },
+  );
+  if (records.length === 0) return { days: 0, records: 0 };
+  const numbers = Array.from({ length: daysBack }, (_, index) => now - daysBack + index);
+  // Where the table has more records than fit, yesterday is better in part than not at all.
+  const days = numbers.filter((day) => day === now - 1 || startOf(day) >= fromMs).map(dayText);
+  const sums = sumsOfJobs(records, new Set(days), zone);
+  for (const day of days)
+    for (const kind of JOB_SHEET_KINDS)
+      await sheets.write({
+        kind,
+        span: day,
+        ...namedSheet(sums.get(day)?.get(kind) ?? new Map(), DAY_ROWS_MAX),
+      });
+  for (const month of new Set(days.map(monthOf)))
+    await packMonth(
+      month,
+      days.filter((day) => monthOf(day) === month),
+      nowMs,
+      sheets,
+    );
+  return { days: days.length, records: records.length };
+}
+
+const monthOf = (day: string): string => day.slice(0, '2026-11'.length);
+
+async function packMonth(
+  month: string,
+  packed: readonly string[],
+  nowMs: number,
+  sheets: SheetStore,
+): Promise<void> {
+  // What is looked at to know whether a night is over comes last.
+  for (const kind of JOB_SHEET_KINDS.toSorted((a, b) => Number(a === 'job') - Number(b === 'job'))) {
+    const [head] = await sheets.read([{ kind, span: month }]);
+    const days = new Map<string, PackedDay>(head?.days);
+    for (const day of packed) days.set(day, { digest: 'records', atMs: nowMs });
+    const read = await sheets.read([...days.keys()].map((span) => ({ kind, span })));
+    const whole = read.filter((sheet) => sheet !== undefined);
+    await sheets.write({ kind, span: month, days, ...namedSheet(sumsOfSheets(whole), MONTH_ROWS_MAX) });
+  }
+}
+
+/** By day and kind. */
+function sumsOfJobs(
+  records: readonly JobRecord[],
+  days: ReadonlySet<string>,
+  zone: string,
+): ReadonlyMap<string, ReadonlyMap<JobSheetKind, NamedSums>> {
+  const placeOf = placeBy(undefined, zone);
+  const sums = new Map<string, Map<JobSheetKind, Map<string, SheetSum>>>();
+  for (const record of records) {
+    const { day, tally } = contributionOf(record, undefined, placeOf, () => '');
+    if (!days.has(day)) continue;
+    const sum = sumOfTally(tally);
+    const ofDay = sums.get(day) ?? new Map<JobSheetKind, Map<string, SheetSum>>();
+    sums.set(day, ofDay);
+    for (const [kind, key] of keysOf(record)) {
+      const ofKind = ofDay.get(kind) ?? new Map<string, SheetSum>();
+      ofDay.set(kind, ofKind);
+      const name = jobRowName(record.facts.projectId, key);
+      const row = ofKind.get(name) ?? emptySum();
+      ofKind.set(name, row);
+      addSum(row, sum);
+    }
+  }
+  return sums;
+}
+
+/** What a record does not say is no key of it. */
+function keysOf({ facts }: JobRecord): readonly (readonly [JobSheetKind, string])[] {
+  const { asked = {}, jobName } = facts;
+  const keys: Readonly<Record<JobSheetKind, string | undefined>> = {
+    branch: asked.ref,
+    job: asked.jobName ?? jobName,
+    source: asked.pipelineSource,
+    outcome: facts.outcome,
+    'merge-request': MERGE_REQUEST.exec(asked.ref ?? '')?.[1],
+  };
+  return JOB_SHEET_KINDS.flatMap((kind) => (keys[kind] === undefined ? [] : [[kind, keys[kind]] as const]));
+}
