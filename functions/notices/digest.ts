@@ -35,6 +35,7 @@ const KINDS: Readonly<Record<NoticeKind, Kind>> = {
   'freeze-set': { severity: 'warning', under: 'Limits' },
   'freeze-changed': { severity: 'info', under: 'Limits' },
   'freeze-lifted': { severity: 'info', under: 'Limits' },
+  'forecast-reached': { severity: 'warning', under: 'Limits' },
   'grant-ending': { severity: 'warning', under: 'Limits' },
   'limit-tightened': { severity: 'warning', under: 'Limits' },
   'limit-loosened': { severity: 'info', under: 'Limits' },

@@ -192,28 +192,49 @@ const PERCENT_MAX = 1_000;
  * Reads `thresholds: [50, 75, 90, 100]`: whole percent of the limit, in rising order whatever the order written; `[]`
  * announces nothing. Undefined where nothing stands: then the default of whoever announces holds.
  */
-export function readThresholds(reading: Reading): readonly number[] | undefined {
-  if (!reading.isThere) return undefined;
+export const readThresholds = (reading: Reading): readonly number[] | undefined =>
+  reading.isThere ? readPercents(listed(reading)) : undefined;
+
+const listed = (reading: Reading): readonly Reading[] =>
+  reading.list('percents such as [50, 75, 90, 100]', THRESHOLDS_MAX);
+
+function readPercents(list: readonly Reading[]): readonly number[] {
   const percents: number[] = [];
-  for (const each of reading.list('percents such as [50, 75, 90, 100]', THRESHOLDS_MAX)) {
-    const percent = each.integer(`a whole percent of the limit from 1 to ${PERCENT_MAX}`, 1, PERCENT_MAX);
+  for (const each of list) {
+    const [, forecast] = FORECAST.exec(String(each.value)) ?? [];
+    const expected = `a whole percent of the limit from 1 to ${PERCENT_MAX}`;
+    const percent = forecast === undefined ? each.integer(expected, 1, PERCENT_MAX) : Number(forecast);
     if (percent === undefined) continue;
-    if (percents.includes(percent)) each.expected('a percent that is named once');
+    if (percent < 1 || percent > PERCENT_MAX) each.expected(expected);
+    else if (percents.includes(percent)) each.expected('a percent that is named once');
     else percents.push(percent);
   }
   return percents.sort((a, b) => a - b);
 }
 
-/** The same for one limit: only what is counted per period, and in one longer than an hour, is worth announcing. */
+/** `forecast 100` */
+const FORECAST = /^forecast (\d{1,6})$/;
+
+const isForecast = ({ value }: Reading): boolean => FORECAST.test(String(value));
+
+/** The same for one limit, which may name percents of its forecast as well, `forecast 100`: only what is counted per period, and in one longer than an hour, is worth announcing. */
 export function readLimitThresholds(
   reading: Reading,
   kind: LimitKind,
   per: string | undefined,
-): readonly number[] | undefined {
+): Pick<Limit, 'thresholds' | 'forecastThresholds'> | undefined {
   if (!reading.isThere) return undefined;
   if (isAtOnce(kind))
     return reading.expected(`nothing: ${kind} of running jobs rise and fall all day, in no period`);
   if (per === 'minute' || per === 'hour')
     return reading.expected(`nothing: every ${per} would announce them anew`);
-  return readThresholds(reading);
+  const list = listed(reading);
+  const forecasts = list.filter(isForecast);
+  if (per === 'once')
+    for (const each of forecasts) each.expected('a percent: what is counted once has no end to forecast');
+  const forecastThresholds = readPercents(forecasts);
+  return {
+    thresholds: readPercents(list.filter((each) => !isForecast(each))),
+    ...(forecastThresholds.length > 0 && { forecastThresholds }),
+  };
 }

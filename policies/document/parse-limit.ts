@@ -64,8 +64,9 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     : `${kind}-${period?.per ?? 'now'}`;
   const validity = readValidity(reading, period?.zone);
   refuseOnCap(reading, subject, period?.per);
+  const own = readLimitThresholds(reading.at('thresholds'), kind, period?.per);
   const thresholds =
-    readLimitThresholds(reading.at('thresholds'), kind, period?.per) ??
+    own?.thresholds ??
     (isCap(subject)
       ? []
       : isSpent(kind) && period?.per !== 'minute' && period?.per !== 'hour'
@@ -89,6 +90,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ...validity,
     ...readTexts(reading),
     ...(thresholds !== undefined && { thresholds }),
+    ...(own?.forecastThresholds !== undefined && { forecastThresholds: own.forecastThresholds }),
   };
 }
 

@@ -78,6 +78,8 @@ export interface Limit {
   readonly reason?: string;
   /** Whole percent of the amount at which the owner is told; `[]` at none. Absent: 50, 75, 90 and 100 of budgets. */
   readonly thresholds?: readonly number[];
+  /** Whole percent: the owner is told once the forecast for the end of the period comes to so much of the amount. */
+  readonly forecastThresholds?: readonly number[];
 }
 
 /** What a period began with, fixed when it opened. */

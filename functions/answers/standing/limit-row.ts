@@ -16,9 +16,10 @@ import {
   writtenCarry,
   writtenLend,
   writtenSoft,
+  writtenThresholds,
   writtenWait,
 } from '../../core/limits/index.ts';
-import { OVERDRAFT, thresholdLevelsOf } from '../../core/thresholds/index.ts';
+import { forecastLevelsOf, OVERDRAFT, thresholdLevelsOf } from '../../core/thresholds/index.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
@@ -90,7 +91,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     ...(period !== undefined && {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
     }),
-    ...thresholdsOf(limit, settled, committed),
+    ...thresholdsOf(limit, settled, committed, forecast),
     zone: limit.zone,
     mode: limit.mode,
     ...(asked !== limit.mode && { rolledOutAs: asked }),
@@ -109,14 +110,17 @@ function thresholdsOf(
   limit: Limit,
   settled: number,
   committed: number,
+  forecast: ForecastRow | undefined,
 ): Pick<LimitRow, 'thresholds' | 'baseThresholds'> {
   const levels = thresholdLevelsOf(limit).map(({ name, amount }) => ({
     ...{ name, amount },
     // What is held may be given back: only what is spent is overdrawn.
     reached: (name === OVERDRAFT ? settled : committed) >= amount,
   }));
-  const { thresholds: baseThresholds } = limit;
-  return { ...(levels.length > 0 && { thresholds: levels }), ...withoutAbsent({ baseThresholds }) };
+  const atEnd = Math.max(committed, forecast?.atEndAmount ?? 0);
+  const forecasts = forecastLevelsOf(limit).map((level) => ({ ...level, reached: atEnd >= level.amount }));
+  const [all, baseThresholds] = [[...levels, ...forecasts], writtenThresholds(limit)];
+  return { ...(all.length > 0 && { thresholds: all }), ...withoutAbsent({ baseThresholds }) };
 }
 
 const sharedOf = (

@@ -32,7 +32,7 @@ export function nextAlertText({ thresholds = [] }: Pick<LimitRow, 'thresholds'>)
 export function alertsText({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): string | undefined {
   if (thresholds.length === 0) return undefined;
   const names = thresholds.map(({ name }) => levelText(name));
-  const past = thresholds.findLast(({ reached }) => reached);
+  const past = thresholds.findLast(({ name, reached }) => reached && !name.startsWith('forecast'));
   const all = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   return `alerts at ${all}${past === undefined ? '' : `, past ${levelText(past.name)}`}`;
 }

@@ -97,7 +97,7 @@ export const LimitRowSchema = z
     thresholds: maybe(
       list(
         z.object({
-          name: text('`90 %`, `soft` or `overdraft`.'),
+          name: text('`90 %`, `soft`, `overdraft` or `forecast 100 %`.'),
           amount: amount('The smallest use that has reached it.'),
           reached: z.boolean(),
         }),
@@ -105,8 +105,9 @@ export const LimitRowSchema = z
     ).openapi({
       description: 'The levels at which somebody is told, the lowest first. Absent: at none.',
     }),
-    baseThresholds: maybe(list(z.number())).openapi({
-      description: 'As they were written, whole percent. Absent: as limits of its kind have them.',
+    baseThresholds: maybe(list(z.union([z.number(), z.string()]))).openapi({
+      description:
+        'As they were written, whole percent; `forecast 100` of the forecast. Absent: as limits of its kind have them.',
     }),
     wait: maybe(text('How long a job is kept waiting for room, as `20s`. Absent: it is rejected at once.')),
     cohort: maybe(text('Limits of one cohort and unit use each other’s idle amounts.')),

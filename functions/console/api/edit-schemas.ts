@@ -41,7 +41,15 @@ const fields = {
   }),
   borrow: amount.nullable().openapi({ description: 'How far it may go above its own: `50%` or an amount.' }),
   lend: amount.nullable().openapi({ description: 'How much of its own others may use; absent: all.' }),
-  thresholds: z.array(z.number()).max(20).nullable(),
+  thresholds: z
+    .array(z.union([z.number(), z.string().max(20)]))
+    .max(20)
+    .nullable()
+    .openapi({
+      example: [80, 100, 'forecast 100'],
+      description:
+        'Percent of the limit at which its owner is told; of the forecast for the end of the period.',
+    }),
   owner: text().nullable(),
   contact: text().nullable(),
   cost_center: text().nullable(),

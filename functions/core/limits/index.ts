@@ -3,7 +3,14 @@ export { type LoggedChange, loggedChangeOf, rowsOf } from './change-log.ts';
 export type { ChangeRow, Effect, FieldValue } from './changes/change-row.ts';
 export { type ChangeRowsInput, changeRows } from './changes/change-rows.ts';
 export { binds } from './changes/effects.ts';
-export { writtenBorrow, writtenCarry, writtenLend, writtenSoft, writtenWait } from './changes/fields.ts';
+export {
+  writtenBorrow,
+  writtenCarry,
+  writtenLend,
+  writtenSoft,
+  writtenThresholds,
+  writtenWait,
+} from './changes/fields.ts';
 export { limitsByPlace } from './changes/limit-rows-between.ts';
 export {
   CSV_COLUMNS,

@@ -47,3 +47,13 @@ function thresholdsOf({ thresholds, kind }: WatchedLimit): readonly number[] {
 /** Exact, rounded up: one unit less has not reached the level. */
 const shareOf = (amount: number, percent: number): number =>
   Number((BigInt(amount) * BigInt(percent) + 99n) / 100n);
+
+/** The same of the forecast for the end of the period. */
+export function forecastLevelsOf(limit: WatchedLimit): readonly ThresholdLevel[] {
+  const { amount, mode, forecastThresholds = [] } = limit;
+  if (mode === 'off' || mode === 'shadow' || amount === 'unlimited' || amount === 0) return [];
+  return forecastThresholds.map((percent) => ({
+    name: `forecast ${percent} %`,
+    amount: shareOf(amount, percent),
+  }));
+}

@@ -12,6 +12,8 @@ export interface Cursor {
   readonly requests: Readonly<Record<string, ToldRequest>>;
   /** Grants whose end was told, with that end: forgotten when it has passed. */
   readonly ending: Readonly<Record<string, number>>;
+  /** The day on which forecasts were looked at last, and which were told, with the end of their period. */
+  readonly forecasts?: { readonly day: string; readonly told: Readonly<Record<string, number>> };
   /** Per break-glass: jobs it let in, and how often and when last its review was asked for. */
   readonly breakGlasses: Readonly<Record<string, ToldBreakGlass>>;
   /** The first day whose counts were ever told or known; absent in a cursor that kept only two days. */

@@ -4,6 +4,7 @@ import { noticesOfBreakGlasses } from './break-glasses.ts';
 import type { Cursor } from './cursor.ts';
 import type { DueContext } from './due-asked.ts';
 import { noticesOfEdits } from './edits.ts';
+import { noticesOfForecasts } from './forecasts.ts';
 import { noticesOfEnding } from './grants-ending.ts';
 import type { OwnershipReader } from './known.ts';
 import type { Notice, ToldTally } from './notice.ts';
@@ -53,13 +54,21 @@ export async function gather(asked: GatherAsked): Promise<Gathered> {
     decisionPage: asked.decisionPage,
   });
   const due = await noticesDue({ cursor, pointer, known, ledger, telling });
+  const ahead = await noticesOfForecasts(cursor.forecasts, { known, ledger, usage: deps.usage, telling });
   const { due: dueNext, ...rest } = due.next;
   return {
-    notices: [...requests.notices, ...due.notices, ...(first ? [] : jobs.notices), ...edits.notices],
+    notices: [
+      ...requests.notices,
+      ...due.notices,
+      ...ahead.notices,
+      ...(first ? [] : jobs.notices),
+      ...edits.notices,
+    ],
     next: {
       ...cursor,
       ...rest,
       ...(dueNext !== undefined && { due: dueNext }),
+      ...(ahead.forecasts !== undefined && { forecasts: ahead.forecasts }),
       edit: edits.edit,
       requests: requests.requests,
       tallies: jobs.tallies,

@@ -15,6 +15,7 @@ export type NoticeKind =
   | 'grant-given'
   | 'grant-changed'
   | 'grant-ending'
+  | 'forecast-reached'
   | 'freeze-set'
   | 'freeze-changed'
   | 'freeze-lifted'

@@ -83,7 +83,7 @@ function warningOn(
     ({ id, kind, mode }) => mode === 'warn' && !counting.has(kind) && moved.has(id),
   );
   const found = new Map<string, Warns>();
-  for (const [subject, limits] of limitsNow(ownership, nowMs)) {
+  for (const [subject, limits] of limitsBySubject(ownership, nowMs)) {
     const byLimit = limits.flatMap((limit) =>
       rulesWarning(limit, ownership, policy).flatMap(({ id }) => (moved.has(id) ? [{ id, limit }] : [])),
     );
@@ -96,7 +96,7 @@ function warningOn(
 }
 
 /** Every subject that is asked for limits of its own, or for those its group has by default. */
-function* limitsNow(
+export function* limitsBySubject(
   { limits, directory }: Ownership,
   nowMs: number,
 ): Generator<readonly [string, readonly Limit[]]> {

@@ -42,7 +42,7 @@ ${SUBJECT_HELP}
   --wait <duration>    20s: how long a job is kept waiting for a slot, CPU, memory or a start, rather than rejected at once
   --cohort <name>      limits of one cohort and unit use each other's idle jobs, CPU or memory
   --borrow, --lend <amount>   how far above its own, how much of its own at most (all): 50% or an amount
-  --thresholds <list>  50,75,90,100: percent at which the owner is told
+  --thresholds <list>  50,75,90,100: percent at which the owner is told; "80,forecast 100" also by the forecast
   --owner, --contact, --cost-center, --note <text>   about the limit; --note stands on it, --reason in the change log
   --from, --until <day>                              it asks nothing before and after; days are meant whole, in the
                                                      time zone of the limit
@@ -178,9 +178,12 @@ function chosen<Choice extends string>(
   return value === undefined ? undefined : value === NONE ? null : readChoice(flag, value, choices);
 }
 
-const thresholdsOf = (value: string | undefined): number[] | null | undefined =>
+const thresholdsOf = (value: string | undefined): (number | string)[] | null | undefined =>
   value === undefined
     ? undefined
     : value === NONE
       ? null
-      : value.split(',').map((each) => readWhole('thresholds', each.trim(), 1, 1_000));
+      : value.split(',').map((each) => readThreshold(each.trim()));
+
+const readThreshold = (word: string): number | string =>
+  /^forecast \d{1,4}$/.test(word) ? word : readWhole('thresholds', word, 1, 1_000);

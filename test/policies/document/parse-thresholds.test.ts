@@ -43,3 +43,22 @@ describe('what is refused names its place and the remedy', () => {
     expect(document.problems.map(problemText)).toEqual([`thresholds: ${problem}`]);
   });
 });
+
+test('percents of the forecast stand beside those of the use, in an order of their own', () => {
+  const read = (written: unknown, per: string | undefined = 'month') => {
+    const document = reading(written);
+    const thresholds = readLimitThresholds(document.at('thresholds'), 'money', per);
+    return document.problems.length > 0 ? document.problems.map(problemText) : thresholds;
+  };
+  expect(read([80, 'forecast 120', 'forecast 100'])).toEqual({
+    thresholds: [80],
+    forecastThresholds: [100, 120],
+  });
+  expect(read(['forecast 100'])).toEqual({ thresholds: [], forecastThresholds: [100] });
+  expect(read([100, 'forecast 100'])).toEqual({ thresholds: [100], forecastThresholds: [100] });
+  expect(read([50])).toEqual({ thresholds: [50] });
+  for (const wrong of ['forecast', 'forecast 0', 'forecast 1001', 'forecast 12.5', 'pace 100'])
+    expect(read([wrong])).toEqual([expect.stringContaining('expected a whole percent of the limit')]);
+  expect(read(['forecast 90', 'forecast 90'])).toEqual([expect.stringContaining('named once')]);
+  expect(read(['forecast 90'], 'once')).toEqual([expect.stringContaining('has no end to forecast')]);
+});

@@ -22,7 +22,7 @@ const SOFT: Field = {
 const THRESHOLDS: Field = {
   name: 'thresholds',
   label: 'Alerts at',
-  hint: 'Percent of the limit at which its owner is told, like 50 80 100; none: at none. Empty: 50, 75, 90 and 100 of money and minutes.',
+  hint: 'Percent of the limit at which its owner is told, like 50 80 100; forecast 100: once the forecast for the period’s end comes to it; none: at none. Empty: 50, 75, 90 and 100 of money and minutes.',
   short: true,
 };
 

@@ -31,12 +31,24 @@ export const limitFields = (limit: Limit): Fields =>
     fiscal_start: limit.fiscalStart,
     from: instantText(limit.fromMs),
     until: instantText(limit.untilMs),
-    thresholds: limit.thresholds === undefined ? undefined : `[${limit.thresholds.join(', ')}]`,
+    thresholds: thresholdsOf(limit),
     owner: limit.owner,
     contact: limit.contact,
     cost_center: limit.costCenter,
     reason: limit.reason,
   });
+
+const thresholdsOf = (limit: Limit): string | undefined => {
+  const written = writtenThresholds(limit);
+  return written && `[${written.join(', ')}]`;
+};
+
+/** As they were written: `[80, 100, 'forecast 100']`. */
+export const writtenThresholds = ({
+  thresholds,
+  forecastThresholds = [],
+}: Limit): readonly (number | string)[] | undefined =>
+  thresholds && [...thresholds, ...forecastThresholds.map((percent) => `forecast ${percent}`)];
 
 /** As it was written: a share as `80%`, or whole units. */
 export const writtenSoft = ({ softShare, softAmount }: Limit): string | number | undefined =>

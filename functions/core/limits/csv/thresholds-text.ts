@@ -1,4 +1,4 @@
-/** Thresholds in one cell or field: `50 75 90`, `none`; empty: as limits of the kind have them. */
+/** Thresholds in one cell or field: `50 75 90`, `80 forecast 100`, `none`; empty: as limits of the kind have them. */
 
 /** Said of a limit whose owner is told at no level. */
 const NO_THRESHOLDS = 'none';
@@ -10,8 +10,8 @@ export const thresholdsText = (thresholds: readonly unknown[]): string =>
 export const readThresholdsText = (text: string): readonly (number | string)[] | undefined => {
   if (text === '') return undefined;
   if (text.toLowerCase() === NO_THRESHOLDS) return [];
-  return text
-    .split(/[\s;,]+/)
-    .filter((each) => each !== '')
-    .map((each) => (/^\d{1,6}$/.test(each) ? Number(each) : each));
+  const words = text.match(/forecast\s+\d+|[^\s;,]+/gi) ?? [];
+  return words.map((each) =>
+    /^\d{1,6}$/.test(each) ? Number(each) : each.toLowerCase().replace(/\s+/, ' '),
+  );
 };

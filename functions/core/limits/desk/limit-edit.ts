@@ -78,7 +78,8 @@ export interface LimitFields {
   readonly borrow?: string | number | null;
   /** How much of its own others may use: `50%` or an amount. */
   readonly lend?: string | number | null;
-  readonly thresholds?: readonly number[] | null;
+  /** Percents, and `forecast 100` of the forecast for the end of the period. */
+  readonly thresholds?: readonly (number | string)[] | null;
   readonly owner?: string | null;
   readonly contact?: string | null;
   readonly cost_center?: string | null;

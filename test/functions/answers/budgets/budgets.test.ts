@@ -117,6 +117,24 @@ test('who is told at which level stands beside the limit, and which level its us
     ];
   };
   expect(of('group/101')).toEqual([['80 %!', '99 %!', '120 %'], 'payments-leads', [80, 99, 120]]);
+  await apply([
+    {
+      kind: 'set',
+      subject: 'group/101',
+      limit: 'money-month',
+      thresholds: [80, 'forecast 90', 'forecast 100'],
+    },
+  ]);
+  const [ahead] = (await read.budgets({ below: 'group/101', sort: 'trouble' }, USERS.finance)).rows.filter(
+    ({ subject }) => subject === 'group/101',
+  );
+  // 499.99 of 500 are used: whatever comes, it comes to 90 %.
+  expect(ahead?.thresholds?.map(({ name, reached }) => `${name}${reached ? '!' : ''}`)).toEqual([
+    '80 %!',
+    'forecast 90 %!',
+    'forecast 100 %',
+  ]);
+  expect(ahead?.baseThresholds).toEqual([80, 'forecast 90', 'forecast 100']);
   // Nobody is named on it, nor above it.
   expect(of('group/200')).toEqual([['soft!', 'overdraft'], 'finance', []]);
   // Those above are told for it, at the levels of its kind.

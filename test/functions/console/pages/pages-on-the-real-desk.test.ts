@@ -141,6 +141,11 @@ test('whom a limit alerts when is set in the form, and stands at the limit', asy
   expect(await save('80, 100 120')).toEqual([303, [80, 100, 120], undefined]);
   expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ thresholds: '80 100 120' });
   expect((await finance.get('/groups/101')).text).toContain('alerts at 80 %, 100 % and 120 %');
+  expect(await save('80 forecast 100')).toEqual([303, [80], undefined]);
+  expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ thresholds: '80 forecast 100' });
+  expect((await finance.get('/groups/101')).text).toContain('alerts at 80 % and forecast 100 %');
+  expect((await finance.get('/history')).text).toContain('[80, forecast 100]');
+  expect(await save('80 100 120')).toEqual([303, [80, 100, 120], undefined]);
   expect(await save('often')).toEqual([422, [80, 100, 120], expect.stringContaining('a whole percent')]);
   expect(await save('none')).toEqual([303, [], undefined]);
   expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ thresholds: 'none' });

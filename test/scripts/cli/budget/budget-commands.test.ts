@@ -682,3 +682,16 @@ test.each(COMMANDS.filter(({ name }) => MINE.test(name)))(
     for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(140);
   },
 );
+
+test('--thresholds takes percents of the use and of the forecast, and show says them with whom they tell', async () => {
+  const { run, json } = await withJobs();
+  const set = async (list: string) =>
+    run(setCommandOn, ['acme/payments', '7.50 EUR/month', '--thresholds', list, '--reason', 'r']);
+  expect((await set('80,forecast 100')).code).toBe(0);
+  expect((await run(budgetShowCommandOn, ['acme/payments'], { columns: 200 })).out).toContain(
+    'alerts at 80 % and forecast 100 %, to payments-leads',
+  );
+  const { limits } = await json(budgetLsCommandOn, '--group', '101');
+  expect(limits[0]).toMatchObject({ thresholds: [{ name: '80 %' }, { name: 'forecast 100 %' }] });
+  expect((await set('80,forecast often')).code).toBe(3);
+});
