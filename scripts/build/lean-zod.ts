@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
 
-/** Modules of Zod that nothing of Tollgate calls, and what they export: its reader of JSON Schema, its compiler of schemas. */
+/** Modules of Zod that nothing of Tollgate calls, and what they export: its reader of JSON Schema, an older writer of it, its compiler of schemas. */
 const UNUSED: Readonly<Record<string, readonly string[]>> = {
   'classic/from-json-schema': ['fromJSONSchema'],
+  'core/json-schema-generator': ['JSONSchemaGenerator'],
   'core/compile': [
     'compile',
     'compileFn',
@@ -26,6 +28,17 @@ const WRITER_EXPORTS: readonly string[] = [
   'createStandardJSONSchemaMethod',
 ];
 
+/** What that writer writes for each kind of schema; what a string's own lengths are read with stands before them. */
+const PROCESSORS = /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/;
+const FIRST_PROCESSOR = 'export const stringProcessor';
+
+function withoutProcessors(source: string): string {
+  const at = source.indexOf(FIRST_PROCESSOR);
+  if (at < 0) throw new Error('Zod has other writers of JSON Schema by now: see lean-zod.ts');
+  const names = [...source.slice(at).matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+  return `${source.slice(0, at)}const none = () => {};\nexport { ${names.map((name) => `none as ${name}`).join(', ')} };`;
+}
+
 /**
  * Zod's namespace keeps all of Zod in a bundle. What Tollgate has no use for stays out: those modules, and messages in some
  * sixty languages, a quarter of a megabyte. Tollgate's own messages are English; Zod's own default stays.
@@ -38,6 +51,9 @@ export const leanZod: Plugin = {
     }));
     build.onLoad({ filter: WRITER }, () => ({
       contents: `const none = () => {};\nexport { ${WRITER_EXPORTS.map((name) => `none as ${name}`).join(', ')} };`,
+    }));
+    build.onLoad({ filter: PROCESSORS }, ({ path }) => ({
+      contents: withoutProcessors(readFileSync(path, 'utf8')),
     }));
     for (const [module, names] of Object.entries(UNUSED))
       build.onLoad(

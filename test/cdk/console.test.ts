@@ -87,6 +87,7 @@ test.each(['PutItem', 'UpdateItem'])('may %s limits and sessions, and never the 
     keys.limitOpening(counter),
     keys.limitLog(17),
     keys.limitRequest('r-1'),
+    keys.limitPlan('p-1'),
     keys.session('hash'),
   ];
   expect(written.filter((key) => !may(key))).toEqual([]);

@@ -16,6 +16,7 @@ import { closedRoutes } from './closed-routes.ts';
 import { csvRoutes } from './csv-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { forbidden } from './outcome-answer.ts';
+import { planRoutes } from './plan-routes.ts';
 import { readRoutes } from './read-routes.ts';
 import { requestRoutes } from './request-routes.ts';
 import { rolloutRoutes } from './rollout-routes.ts';
@@ -64,6 +65,7 @@ export function createApi(deps: ApiDeps) {
     .route('/', limitRoutes(deps))
     .route('/', rolloutRoutes(deps))
     .route('/', csvRoutes(deps))
+    .route('/', planRoutes(deps))
     .route('/', requestRoutes(deps));
   api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));
   return api;

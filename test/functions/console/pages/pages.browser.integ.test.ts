@@ -72,6 +72,9 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['closed months', '/statements'],
   ['a closed month', '/statements/2026-09?group=101'],
   ['the break-glass list', '/break-glass'],
+  ['the plans', '/plans'],
+  ['a plan', '/plans/p-1'],
+  ['adopting a plan', '/plans/p-1/adoption'],
   ['the file', '/import'],
   ['going anywhere', '/go', 'dev'],
   ['the history', '/history'],
@@ -90,6 +93,7 @@ const EMPTY_PLACES = [
   '/coverage',
   '/requests',
   '/statements',
+  '/plans',
   '/break-glass',
   '/history',
 ].map((path) => [`${path} without anything in it`, path, 'fiona', 'empty'] as const);
