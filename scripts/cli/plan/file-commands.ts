@@ -89,7 +89,7 @@ export const planImportCommandOn = (deps: BudgetDeps): Command => ({
       io.out(
         values.json
           ? `${JSON.stringify(plan)}\n`
-          : `${plan.amounts} limits are planned; tollgate plan show ${id}\n`,
+          : `limits planned: ${plan.amounts}; tollgate plan show ${id}\n`,
       );
       return EXIT.ok;
     });

@@ -29,7 +29,7 @@ async function house() {
 test('a plan goes out as a file, comes back, and stands beside what is in force', async () => {
   const { run, json, edited } = await house();
   expect((await run(planLsCommandOn, [])).out).toContain(NAME);
-  expect((await edited('7.5,7.5,', '7.5,+20%,')).out).toMatch(/^1 limits are planned/);
+  expect((await edited('7.5,7.5,', '7.5,+20%,')).out).toMatch(/^limits planned: 1;/);
   const { out } = await run(planShowCommandOn, [NAME]);
   const lines = out.split('\n').map((line) => line.trim().split(/ {2,}/));
   expect(lines[0]).toEqual([NAME, expect.stringMatching(/^p-/), 'from 2027-01-01, a draft']);
