@@ -12,6 +12,7 @@ import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
 import { explainJob } from './job/explain-job.ts';
 import { meOf } from './me/me.ts';
 import { overviewOf } from './overview/overview.ts';
+import { planOf, plansOf } from './plans/plans-view.ts';
 import { previewOf } from './preview/preview-view.ts';
 import { countersNow } from './reading/counters-now.ts';
 import { limitsNow } from './reading/limits-now.ts';
@@ -66,6 +67,8 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading, compareEdit),
+    plans: plansOf(reading),
+    plan: planOf(reading),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
     edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
     requests,

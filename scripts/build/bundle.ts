@@ -55,17 +55,17 @@ const FOLDERS: Partial<Record<FunctionName, string>> = { directory: 'directory-s
 export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   admit: 410,
   settle: 90,
-  'settle/stream': 375,
+  'settle/stream': 385,
   sweep: 400,
   rollup: 560,
   drift: 360,
   doctor: 240,
   watchdog: 225,
   directory: 60,
-  'ssm-limits': 535,
-  notices: 560,
+  'ssm-limits': 550,
+  notices: 575,
   requeue: 500,
-  console: 1_350,
+  console: 1_470,
 };
 export const ADMIT_BUNDLE_BYTES_MAX = BUNDLE_KB_MAX.admit * 1024;
 

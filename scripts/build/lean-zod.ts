@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
 
-/** Modules of Zod that nothing of Tollgate calls, and what they export: its reader of JSON Schema, its compiler of schemas. */
+/** Modules of Zod that nothing of Tollgate calls, and what they export: its reader of JSON Schema, an older writer of it, its compiler of schemas. */
 const UNUSED: Readonly<Record<string, readonly string[]>> = {
   'classic/from-json-schema': ['fromJSONSchema'],
+  'core/json-schema-generator': ['JSONSchemaGenerator'],
   'core/compile': [
     'compile',
     'compileFn',

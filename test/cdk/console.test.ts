@@ -89,6 +89,7 @@ test.each(['PutItem', 'UpdateItem'])(
       keys.limitOpening(counter),
       keys.limitLog(17),
       keys.limitRequest('r-1'),
+      keys.limitPlan('p-1'),
       keys.session('hash'),
       keys.savedViews(7),
     ];

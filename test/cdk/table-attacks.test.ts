@@ -27,6 +27,7 @@ const PARTITIONS = {
   'opening of a period': keys.limitOpening(counter).pk,
   'change log': keys.limitLog(1).pk,
   'request for more': keys.limitRequest('r-1').pk,
+  'plan of limits': keys.limitPlan('p-1').pk,
   'directory pointer': keys.directoryPointer.pk,
   'directory chunk': keys.directoryChunk('v1', 'groups/7', 0).pk,
   'directory wish': keys.directoryWish('group/1').pk,
@@ -64,7 +65,14 @@ const BOOKS: readonly Item[] = [
   'directory wish',
 ];
 const LIMITS: readonly Item[] = [
-  ...(['limits pointer', 'limits chunk', 'opening of a period', 'change log', 'request for more'] as const),
+  ...([
+    'limits pointer',
+    'limits chunk',
+    'opening of a period',
+    'change log',
+    'request for more',
+    'plan of limits',
+  ] as const),
 ];
 
 const STATEMENTS: readonly Item[] = ['register of statements', 'number of a statement', 'closed statement'];

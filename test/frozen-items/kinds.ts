@@ -56,7 +56,7 @@ const WAIT = { timeoutMs: 300_000 };
 const DAY = '2026-11-21';
 const FAR_MS = Date.UTC(2100, 0, 1);
 /** Partitions of limits that are no set. */
-const BESIDE_SETS = /@limits#(?:opening#|log$|requests$)/;
+const BESIDE_SETS = /@limits#(?:opening#|log$|requests$|plans$)/;
 const LIMITS = {
   limits: [
     { on: 'instance', jobs: 900 },
@@ -216,6 +216,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedChangeOf),
   },
   'limit-request': { is: at('@limits#requests', any), read: (place) => limits(place).readRequests(10, WAIT) },
+  'limit-plan': { is: at('@limits#plans', any), read: (place) => limits(place).readPlans(10, WAIT) },
   'directory-pointer': {
     is: at('@directory', is('pointer')),
     read: (place) => directory(place).getPointer(WAIT),
@@ -452,6 +453,7 @@ async function writeLimits(place: Place): Promise<void> {
   const change = { actor: 'ann', why: 'new year', source: 'page', atMs: NOVEMBER_21_MS };
   await publishLimits(LIMITS, change, { table, policy: aPolicy(), directory: GROUPS });
   await table.putRequest({ id: 'r-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
+  await table.putPlan({ id: 'p-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
   await table.putOpening({ key: OPENED, carried: 5, committed: 10, settled: 9, atMs: NOVEMBER_21_MS }, WAIT);
 }
 

@@ -16,7 +16,17 @@ import type { StatementBooks } from './statement-books.ts';
 export interface ReadingDeps {
   readonly desk: Pick<
     LimitsDesk,
-    'live' | 'at' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
+    | 'live'
+    | 'at'
+    | 'preview'
+    | 'history'
+    | 'edit'
+    | 'request'
+    | 'requests'
+    | 'decide'
+    | 'breakGlasses'
+    | 'plans'
+    | 'plan'
   >;
   /** The pointer, and what was carried over. */
   readonly limitTable: LimitTable;

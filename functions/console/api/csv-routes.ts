@@ -25,7 +25,7 @@ import { baseHeader, createRoute, errorAnswer, jsonAnswer, z } from './route-par
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
-const written = {
+export const WRITTEN_AS = {
   dialect: z.enum(['comma', 'semicolon']).default('comma'),
   decimal: z.enum(['.', ',']).optional().openapi({ description: 'Left out: as usual with the dialect.' }),
 };
@@ -36,7 +36,7 @@ const download = createRoute({
   path: '/limits.csv',
   summary:
     'All limits in force as CSV; grants, freezes and rollouts are not in it. Before any set is live these are the ones packed with the deployment',
-  request: { query: z.object(written) },
+  request: { query: z.object(WRITTEN_AS) },
   responses: {
     200: { description: 'RFC 4180, UTF-8', content: { 'text/csv': { schema: z.string() } } },
   },
@@ -51,7 +51,7 @@ const upload = createRoute({
   request: {
     headers: baseHeader,
     query: z.object({
-      ...written,
+      ...WRITTEN_AS,
       prune: yes.openapi({ description: 'Takes limits out that the file does not name.' }),
       dry_run: yes.openapi({ description: 'Only what it would do.' }),
       backtest: yes.openapi({
@@ -85,7 +85,7 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
       const file = exportLimits(document, {
         version: set ?? NO_SET,
         directory: await directory(),
-        dialect: dialectOf(c.req.valid('query')),
+        dialect: askedDialect(c.req.valid('query')),
       });
       c.header('etag', etagOf(set));
       c.header('content-disposition', `attachment; filename="limits-${edit}.csv"`);
@@ -94,14 +94,18 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
     .openapi(upload, async (c) => {
       const asked = c.req.valid('query');
       const { user } = c.var;
-      const [isDryRun, prune, dialect] = [asked.dry_run === 'yes', asked.prune === 'yes', dialectOf(asked)];
+      const [isDryRun, prune, dialect] = [
+        asked.dry_run === 'yes',
+        asked.prune === 'yes',
+        askedDialect(asked),
+      ];
       const rows = readRows(new Uint8Array(await c.req.arrayBuffer()), dialect);
-      if (!rows.ok) return c.json(refused(rows.problems), 422);
+      if (!rows.ok) return c.json(refusedFile(rows.problems), 422);
       const said = baseOf(c.req.header('if-match'));
       if (rows.version === undefined && said === 'missing' && !isDryRun) return c.json(NO_BASE, 428);
       const matched = said === 'missing' ? undefined : (said.base ?? NO_SET);
       if (rows.version !== undefined && matched !== undefined && matched !== rows.version)
-        return c.json(refused([otherVersion(rows.version, matched)]), 422);
+        return c.json(refusedFile([otherVersion(rows.version, matched)]), 422);
       const inForce = await exportedLimits(desk);
       const base = baseOfFile(rows.version ?? matched, inForce.set);
       const isStale = base !== inForce.set;
@@ -117,7 +121,7 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
         ...{ document: before.document, policy, dialect, prune },
         directory: await directory(),
       });
-      if (!imported.ok) return c.json(refused(imported.problems), 422);
+      if (!imported.ok) return c.json(refusedFile(imported.problems), 422);
       const edit = { kind: 'replace', document: imported.document } as const;
       if (isDryRun) {
         const shown = await read.preview([edit], base, user);
@@ -142,7 +146,7 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
       return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
     });
 
-function dialectOf({
+export function askedDialect({
   dialect,
   decimal,
 }: {
@@ -159,7 +163,7 @@ const otherVersion = (version: string, matched: string): CsvProblem => ({
   message: `the file was exported from set ${version}, and \`If-Match\` says ${matched}; leave one of them out`,
 });
 
-const refused = (problems: readonly CsvProblem[]): ApiError => ({
+export const refusedFile = (problems: readonly CsvProblem[]): ApiError => ({
   ...apiError(
     'invalid',
     'The file cannot be taken as it is: see the problems.',

@@ -35,6 +35,7 @@ import type {
   LimitTable,
   LogItem,
   OpeningEntry,
+  PlanItem,
   ReadOptions,
   RequestItem,
 } from './limit-table.ts';
@@ -134,23 +135,40 @@ export class DynamoLimitTable implements LimitTable {
     return items.map((item) => ({ edit: Number(item[SK]?.S), bytes: item[BYTES]?.B ?? new Uint8Array() }));
   }
 
-  async putRequest(
-    { id, rev, bytes, expiresAtSeconds }: RequestItem,
+  putRequest(item: RequestItem, options: ReadOptions): Promise<boolean> {
+    return this.#putRevision(this.#keys.limitRequest(item.id), item, options);
+  }
+
+  readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
+    return this.#newestRevisions(this.#keys.limitRequest('').pk, max, options);
+  }
+
+  putPlan(item: PlanItem, options: ReadOptions): Promise<boolean> {
+    return this.#putRevision(this.#keys.limitPlan(item.id), item, options);
+  }
+
+  readPlans(max: number, options: ReadOptions): Promise<readonly PlanItem[]> {
+    return this.#newestRevisions(this.#keys.limitPlan('').pk, max, options);
+  }
+
+  async #putRevision(
+    key: Key,
+    { rev, bytes, expiresAtSeconds }: RequestItem,
     options: ReadOptions,
   ): Promise<boolean> {
-    const item = itemAt(this.#keys.limitRequest(id), {
+    const item = itemAt(key, {
       rv: { N: String(rev) },
       [BYTES]: { B: bytes },
       [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
     });
-    const { outcome } = await this.#answered('write a request to', options, (limit) =>
+    const { outcome } = await this.#answered('write a request or plan to', options, (limit) =>
       putItem(this.#table, item, limit, atRev('rv', rev - 1)),
     );
     return outcome === 'written';
   }
 
-  async readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
-    const items = await this.#newest(this.#keys.limitRequest('').pk, undefined, max, options);
+  async #newestRevisions(pk: string, max: number, options: ReadOptions): Promise<readonly RequestItem[]> {
+    const items = await this.#newest(pk, undefined, max, options);
     return items.map((item) => ({
       id: item[SK]?.S ?? '',
       rev: Number(item.rv?.N),

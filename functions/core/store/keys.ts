@@ -112,6 +112,8 @@ export interface LedgerKeys {
   limitLog(edit: number): Key;
   /** `gitlab.example.com@limits#requests`, `r-…`: somebody asks for more. */
   limitRequest(id: string): Key;
+  /** `gitlab.example.com@limits#plans`, `p-…`: a draft of limits for a day to come. */
+  limitPlan(id: string): Key;
   /** `gitlab.example.com@directory`, `pointer`: which version of the directory is live. No part of the books, either. */
   readonly directoryPointer: Key;
   /** `gitlab.example.com@directory#<version>`, `groups/7#000`: beside the other chunks that were written for the version. */
@@ -227,6 +229,7 @@ export function ledgerKeys(instance: string): LedgerKeys {
       pk: `${instance}${LIMITS_PK_SUFFIX}#log`,
       sk: String(edit).padStart(LIMIT_EDIT_DIGITS, '0'),
     }),
+    limitPlan: (id) => ({ pk: `${instance}${LIMITS_PK_SUFFIX}#plans`, sk: id }),
     limitRequest: (id) => ({ pk: `${instance}${LIMITS_PK_SUFFIX}#requests`, sk: id }),
     directoryPointer: { pk: `${instance}${DIRECTORY_PK_SUFFIX}`, sk: 'pointer' },
     directoryChunk: (version, chunk, part) => ({

@@ -11,6 +11,7 @@ import { HistoryPageSchema, LogEntrySchema } from '../../../functions/answers/hi
 import { ExplainedSchema } from '../../../functions/answers/job/model.ts';
 import { MeSchema } from '../../../functions/answers/me/model.ts';
 import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
+import { PlanSummarySchema, PlanViewSchema } from '../../../functions/answers/plans/model.ts';
 import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
 import { list, z } from '../../../functions/answers/reading/schema.ts';
 import { ReconciliationSchema } from '../../../functions/answers/reconciliation/model.ts';
@@ -46,6 +47,8 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   closedMonths: ClosedMonthsSchema,
   statementNumbers: StatementNumbersSchema,
   reconciliation: ReconciliationSchema,
+  plans: list(PlanSummarySchema),
+  plan: PlanViewSchema,
   preview: PreviewSchema,
   backtest: BacktestAnswerSchema,
   history: HistoryPageSchema,

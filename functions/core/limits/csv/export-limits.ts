@@ -65,9 +65,17 @@ function placeCells({ subject }: PlacedEntry, path: string | undefined): Cells {
     : { group_id: group, group_path: path ?? '' };
 }
 
-function fieldOf(text: string, column: CsvColumn, { delimiter, decimal }: CsvDialect): string {
-  const isNumber = (isDecimal(column) || column === 'group_id') && isPlainNumber(text);
-  const told = isDecimal(column) && decimal === ',' ? text.replace('.', ',') : text;
+const fieldOf = (text: string, column: CsvColumn, dialect: CsvDialect): string =>
+  writtenCell(text, isDecimal(column) ? 'decimal' : column === 'group_id' ? 'number' : 'text', dialect);
+
+/** One cell as it is written. */
+export function writtenCell(
+  text: string,
+  content: 'decimal' | 'number' | 'text',
+  { delimiter, decimal }: CsvDialect,
+): string {
+  const isNumber = content !== 'text' && isPlainNumber(text);
+  const told = content === 'decimal' && decimal === ',' ? text.replace('.', ',') : text;
   const cell = isNumber ? told : cellOfText(told);
   const quotes = cell.includes(delimiter) || /["\r\n]|^\s|\s$/.test(cell);
   return quotes ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -40,8 +40,9 @@ const ROW_CHARACTERS_MAX = 16_384;
 /**
  * The rows of a file, and the set it was exported from (`version`; undefined: it does not say). RFC 4180 with any line
  * breaks; UTF-8 with or without a byte order mark, UTF-16 or Windows-1252. Nothing is known of limits here.
+ * @param besides - columns that stand there to be looked at, and are passed over
  */
-export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
+export function readRows(file: Uint8Array, dialect: CsvDialect, besides: readonly string[] = []): CsvRows {
   if (file.length > CSV_BYTES_MAX)
     return refused(0, `has ${file.length} bytes; expected at most ${CSV_BYTES_MAX}`);
   const found = fileText(file);
@@ -53,7 +54,7 @@ export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
   const { delimiter = dialect.delimiter, notes } = found;
   const records = recordsOf(found, delimiter);
   if (!records.ok) return records;
-  const [header, ...body] = records.value;
+  const [header, ...body] = withoutColumns(records.value, besides);
   if (header === undefined) return refused(0, 'is empty; expected a header and a row for each limit');
   const problems: CsvProblem[] = [];
   const columns = readHeader(header, problems);
@@ -106,6 +107,14 @@ const MISTAKES: Readonly<Partial<Record<CsvErrorCode, string>>> = {
   INVALID_OPENING_QUOTE: STRAY_QUOTE,
   CSV_MAX_RECORD_SIZE: `is longer than ${ROW_CHARACTERS_MAX} characters; does a cell above it lack its closing quote?`,
 };
+
+function withoutColumns(records: readonly CsvRecord[], names: readonly string[]): readonly CsvRecord[] {
+  const [header] = records;
+  const left = new Set(
+    header?.fields.flatMap((field, index) => (names.includes(textOfCell(field.trim())) ? [index] : [])),
+  );
+  return records.map(({ line, fields }) => ({ line, fields: fields.filter((_, index) => !left.has(index)) }));
+}
 
 function readHeader({ line, fields }: CsvRecord, problems: CsvProblem[]): readonly (CsvColumn | undefined)[] {
   const names = fields.map((field) => textOfCell(field.trim()));

@@ -1,3 +1,4 @@
+import { planDesk } from '../plans/desk-plans.ts';
 import { type ApplyContext, applyEdits } from './apply-edits.ts';
 import { requestedEdits } from './approval/decide-edits.ts';
 import { toApprove } from './approval/to-approve.ts';
@@ -49,6 +50,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
     },
     requested: (id) => requestedEdits(id, using),
     decide: (id, verdict, by) => decideRequest(id, verdict, by, using),
+    ...planDesk({ deps, reads }),
     breakGlasses: () => breakGlassStates(deps, reads),
   };
 }

@@ -79,6 +79,9 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['closed months', '/statements'],
   ['a closed month', '/statements/2026-09?group=101'],
   ['the break-glass list', '/break-glass'],
+  ['the plans', '/plans'],
+  ['a plan', '/plans/p-1'],
+  ['adopting a plan', '/plans/p-1/adoption'],
   ['the file', '/import'],
   ['going anywhere', '/go', 'dev'],
   ['the history', '/history'],
@@ -99,6 +102,7 @@ const EMPTY_PLACES = [
   '/reports',
   '/requests',
   '/statements',
+  '/plans',
   '/break-glass',
   '/history',
 ].map((path) => [`${path} without anything in it`, path, 'fiona', 'empty'] as const);
