@@ -27,7 +27,7 @@ export async function consoleFigures(): Promise<readonly Figure[]> {
   const paged = await ratioOfRounds(ROUNDS, many.timed, few.timed);
   return [
     {
-      name: `console: requests to the table for the first page of ${MANY} groups`,
+      name: `console: requests to the table for the first page of ${MANY} groups, nobody keeps copies`,
       value: first,
       must: { atMost: 235 },
       unit: 'tx',
@@ -35,7 +35,7 @@ export async function consoleFigures(): Promise<readonly Figure[]> {
       note: 'counters of all budgets and of their period before, a hundred a request; once a minute for all viewers of a process',
     },
     {
-      name: `console: requests to the table for the next page of ${MANY} groups`,
+      name: `console: requests to the table for the next page of ${MANY} groups, nobody keeps copies`,
       value: next,
       must: { atMost: 30 },
       unit: 'tx',
