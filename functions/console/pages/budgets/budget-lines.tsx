@@ -11,7 +11,7 @@ import {
   nextAlertText,
   onlyWatches,
 } from '../parts/limit-words.ts';
-import { address, pathMarkup, subjectHref } from '../parts/links.tsx';
+import { address, limitEditLink, pathMarkup, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { bare, modeTag, type PageFormat, percent } from '../parts/page-format.tsx';
 import { runsOut } from '../parts/run-out.tsx';
@@ -28,15 +28,15 @@ const COLUMNS: readonly TableColumn[] = [
 ];
 
 /** One line a limit: a bar, and beside it the same as text. */
-export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat): Markup => (
+export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, mayEdit: boolean): Markup => (
   <Table label="Limits" caption="Limits and how they stand" columns={COLUMNS}>
     <tbody>
-      {rows.map((row) => (row.each === undefined ? limitLine(row, telling) : capLine(row, telling)))}
+      {rows.map((row) => (row.each === undefined ? limitLine(row, telling, mayEdit) : capLine(row, telling)))}
     </tbody>
   </Table>
 );
 
-function limitLine(row: BudgetRow, telling: PageFormat): Markup {
+function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Markup {
   const { settled, held, unit, forecast, zone } = row;
   const limit = row.amount === 'unlimited' ? undefined : row.amount;
   const alert = nextAlertText(row);
@@ -51,7 +51,11 @@ function limitLine(row: BudgetRow, telling: PageFormat): Markup {
       <td class="n wide">{limit === undefined ? '–' : percent(settled + held, limit)}</td>
       <td class="n wide">{bare(settled, unit)}</td>
       <td class="n wide">{bare(held, unit)}</td>
-      <td class="n wide">{limitAmountWords(row, telling)}</td>
+      <td class="n wide">
+        {mayEdit && row.byDefault !== true
+          ? limitEditLink(row.subject, row.id, limitAmountWords(row, telling))
+          : limitAmountWords(row, telling)}
+      </td>
       <td class={`n ${leftClass(row)}`} data-l={(row.left ?? 0) >= 0 ? 'left' : undefined}>
         {leftText(row, telling)}
       </td>

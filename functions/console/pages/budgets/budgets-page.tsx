@@ -1,6 +1,7 @@
 import type { Budgets, BudgetsQuery } from '../../../answers/budgets/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
+import { mayOpen } from '../page-access.ts';
 import { BAR_KEY } from '../parts/bar.tsx';
 import { Tabs } from '../parts/budget-tabs.tsx';
 import { PageLinks } from '../parts/layout.tsx';
@@ -45,7 +46,7 @@ export const budgetsPage = (
       ) : (
         <>
           {BAR_KEY}
-          {budgetLines(budgets.rows, telling)}
+          {budgetLines(budgets.rows, telling, mayOpen('GET /edit', user.roles))}
           {pages(budgets, asked)}
         </>
       )}

@@ -71,6 +71,7 @@ export function overviewPage(user: User, shown: OverviewShown, telling: PageForm
             {groupTable(overview.rows, 'Groups and their budgets', telling, {
               tree: (id) => address('/', { under: id, sort: asked.sort }),
               sum: overview.sum,
+              mayEdit: mayOpen('GET /edit', user.roles),
             })}
             {pages(overview, asked)}
           </>

@@ -3,7 +3,7 @@ import type { GroupSum, UsedInMonth } from '../../../core/usage/index.ts';
 import { Bar } from './bar.tsx';
 import { Table, type TableColumn } from './layout.tsx';
 import { leftClass, leftText, limitAmountWords, onlyWatches } from './limit-words.ts';
-import { pathMarkup, subjectHref, subjectLink } from './links.tsx';
+import { limitEditLink, pathMarkup, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { bare, modeTag, type PageFormat, pageAmount, pageCount, percent } from './page-format.tsx';
 import { runsOut } from './run-out.tsx';
@@ -13,6 +13,8 @@ interface GroupTableParts {
   readonly tree?: (groupId: number) => string;
   /** Set for the groups right below one: adds a column of this month, whose rows and rest come to what the group used. */
   readonly sum?: GroupSum | undefined;
+  /** Limits lead to the form that changes them. @default false */
+  readonly mayEdit?: boolean;
 }
 
 /** One line a group: a bar, and beside it the same as text. */
@@ -20,11 +22,11 @@ export const groupTable = (
   rows: readonly GroupRow[],
   caption: string,
   telling: PageFormat,
-  { tree, sum }: GroupTableParts = {},
+  parts: GroupTableParts = {},
 ): Markup => (
-  <Table label={caption} columns={[...COLUMNS, ...(sum === undefined ? [] : [MONTH])]}>
-    <tbody>{rows.map((row) => groupLine(row, telling, tree, sum !== undefined))}</tbody>
-    {sumRows(rows, sum)}
+  <Table label={caption} columns={[...COLUMNS, ...(parts.sum === undefined ? [] : [MONTH])]}>
+    <tbody>{rows.map((row) => groupLine(row, telling, parts))}</tbody>
+    {sumRows(rows, parts.sum)}
   </Table>
 );
 
@@ -81,13 +83,8 @@ const monthCell = (used: UsedInMonth): Markup => (
 
 const micros = ({ settledMicros, heldMicros }: UsedInMonth): number => settledMicros + heldMicros;
 
-function groupLine(
-  row: GroupRow,
-  telling: PageFormat,
-  tree: GroupTableParts['tree'],
-  hasMonth: boolean,
-): Markup {
-  const month = hasMonth ? monthCell(row.metered) : '';
+function groupLine(row: GroupRow, telling: PageFormat, { tree, mayEdit, sum }: GroupTableParts): Markup {
+  const month = sum === undefined ? '' : monthCell(row.metered);
   const below =
     tree !== undefined && row.groupId !== undefined && row.children > 0 ? (
       <small>
@@ -126,7 +123,11 @@ function groupLine(
       <td class="n wide">{limit === undefined ? '–' : percent(settled + held, limit)}</td>
       <td class="n wide">{bare(settled, unit)}</td>
       <td class="n wide">{bare(held, unit)}</td>
-      <td class="n wide">{limitAmountWords(budget, telling)}</td>
+      <td class="n wide">
+        {mayEdit === true && budget.byDefault !== true
+          ? limitEditLink(row.subject, budget.id, limitAmountWords(budget, telling))
+          : limitAmountWords(budget, telling)}
+      </td>
       <td class={`n ${leftClass(budget)}`} data-l={(budget.left ?? 0) >= 0 ? 'left' : undefined}>
         {leftText(budget, telling)}
       </td>

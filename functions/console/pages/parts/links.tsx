@@ -38,6 +38,14 @@ export function address(
   return text === '' ? path : `${path}?${text}`;
 }
 
+/** To the form that changes a limit. */
+export const limitEditLink = (subject: string, limit: string, amount: Markup | string): Markup => (
+  <a href={address('/edit', { kind: 'set', subject, limit })}>
+    {amount}
+    <span class="hidden">, change it</span>
+  </a>
+);
+
 const MAIL = /^[^\s@,;?&]+@[^\s@,;?&]+\.[^\s@,;?&]+$/;
 
 export const isMail = (contact: string | undefined): contact is string =>

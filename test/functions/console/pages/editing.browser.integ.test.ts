@@ -190,6 +190,26 @@ test('a request is approved within two clicks: from the list in two, from its li
   }
 });
 
+test.each([
+  ['the first page', '/'],
+  ['the list of every limit', '/budgets'],
+])(
+  'from %s a limit is raised by a fifth in three clicks, after a look at what that does',
+  async (_, path) => {
+    const page = await as('fiona', path);
+    const row = page
+      .getByRole('row')
+      .filter({ has: page.getByRole('link', { name: 'acme/payments', exact: true }) });
+    await row.getByRole('link', { name: /, change it$/ }).click();
+    await page.getByLabel('Limit', { exact: true }).fill('+20%');
+    await page.getByLabel('Why').fill('Release week');
+    await page.getByRole('button', { name: 'See what it does' }).click();
+    expect(await page.getByRole('main').textContent()).toContain('600.00 EUR');
+    await save(page);
+    expect(await amountNow()).toBe(600);
+  },
+);
+
 test('a closed month is found and sent within three clicks from the first page', async () => {
   const page = await as('fiona', '/');
   await page.getByRole('link', { name: 'Statements' }).click();
