@@ -128,6 +128,15 @@ export function eachRow(bytes: Uint8Array, visit: (id: number, sum: SheetSum) =>
   }
 }
 
-/** Neighbours mostly have the same figures. */
-const placesIn = (mask: number): readonly number[] =>
-  FIGURES.flatMap((_, place) => ((mask & (1 << place)) === 0 ? [] : [place]));
+/** At most as many as there are masks, and those that occur are few. */
+const placesByMask = new Map<number, readonly number[]>();
+
+/** Asked for each row whose figures are others than those of the row before. */
+function placesIn(mask: number): readonly number[] {
+  const known = placesByMask.get(mask);
+  if (known !== undefined) return known;
+  const places = FIGURES.flatMap((_, place) => ((mask & (1 << place)) === 0 ? [] : [place]));
+  // A mask beyond the figures is a newer program's, or no mask.
+  if (mask < 1 << FIGURES.length) placesByMask.set(mask, places);
+  return places;
+}
