@@ -19,8 +19,15 @@ export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
   month: 'month',
 };
 
+interface FormShown {
+  /** What the rows of the report are. */
+  readonly by: SpendKey | undefined;
+  /** The report is of the whole GitLab: only there classes are counted. */
+  readonly isOfAll: boolean;
+}
+
 /** Which period, of whom, by what. Two days go before the period that is chosen. */
-export const reportForm = (asked: SpendQuery, shown: SpendKey | undefined): Markup => (
+export const reportForm = (asked: SpendQuery, { by, isOfAll }: FormShown): Markup => (
   <form class="filters" method="get" action="/reports" role="search">
     <label>
       Period
@@ -53,11 +60,13 @@ export const reportForm = (asked: SpendQuery, shown: SpendKey | undefined): Mark
       By
       <select name="by">
         <option value="">the next level</option>
-        {Object.entries(KEY_TEXTS).map(([value, text]) => (
-          <option value={value} selected={asked.by !== undefined && value === shown}>
-            {text}
-          </option>
-        ))}
+        {Object.entries(KEY_TEXTS)
+          .filter(([value]) => value !== 'class' || isOfAll)
+          .map(([value, text]) => (
+            <option value={value} selected={asked.by !== undefined && value === by}>
+              {text}
+            </option>
+          ))}
       </select>
     </label>
     <label>

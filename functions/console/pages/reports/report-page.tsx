@@ -24,7 +24,11 @@ export const reportPage = (user: User, { asked, answer }: ReportShown, telling: 
         <p>{answer.outcome === 'reported' ? aboutText(answer.report, telling) : ABOUT}</p>
       </div>
     </div>
-    {reportForm(asked, answer.outcome === 'reported' ? answer.report.by : undefined)}
+    {reportForm(asked, {
+      by: answer.outcome === 'reported' ? answer.report.by : undefined,
+      isOfAll:
+        (user.roles.finance || user.roles.admin) && asked.group === undefined && asked.project === undefined,
+    })}
     {answerPart(asked, answer, telling)}
   </ConsolePage>
 );
