@@ -94,7 +94,8 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
   const nowMs = systemClock.nowMs();
   const visit = recordVisit(nowMs, {
     mend: async (records) => {
-      await mendUsage(records, await mendDeps());
+      const { changed: mended, failed } = await mendUsage(records, await mendDeps());
+      return { jobs: records.length, mended, failed };
     },
     replaceUserIds: async (jobIds) => {
       const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
@@ -109,8 +110,8 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
     passes: dynamoRecountPasses({ ...table, nowMs: systemClock.nowMs }),
     isDue: (last) => isRecountDue(last, { doubtedAtMs, nowMs }),
-    onOver: async (found, { startedAtMs }) => {
-      const report = await tellDrift(found, startedAtMs, {
+    onOver: async (found, { startedAtMs, usage }) => {
+      const report = await tellDrift({ ...found, ...(usage && { usage }) }, startedAtMs, {
         outcomes: dynamoRecountOutcomes(table),
         log: consoleLog,
       });

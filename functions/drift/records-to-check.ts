@@ -4,6 +4,7 @@ import {
   MENDED_MS,
   namesNeedlessly,
   type RecordVisit,
+  type UsageLook,
 } from '../core/ledger/index.ts';
 
 /** Some 1 KB each. */
@@ -11,7 +12,7 @@ const RECORDS_MAX = 20_000;
 
 interface VisitWork {
   /** Records of jobs that were decided or ended lately. */
-  readonly mend: (recent: readonly JobRecord[]) => Promise<void>;
+  readonly mend: (recent: readonly JobRecord[]) => Promise<UsageLook>;
   /** Ids of jobs whose records name a user and need not any more. */
   readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
   readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
@@ -34,9 +35,10 @@ export function recordVisit(nowMs: number, { mend, replaceUserIds, keepCounters 
     async work() {
       const [records, jobIds, met] = [recent, aged, counters];
       [recent, aged, counters] = [[], [], []];
-      if (records.length > 0) await mend(records);
+      const usage = records.length > 0 ? await mend(records) : undefined;
       if (jobIds.length > 0) await replaceUserIds(jobIds);
       if (met.length > 0) await keepCounters(met);
+      return usage;
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   type RecountOutcome,
   type RecountOutcomes,
   recountOutcome,
+  type UsageLook,
 } from '../core/ledger/index.ts';
 
 interface TellDriftDeps {
@@ -37,7 +38,7 @@ const LINES_MAX = 20;
  * @param recountedAtMs - Unix ms, when the recount began
  */
 export async function tellDrift(
-  found: Omit<RebuildReport, 'repaired'>,
+  found: Omit<RebuildReport, 'repaired'> & { readonly usage?: UsageLook },
   recountedAtMs: number,
   { outcomes, log }: TellDriftDeps,
 ): Promise<DriftReport> {
@@ -56,7 +57,7 @@ export async function tellDrift(
   if (unclosed > 0) log.warn('periods not closed yet', { periods: unclosed });
   if (drift.length > 0) log.error('drift: look with `tollgate rebuild`', report);
   else if (passedOver === 0) log.info('no drift', report);
-  await note(recountOutcome({ drift, unproven }, recountedAtMs), outcomes, log);
+  await note(recountOutcome({ drift, unproven }, recountedAtMs, found.usage), outcomes, log);
   return report;
 }
 

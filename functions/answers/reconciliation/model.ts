@@ -19,6 +19,13 @@ export const ReconciliationSchema = z
       }),
     ).openapi({ description: 'Those the reader sees, at most 20.' }),
     unlisted: count('How many more differ.'),
+    usage: maybe(
+      z.object({
+        jobs: count('Jobs of the last nine days that were looked at.'),
+        mended: count('Of these, jobs that usage lacked or had otherwise, and has now.'),
+        failed: count('Of these, jobs that could not be looked at.'),
+      }),
+    ).openapi({ description: 'Of the whole GitLab, for those who see it all.' }),
     text: text('For people: one sentence or two, with times in the deployment’s zone.'),
   })
   .openapi('Reconciliation', {

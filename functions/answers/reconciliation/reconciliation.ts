@@ -1,7 +1,8 @@
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
-import type { RecountOutcome } from '../../core/ledger/index.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { RecountOutcome, UsageLook } from '../../core/ledger/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
@@ -34,14 +35,16 @@ export function reconciliationOf(reading: ReadContext): (viewer: Viewer) => Prom
     const differing = rows.slice(0, LISTED_MAX);
     // What is not listed may be anybody's: nobody is told that all is well.
     const unlisted = rows.length - differing.length + outcome.unlisted;
+    const usage = scope.seesAll ? outcome.usage : undefined;
+    const base = { checkedAtMs, differing, unlisted, ...withoutAbsent({ usage }) };
     const when = `checked ${instantText(checkedAtMs, reading.zone)}`;
     const [first] = differing;
     if (first === undefined && unlisted === 0)
-      return { state: 'agrees', checkedAtMs, differing, unlisted, text: `Counters = statements, ${when}.` };
+      return { ...base, state: 'agrees', text: `${equalText(outcome.usage)}, ${when}.${mendedText(usage)}` };
     const count = differing.length + unlisted;
     const text = `${count} ${count === 1 ? 'counter differs' : 'counters differ'} from the jobs that statements are made of, ${when}.`;
     const example = first === undefined ? '' : ` ${await exampleText(first)}`;
-    return { state: 'differs', checkedAtMs, differing, unlisted, text: `${text}${example}` };
+    return { ...base, state: 'differs', text: `${text}${example}` };
   };
 
   async function exampleText(row: Reconciliation['differing'][number]): Promise<string> {
@@ -52,6 +55,18 @@ export function reconciliationOf(reading: ReadContext): (viewer: Viewer) => Prom
       unit === undefined ? '' : ` ${amountText(beyond, unit, reading.policy.currency, 'nearest')}`;
     return `${row.path}, ${row.limit} ${row.period}: the counter has${amount} ${row.beyond > 0 ? 'more' : 'less'} than its jobs make.`;
   }
+}
+
+/** Usage that could not be looked at, or was not, is no part of it. */
+const equalText = (usage: UsageLook | undefined): string =>
+  usage === undefined || usage.failed > 0 ? 'Counters = statements' : 'Counters = usage = statements';
+
+function mendedText(usage: UsageLook | undefined): string {
+  if (usage === undefined || usage.mended + usage.failed === 0) return '';
+  const jobs = (count: number): string => `${count} ${count === 1 ? 'job' : 'jobs'}`;
+  const mended = usage.mended === 0 ? '' : ` Usage lacked ${jobs(usage.mended)}, and has them now.`;
+  const failed = usage.failed === 0 ? '' : ` Usage of ${jobs(usage.failed)} could not be looked at.`;
+  return `${mended}${failed}`;
 }
 
 const UNCHECKED: Reconciliation = {

@@ -72,7 +72,13 @@ export {
   type RecountOutcomes,
   recountOutcome,
 } from './recount-outcome.ts';
-export { type LastRecount, type RecordVisit, type RecountPassStore, recountOn } from './recount-pass.ts';
+export {
+  type LastRecount,
+  type RecordVisit,
+  type RecountPassStore,
+  recountOn,
+  type UsageLook,
+} from './recount-pass.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { isAwaited, isReserved } from './reservation.ts';
 export { expiring, recordExpiresAtSeconds } from './retention.ts';

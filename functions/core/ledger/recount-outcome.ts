@@ -2,6 +2,7 @@ import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 import type { RebuildReport } from './ledger.ts';
+import type { UsageLook } from './recount-pass.ts';
 
 /** From the beginning of one recount to the next one's, while every check of a quarter of an hour finds the books right. */
 export const RECOUNT_EVERY_MS = 7 * DAY_MS;
@@ -19,6 +20,8 @@ export interface RecountOutcome {
   readonly drifting: readonly DriftingCounter[];
   /** How many more drift than are listed. */
   readonly unlisted: number;
+  /** Absent: an older program recounted, or nobody looked at usage. */
+  readonly usage?: UsageLook;
 }
 
 interface DriftingCounter {
@@ -42,6 +45,7 @@ const DRIFTING_KEPT_MAX = 500;
 export function recountOutcome(
   { drift, unproven }: Pick<RebuildReport, 'drift' | 'unproven'>,
   recountedAtMs: number,
+  usage?: UsageLook,
 ): RecountOutcome {
   const all = [...drift, ...unproven];
   return {
@@ -52,12 +56,14 @@ export function recountOutcome(
       recounted: recount.committed,
     })),
     unlisted: Math.max(0, all.length - DRIFTING_KEPT_MAX),
+    ...(usage !== undefined && { usage }),
   };
 }
 
 const RECOUNTED_AT = 'at';
 const UNLISTED = 'ul';
 const DRIFTING = 'dc';
+const USAGE = 'us';
 const SUBJECT = 's';
 const LIMIT = 'l';
 const PERIOD = 'p';
@@ -80,6 +86,7 @@ export function dynamoRecountOutcomes({ table, instance }: InstanceTable): Recou
 const encode = (outcome: RecountOutcome): Item => ({
   [RECOUNTED_AT]: { N: String(outcome.recountedAtMs) },
   [UNLISTED]: { N: String(outcome.unlisted) },
+  ...(outcome.usage !== undefined && { [USAGE]: { S: JSON.stringify(outcome.usage) } }),
   [DRIFTING]: {
     L: outcome.drifting.map(({ key, committed, recounted }) => ({
       M: {
@@ -96,6 +103,7 @@ const encode = (outcome: RecountOutcome): Item => ({
 const decode = (item: Item): RecountOutcome => ({
   recountedAtMs: Number(item[RECOUNTED_AT]?.N ?? 0),
   unlisted: Number(item[UNLISTED]?.N ?? 0),
+  ...(item[USAGE]?.S !== undefined && { usage: JSON.parse(item[USAGE].S) as UsageLook }),
   drifting: (item[DRIFTING]?.L ?? []).map(
     ({ M = {} }): DriftingCounter => ({
       key: { subject: M[SUBJECT]?.S ?? '', limit: M[LIMIT]?.S ?? '', period: M[PERIOD]?.S ?? '' },

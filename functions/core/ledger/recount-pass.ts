@@ -28,6 +28,18 @@ export interface RecountPass {
   /** Of the first pass; the second one counts only these. */
   readonly suspects: readonly SuspectCounter[];
   readonly found: Found;
+  /** Of the jobs that were looked at on the way; absent: nobody looked. */
+  readonly usage?: UsageLook;
+}
+
+/** What a recount found of usage: it is added up from the same records by another way. */
+export interface UsageLook {
+  /** Jobs that were decided or ended lately. */
+  readonly jobs: number;
+  /** Of these, jobs that usage lacked, or had otherwise, and has now. */
+  readonly mended: number;
+  /** Of these, jobs that could not be looked at in time. */
+  readonly failed: number;
 }
 
 /** The counters whose hash leaves this remainder. */
@@ -70,7 +82,7 @@ export interface RecordVisit {
   /** Whether it has enough for one round. */
   isFull(): boolean;
   /** At the end of each round; after a run that was killed the same records may come again. */
-  work(): Promise<void>;
+  work(): Promise<UsageLook | undefined>;
 }
 
 interface RecountOnDeps extends AttemptDeps {
@@ -142,12 +154,21 @@ const begun = (
 async function nextRound(pass: RecountPass, deadlineMs: number, deps: RecountOnDeps): Promise<RecountPass> {
   const round = new Round(pass, deps);
   await round.read(Math.min(deadlineMs, deps.clock.monotonicMs() + (deps.roundMs ?? ROUND_MS)));
-  await deps.visit?.work();
-  const read = round.standing();
+  const usage = sumOfLooks(pass.usage, await deps.visit?.work());
+  const read = { ...round.standing(), ...(usage !== undefined && { usage }) };
   if (read.segments.some(({ done }) => !done)) return read;
   return read.phase === 'first'
     ? afterFirst(read, round.sums.result(), deps)
     : afterSecond(read, round.sums.result(), deps);
+}
+
+function sumOfLooks(before: UsageLook | undefined, now: UsageLook | undefined): UsageLook | undefined {
+  if (before === undefined || now === undefined) return before ?? now;
+  return {
+    jobs: before.jobs + now.jobs,
+    mended: before.mended + now.mended,
+    failed: before.failed + now.failed,
+  };
 }
 
 /** Reads every segment on, page by page, until its time is over or there is nothing left. */
@@ -275,7 +296,11 @@ async function afterSecond(pass: RecountPass, second: Recount, deps: RecountOnDe
 
 function nextShare(pass: RecountPass, found: Found, deps: RecountOnDeps): RecountPass {
   const [share, ...waiting] = pass.waiting;
-  if (share !== undefined) return begun(share, waiting, pass.startedAtMs, found, deps);
+  if (share !== undefined)
+    return {
+      ...begun(share, waiting, pass.startedAtMs, found, deps),
+      ...(pass.usage !== undefined && { usage: pass.usage }),
+    };
   return { ...pass, phase: 'over', segments: [], sums: NOTHING, suspects: [], found };
 }
 

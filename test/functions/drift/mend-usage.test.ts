@@ -33,6 +33,7 @@ test('usage that the stream lost is counted by the night, once, and what it deli
     const visit = recordVisit(clock.nowMs(), {
       mend: async (records) => {
         mended = await mendUsage(records, deps);
+        return { jobs: mended.records, mended: mended.changed, failed: mended.failed };
       },
       replaceUserIds: async () => {},
       keepCounters: async () => {},

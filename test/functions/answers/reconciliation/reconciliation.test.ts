@@ -44,6 +44,31 @@ test('books that agree say since when', async () => {
   });
 });
 
+test.each([
+  {
+    usage: { jobs: 40, mended: 0, failed: 0 },
+    says: /^Counters = usage = statements, checked [^.]*2026[^.]*\.$/,
+  },
+  {
+    usage: { jobs: 40, mended: 3, failed: 0 },
+    says: /^Counters = usage = statements, .* Usage lacked 3 jobs, and has them now\.$/,
+  },
+  {
+    usage: { jobs: 40, mended: 0, failed: 1 },
+    says: /^Counters = statements, .* Usage of 1 job could not be looked at\.$/,
+  },
+])('usage is in it where its jobs were looked at: $usage', async ({ usage, says }) => {
+  const told = await badge({ ...at, drifting: [], usage });
+  expect(told).toMatchObject({ state: 'agrees', usage });
+  expect(told.text).toMatch(says);
+});
+
+test('who sees one group is not told how many jobs the whole GitLab has', async () => {
+  const told = await badge({ ...at, drifting: [], usage: { jobs: 40, mended: 3, failed: 0 } }, 'viewer');
+  expect(told.usage).toBeUndefined();
+  expect(told.text).toMatch(/^Counters = usage = statements, checked [^.]*\.$/);
+});
+
 test('a counter that differs is named, with by how much', async () => {
   expect(
     await badge({ ...at, drifting: [drift('group/101', 1_200_000), drift('group/200', -1)] }),

@@ -52,7 +52,7 @@ test('every page says at its foot whether the books agree, and comes without tha
   for (const path of ['/', '/groups/101', '/requests', '/history', '/no-such-page'])
     expect([path, await (await app.request(path)).text()]).toEqual([
       path,
-      expect.stringContaining('<footer><p>Counters = statements, checked'),
+      expect.stringContaining('<footer><p>Counters = usage = statements, checked'),
     ]);
   const without = pagesApp('full', { read: { ...fakeRead('full', fakeDesk()), reconciliation: gone } });
   const answer = await without.app.request('/');

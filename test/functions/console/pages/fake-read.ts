@@ -90,7 +90,7 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
       return rows.map((row, index) => ({ ...row, number: 9 - index, month: '2026-10', sha256: 'ab' }));
     },
     async reconciliation() {
-      const text = 'Counters = statements, checked 21 Nov 2026 02:23 UTC.';
+      const text = 'Counters = usage = statements, checked 21 Nov 2026 02:23 UTC.';
       return { state: 'agrees', checkedAtMs: NOW_MS, differing: [], unlisted: 0, text };
     },
     async budgets({ search, cursor, max = 50 }, viewer) {

@@ -11,6 +11,7 @@ import {
   type RecountPass,
   type RecountPassStore,
   recountOn,
+  type UsageLook,
 } from '../../../../functions/core/ledger/recount-pass.ts';
 import type { SegmentAsk } from '../../../../functions/core/ledger/store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -80,7 +81,12 @@ interface RecountOptions {
 async function recounted(
   { clock, store }: Awaited<ReturnType<typeof books>>,
   { segments = 3, countersMax = 1_000, dies = () => false, onPage, see = () => {} }: RecountOptions = {},
-): Promise<{ readonly found: Found; readonly runs: number; readonly pages: readonly SegmentAsk[] }> {
+): Promise<{
+  readonly found: Found;
+  readonly runs: number;
+  readonly pages: readonly SegmentAsk[];
+  readonly usage: UsageLook | undefined;
+}> {
   const table = new MemoryTable();
   const pages: SegmentAsk[] = [];
   const orDie = (): void => {
@@ -115,6 +121,8 @@ async function recounted(
   });
   const startedMs = clock.nowMs();
   let found: Found | undefined;
+  let usage: UsageLook | undefined;
+  let met = 0;
   for (let runs = 1; runs < 20_000; runs += 1) {
     try {
       const outcome = await recountOn(clock.monotonicMs() + 1, {
@@ -130,12 +138,24 @@ async function recounted(
         roundMs: 0,
         passes: passes(),
         isDue: (last) => last === undefined || last.startedAtMs < startedMs,
-        visit: { see, isFull: () => false, work: async () => {} },
-        onOver: async (over) => {
+        visit: {
+          see: (record) => {
+            met += 1;
+            see(record);
+          },
+          isFull: () => false,
+          work: async () => {
+            const look = { jobs: met, mended: met % 2, failed: 0 };
+            met = 0;
+            return look.jobs === 0 ? undefined : look;
+          },
+        },
+        onOver: async (over, pass) => {
           found = over;
+          usage = pass.usage;
         },
       });
-      if (outcome === 'over' && found !== undefined) return { found, runs, pages };
+      if (outcome === 'over' && found !== undefined) return { found, runs, pages, usage };
     } catch (error) {
       if (!(error instanceof Error) || error.message !== 'killed') throw error;
     }
@@ -160,8 +180,9 @@ test('in runs it finds what one recount finds, and every record is shown once', 
   for (const wrong of [[], [2, 5]]) {
     const seen: number[] = [];
     const house = await books(wrong);
-    const { found, runs } = await recounted(house, { see: ({ jobId }) => seen.push(jobId) });
+    const { found, runs, usage } = await recounted(house, { see: ({ jobId }) => seen.push(jobId) });
     expect(sorted(found)).toEqual(await undisturbed(wrong));
+    expect(usage).toMatchObject({ jobs: seen.length, failed: 0 });
     expect(found.drift.map(({ key }) => key.subject).sort()).toEqual(wrong.map((group) => `group/${group}`));
     expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 3 * GROUPS }, (_, index) => index + 1));
     expect(runs).toBe(1);

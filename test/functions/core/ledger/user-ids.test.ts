@@ -41,7 +41,7 @@ function books() {
     store.collectGarbage();
     let names = { replaced: 0, left: 0 };
     const visit = recordVisit(clock.nowMs(), {
-      mend: async () => {},
+      mend: async ({ length }) => ({ jobs: length, mended: 0, failed: 0 }),
       keepCounters: async () => {},
       replaceUserIds: async (jobIds) => {
         names = await replaceUserIds(jobIds, Number.POSITIVE_INFINITY, { store, keys: fixedKeys, clock });
