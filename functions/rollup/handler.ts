@@ -26,6 +26,7 @@ import {
 } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readRollupConfig } from './config.ts';
+import { dailyUseOf } from './daily-use.ts';
 
 const config = readRollupConfig(process.env);
 const table = deployedTable(config, process.env);
@@ -38,6 +39,7 @@ const { packed, limitsFor, directoryFor } = deployedRules({
   log: consoleLog,
 });
 const { policy } = packed;
+const store = new DynamoRollupStore(table);
 /** As far as the batch under way needs it: Lambda gives a process one at a time. */
 let { directory } = packed;
 
@@ -59,6 +61,7 @@ function tellOwners(topicArn: string): OnTransitions {
     currency: policy.currency,
     log: consoleLog,
     consoleUrl: config.consoleUrl,
+    usageOf: dailyUseOf({ store, zone: config.zone, clock: systemClock }),
   };
   return (steps) => announceCrossings(steps, telling);
 }
@@ -66,7 +69,7 @@ function tellOwners(topicArn: string): OnTransitions {
 const objects = config.export && s3Objects(config.export);
 
 const deps: RollUpDeps = {
-  store: new DynamoRollupStore(table),
+  store,
   sums: dynamoSumLog(table),
   keys: ledgerKeys(config.gitlabInstance),
   clock: systemClock,
