@@ -104,7 +104,7 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
       });
       consoleLog.info('user ids replaced', { ...names });
     },
-    keepCounters: (counters) => addToCounterSheet(counters, { sheets }),
+    keepCounters: (counters) => addToCounterSheet(counters, { sheets, clock: systemClock }),
   });
   return recountOn(startMs + READS_UNTIL_MS, {
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },

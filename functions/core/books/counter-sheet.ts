@@ -78,6 +78,7 @@ type PackedCounters = readonly (readonly [string, string, readonly PackedCounter
 export function withCounters(
   before: ReadonlyMap<string, Counter>,
   read: readonly Counter[],
+  countersMax = COUNTERS_MAX,
 ): ReadonlyMap<string, Counter> | undefined {
   const all = new Map(before);
   for (const counter of read) {
@@ -90,7 +91,7 @@ export function withCounters(
     const latest = counters.sort((a, b) => (a.key.period < b.key.period ? 1 : -1));
     for (const { key } of latest.slice(PERIODS_KEPT)) all.delete(counterName(key));
   }
-  return all.size > COUNTERS_MAX ? undefined : all;
+  return all.size > countersMax ? undefined : all;
 }
 
 export function dynamoCounterSheet({

@@ -1,8 +1,8 @@
 /** Keeps the sheet of counters: after each check of the second sums, and while a recount meets every counter. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Counter, EPOCH_MS, epochAt, isSummed, type LedgerStore } from '../ledger/index.ts';
-import { type InstanceTable, ledgerKeys } from '../store/index.ts';
-import { type CounterSheetStore, withCounters } from './counter-sheet.ts';
+import { type InstanceTable, LedgerError, ledgerKeys } from '../store/index.ts';
+import { type CounterSheet, type CounterSheetStore, withCounters } from './counter-sheet.ts';
 import type { SumLog } from './sum-log.ts';
 
 interface KeepSheetDeps extends Pick<InstanceTable, 'instance'> {
@@ -10,6 +10,8 @@ interface KeepSheetDeps extends Pick<InstanceTable, 'instance'> {
   readonly log: Pick<SumLog, 'read'>;
   readonly store: Pick<LedgerStore, 'readCounters'>;
   readonly clock: { nowMs(): number };
+  /** More of them are read one by one. @default what fits a sheet */
+  readonly countersMax?: number;
 }
 
 /** As a check of the second sums left them. */
@@ -37,7 +39,11 @@ export async function keepCounterSheet(
   const missed = before === undefined ? 0 : looked - 1 - before.epoch;
   const isLost = before === undefined || missed > MISSED_EPOCHS_MAX;
   const late = isLost || missed <= 0 ? [] : await movedSince(before.epoch, looked, deps);
-  const all = withCounters(isLost ? new Map() : before.counters, [...late, ...counters].filter(isOnSheet));
+  const all = withCounters(
+    isLost ? new Map() : before.counters,
+    [...late, ...counters].filter(isOnSheet),
+    deps.countersMax,
+  );
   await sheets.write({
     sinceMs: isLost || all === undefined ? nowMs : before.sinceMs,
     atMs: (lastEpoch + 1) * EPOCH_MS,
@@ -47,14 +53,25 @@ export async function keepCounterSheet(
   });
 }
 
-/** What a recount meets on its way. @throws {LedgerError} `ledger_unavailable` */
+/**
+ * What a recount meets on its way. Where the sheet has no room for it, the sheet begins anew, so that this recount does not make it whole.
+ * @throws {LedgerError} `ledger_unavailable`
+ */
 export async function addToCounterSheet(
   counters: readonly Counter[],
-  { sheets }: Pick<KeepSheetDeps, 'sheets'>,
+  { sheets, clock, countersMax }: Pick<KeepSheetDeps, 'sheets' | 'clock' | 'countersMax'>,
 ): Promise<void> {
   const before = await sheets.read();
-  const all = before && withCounters(before.counters, counters.filter(isOnSheet));
-  if (before !== undefined && all !== undefined) await sheets.write({ ...before, counters: all });
+  if (before === undefined) return;
+  const all = withCounters(before.counters, counters.filter(isOnSheet), countersMax);
+  const next: CounterSheet = all
+    ? { ...before, counters: all }
+    : { ...before, sinceMs: clock.nowMs(), whole: false, counters: new Map() };
+  if ((await sheets.write(next)) === 'overtaken')
+    throw new LedgerError(
+      'ledger_unavailable',
+      'keep what the recount met: somebody else writes the sheet of counters',
+    );
 }
 
 /** A recount is over: all counters it met are there if the sheet was there before it. @throws {LedgerError} `ledger_unavailable` */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   type CounterSheet,
+  type CounterSheetStore,
   dynamoCounterSheet,
   withCounters,
 } from '../../../../functions/core/books/counter-sheet.ts';
@@ -22,10 +23,14 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 import { books } from './books-house.ts';
 
 /** The books with a sheet that each check keeps, unless it fails. */
-function house() {
+function house(countersMax?: number) {
   let fails = false;
   const found = books(async (report) => {
-    if (!fails) await keepCounterSheet(report, { ...found.deps, sheets: sheets(), log: found.log, store });
+    if (!fails)
+      await keepCounterSheet(report, {
+        ...{ ...found.deps, sheets: sheets(), log: found.log, store },
+        ...(countersMax !== undefined && { countersMax }),
+      });
   });
   const store = new DynamoStore(found.deps);
   // Each run of a program begins with nothing known, and an item holds little.
@@ -37,7 +42,15 @@ function house() {
   };
   const recount = async (): Promise<void> => {
     const startedAtMs = found.clock.nowMs();
-    await addToCounterSheet(await counters(), { sheets: sheets() });
+    // As the recount meets them, some at a time.
+    for (const met of await counters()) {
+      const { clock } = found;
+      clock.advance(1);
+      await addToCounterSheet([met], {
+        ...{ sheets: sheets(), clock },
+        ...(countersMax !== undefined && { countersMax }),
+      });
+    }
     await completeCounterSheet(startedAtMs, { sheets: sheets() });
   };
   const fail = (now: boolean): void => {
@@ -119,6 +132,41 @@ test('a recount that began before the sheet does not make it whole', async () =>
   await completeCounterSheet(startedAtMs, { sheets: sheets() });
   expect((await sheets().read())?.whole).toBe(false);
 });
+
+test('a sheet that has no room for all counters is not whole, and says so of none of them', async () => {
+  const { run, deliverAll, pass, sheets, recount } = house(3);
+  await pass(QUIET_MS);
+  for (const group of [1, 2, 3, 4, 5]) await run(group, 2);
+  await recount();
+  expect((await sheets().read())?.whole).toBe(false);
+  await deliverAll();
+  await pass(QUIET_MS);
+  await recount();
+  expect((await sheets().read())?.whole).toBe(false);
+});
+
+test('what a recount met and could not write down stops it', async () => {
+  const { run, pass, sheets, clock, counters } = house();
+  await run(1, 2);
+  await pass(QUIET_MS);
+  const one = sheets();
+  const overtaken: CounterSheetStore = {
+    read: async () => {
+      const sheet = await one.read();
+      if (sheet !== undefined) await sheetsOfAnother(sheets(), sheet);
+      return sheet;
+    },
+    write: (sheet) => one.write(sheet),
+  };
+  await expect(addToCounterSheet(await counters(), { sheets: overtaken, clock })).rejects.toThrow(
+    expect.objectContaining({ code: 'ledger_unavailable' }),
+  );
+});
+
+async function sheetsOfAnother(other: CounterSheetStore, sheet: CounterSheet): Promise<void> {
+  await other.read();
+  expect(await other.write({ ...sheet, counters: new Map() })).toBe('written');
+}
 
 test('of two that write at once one is overtaken, and what stands is whole', async () => {
   const { run, deliverAll, pass, sheets } = house();
