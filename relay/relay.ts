@@ -6,6 +6,7 @@ import { createAnswering, createQuestionReader } from './answer.ts';
 import { createBreaker } from './breaker.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
 import { createLanes } from './commit/lanes.ts';
+import { eventLoopShare } from './event-loop-share.ts';
 import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
@@ -106,7 +107,7 @@ export function createRelay(options: RelayOptions): Relay {
     (state) => observe({ type: 'breaker', state }),
   );
   const way = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
-  const lanes = createLanes(clock);
+  const lanes = createLanes(clock, eventLoopShare());
   const directory = createLiveDirectory(way);
   const room = new RelayRoom({
     clock,

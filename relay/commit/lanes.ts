@@ -3,9 +3,14 @@ import type { RelayClock } from '../exchange.ts';
 
 /** Roots with little traffic share so many lanes, by hash: fewer calls and transactions, and still not all in one. */
 const QUIET_LANES = Array.from({ length: 8 }, (_, index) => `quiet ${index}`);
+/** A relay that is short of time makes half as many, so that each call carries more: writing calls is what takes its time. */
+const QUIET_PAIRS = QUIET_LANES.slice(0, 4).map((lane, index) => [lane, `quiet ${index + 4}`] as const);
+/** Shares of its time that its loop is busy for. Pairs take a sixth of it away, and part again well below that. */
+const SHORT_OF_TIME_FROM = 0.5;
+const TIME_AGAIN_BELOW = 0.35;
 /** So many of them that fight for one counter stand for all. */
 const ALL_QUIET_FROM = 3;
-/** How often it is looked at which roots are busy. */
+/** How often it is looked at which roots are busy, and the relay itself. */
 const LOOK_MS = 1_000;
 /** A busy root fills batches by itself: so many jobs a second, and so large a share of all. At half of both it is quiet again. */
 const BUSY_PER_SECOND = 20;
@@ -45,8 +50,13 @@ interface FoughtCounter {
 /**
  * A busy root has a lane of its own, quiet roots share lanes by hash, and lanes that fought for one counter are one lane for as
  * long as it is fought for: as many lanes would be as many rivals for one item.
+ *
+ * @param busyShare - of the relay's time since it was last asked, 0 to 1. @default it has time
  */
-export function createLanes(clock: Pick<RelayClock, 'monotonicMs'>): Lanes {
+export function createLanes(
+  clock: Pick<RelayClock, 'monotonicMs'>,
+  busyShare: () => number = () => 0,
+): Lanes {
   let busy: ReadonlySet<string> = new Set();
   const counts = new Map<string, number>();
   let countedSinceMs = clock.monotonicMs();
@@ -54,6 +64,7 @@ export function createLanes(clock: Pick<RelayClock, 'monotonicMs'>): Lanes {
   /** By lane, the name of the one that it is a part of. */
   let joined: ReadonlyMap<string, string> = new Map();
   let partsAtMs = Number.POSITIVE_INFINITY;
+  let isShortOfTime = false;
   let version = 0;
 
   const ownLaneOf = (root: string): string =>
@@ -78,6 +89,7 @@ export function createLanes(clock: Pick<RelayClock, 'monotonicMs'>): Lanes {
     }
     counts.clear();
     countedSinceMs = nowMs;
+    lookAtTime(nowMs);
     if (next.size === busy.size && [...next].every((root) => busy.has(root))) return;
     const quietLanes = new Map([...next].map((root) => [root, ownLaneOf(root)]));
     busy = next;
@@ -86,6 +98,12 @@ export function createLanes(clock: Pick<RelayClock, 'monotonicMs'>): Lanes {
       for (const { lanes } of fought.values()) if (lanes.has(quietLane)) add(lanes, ownLaneOf(root));
     join(nowMs);
     version += 1;
+  }
+
+  function lookAtTime(nowMs: number): void {
+    const was = isShortOfTime;
+    isShortOfTime = busyShare() >= (was ? TIME_AGAIN_BELOW : SHORT_OF_TIME_FROM);
+    if (isShortOfTime !== was) join(nowMs);
   }
 
   function noteContended(counter: string, roots: readonly string[]): void {
@@ -106,15 +124,19 @@ export function createLanes(clock: Pick<RelayClock, 'monotonicMs'>): Lanes {
     join(nowMs);
   }
 
-  /** Joins the lanes that fought for one counter, those of counters that have a lane in common included. */
+  /** Joins the lanes that fought for one counter and those that are pairs, and what has a lane in common with either. */
   function join(nowMs: number): void {
     const next = new Map<string, string>();
     partsAtMs = Number.POSITIVE_INFINITY;
-    for (const [counter, { lanes, untilMs }] of fought) {
+    const sets: Iterable<string>[] = isShortOfTime ? [...QUIET_PAIRS] : [];
+    for (const { lanes, untilMs } of fought.values()) {
       if (untilMs <= nowMs) continue;
       partsAtMs = Math.min(partsAtMs, untilMs);
+      sets.push(lanes);
+    }
+    for (const lanes of sets) {
       const names = new Set([...lanes].map((lane) => next.get(lane) ?? lane));
-      const [name = counter] = [...names].sort();
+      const [name = ''] = [...names].sort();
       for (const lane of lanes) next.set(lane, name);
       for (const [lane, other] of next) if (names.has(other)) next.set(lane, name);
     }

@@ -3,9 +3,9 @@ import { createLanes, type Lanes } from '../../../relay/commit/lanes.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 
-function someLanes(): { readonly clock: HandClock; readonly lanes: Lanes } {
+function someLanes(busyShare?: () => number): { readonly clock: HandClock; readonly lanes: Lanes } {
   const clock = handClock(1_000);
-  return { clock, lanes: createLanes(clock) };
+  return { clock, lanes: createLanes(clock, busyShare) };
 }
 
 /** So many jobs of each root, evenly over a second. */
@@ -34,8 +34,44 @@ test('quiet roots share eight lanes, about as many each', () => {
   expect(Math.min(...counts.values())).toBeGreaterThan(80);
 });
 
+test('a relay that is short of time makes four lanes of eight, and eight again once it has plenty', () => {
+  let busy = 0;
+  const { lanes, clock } = someLanes(() => busy);
+  const apart = () => new Set(range(1, 200).map((root) => lanes.laneOf(String(root))));
+  const pass = (share: number): number => {
+    busy = share;
+    clock.advance(1_000);
+    lanes.noteJob('1');
+    return apart().size;
+  };
+  const eight = apart();
+  const shares = [0.49, 0.5, 0.9, 0.36, 0.34, 0.49];
+  const versions = new Set([lanes.version]);
+  const sizes = shares.map((share) => {
+    const size = pass(share);
+    versions.add(lanes.version);
+    return size;
+  });
+  expect(sizes).toEqual([8, 4, 4, 4, 8, 8]);
+  expect(versions.size).toBe(3);
+  expect(apart()).toEqual(eight);
+});
+
+test('lanes that are one because time is short take with them what was fought for in either', () => {
+  const { lanes, clock } = someLanes(() => 0.9);
+  const byLane = new Map(range(1, 200).map((root) => [lanes.laneOf(String(root)), String(root)]));
+  const of = (lane: number): string => byLane.get(`quiet ${lane}`) ?? '';
+  lanes.noteContended('instance', [of(0), of(5)]);
+  expect(together(lanes, of(0), of(5))).toBe(true);
+  expect(together(lanes, of(0), of(4))).toBe(false);
+  clock.advance(1_000);
+  lanes.noteJob('1');
+  expect(together(lanes, of(0), of(4), of(1), of(5))).toBe(true);
+  expect(together(lanes, of(0), of(2))).toBe(false);
+});
+
 test.each([
-  { jobs: { busy: 20, other: 100 }, busy: true, why: 'twenty a second and an eighth of all' },
+  { jobs: { busy: 20, other: 140 }, busy: true, why: 'twenty a second and an eighth of all' },
   { jobs: { busy: 19, other: 100 }, busy: false, why: 'fewer than twenty a second' },
   { jobs: { busy: 20, other: 141 }, busy: false, why: 'less than an eighth of all' },
 ])('a root with $why has a lane of its own: $busy', ({ jobs, busy }) => {
@@ -113,7 +149,7 @@ test('lanes part ten seconds after the last fight, and twice as long after each 
     lanes.noteContended('instance', [a, b]);
     expect(joinedMs()).toBe(ms);
   }
-  clock.advance(600_000);
+  clock.advance(599_000);
   lanes.noteJob(a);
   clock.advance(1_000);
   lanes.noteContended('instance', [a, b]);
