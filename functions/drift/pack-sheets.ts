@@ -8,9 +8,8 @@ import type { Directory } from '../../policies/place/directory.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import {
-  addSum,
+  addSumTo,
   eachRow,
-  emptySum,
   type PackedDay,
   packedRows,
   type Sheet,
@@ -171,12 +170,7 @@ function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'names'> {
   if (sheets.some(({ names }) => names !== undefined))
     return namedSheet(sumsOfSheets(sheets), Number.POSITIVE_INFINITY);
   const sums = new Map<number, SheetSum>();
-  for (const { bytes } of sheets)
-    eachRow(bytes, (id, sum) => {
-      const known = sums.get(id) ?? emptySum();
-      sums.set(id, known);
-      addSum(known, sum);
-    });
+  for (const { bytes } of sheets) eachRow(bytes, (id, sum) => addSumTo(sums, id, sum));
   return { bytes: packedRows(sums) };
 }
 

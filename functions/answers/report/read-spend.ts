@@ -1,6 +1,6 @@
 /** Sums of the rows of a report, of all of them together, and their way through the period. */
 import { calendarDay } from '../../../policies/limits/calendar.ts';
-import { addSum, emptySum, type SheetSum } from '../../core/sheets/index.ts';
+import { addSum, addSumTo, emptySum, type SheetSum } from '../../core/sheets/index.ts';
 import { readSums, rowIdOf, type SumReading, type SumSource } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { CandidateRows } from './candidate-rows.ts';
@@ -96,10 +96,7 @@ async function readTimes({ by, subject, span }: SpendAsk, source: SumSource): Pr
     by === 'day' ? { usage, today } : source,
     (id, sum, day) => {
       if (id !== own) return;
-      const place = by === 'day' ? day - span.from : monthOf(day) - first;
-      const known = sums.get(place) ?? emptySum();
-      sums.set(place, known);
-      addSum(known, sum);
+      addSumTo(sums, by === 'day' ? day - span.from : monthOf(day) - first, sum);
       addSum(total, sum);
     },
   );

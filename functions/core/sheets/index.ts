@@ -1,6 +1,7 @@
 /** What others may use of this folder; its README says what it promises. */
 export {
   addSum,
+  addSumTo,
   eachRow,
   emptySum,
   FIGURES,

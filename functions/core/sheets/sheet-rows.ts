@@ -37,6 +37,13 @@ export function addSum(to: SheetSum, more: SheetSum): void {
   for (let place = 0; place < FIGURES.length; place += 1) to[place] = (to[place] ?? 0) + (more[place] ?? 0);
 }
 
+/** Adds to the sum of a key, which begins empty. */
+export function addSumTo<K>(sums: Map<K, SheetSum>, key: K, more: SheetSum): void {
+  const sum = sums.get(key) ?? emptySum();
+  sums.set(key, sum);
+  addSum(sum, more);
+}
+
 /** What a sheet keeps of a day of usage. Durations have fractions of a second, never of a millisecond. */
 export function sumOfTally(tally: UsageTally): SheetSum {
   let estimated = 0;
