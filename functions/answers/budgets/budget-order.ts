@@ -4,6 +4,7 @@ import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, limitAt } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { compareTexts } from '../../../policies/text/compare-texts.ts';
 import { type CountersByName, type CurrentCounters, rankedNow } from '../reading/counters-now.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
@@ -136,5 +137,3 @@ function sortedBy(
 
 const committedOf = (limit: Limit, counters: CountersByName, nowMs: number): number =>
   counters.get(counterName(counterOf(limit, nowMs)))?.committed ?? 0;
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -9,6 +9,7 @@ export {
   type SheetFigure,
   type SheetSum,
   sumOfTally,
+  sumWithout,
   WHOLE,
 } from './sheet-rows.ts';
 export {

@@ -44,6 +44,12 @@ export function addSumTo<K>(sums: Map<K, SheetSum>, key: K, more: SheetSum): voi
   addSum(sum, more);
 }
 
+/** What is left of a sum once its parts are taken out. */
+export const sumWithout = (sum: SheetSum, parts: readonly SheetSum[]): SheetSum =>
+  Float64Array.from(FIGURES, (_, place) =>
+    parts.reduce((left, part) => left - (part[place] ?? 0), sum[place] ?? 0),
+  );
+
 /** What a sheet keeps of a day of usage. Durations have fractions of a second, never of a millisecond. */
 export function sumOfTally(tally: UsageTally): SheetSum {
   let estimated = 0;
