@@ -57,7 +57,7 @@ const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
-const sheets = dynamoCounterSheet(table);
+const counterSheet = dynamoCounterSheet(table);
 
 /**
  * Lambda's entry point for the schedule: compares the second sums, then begins the week's recount, goes on with it, or has nothing
@@ -86,7 +86,7 @@ async function tellBooks(): Promise<BooksReport> {
   const found = await checkBooks({ ...table, log, memory });
   const isRecountLate = systemClock.nowMs() - (last?.recountedAtMs ?? 0) > RECOUNT_EVERY_MS + LATE_MS;
   measureBooksCheck(found, { metrics, log: consoleLog, isRecountLate });
-  await keepCounterSheet(found, { ...table, sheets, log, store });
+  await keepCounterSheet(found, { ...table, sheets: counterSheet, log, store });
   return found;
 }
 
@@ -104,7 +104,7 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
       });
       consoleLog.info('user ids replaced', { ...names });
     },
-    keepCounters: (counters) => addToCounterSheet(counters, { sheets, clock: systemClock }),
+    keepCounters: (counters) => addToCounterSheet(counters, { sheets: counterSheet, clock: systemClock }),
   });
   return recountOn(startMs + READS_UNTIL_MS, {
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
@@ -116,23 +116,24 @@ async function recount(startMs: number, doubtedAtMs: number | undefined): Promis
         log: consoleLog,
       });
       measureDriftReport(report, metrics);
-      await completeCounterSheet(startedAtMs, { sheets });
+      await completeCounterSheet(startedAtMs, { sheets: counterSheet });
     },
   });
 }
 
 async function packReports(startMs: number): Promise<void> {
-  const { policy, directory: packed } = readPackedRules(config.rulesFile);
-  const directory = (await readGroups())?.directory ?? packed;
-  if (directory === undefined) return;
+  const sheets = dynamoSheetStore(table);
   const found = await packSheets(startMs + PACKED_UNTIL_MS, {
-    ...{ directory, zone: config.zone, clock: systemClock, usage: new DynamoRollupStore(table) },
-    sheets: dynamoSheetStore(table),
-    classNames: runnerClassNames(policy.prices),
+    ...{ sheets, zone: config.zone, clock: systemClock, usage: new DynamoRollupStore(table) },
+    subjects: async () => {
+      const { policy, directory: packed } = readPackedRules(config.rulesFile);
+      const directory = (await readGroups())?.directory ?? packed;
+      return directory && { directory, classNames: runnerClassNames(policy.prices) };
+    },
   });
   if (found.days + found.left > 0) consoleLog.info('sheets packed', { ...found });
   const jobs = await packJobs(startMs + JOBS_READ_UNTIL_MS, {
-    ...{ sheets: dynamoSheetStore(table), zone: config.zone, clock: systemClock },
+    ...{ sheets, zone: config.zone, clock: systemClock },
     readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: RECORDS_TIMEOUT_MS }),
     recentJobIds: async () =>
       [...((await dynamoSweepMarks(table).read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo),

@@ -1,5 +1,5 @@
 /** Sums by name ↔ sheets, whose rows are places in a list of names. Pure. */
-import { addSum, eachRow, emptySum, packedRows, type Sheet, type SheetSum } from '../core/sheets/index.ts';
+import { addSumTo, eachRow, packedRows, type Sheet, type SheetSum } from '../core/sheets/index.ts';
 
 export type NamedSums = ReadonlyMap<string, SheetSum>;
 
@@ -18,11 +18,6 @@ export function namedSheet(sums: NamedSums, rowsMax: number): Pick<Sheet, 'bytes
 export function sumsOfSheets(sheets: readonly Pick<Sheet, 'bytes' | 'names'>[]): NamedSums {
   const sums = new Map<string, SheetSum>();
   for (const { bytes, names = [] } of sheets)
-    eachRow(bytes, (place, sum) => {
-      const name = names[place] ?? '';
-      const known = sums.get(name) ?? emptySum();
-      sums.set(name, known);
-      addSum(known, sum);
-    });
+    eachRow(bytes, (place, sum) => addSumTo(sums, names[place] ?? '', sum));
   return sums;
 }

@@ -9,8 +9,7 @@ import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import type { JobRecord } from '../core/ledger/index.ts';
 import {
-  addSum,
-  emptySum,
+  addSumTo,
   JOB_SHEET_KINDS,
   type JobSheetKind,
   jobRowName,
@@ -126,10 +125,7 @@ function sumsOfJobs(
     for (const [kind, key] of keysOf(record)) {
       const ofKind = ofDay.get(kind) ?? new Map<string, SheetSum>();
       ofDay.set(kind, ofKind);
-      const name = jobRowName(record.facts.projectId, key);
-      const row = ofKind.get(name) ?? emptySum();
-      ofKind.set(name, row);
-      addSum(row, sum);
+      addSumTo(ofKind, jobRowName(record.facts.projectId, key), sum);
     }
   }
   return sums;

@@ -8,9 +8,8 @@ import type { Directory } from '../../policies/place/directory.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import {
-  addSum,
+  addSumTo,
   eachRow,
-  emptySum,
   type PackedDay,
   packedRows,
   type Sheet,
@@ -25,12 +24,18 @@ import { usedOnDay } from './used-on-day.ts';
 interface PackSheetsDeps {
   readonly sheets: SheetStore;
   readonly usage: Pick<RollupStore, 'readUsage'>;
-  readonly directory: Directory;
-  /** Names of runner classes, old ones with them. */
-  readonly classNames: readonly string[];
+  /** Asked where a day is due, once. Undefined: no groups are known, and every day is left for the next run. */
+  readonly subjects: () => Promise<PackedSubjects | undefined>;
   /** IANA zone of the days of usage. */
   readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+}
+
+/** What days are told apart by. */
+interface PackedSubjects {
+  readonly directory: Directory;
+  /** Names of runner classes, old ones with them. */
+  readonly classNames: readonly string[];
 }
 
 interface PackedSheets {
@@ -60,13 +65,15 @@ export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Prom
   const turn = 2 + (Math.floor(nowMs / RUN_MS) % (MONTHS - 2));
   let days = 0;
   let left = 0;
+  let subjects: PackedSubjects | undefined;
   for (const back of [0, 1, turn]) {
     const month = new MonthOfSheets(monthBefore(now, back), { ...deps, now, nowMs });
     const due = await month.due();
+    if (due.length > 0) subjects ??= await deps.subjects();
     for (const day of due) {
-      if (clock.monotonicMs() >= deadlineMs) left += 1;
+      if (subjects === undefined || clock.monotonicMs() >= deadlineMs) left += 1;
       else {
-        await month.pack(day);
+        await month.pack(day, subjects);
         days += 1;
       }
     }
@@ -132,11 +139,11 @@ class MonthOfSheets {
     return due.filter(({ digest }) => digest !== '');
   }
 
-  async pack({ day, digest }: DueDay): Promise<void> {
-    const { sheets, usage, directory, classNames, now } = this.#deps;
+  async pack({ day, digest }: DueDay, subjects: PackedSubjects): Promise<void> {
+    const { sheets, usage, now } = this.#deps;
     const known = await sheets.read(KINDS.map((kind) => ({ kind, span: day })));
     const used = await usedOnDay(day, {
-      ...{ usage, directory, classNames, known },
+      ...{ ...subjects, usage, known },
       // There is a personal namespace for each user: those of a day under way wait for the night.
       withPersonal: day < dayText(now),
     });
@@ -171,16 +178,11 @@ function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'names'> {
   if (sheets.some(({ names }) => names !== undefined))
     return namedSheet(sumsOfSheets(sheets), Number.POSITIVE_INFINITY);
   const sums = new Map<number, SheetSum>();
-  for (const { bytes } of sheets)
-    eachRow(bytes, (id, sum) => {
-      const known = sums.get(id) ?? emptySum();
-      sums.set(id, known);
-      addSum(known, sum);
-    });
+  for (const { bytes } of sheets) eachRow(bytes, (id, sum) => addSumTo(sums, id, sum));
   return { bytes: packedRows(sums) };
 }
 
-/** Of all counts of a day; empty where there are none. */
+/** A hash of all counts of a day; empty where there are none. */
 const digestOf = (tally: UsageTally): string =>
   tally.size === 0
     ? ''

@@ -52,3 +52,12 @@ export const dayLabel = ({ year, month, day }: CalendarDay): string => `${day} $
 
 /** `7` → `07`. */
 export const two = (number: number): string => String(number).padStart(2, '0');
+
+/** `2026-11-21`. */
+export const isoDay = ({ year, month, day }: CalendarDay): string => `${year}-${two(month)}-${two(day)}`;
+
+/** The day that {@link isoDay} wrote. */
+export function dayOfIso(text: string): CalendarDay {
+  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
+  return { year, month, day };
+}

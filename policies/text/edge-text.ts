@@ -1,5 +1,5 @@
 /** The edges of a validity, on the calendar of their zone: by far the most begin and end with a day. */
-import { type CalendarDay, calendarDay, dayNumber, monthName, two } from '../limits/calendar.ts';
+import { type CalendarDay, calendarDay, dayNumber, isoDay, monthName, two } from '../limits/calendar.ts';
 import { clockIn, dayIn, dayStartMs } from '../limits/zone.ts';
 
 /** Which edge of a half-open span: its first instant, or the first one after it. */
@@ -16,7 +16,7 @@ export function edgeText(atMs: number, edge: Edge, zone: string): string {
 /** As forms and files have it: `2026-12-31`, or `2026-12-31T18:00+01:00` where no day begins or ends. */
 export function writtenEdge(atMs: number, edge: Edge, zone: string): string {
   const whole = wholeDay(atMs, edge, zone);
-  if (whole !== undefined) return dayText(whole);
+  if (whole !== undefined) return isoDay(whole);
   const clock = clockIn(zone, atMs);
   const { year, month, day, hour, minute } = clock;
   const offsetMinutes = Math.round((Date.UTC(year, month - 1, day, hour, minute) - atMs) / 60_000);
@@ -26,13 +26,11 @@ export function writtenEdge(atMs: number, edge: Edge, zone: string): string {
     offsetMinutes === 0
       ? 'Z'
       : `${offsetMinutes < 0 ? '-' : '+'}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
-  return `${dayText(clock)}T${two(hour)}:${two(minute)}${seconds === 0 ? '' : `:${two(seconds)}`}${offset}`;
+  return `${isoDay(clock)}T${two(hour)}:${two(minute)}${seconds === 0 ? '' : `:${two(seconds)}`}${offset}`;
 }
 
 /** The day it is: `2026-12-31`. */
-export const writtenDay = (atMs: number, zone: string): string => dayText(dayIn(zone, atMs));
-
-const dayText = ({ year, month, day }: CalendarDay): string => `${year}-${two(month)}-${two(day)}`;
+export const writtenDay = (atMs: number, zone: string): string => isoDay(dayIn(zone, atMs));
 
 function wholeDay(atMs: number, edge: Edge, zone: string): CalendarDay | undefined {
   const day = dayIn(zone, atMs);

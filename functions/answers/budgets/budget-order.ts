@@ -4,7 +4,8 @@ import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, limitAt } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import type { CountersByName, CurrentCounters } from '../reading/counters-now.ts';
+import { compareTexts } from '../../../policies/text/compare-texts.ts';
+import { type CountersByName, type CurrentCounters, rankedNow } from '../reading/counters-now.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
 import type { askedModes } from '../standing/asked-mode.ts';
@@ -75,34 +76,27 @@ interface RankedLimit {
 }
 
 async function troublesNow(all: readonly SubjectLimit[], basis: OrderBasis): Promise<readonly RankedLimit[]> {
-  const rank = async (counters: CountersByName): Promise<readonly RankedLimit[]> => {
-    const levelOf = await troubleLevels(all, { ...basis, counters });
-    return all.map((each) => ({ each, level: levelOf(each) }));
-  };
-  const found = await rank(basis.counters);
-  if (!basis.isCopied) return found;
-  const leading = [...found].sort((a, b) => compareTroubles(a.level, b.level)).slice(0, LEADING_MAX);
-  const keys = leading.flatMap(({ each: { limit } }) =>
-    isCounted(limit) ? [counterOf(limit, basis.nowMs)] : [],
-  );
-  return rank(new Map([...basis.counters, ...(await basis.kept.fresh(keys))]));
-}
-
-async function troubleLevels(
-  all: readonly SubjectLimit[],
-  { counters, kept, modeOf, directory, nowMs }: OrderBasis,
-): Promise<(each: SubjectLimit) => TroubleLevel> {
+  const { kept, modeOf, directory, nowMs } = basis;
   const periods = periodPairs(nowMs);
   const keys = all.flatMap(({ limit }) => {
     const { previous } = periods(limit);
     return previous === undefined || !isCounted(limit) ? [] : [counterKeyIn(limit, previous)];
   });
   const before = (await kept.recent(keys, PERIOD_BEFORE_RECENT_MS)).counters;
-  return ({ limit }) => {
+  const levelOf = ({ limit }: SubjectLimit, now: CountersByName): TroubleLevel => {
     if (!isCounted(limit)) return NO_TROUBLE;
     const rejects = modeOf(limit, placedChainOf(limit.subject, directory)) === 'enforce';
-    return troubleOf(limit, rejects, { now: counters, before, periods, nowMs });
+    return troubleOf(limit, rejects, { now, before, periods, nowMs });
   };
+  return rankedNow(
+    basis,
+    kept,
+    (counters) => all.map((each) => ({ each, level: levelOf(each, counters) })),
+    (ranked) => {
+      const leading = [...ranked].sort((a, b) => compareTroubles(a.level, b.level)).slice(0, LEADING_MAX);
+      return leading.flatMap(({ each: { limit } }) => (isCounted(limit) ? [counterOf(limit, nowMs)] : []));
+    },
+  );
 }
 
 /** A cap has a counter for each; what is unlimited is never full. */
@@ -143,5 +137,3 @@ function sortedBy(
 
 const committedOf = (limit: Limit, counters: CountersByName, nowMs: number): number =>
   counters.get(counterName(counterOf(limit, nowMs)))?.committed ?? 0;
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -31,7 +31,7 @@ interface AskedSum {
   jobs: number;
 }
 
-/** Of limits that the viewer does not see, the group's disclosure says how many: none, the one with least left, or all. */
+/** The group's disclosure says how many limits are told that the viewer does not see: none, the one with least left, or all. */
 export function limitsLeft(
   jobs: readonly EvaluatedJob[],
   counters: CountersByName,

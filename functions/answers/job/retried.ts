@@ -72,7 +72,7 @@ export const BECAME: Readonly<Record<NonNullable<JobRetry['became']>, string>> =
   gone: 'it was admitted and never ran',
 };
 
-/** Of a job that nobody decided yet. */
+/** What is said of a job that nobody decided yet. */
 export const awaitedText = ({ jobId, dueAtMs }: JobRecord, nowMs: number): string =>
   dueAtMs === undefined
     ? `Job ${jobId} is a job that was retried. Nobody asked about it in time, and the slot that was kept for it was given back.`

@@ -12,7 +12,7 @@ import { keepLatest } from '../../../policies/keep-latest.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { firstOfMonth } from '../../core/usage/index.ts';
-import type { CountersByName } from '../reading/counters-now.ts';
+import { rankedNow } from '../reading/counters-now.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
@@ -106,13 +106,12 @@ export function overviewOf(
     const now = await reading.counters.recent(keysOf(candidates, 'current'), RECENT_MS);
     if (sort === 'runs-out-first') {
       const before = await reading.counters.recent(keysOf(candidates, 'previous'), PERIOD_BEFORE_RECENT_MS);
-      const orderBy = (counters: CountersByName) =>
-        byRunOut(candidates, { now: counters, before: before.counters, periods, nowMs });
-      let ordered = orderBy(now.counters);
-      if (now.isCopied) {
-        const keys = keysOf(ordered.slice(0, LEADING_MAX), 'current');
-        ordered = orderBy(new Map([...now.counters, ...(await reading.counters.fresh(keys))]));
-      }
+      const ordered = await rankedNow(
+        now,
+        reading.counters,
+        (counters) => byRunOut(candidates, { now: counters, before: before.counters, periods, nowMs }),
+        (ranked) => keysOf(ranked.slice(0, LEADING_MAX), 'current'),
+      );
       return {
         ordered: [...ordered.map(({ place }) => place), ...rest],
         orderedAtMs: now.sinceMs,

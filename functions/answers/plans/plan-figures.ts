@@ -7,7 +7,7 @@ import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
-import { historySpan, usedOn } from '../standing/outlook.ts';
+import { dailyOf, historySpan, usedOn } from '../standing/outlook.ts';
 import type { PlanRow } from './model.ts';
 
 const YEAR_DAYS = 366;
@@ -81,11 +81,7 @@ function firstPeriod(
   usage: readonly DayUsage[],
   { from, today }: FigureTerms,
 ): number | undefined {
-  const daily = usage.map((day) => ({ day: calendarDay(day.number), amount: usedOn(day, limit.kind) }));
-  const history = historyBefore(
-    daily.filter(({ amount }) => amount > 0),
-    today,
-  );
+  const history = historyBefore(dailyOf(usage, limit.kind), today);
   const period = limitPeriod(limit, dayStartMs(limit.zone, calendarDay(from)));
   if (history === undefined || period === undefined) return undefined;
   const expected = expectedUse(history);

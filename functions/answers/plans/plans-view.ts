@@ -1,6 +1,7 @@
 /** Plans as pages, the API and the command line show them: to whoever sees all limits, and to nobody else. */
 import { problemText } from '../../../policies/document/parsed.ts';
-import { dayNumber } from '../../../policies/limits/calendar.ts';
+import { dayNumber, dayOfIso } from '../../../policies/limits/calendar.ts';
+import { compareTexts } from '../../../policies/text/compare-texts.ts';
 import type { LimitPlan, PlanDraft, PlannedLimit } from '../../core/limits/index.ts';
 import { actingUser } from '../reading/acting-user.ts';
 import type { ReadContext } from '../reading/reading.ts';
@@ -19,10 +20,19 @@ export const plansOf =
   ({ desk, places }: ReadContext) =>
   async (viewer: Viewer): Promise<readonly PlanSummary[]> => {
     const { directory } = (await places()) ?? NOWHERE;
-    return scopeOf(viewer.roles, directory).seesAll ? (await desk.plans()).map(summaryOf) : [];
+    return scopeOf(viewer.roles, directory).seesAll ? (await desk.plans()).map(planSummary) : [];
   };
 
-function summaryOf({ id, name, from, by, atMs, changedBy, changedAtMs, amounts }: LimitPlan): PlanSummary {
+export function planSummary({
+  id,
+  name,
+  from,
+  by,
+  atMs,
+  changedBy,
+  changedAtMs,
+  amounts,
+}: LimitPlan): PlanSummary {
   return { id, name, from, by, atMs, changedBy, changedAtMs, amounts: amounts.length };
 }
 
@@ -38,10 +48,10 @@ export const planOf =
     const { plan, set, lines, gone, problems } = draft;
     const waiting = await requestOf(plan, viewer, reading);
     const nowMs = clock.nowMs();
-    const [from, day] = [numberOf(plan.from), today(zone, nowMs)];
+    const [from, day] = [dayNumber(dayOfIso(plan.from)), today(zone, nowMs)];
     const ordered = lines
       .map((line) => ({ ...line, path: subjectLabelOf(line.subject, directory) }))
-      .toSorted((a, b) => compare(a.path, b.path) || compare(a.id, b.id));
+      .toSorted((a, b) => compareTexts(a.path, b.path) || compareTexts(a.id, b.id));
     const start = /^\d{1,6}$/.test(cursor ?? '') ? Number(cursor) : 0;
     const shown = ordered.slice(start, start + max);
     const usage: UsageBySubject =
@@ -53,7 +63,7 @@ export const planOf =
             reading.usage,
           );
     return {
-      ...summaryOf(plan),
+      ...planSummary(plan),
       state: stateOf(draft, waiting, from <= day),
       ...(waiting !== undefined && { request: waiting }),
       set,
@@ -125,10 +135,3 @@ function totalsOf(lines: readonly PlannedLimit[]): readonly PlanTotal[] {
       ];
     });
 }
-
-const numberOf = (text: string): number => {
-  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
-  return dayNumber({ year, month, day });
-};
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -21,6 +21,18 @@ interface RecentCounters {
   readonly isCopied: boolean;
 }
 
+/** Ranks by counters that are known; where some are copies, those that lead are read as they stand, and ranked again. @throws {LedgerError} */
+export async function rankedNow<Ranked>(
+  { counters, isCopied }: Pick<RecentCounters, 'counters' | 'isCopied'>,
+  kept: Pick<CurrentCounters, 'fresh'>,
+  rank: (counters: CountersByName) => Ranked,
+  leadingKeys: (ranked: Ranked) => readonly CounterKey[],
+): Promise<Ranked> {
+  const ranked = rank(counters);
+  if (!isCopied) return ranked;
+  return rank(new Map([...counters, ...(await kept.fresh(leadingKeys(ranked)))]));
+}
+
 /** Twenty requests of a hundred keys at once. */
 const PART_KEYS = 2_000;
 /** Some 20 MB. What was read longest ago is read anew beyond it. */

@@ -1,5 +1,5 @@
 /** What was used day by day, from the rollup. Days are those of the rollup's zone. */
-import { type CalendarDay, calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
+import { calendarDay, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../policies/limits/zone.ts';
 import { type RollupStore, type Usage, type UsageKey, usageOf } from '../../core/usage/index.ts';
 
@@ -24,10 +24,7 @@ const PART_KEYS = 2_000;
 
 export const today = (zone: string, nowMs: number): number => dayNumber(dayIn(zone, nowMs));
 
-export function dayText(number: number): string {
-  const { year, month, day }: CalendarDay = calendarDay(number);
-  return `${year}-${two(month)}-${two(day)}`;
-}
+export const dayText = (number: number): string => isoDay(calendarDay(number));
 
 /** One read per subject and day. @throws {LedgerError} */
 export async function readDays(

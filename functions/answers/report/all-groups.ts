@@ -2,7 +2,7 @@
 
 import { calendarDay } from '../../../policies/limits/calendar.ts';
 import { dayStartMs } from '../../../policies/limits/zone.ts';
-import { addSum, emptySum, FIGURES, type SheetSum } from '../../core/sheets/index.ts';
+import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets/index.ts';
 import { readSums, rowIdOf } from '../reading/read-sums.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
@@ -44,10 +44,7 @@ async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan) {
   const rows = new Map(groupsIn(subject, places).map(({ id }) => [id, `group/${id}`]));
   const own = rowIdOf(subject);
   await readSums({ ...span, kind: 'group', byDay: false, of: subject, rows }, source, (id, sum) => {
-    if (id !== own && !rows.has(id)) return;
-    const known = sums.get(id) ?? emptySum();
-    sums.set(id, known);
-    addSum(known, sum);
+    if (id === own || rows.has(id)) addSumTo(sums, id, sum);
   });
   return sums;
 }
@@ -70,7 +67,7 @@ function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): reado
     beforeMicros: figuresOf(sums.before).micros,
   });
   const ownOf = (sums: Sums, id: number, below: readonly { readonly id: number }[]): SheetSum =>
-    without(
+    sumWithout(
       sums.get(id) ?? emptySum(),
       below.map((each) => sums.get(each.id) ?? emptySum()),
     );
@@ -91,8 +88,3 @@ function linesOf({ subject, places }: SpendSource, now: Sums, then: Sums): reado
   const isRest = [...rest.own, ...rest.before].some((value) => value !== 0);
   return isRest ? [...lines, { path: '', ...line(rest, rest.own) }] : lines;
 }
-
-const without = (sum: SheetSum, parts: readonly SheetSum[]): SheetSum =>
-  Float64Array.from(FIGURES, (_, place) =>
-    parts.reduce((left, part) => left - (part[place] ?? 0), sum[place] ?? 0),
-  );

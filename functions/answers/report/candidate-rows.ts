@@ -4,7 +4,7 @@ import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 
 export interface CandidateRows {
-  /** Of the sheets that have them; absent: rows are days or months. */
+  /** The sheets that have them; absent: rows are days or months. */
   readonly kind?: SheetKind;
   /** Subjects by the id of their row in a sheet. */
   readonly subjects: ReadonlyMap<number, string>;

@@ -79,6 +79,10 @@ export type SpendReport = z.infer<typeof SpendReportSchema>;
 export type SpendRow = z.infer<typeof SpendRowSchema>;
 export type SpendFigures = Omit<SpendReport['total'], 'before'>;
 
+/** Whether the others have anything, so that the rows with them add up to all. */
+export const hasOthers = ({ other }: Pick<SpendReport, 'other'>): boolean =>
+  other.rows > 0 || other.micros !== 0 || other.jobs !== 0 || (other.before?.micros ?? 0) !== 0;
+
 export interface SpendQuery {
   /** `month`, `last-month`, `quarter`, `last-quarter`, `year`, `last-year`, `2026-11`, `2026-q4`, `2026`. @default `month` */
   readonly period?: string | undefined;

@@ -1,10 +1,10 @@
 /** Sums of the rows of a report, of all of them together, and their way through the period. */
-import { calendarDay } from '../../../policies/limits/calendar.ts';
-import { addSum, emptySum, type SheetSum } from '../../core/sheets/index.ts';
+import { addSum, addSumTo, emptySum, type SheetSum } from '../../core/sheets/index.ts';
 import { readSums, rowIdOf, type SumReading, type SumSource } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { CandidateRows } from './candidate-rows.ts';
 import type { SpendKey } from './model.ts';
+import { monthNumber } from './report-period.ts';
 
 interface SpendAsk {
   readonly by: SpendKey;
@@ -90,26 +90,18 @@ async function readTimes({ by, subject, span }: SpendAsk, source: SumSource): Pr
   const sums = new Map<number, SheetSum>();
   const total = emptySum();
   const { usage, today } = source;
-  const first = monthOf(span.from);
+  const first = monthNumber(span.from);
   const read = await readSums(
     { ...span, kind, byDay: false, of: subject },
     by === 'day' ? { usage, today } : source,
     (id, sum, day) => {
       if (id !== own) return;
-      const place = by === 'day' ? day - span.from : monthOf(day) - first;
-      const known = sums.get(place) ?? emptySum();
-      sums.set(place, known);
-      addSum(known, sum);
+      addSumTo(sums, by === 'day' ? day - span.from : monthNumber(day) - first, sum);
       addSum(total, sum);
     },
   );
   return { ...read, span, sums, total, trends: new Map() };
 }
-
-const monthOf = (day: number): number => {
-  const { year, month } = calendarDay(day);
-  return year * 12 + month - 1;
-};
 
 /** What a row of days or months is called, and how many there are. */
 export function timesOf(by: SpendKey, { from, to }: DaySpan): readonly string[] {
@@ -126,6 +118,10 @@ function pointsOf({ from, to }: DaySpan) {
       points: Math.ceil(length / days),
       pointOf: (day: number): number => Math.floor((day - from) / days),
     };
-  const first = monthOf(from);
-  return { days, points: monthOf(to) - first + 1, pointOf: (day: number): number => monthOf(day) - first };
+  const first = monthNumber(from);
+  return {
+    days,
+    points: monthNumber(to) - first + 1,
+    pointOf: (day: number): number => monthNumber(day) - first,
+  };
 }

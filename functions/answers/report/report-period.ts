@@ -50,8 +50,7 @@ function dayOf(text: string | undefined): number | undefined {
 
 /** Months since the year 0, the first of them and how many. */
 function named(period: string, today: number): ReportPeriod | Unreadable {
-  const now = calendarDay(today);
-  const month = now.year * 12 + now.month - 1;
+  const month = monthNumber(today);
   const words: Readonly<Record<string, readonly [number, number]>> = {
     month: [month, 1],
     'last-month': [month - 1, 1],
@@ -77,16 +76,17 @@ function written(period: string): readonly [number, number] | undefined {
 const firstDay = (month: number): number =>
   dayNumber({ year: Math.floor(month / 12), month: (month % 12) + 1, day: 1 });
 
-const monthOf = (day: number): number => {
+/** Months since the year 0. */
+export const monthNumber = (day: number): number => {
   const { year, month } = calendarDay(day);
   return year * 12 + month - 1;
 };
 
 /** As many months or days right before it; of a period under way as many days as are over. */
 export function periodBefore({ from, to, end }: ReportPeriod): ReportPeriod {
-  const first = monthOf(from);
-  const isMonths = firstDay(first) === from && firstDay(monthOf(end) + 1) - 1 === end;
-  const months = monthOf(end) - first + 1;
+  const first = monthNumber(from);
+  const isMonths = firstDay(first) === from && firstDay(monthNumber(end) + 1) - 1 === end;
+  const months = monthNumber(end) - first + 1;
   const start = isMonths ? firstDay(first - months) : from - (end - from + 1);
   const last = to < end ? Math.min(start + (to - from), from - 1) : from - 1;
   return { from: start, to: last, end: last };

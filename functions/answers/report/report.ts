@@ -100,7 +100,7 @@ function notesOf(
   then: SpendSums | undefined,
 ): readonly string[] {
   const read = [now, ...(then === undefined ? [] : [then])];
-  // Of what is never read live, days before the first that was packed are no news.
+  // Days before the first that was packed are no news where nothing is read live.
   const lacking = neverLive ? [now] : read;
   const missing = kind === undefined ? 0 : Math.max(...lacking.map(({ rowsMissing }) => rowsMissing));
   const keptFrom = Math.max(...read.map((each) => each.keptFrom ?? 0));

@@ -1,6 +1,6 @@
 /** A report and a list of all groups as CSV: the amounts of a column add up, so there is no line of totals. */
 import { csv, csvField, decimal } from '../statement/csv-text.ts';
-import type { SpendFigures, SpendList, SpendReport } from './model.ts';
+import { hasOthers, type SpendFigures, type SpendList, type SpendReport } from './model.ts';
 
 const COUNTS = [
   ['rejected', 'rejected'],
@@ -19,9 +19,7 @@ const counts = (row: SpendFigures): readonly string[] => COUNTS.map(([name]) => 
 /** The rows with `other` as the last one. */
 export function spendCsv(report: SpendReport): string {
   const { fromDay, toDay, by, currency, rows, other } = report;
-  const isRest =
-    other.rows > 0 || other.micros !== 0 || other.jobs !== 0 || (other.before?.micros ?? 0) !== 0;
-  const all = [...rows, ...(isRest ? [{ ...other, name: other.label }] : [])];
+  const all = [...rows, ...(hasOthers(report) ? [{ ...other, name: other.label }] : [])];
   return csv([
     [
       'from',

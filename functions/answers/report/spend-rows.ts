@@ -1,5 +1,6 @@
 /** Sums → the rows people read: the most expensive ones, and one row for the others. Pure. */
-import { emptySum, FIGURES, type SheetFigure, type SheetSum } from '../../core/sheets/index.ts';
+import { compareTexts } from '../../../policies/text/compare-texts.ts';
+import { emptySum, FIGURES, type SheetFigure, type SheetSum, sumWithout } from '../../core/sheets/index.ts';
 import type { CandidateRows } from './candidate-rows.ts';
 import { JOB_KEY_TEXTS, type SpendFigures, type SpendKey, type SpendReport, type SpendRow } from './model.ts';
 import { type SpendSums, timesOf } from './read-spend.ts';
@@ -30,8 +31,14 @@ export function listedRows(
   const shown = isTime ? all : all.slice(0, top);
   const withBefore = (before: SheetSum) =>
     then === undefined ? {} : { before: beforeOf(figuresOf(before)) };
-  const other = without(now.total, shown, ({ sum }) => sum);
-  const otherBefore = without(then?.total ?? emptySum(), shown, ({ before }) => before);
+  const other = sumWithout(
+    now.total,
+    shown.map(({ sum }) => sum),
+  );
+  const otherBefore = sumWithout(
+    then?.total ?? emptySum(),
+    shown.map(({ before }) => before),
+  );
   const hidden = all.length - shown.length;
   return {
     rows: shown.map(
@@ -105,12 +112,7 @@ const microsOf = (sum: SheetSum): number => sum[0] ?? 0;
 const mostFirst = (a: FiguredRow, b: FiguredRow): number =>
   microsOf(b.sum) - microsOf(a.sum) ||
   microsOf(b.before) - microsOf(a.before) ||
-  (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
-
-const without = (total: SheetSum, rows: readonly FiguredRow[], of: (row: FiguredRow) => SheetSum): SheetSum =>
-  Float64Array.from(FIGURES, (_, place) =>
-    rows.reduce((left, row) => left - (of(row)[place] ?? 0), total[place] ?? 0),
-  );
+  compareTexts(a.name, b.name);
 
 function otherLabel(by: SpendKey, subject: string, hidden: number): string {
   const isAll = subject === 'instance';

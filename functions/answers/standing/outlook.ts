@@ -51,10 +51,11 @@ export const canRunOut = ({ amount, kind, per }: Pick<Limit, 'amount' | 'kind' |
   per !== 'hour' &&
   kindRow(kind).usedOn !== undefined;
 
-const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsage[] =>
+/** Days on which something was used: one that late corrections took below zero is none. */
+export const dailyOf = (usage: readonly DayUsage[], kind: LimitKind): readonly DailyUsage[] =>
   usage.flatMap((day) => {
     const amount = usedOn(day, kind);
-    return amount === 0 ? [] : [{ day: calendarDay(day.number), amount }];
+    return amount > 0 ? [{ day: calendarDay(day.number), amount }] : [];
   });
 
 /** Undefined: no amount, or nothing was used in the last weeks. */

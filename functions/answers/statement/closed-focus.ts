@@ -1,18 +1,15 @@
 /**
  * A closed statement as a FOCUS 1.2 dataset, CSV. A closed month has days and no runner classes, so a day is one charge at the
  * average price of its minutes. What turned out later is a correction, and what somebody gave by hand is a credit.
- *
- * @see https://focus.finops.org/focus-specification/v1-2/
  */
 import { periodAt } from '../../../policies/limits/period.ts';
 import { closedRows } from './closed-csv.ts';
 import type { ClosedMonths } from './closed-model.ts';
-import { csv, csvField, decimal } from './csv-text.ts';
+import { csv, csvField } from './csv-text.ts';
+import { type FocusFields, focusCharge } from './focus-charge.ts';
 
 type ClosedStatement = ClosedMonths['statements'][number];
 type ClosedRow = ReturnType<typeof closedRows>[number];
-
-const SKU = 'runner-minutes';
 
 export const closedFocusCsv = (statement: ClosedStatement): string => {
   const rows = closedRows(statement).map((row) => focusFields(row, statement));
@@ -20,57 +17,24 @@ export const closedFocusCsv = (statement: ClosedStatement): string => {
   return csv([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
 };
 
-function focusFields(row: ClosedRow, statement: ClosedStatement): Readonly<Record<string, string>> {
+function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
   const { kind, jobs, seconds, micros, byHand } = row;
   const { instance, subject, group, currency, startMs, endMs, number, priceVersions, sha256 } = statement;
-  const cost = decimal(micros);
-  const charge = chargePeriod(row, statement);
-  const isInstance = subject === 'instance';
-  const minutes = seconds / 60;
   // A job whose end nobody knows is charged without a second: then there is no price of a minute.
   const isPriced = !byHand && kind === 'usage' && (seconds > 0 || micros === 0);
-  const unitPrice = places(minutes === 0 ? 0 : micros / 1_000_000 / minutes);
+  const payer = subject === 'instance' ? undefined : { id: subject.slice('group/'.length), name: group };
   return {
-    BilledCost: cost,
-    BillingAccountId: isInstance ? csvField(instance) : subject.slice('group/'.length),
-    BillingAccountName: csvField(group),
-    BillingAccountType: isInstance ? 'GitLab Instance' : 'Group',
-    BillingCurrency: currency,
-    BillingPeriodEnd: second(endMs),
-    BillingPeriodStart: second(startMs),
-    ChargeCategory: byHand ? 'Credit' : kind === 'usage' && !isPriced ? 'Adjustment' : 'Usage',
-    ChargeClass: kind === 'adjustment' ? 'Correction' : '',
-    ChargeDescription: csvField(describedCharge(row)),
-    ChargeFrequency: byHand ? 'One-Time' : 'Usage-Based',
-    ChargePeriodEnd: second(charge.endMs),
-    ChargePeriodStart: second(charge.startMs),
-    ConsumedQuantity: isPriced ? String(seconds) : '',
-    ConsumedUnit: isPriced ? 'Seconds' : '',
-    ContractedCost: cost,
-    ContractedUnitPrice: isPriced ? unitPrice : '',
-    EffectiveCost: cost,
-    InvoiceId: String(number),
-    InvoiceIssuerName: csvField(instance),
-    ListCost: cost,
-    ListUnitPrice: isPriced ? unitPrice : '',
-    PricingCategory: isPriced ? 'Standard' : '',
-    PricingQuantity: isPriced ? places(minutes) : '',
-    PricingUnit: isPriced ? 'Minutes' : '',
-    ProviderName: csvField(instance),
-    PublisherName: csvField(instance),
-    ResourceId: '',
-    ResourceName: '',
-    ResourceType: '',
-    ServiceCategory: 'Developer Tools',
-    ServiceName: 'GitLab CI runner minutes',
-    ServiceSubcategory: 'Continuous Integration and Deployment',
-    SkuId: isPriced ? SKU : '',
-    SkuMeter: isPriced ? 'Runner Time' : '',
-    SkuPriceDetails: '',
-    SkuPriceId: isPriced ? csvField(`${SKU}@${priceVersions.join('+')}`) : '',
-    SubAccountId: isInstance ? '' : subject.slice('group/'.length),
-    SubAccountName: isInstance ? '' : csvField(group),
-    x_JobCount: String(jobs),
+    ...focusCharge({
+      ...{ micros, seconds, jobs, isPriced, instance, currency, priceVersions },
+      ...{ billing: { startMs, endMs }, charged: chargePeriod(row, statement) },
+      account: payer ?? { name: group },
+      ...(payer !== undefined && { subAccount: payer }),
+      category: byHand ? 'Credit' : kind === 'usage' && !isPriced ? 'Adjustment' : 'Usage',
+      isCorrection: kind === 'adjustment',
+      description: describedCharge(row),
+      frequency: byHand ? 'One-Time' : 'Usage-Based',
+      invoiceId: number,
+    }),
     x_AdjustedMonth: kind === 'adjustment' ? csvField(row.when) : '',
     x_StatementSha256: sha256,
   };
@@ -96,13 +60,3 @@ function chargePeriod(
   }
   return { startMs, endMs };
 }
-
-const PLACES = 12;
-
-const places = (value: number): string => {
-  const digits = value.toFixed(PLACES).replace(/\.?0+$/, '');
-  return digits === '-0' ? '0' : digits;
-};
-
-/** ISO 8601 in UTC, whole seconds, as FOCUS wants them. */
-const second = (atMs: number): string => `${new Date(atMs).toISOString().slice(0, 19)}Z`;

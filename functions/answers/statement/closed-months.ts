@@ -1,4 +1,5 @@
-import { chainBreak } from '../../core/statements/index.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { chainBreak, type NumberedStatement } from '../../core/statements/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
@@ -34,22 +35,29 @@ export const statementNumbersOf =
     if (chain === undefined) return undefined;
     const { directory } = (await places()) ?? NOWHERE;
     const [found, { last }] = await Promise.all([chain.numbers(from), chain.register()]);
-    const numbers = found.map((each) => {
-      const group = directory.groupById.get(Number(each.subject.slice('group/'.length)))?.path;
-      return { ...each, ...(group !== undefined && { group }) };
-    });
-    const next = (Math.floor(from / NUMBERS_A_PAGE) + 1) * NUMBERS_A_PAGE;
-    return { numbers, last, ...(next <= last && { next }) };
+    const next = nextPage(from);
+    return { numbers: found.map(withGroup(directory)), last, ...(next <= last && { next }) };
   };
 
 /** The last ones that were closed, the youngest first; for whoever sees everything. @throws {LedgerError} */
 export const lastStatementsOf =
-  (context: ReadContext) =>
+  ({ places, books }: Pick<ReadContext, 'places' | 'books'>) =>
   async (atMost: number): Promise<StatementNumbers['numbers']> => {
-    const register = await context.books?.chain?.register();
-    if (register === undefined) return [];
-    const from = Math.max(1, register.last - atMost + 1);
-    const first = await statementNumbersOf(context)(from);
-    const second = first?.next === undefined ? undefined : await statementNumbersOf(context)(first.next);
-    return [...(first?.numbers ?? []), ...(second?.numbers ?? [])].toReversed().slice(0, atMost);
+    const chain = books?.chain;
+    if (chain === undefined) return [];
+    const [{ last }, { directory } = NOWHERE] = await Promise.all([chain.register(), places()]);
+    const from = Math.max(1, last - atMost + 1);
+    const next = nextPage(from);
+    const pages = await Promise.all([chain.numbers(from), next <= last ? chain.numbers(next) : []]);
+    return pages.flat().map(withGroup(directory)).toReversed().slice(0, atMost);
+  };
+
+/** The first number of the block after a number's. */
+const nextPage = (number: number): number => (Math.floor(number / NUMBERS_A_PAGE) + 1) * NUMBERS_A_PAGE;
+
+const withGroup =
+  ({ groupById }: Directory) =>
+  (each: NumberedStatement): StatementNumbers['numbers'][number] => {
+    const group = groupById.get(Number(each.subject.slice('group/'.length)))?.path;
+    return { ...each, ...(group !== undefined && { group }) };
   };

@@ -1,6 +1,7 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type Period, periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
+import { compareTexts } from '../../../policies/text/compare-texts.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type CorrectionEntry, type Counter, isLive, type JobRecord } from '../../core/ledger/index.ts';
@@ -200,13 +201,11 @@ function placeOf({ facts }: JobRecord, { groupById, projectById }: Directory): P
 
 const byPlace = (a: StatementLine, b: StatementLine): number =>
   a.dayStartMs - b.dayStartMs ||
-  compare(a.groupPath, b.groupPath) ||
-  compare(a.projectPath, b.projectPath) ||
-  compare(a.runnerClass, b.runnerClass) ||
+  compareTexts(a.groupPath, b.groupPath) ||
+  compareTexts(a.projectPath, b.projectPath) ||
+  compareTexts(a.runnerClass, b.runnerClass) ||
   (a.job?.id ?? 0) - (b.job?.id ?? 0) ||
-  compare(a.priceVersion, b.priceVersion) ||
-  compare(b.kind, a.kind) ||
-  compare(a.cause, b.cause) ||
+  compareTexts(a.priceVersion, b.priceVersion) ||
+  compareTexts(b.kind, a.kind) ||
+  compareTexts(a.cause, b.cause) ||
   Number(a.late) - Number(b.late);
-
-const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -56,10 +56,7 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: (subject: string) => 
     case 'invalid':
       return {
         status: 422,
-        body: {
-          ...INVALID,
-          problems: outcome.problems.map(({ path, message }) => ({ path: [...path], message })),
-        },
+        body: withProblems(INVALID, outcome.problems),
       };
     case 'stale': {
       const { live, mine, theirs: others } = outcome;
@@ -114,6 +111,16 @@ export const INVALID = apiError(
   'This cannot be done: see the problems.',
   'Correct them and send it again; nothing was changed.',
 );
+
+/** An error that says what is wrong where. */
+export const withProblems = (
+  error: ApiError,
+  problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
+): ApiError => ({
+  ...error,
+  problems: problems.map(({ path, message }) => ({ path: [...path], message })),
+});
+
 const STALE = apiError(
   'stale',
   'Others changed the limits meanwhile, so nothing was changed.',

@@ -1,8 +1,8 @@
 /** Drafts of limits for a day to come, and the way they become limits. */
 import { OpenAPIHono } from '@hono/zod-openapi';
-import { PlanSummarySchema, PlanViewSchema } from '../../answers/plans/model.ts';
+import { type PlanSummary, PlanSummarySchema, PlanViewSchema } from '../../answers/plans/model.ts';
 import { planCsv } from '../../answers/plans/plan-csv.ts';
-import { PLAN_ROWS_MAX } from '../../answers/plans/plans-view.ts';
+import { PLAN_ROWS_MAX, planSummary } from '../../answers/plans/plans-view.ts';
 import { PreviewSchema } from '../../answers/preview/model.ts';
 import { actingUser } from '../../answers/reading/acting-user.ts';
 import { list } from '../../answers/reading/schema.ts';
@@ -13,7 +13,14 @@ import { atLines, readPlanFile } from '../plan-file.ts';
 import { type ApiDeps, editedBy, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { askedDialect, refusedFile, WRITTEN_AS } from './csv-routes.ts';
-import { AppliedSchema, FiledSchema, forbidden, INVALID, outcomeAnswer } from './outcome-answer.ts';
+import {
+  AppliedSchema,
+  FiledSchema,
+  forbidden,
+  INVALID,
+  outcomeAnswer,
+  withProblems,
+} from './outcome-answer.ts';
 import { createRoute, errorAnswer, jsonAnswer, jsonBody, textId, z } from './route-parts.ts';
 
 const amountText = z.string().max(60);
@@ -199,32 +206,19 @@ export const planRoutes = ({ desk, read, directory, clock, source }: ApiDeps) =>
     });
 
 type PlanAnswer =
-  | { readonly status: 200; readonly body: ReturnType<typeof summaryOf> }
+  | { readonly status: 200; readonly body: PlanSummary }
   | { readonly status: 403 | 404 | 409 | 422; readonly body: ApiError };
-
-type SavedPlan = Extract<PlanOutcome, { outcome: 'saved' }>['plan'];
-
-const summaryOf = ({ amounts, request: _, discarded: __, ...plan }: SavedPlan) => ({
-  ...plan,
-  amounts: amounts.length,
-});
 
 function answerOf(outcome: PlanOutcome): PlanAnswer {
   switch (outcome.outcome) {
     case 'saved':
-      return { status: 200, body: summaryOf(outcome.plan) };
+      return { status: 200, body: planSummary(outcome.plan) };
     case 'unknown':
       return { status: 404, body: NOT_THERE };
     case 'forbidden':
       return { status: 403, body: forbidden(['of finance or an administrator']) };
     case 'invalid':
-      return {
-        status: 422,
-        body: {
-          ...INVALID,
-          problems: outcome.problems.map(({ path, message }) => ({ path: [...path], message })),
-        },
-      };
+      return { status: 422, body: withProblems(INVALID, outcome.problems) };
     case 'too_many':
       return {
         status: 409,

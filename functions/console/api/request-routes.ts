@@ -14,7 +14,7 @@ import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NOT_THERE } from './api-error.ts';
 import { AskSchema, VerdictSchema } from './edit-schemas.ts';
-import { forbidden } from './outcome-answer.ts';
+import { forbidden, withProblems } from './outcome-answer.ts';
 import { createRoute, errorAnswer, jsonAnswer, jsonBody, textId } from './route-parts.ts';
 
 const waiting = createRoute({
@@ -75,7 +75,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
         case 'filed':
           return c.json(outcome.request, 201);
         case 'invalid':
-          return c.json(withProblems(outcome.problems), 422);
+          return c.json(withProblems(INVALID, outcome.problems), 422);
         case 'forbidden':
           return c.json(forbidden([whoMayText(outcome.act, outcome.needs)]), 403);
         case 'too_many':
@@ -125,7 +125,7 @@ function decided(outcome: DecideOutcome): Decided {
         body: outcome.own === true ? OWN : forbidden([whoMayText(outcome.act, outcome.needs)]),
       };
     case 'invalid':
-      return { status: 422, body: withProblems(outcome.problems) };
+      return { status: 422, body: withProblems(INVALID, outcome.problems) };
     case 'stale':
       return {
         status: 409,
@@ -155,10 +155,3 @@ const tooMany = (whose: 'yours' | 'all', max: number): ApiError =>
     `${max} requests ${whose === 'yours' ? 'of yours ' : ''}are waiting already.`,
     'Wait until some are decided.',
   );
-
-const withProblems = (
-  problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
-): ApiError => ({
-  ...INVALID,
-  problems: problems.map(({ path, message }) => ({ path: [...path], message })),
-});

@@ -1,6 +1,7 @@
 /** What others may use of this folder; its README says what it promises. */
 export {
   addSum,
+  addSumTo,
   eachRow,
   emptySum,
   FIGURES,
@@ -8,6 +9,7 @@ export {
   type SheetFigure,
   type SheetSum,
   sumOfTally,
+  sumWithout,
   WHOLE,
 } from './sheet-rows.ts';
 export {

@@ -37,6 +37,19 @@ export function addSum(to: SheetSum, more: SheetSum): void {
   for (let place = 0; place < FIGURES.length; place += 1) to[place] = (to[place] ?? 0) + (more[place] ?? 0);
 }
 
+/** Adds to the sum of a key, which begins empty. */
+export function addSumTo<K>(sums: Map<K, SheetSum>, key: K, more: SheetSum): void {
+  const sum = sums.get(key) ?? emptySum();
+  sums.set(key, sum);
+  addSum(sum, more);
+}
+
+/** What is left of a sum once its parts are taken out. */
+export const sumWithout = (sum: SheetSum, parts: readonly SheetSum[]): SheetSum =>
+  Float64Array.from(FIGURES, (_, place) =>
+    parts.reduce((left, part) => left - (part[place] ?? 0), sum[place] ?? 0),
+  );
+
 /** What a sheet keeps of a day of usage. Durations have fractions of a second, never of a millisecond. */
 export function sumOfTally(tally: UsageTally): SheetSum {
   let estimated = 0;

@@ -7,4 +7,4 @@ export {
   type SealedStatement,
   sealed,
 } from './closed-statement.ts';
-export { dynamoStatementChain, type StatementChain } from './statement-chain.ts';
+export { dynamoStatementChain, type NumberedStatement, type StatementChain } from './statement-chain.ts';

@@ -27,7 +27,7 @@ interface StatementRegister {
   readonly lookedAtMs: number;
 }
 
-interface NumberedStatement {
+export interface NumberedStatement {
   readonly number: number;
   readonly subject: string;
   readonly month: string;

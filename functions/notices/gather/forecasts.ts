@@ -16,7 +16,7 @@ import type { Notice } from './notice.ts';
 import { type NoticeFormat, noticeAmount } from './notice-format.ts';
 import { limitsBySubject } from './warned.ts';
 
-/** Four weeks of days are read of each. */
+/** Eight weeks of days are read for each. */
 const LIMITS_MAX = 1_000;
 
 interface ForecastsContext {
@@ -102,7 +102,7 @@ function forecastNotice(
     subject,
     label,
     lines: [
-      `At the pace of the last four weeks the ${limitName(limit)} of ${label} comes to ${noticeAmount(atEnd, unit, telling)} of ${noticeAmount(amount, unit, telling)} by the end of ${period.label} (alert at ${level}).`,
+      `At the pace of the last weeks the ${limitName(limit)} of ${label} comes to ${noticeAmount(atEnd, unit, telling)} of ${noticeAmount(amount, unit, telling)} by the end of ${period.label} (alert at ${level}).`,
     ],
     page: subjectPagePath(subject),
     facts: { limit: limit.id, level, forecast: atEnd, amount, unit, period: period.key },

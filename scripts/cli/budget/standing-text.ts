@@ -1,6 +1,5 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
-import { two } from '../../../policies/limits/calendar.ts';
-import { dayIn } from '../../../policies/limits/zone.ts';
+import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
@@ -120,8 +119,7 @@ function forecastText({ forecast, zone }: BudgetRow, paint: Paint): string {
   if (forecast === undefined) return '?';
   if (forecast.outcome === 'lasts') return paint.good('lasts');
   if (forecast.atMs === undefined) return paint.bad('used up');
-  const { year, month, day } = dayIn(zone, forecast.atMs);
-  return paint.warn(`${year}-${two(month)}-${two(day)}`);
+  return paint.warn(writtenDay(forecast.atMs, zone));
 }
 
 function endOf(path: string, room: number): string {

@@ -1,5 +1,5 @@
 /** A report for a terminal. */
-import type { SpendReport } from '../../../functions/answers/report/model.ts';
+import { hasOthers, type SpendReport } from '../../../functions/answers/report/model.ts';
 import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -13,7 +13,8 @@ export function spendText(report: SpendReport, columns: number): string {
   return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${rowsText(report, columns)}${told}`;
 }
 
-function rowsText({ rows, other, total, by, before }: SpendReport, columns: number): string {
+function rowsText(report: SpendReport, columns: number): string {
+  const { rows, other, total, by, before } = report;
   const cells = (name: string, row: Figured): readonly string[] => [
     ...[
       name,
@@ -31,8 +32,6 @@ function rowsText({ rows, other, total, by, before }: SpendReport, columns: numb
         ]),
   ];
   const right = { align: 'right', even: true } as const;
-  const isRest =
-    other.rows > 0 || other.micros !== 0 || other.jobs !== 0 || (other.before?.micros ?? 0) !== 0;
   return table(
     [
       { title: by },
@@ -50,7 +49,7 @@ function rowsText({ rows, other, total, by, before }: SpendReport, columns: numb
     ],
     [
       ...rows.map((row) => cells(row.name === '' ? 'no class' : printable(row.name), row)),
-      ...(isRest ? [cells(printable(other.label.toLowerCase()), other)] : []),
+      ...(hasOthers(report) ? [cells(printable(other.label.toLowerCase()), other)] : []),
       cells('total', total),
     ],
     columns,

@@ -1,4 +1,5 @@
 import { decimal } from '../../../functions/answers/statement/csv-text.ts';
+import { shortDecimal, utcSecond } from '../../../functions/answers/statement/focus-charge.ts';
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 
 /** A column: text is anybody's and made harmless in CSV, everything else is written by us. `null` is an empty field. */
@@ -84,11 +85,8 @@ function number(name: string, value: Value): FocusColumn {
   return { name, kind: 'number', value };
 }
 
-/** ISO 8601 in UTC, whole seconds, as FOCUS wants them. */
 function instant(name: string, valueMs: (line: StatementLine, statement: Statement) => number): FocusColumn {
-  const value: Value = (line, statement) =>
-    `${new Date(valueMs(line, statement)).toISOString().slice(0, 19)}Z`;
-  return { name, kind: 'instant', value };
+  return { name, kind: 'instant', value: (line, statement) => utcSecond(valueMs(line, statement)) };
 }
 
 function costOf({ micros }: StatementLine): string {
@@ -99,13 +97,9 @@ function priceOf({ microsPerMinute }: StatementLine): string {
   return decimal(microsPerMinute);
 }
 
-const PLACES = 12;
-
 /** What was paid for: cost ÷ price, because durations are rounded up to what is sold; what was used, if it is free. */
 function pricedMinutes({ micros, seconds, microsPerMinute }: StatementLine): string {
-  const minutes = microsPerMinute === 0 ? seconds / 60 : micros / microsPerMinute;
-  const digits = minutes.toFixed(PLACES).replace(/\.?0+$/, '');
-  return digits === '-0' ? '0' : digits;
+  return shortDecimal(microsPerMinute === 0 ? seconds / 60 : micros / microsPerMinute);
 }
 
 function descriptionOf({ kind, cause, jobs, runnerClass, projectPath, job }: StatementLine): string {

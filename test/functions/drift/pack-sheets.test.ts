@@ -54,7 +54,8 @@ test('a run without time leaves all of it to the next one, and what it left is r
   const { commit, clock, sheets, usage, directory, pack, read } = spendBooks();
   await commit({ ...API, day: '2026-11-20', micros: 7 });
   const { packSheets } = await import('../../../functions/drift/pack-sheets.ts');
-  const deps = { sheets, usage, directory, clock, zone: 'UTC', classNames: [] };
+  const subjects = async () => ({ directory, classNames: [] });
+  const deps = { sheets, usage, subjects, clock, zone: 'UTC' };
   expect(await packSheets(clock.monotonicMs(), deps)).toEqual({ days: 0, left: 1 });
   expect(await read.spend({}, USERS.finance)).toMatchObject({
     report: { rows: [{ name: 'acme', micros: 7 }] },
@@ -62,12 +63,34 @@ test('a run without time leaves all of it to the next one, and what it left is r
   expect(await pack()).toEqual({ days: 1, left: 0 });
 });
 
+test('groups are read where a day is due, once a run; where none are known, every day waits', async () => {
+  const { commit, clock, sheets, usage, directory } = spendBooks();
+  for (const day of ['2026-11-20', '2026-11-03', '2026-10-07']) await commit({ ...API, day, micros: 7 });
+  const { packSheets } = await import('../../../functions/drift/pack-sheets.ts');
+  let reads = 0;
+  const run = (known: boolean) =>
+    packSheets(clock.monotonicMs() + HOUR_MS, {
+      ...{ sheets, usage, clock, zone: 'UTC' },
+      subjects: async () => {
+        reads += 1;
+        return known ? { directory, classNames: [] } : undefined;
+      },
+    });
+  expect(await run(false)).toEqual({ days: 0, left: 3 });
+  reads = 0;
+  expect(await run(true)).toEqual({ days: 3, left: 0 });
+  expect(reads).toBe(1);
+  expect(await run(true)).toEqual({ days: 0, left: 0 });
+  expect(reads).toBe(1);
+});
+
 test('a project that has moved keeps its row, and so does a class that is gone', async () => {
   const { commit, pack, clock, sheets, usage, directory, read } = spendBooks();
   await commit({ ...API, day: '2026-11-20', micros: 7, runnerClass: 'old' });
   const { packSheets } = await import('../../../functions/drift/pack-sheets.ts');
   await packSheets(clock.monotonicMs() + HOUR_MS, {
-    ...{ sheets, usage, directory, clock, zone: 'UTC', classNames: ['old'] },
+    ...{ sheets, usage, clock, zone: 'UTC' },
+    subjects: async () => ({ directory, classNames: ['old'] }),
   });
   await commit({ ...API, day: '2026-11-20', micros: 2, runnerClass: 'old' });
   clock.advance(25 * HOUR_MS);

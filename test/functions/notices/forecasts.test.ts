@@ -27,7 +27,7 @@ test('the owner is told once a period when the forecast comes to what they asked
   clock.advance(DAY_MS);
   expect(await news()).toEqual([ALERT]);
   expect(messages().at(-1)?.notices[0]?.says).toBe(
-    'At the pace of the last four weeks the CI budget of group acme/payments comes to 165.00 EUR of 180.00 EUR by the end of November 2026 (alert at forecast 50 %).',
+    'At the pace of the last weeks the CI budget of group acme/payments comes to 165.00 EUR of 180.00 EUR by the end of November 2026 (alert at forecast 50 %).',
   );
   expect(await news()).toEqual([]);
   clock.advance(DAY_MS);

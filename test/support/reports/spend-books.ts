@@ -74,7 +74,8 @@ export function spendBooks({ directory = DIRECTORY, packs = true, partBytes = 30
   };
   const pack = () =>
     packSheets(clock.monotonicMs() + 600_000, {
-      ...{ sheets, usage, directory, clock, zone: 'UTC', classNames: runnerClassNames(policy.prices) },
+      ...{ sheets, usage, clock, zone: 'UTC' },
+      subjects: async () => ({ directory, classNames: runnerClassNames(policy.prices) }),
     });
   /** @param newest - id of a job decided lately */
   const packTheJobs = (newest: number, bounds?: Parameters<typeof packJobs>[1]['bounds']) =>

@@ -1,35 +1,17 @@
 import { capWords } from '../../../../policies/limits/cap.ts';
 import type { BudgetRow } from '../../../answers/budgets/model.ts';
-import { Bar } from '../parts/bar.tsx';
 import { KIND_TAGS } from '../parts/group-table.tsx';
-import { Table, type TableColumn } from '../parts/layout.tsx';
-import {
-  leftClass,
-  leftText,
-  limitAmountWords,
-  limitWords,
-  nextAlertText,
-  onlyWatches,
-} from '../parts/limit-words.ts';
-import { address, limitEditLink, pathMarkup, subjectHref } from '../parts/links.tsx';
+import { Table } from '../parts/layout.tsx';
+import { limitAmountWords, limitWords, nextAlertText, onlyWatches } from '../parts/limit-words.ts';
+import { address, pathMarkup, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { bare, modeTag, type PageFormat, percent } from '../parts/page-format.tsx';
+import { modeTag, type PageFormat } from '../parts/page-format.tsx';
 import { runsOut } from '../parts/run-out.tsx';
-
-const COLUMNS: readonly TableColumn[] = [
-  'Whose',
-  'Use',
-  ['Used', 'n wide'],
-  ['Spent', 'n wide'],
-  ['Held', 'n wide'],
-  ['Limit', 'n wide'],
-  ['Left', 'n'],
-  'Runs out',
-];
+import { STANDING_COLUMNS, standingCells } from '../parts/standing-cells.tsx';
 
 /** One line a limit: a bar, and beside it the same as text. */
 export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, mayEdit: boolean): Markup => (
-  <Table label="Limits" caption="Limits and how they stand" columns={COLUMNS}>
+  <Table label="Limits" caption="Limits and how they stand" columns={STANDING_COLUMNS}>
     <tbody>
       {rows.map((row) => (row.each === undefined ? limitLine(row, telling, mayEdit) : capLine(row, telling)))}
     </tbody>
@@ -37,28 +19,12 @@ export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, may
 );
 
 function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Markup {
-  const { settled, held, unit, forecast, zone } = row;
-  const limit = row.amount === 'unlimited' ? undefined : row.amount;
+  const { forecast, zone } = row;
   const alert = nextAlertText(row);
   return (
     <tr>
       {nameCell(row)}
-      <td class="bar-cell">
-        {limit !== undefined && (
-          <Bar spent={settled} held={held} limit={limit} forecast={forecast?.atEndAmount} />
-        )}
-      </td>
-      <td class="n wide">{limit === undefined ? '–' : percent(settled + held, limit)}</td>
-      <td class="n wide">{bare(settled, unit)}</td>
-      <td class="n wide">{bare(held, unit)}</td>
-      <td class="n wide">
-        {mayEdit && row.byDefault !== true
-          ? limitEditLink(row.subject, row.id, limitAmountWords(row, telling))
-          : limitAmountWords(row, telling)}
-      </td>
-      <td class={`n ${leftClass(row)}`} data-l={(row.left ?? 0) >= 0 ? 'left' : undefined}>
-        {leftText(row, telling)}
-      </td>
+      {standingCells(row, telling, mayEdit)}
       <td class="ro">
         {row.canRunOut ? (
           runsOut(forecast, zone, telling.nowMs, onlyWatches(row))

@@ -35,7 +35,7 @@ export function budgetsAsked(text: (name: string) => string | undefined): Budget
   };
 }
 
-/** Of the same list, in the same words whatever the order they were asked in; the first page of it. */
+/** The same words for the same list, whatever the order they were asked in; its first page. */
 export const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: BudgetsQuery) => ({
   q: search,
   kind,

@@ -1,21 +1,13 @@
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { BudgetsQuery, SubjectKind } from '../../../answers/budgets/model.ts';
+import { type ChoiceList, choice, searchField } from '../parts/filter-fields.tsx';
 import { limitWords } from '../parts/limit-words.ts';
 import type { Markup } from '../parts/markup.ts';
 
 /** What to show of all limits, and in which order. */
 export const budgetsFilters = (asked: BudgetsQuery): Markup => (
   <form class="filters" method="get" action="/budgets" role="search" data-at-once>
-    <label>
-      Search limits
-      <input
-        type="search"
-        name="q"
-        value={asked.search ?? ''}
-        maxlength={200}
-        placeholder="Part of a path, name or owner"
-      />
-    </label>
+    {searchField('Search limits', asked.search, 'Part of a path, name or owner')}
     {choice('Whose', 'kind', asked.kind, [['', 'Everybody’s'], ...KINDS])}
     {choice('Counts', 'unit', asked.unit, [['', 'Anything'], ...UNITS])}
     {choice('Trouble', 'trouble', asked.trouble, TROUBLES)}
@@ -30,21 +22,6 @@ export const budgetsFilters = (asked: BudgetsQuery): Markup => (
   </form>
 );
 
-type Choices = readonly (readonly [value: string, text: string])[];
-
-const choice = (label: string, name: string, chosen: string | undefined, choices: Choices): Markup => (
-  <label>
-    {label}
-    <select name={name}>
-      {choices.map(([value, text]) => (
-        <option value={value} selected={value === (chosen ?? '')}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-);
-
 const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['instance', 'The whole GitLab'],
   ['group', 'Groups'],
@@ -55,15 +32,15 @@ const KINDS: readonly (readonly [SubjectKind, string])[] = [
   ['cap', 'Caps'],
 ];
 
-const UNITS: Choices = LIMIT_KINDS.map((kind) => [kind, limitWords({ kind })]);
+const UNITS: ChoiceList = LIMIT_KINDS.map((kind) => [kind, limitWords({ kind })]);
 
-const TROUBLES: Choices = [
+const TROUBLES: ChoiceList = [
   ['', 'With or without'],
   ['runs-out', 'Used up or runs out'],
   ['used-up', 'Used up'],
 ];
 
-const ORDERS: Choices = [
+const ORDERS: ChoiceList = [
   ['trouble', 'Trouble first'],
   ['fullest', 'Fullest first'],
   ['name', 'Name'],

@@ -4,7 +4,7 @@ import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from '../parts/form-field.tsx';
-import { PostForm } from '../parts/layout.tsx';
+import { NotSaved, PostForm } from '../parts/layout.tsx';
 import { leftClass, leftText, limitAmountWords } from '../parts/limit-words.ts';
 import { address, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -122,13 +122,7 @@ export const previewPage = (
         <p>Not saved yet. Look at what it does, then save it.</p>
       </div>
     </div>
-    {unconfirmed && (
-      <div class="note bad" role="alert">
-        <p>
-          <strong>Not saved:</strong> this is a large change and needs to be confirmed.
-        </p>
-      </div>
-    )}
+    {unconfirmed && <NotSaved why="this is a large change and needs to be confirmed" />}
     {previewPart(preview, telling, exact)}
     <PostForm user={user} class="card" id={SAVE_FORM} action="/edit">
       {hiddenFields(withoutStep(values))}

@@ -4,7 +4,7 @@ import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { hiddenFields, type Values } from '../parts/form-field.tsx';
-import { Card, PostForm, Table } from '../parts/layout.tsx';
+import { Card, NotSaved, PostForm, Table } from '../parts/layout.tsx';
 import { limitWords } from '../parts/limit-words.ts';
 import type { Markup } from '../parts/markup.ts';
 import { instant, type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
@@ -101,13 +101,7 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: PageF
           <p>Not saved yet: {pageCount(preview.rows.length, 'difference')}. All of them or none.</p>
         </div>
       </div>
-      {unconfirmed && (
-        <div class="note bad" role="alert">
-          <p>
-            <strong>Not saved:</strong> there are large changes that need to be confirmed.
-          </p>
-        </div>
-      )}
+      {unconfirmed && <NotSaved why="there are large changes that need to be confirmed" />}
       {notes.length > 0 && (
         <div class="note">
           <p>

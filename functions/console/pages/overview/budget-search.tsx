@@ -1,44 +1,13 @@
 import type { Overview, OverviewQuery } from '../../../answers/overview/model.ts';
+import { type ChoiceList, choice, searchField } from '../parts/filter-fields.tsx';
 import type { Markup } from '../parts/markup.ts';
 
 /** What to show of all budgets, and in which order. */
 export const budgetSearch = (asked: OverviewQuery, owns: boolean): Markup => (
   <form class="filters" method="get" action="/" role="search" data-at-once>
-    <label>
-      Search budgets
-      <input
-        type="search"
-        name="q"
-        value={asked.search ?? ''}
-        maxlength={200}
-        placeholder="Part of a path or name"
-      />
-    </label>
-    <label>
-      Order
-      <select name="sort">
-        {SORTS.map(([value, text]) => (
-          <option value={value} selected={value === (asked.sort ?? 'runs-out-first')}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-    <label>
-      Show
-      <select name="view">
-        {(
-          [
-            ['all', 'All budgets'],
-            ['tree', 'Step by step'],
-          ] as const
-        ).map(([value, text]) => (
-          <option value={value} selected={(value === 'tree') === (asked.under !== undefined)}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    {searchField('Search budgets', asked.search, 'Part of a path or name')}
+    {choice('Order', 'sort', asked.sort ?? 'runs-out-first', SORTS)}
+    {choice('Show', 'view', asked.under === undefined ? 'all' : 'tree', VIEWS)}
     {owns && (
       <label class="check">
         <input type="checkbox" name="mine" value="1" checked={asked.mine === true} />
@@ -49,11 +18,16 @@ export const budgetSearch = (asked: OverviewQuery, owns: boolean): Markup => (
   </form>
 );
 
-const SORTS = [
+const SORTS: ChoiceList = [
   ['runs-out-first', 'Runs out first'],
   ['spent', 'Most spent'],
   ['name', 'Name'],
-] as const;
+];
+
+const VIEWS: ChoiceList = [
+  ['all', 'All budgets'],
+  ['tree', 'Step by step'],
+];
 
 /** Nothing there, whatever is asked: no search helps. */
 export const isNothing = (overview: Overview, asked: OverviewQuery): boolean =>

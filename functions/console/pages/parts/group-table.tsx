@@ -1,12 +1,12 @@
 import type { GroupRow } from '../../../answers/overview/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/index.ts';
-import { Bar } from './bar.tsx';
 import { Table, type TableColumn } from './layout.tsx';
-import { leftClass, leftText, limitAmountWords, onlyWatches } from './limit-words.ts';
-import { limitEditLink, pathMarkup, subjectHref, subjectLink } from './links.tsx';
+import { onlyWatches } from './limit-words.ts';
+import { pathMarkup, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
-import { bare, modeTag, type PageFormat, pageAmount, pageCount, percent } from './page-format.tsx';
+import { bare, modeTag, type PageFormat, pageAmount, pageCount } from './page-format.tsx';
 import { runsOut } from './run-out.tsx';
+import { STANDING_COLUMNS, standingCells } from './standing-cells.tsx';
 
 interface GroupTableParts {
   /** Where the groups below a group are. */
@@ -24,22 +24,12 @@ export const groupTable = (
   telling: PageFormat,
   parts: GroupTableParts = {},
 ): Markup => (
-  <Table label={caption} columns={[...COLUMNS, ...(parts.sum === undefined ? [] : [MONTH])]}>
+  <Table label={caption} columns={[...STANDING_COLUMNS, ...(parts.sum === undefined ? [] : [MONTH])]}>
     <tbody>{rows.map((row) => groupLine(row, telling, parts))}</tbody>
     {sumRows(rows, parts.sum)}
   </Table>
 );
 
-const COLUMNS: readonly TableColumn[] = [
-  'Whose',
-  'Use',
-  ['Used', 'n wide'],
-  ['Spent', 'n wide'],
-  ['Held', 'n wide'],
-  ['Limit', 'n wide'],
-  ['Left', 'n'],
-  'Runs out',
-];
 const MONTH: TableColumn = ['This month', 'n'];
 
 /** Nothing where all of it is 0. */
@@ -110,29 +100,12 @@ function groupLine(row: GroupRow, telling: PageFormat, { tree, mayEdit, sum }: G
         {month}
       </tr>
     );
-  const { settled, held, unit } = budget;
-  const limit = budget.amount === 'unlimited' ? undefined : budget.amount;
   return (
     <tr>
       {name}
-      <td class="bar-cell">
-        {limit !== undefined && (
-          <Bar spent={settled} held={held} limit={limit} forecast={budget.forecast?.atEndAmount} />
-        )}
-      </td>
-      <td class="n wide">{limit === undefined ? '–' : percent(settled + held, limit)}</td>
-      <td class="n wide">{bare(settled, unit)}</td>
-      <td class="n wide">{bare(held, unit)}</td>
-      <td class="n wide">
-        {mayEdit === true && budget.byDefault !== true
-          ? limitEditLink(row.subject, budget.id, limitAmountWords(budget, telling))
-          : limitAmountWords(budget, telling)}
-      </td>
-      <td class={`n ${leftClass(budget)}`} data-l={(budget.left ?? 0) >= 0 ? 'left' : undefined}>
-        {leftText(budget, telling)}
-      </td>
+      {standingCells(budget, telling, mayEdit === true)}
       <td class="ro">
-        {limit === undefined ? (
+        {budget.amount === 'unlimited' ? (
           <span class="soft">never</span>
         ) : (
           runsOut(budget.forecast, budget.zone, telling.nowMs, onlyWatches(budget))

@@ -34,6 +34,15 @@ export const Done = ({ text }: { readonly text: string | undefined }): Markup | 
 /** The number of the edit that was saved, from what is said of it. */
 const savedEdit = (text: string): string | undefined => /^Saved as edit (\d+)\./.exec(text)?.[1];
 
+/** An edit that was sent on without the box that confirms it. */
+export const NotSaved = ({ why }: { readonly why: string }): Markup => (
+  <div class="note bad" role="alert">
+    <p>
+      <strong>Not saved:</strong> {why}.
+    </p>
+  </div>
+);
+
 /** A line of a list of facts; nothing where it is not known. */
 export const Fact = ({ name, children }: PropsWithChildren<{ name: string }>): Markup | '' =>
   children === undefined ? (

@@ -2,7 +2,7 @@ import type { PlanRow, PlanView } from '../../../answers/plans/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { changeTable } from '../parts/change-table.tsx';
-import { Card, Crumbs, PostForm, Table } from '../parts/layout.tsx';
+import { Card, Crumbs, NotSaved, PostForm, Table } from '../parts/layout.tsx';
 import { limitWords } from '../parts/limit-words.ts';
 import { pathMarkup } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -45,13 +45,7 @@ export const adoptionPage = (
           </p>
         </div>
       </div>
-      {unconfirmed && (
-        <div class="note bad" role="alert">
-          <p>
-            <strong>Not saved:</strong> there are large changes that need to be confirmed.
-          </p>
-        </div>
-      )}
+      {unconfirmed && <NotSaved why="there are large changes that need to be confirmed" />}
       <Card id="differs" title="What changes">
         {plannedTable(planned, telling)}
         <details>

@@ -1,14 +1,11 @@
-import { dayLabel } from '../../../../policies/limits/calendar.ts';
+import { dayLabel, dayOfIso } from '../../../../policies/limits/calendar.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import type { PlanView } from '../../../answers/plans/model.ts';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount } from '../parts/page-format.tsx';
 
 /** `1 January 2027` */
-export function planDay(from: string): string {
-  const [year = 0, month = 0, day = 0] = from.split('-').map(Number);
-  return dayLabel({ year, month, day });
-}
+export const planDay = (from: string): string => dayLabel(dayOfIso(from));
 
 export const planAmount = (
   amount: number | 'unlimited' | undefined,

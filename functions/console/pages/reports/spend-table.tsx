@@ -1,4 +1,10 @@
-import type { SpendKey, SpendQuery, SpendReport, SpendRow } from '../../../answers/report/model.ts';
+import {
+  hasOthers,
+  type SpendKey,
+  type SpendQuery,
+  type SpendReport,
+  type SpendRow,
+} from '../../../answers/report/model.ts';
 import { Bar } from '../parts/bar.tsx';
 import { shortDayLabel } from '../parts/chart-scale.ts';
 import { Table } from '../parts/layout.tsx';
@@ -14,7 +20,6 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
   const most = Math.max(1, ...rows.map(({ micros, heldMicros }) => micros + heldMicros));
   const key = KEY_TEXTS[by];
   const hasTrend = rows.some(({ trend }) => trend.length > 1);
-  const isRest = other.rows > 0 || other.micros !== 0 || (other.before?.micros ?? 0) !== 0;
   const columns = { hasBefore: before !== undefined, hasTrend };
   return (
     <Table
@@ -47,7 +52,7 @@ export function spendTable(asked: SpendQuery, report: SpendReport): Markup {
         ))}
       </tbody>
       <tbody>
-        {isRest && (
+        {hasOthers(report) && (
           <tr>
             <th scope="row" class="path">
               {otherName(other)}

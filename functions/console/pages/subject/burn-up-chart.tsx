@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../../../policies/limits/calendar.ts';
+import { dayText } from '../../../answers/reading/usage-days.ts';
 import { forecastWords } from '../../../answers/standing/forecast-words.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { BurnUpChart } from '../../../answers/subject/model.ts';
@@ -125,7 +127,7 @@ function drawing(burnUp: BurnUpChart, { name, width, height, labels }: Size): Ma
       {Array.from({ length: Math.ceil((to - from) / every) }, (_, index) => from + index * every).map(
         (day) => (
           <text x={x(day)} y={height - 8}>
-            {shortDayLabel(isoDay(day))}
+            {shortDayLabel(dayText(day))}
           </text>
         ),
       )}
@@ -195,10 +197,6 @@ function endDay({ period, days }: BurnUpChart): number {
   const length = Math.round((period.endMs - period.startMs) / DAY_MS);
   return Math.max(last, dayNumberOf(days[0]?.day ?? '1970-01-01') + length - 1);
 }
-
-const DAY_MS = 86_400_000;
-
-const isoDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /** Ticks are round: decimals say nothing. */
 const tickText = (value: number, unit: BurnUpChart['unit']): string => bare(value, unit).replace(/\.0+$/, '');

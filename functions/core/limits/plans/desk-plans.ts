@@ -4,7 +4,7 @@ import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
 import { readWrittenAmount } from '../../../../policies/document/written/written-amount.ts';
 import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
-import { dayNumber } from '../../../../policies/limits/calendar.ts';
+import { dayNumber, dayOfIso } from '../../../../policies/limits/calendar.ts';
 import { dayIn } from '../../../../policies/limits/zone.ts';
 import { isMoney } from '../../../../policies/units/unit.ts';
 import { pathOf } from '../csv/export-limits.ts';
@@ -17,7 +17,7 @@ import { mayDo } from '../desk/rights.ts';
 import { subjectOfEntry } from '../desk/subject-text.ts';
 import type { LimitPlan, PlanDraft, PlanEdit, PlannedAmount, PlanOutcome } from './limit-plan.ts';
 import { AMOUNTS_MAX, PLANS_MAX, planId, readPlans, type StoredPlan, writePlan } from './plan-items.ts';
-import { dayOf, isSameAmount, limitsOfDay, limitToday, nameOf, plannedDocument } from './planned-limits.ts';
+import { isSameAmount, limitsOfDay, limitToday, nameOf, plannedDocument } from './planned-limits.ts';
 
 const NAME_CHARACTERS_MAX = 80;
 /** Nobody knows the year after next. */
@@ -115,7 +115,7 @@ export function planDesk({ deps, reads }: PlanDeskDeps): Pick<LimitsDesk, 'plans
     const day = readWrittenDay(from);
     if (!day.ok) return invalid('from', day.message);
     const today = dayNumber(dayIn(deps.zone ?? 'UTC', nowMs));
-    const ahead = /^\d{4}-\d{2}-\d{2}$/.test(day.text) ? dayNumber(dayOf(day.text)) - today : Number.NaN;
+    const ahead = /^\d{4}-\d{2}-\d{2}$/.test(day.text) ? dayNumber(dayOfIso(day.text)) - today : Number.NaN;
     if (!(ahead > 0 && ahead <= DAYS_AHEAD_MAX))
       return invalid('from', `'${from}'; expected a day to come, of the next two years, such as 2027-01-01`);
     const who = { by: by.actor, atMs: nowMs, changedBy: by.actor, changedAtMs: nowMs };

@@ -1,6 +1,6 @@
 /** What a plan comes to on the limits as they are: which it can be about, and the document as it shall be. Pure. */
 import { isRecord } from '../../../../policies/document/reading.ts';
-import { type CalendarDay, calendarDay, dayNumber, two } from '../../../../policies/limits/calendar.ts';
+import { calendarDay, dayNumber, dayOfIso, isoDay } from '../../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod, limitsOn } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
@@ -23,11 +23,6 @@ interface LimitOfDay {
   readonly written: string;
 }
 
-export const dayOf = (text: string): CalendarDay => {
-  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
-  return { year, month, day };
-};
-
 /**
  * Budgets of a day or longer of which a period begins on the day: of any other one a period would have two amounts. Those
  * of groups, projects, classes and people; defaults and caps are rules for many, and no budget of somebody.
@@ -45,7 +40,7 @@ function beginsOn(limit: Limit, from: string): boolean {
   const { kind, per, zone } = limit;
   if (!isForecastable(kind) || per === undefined || per === 'minute' || per === 'hour' || per === 'once')
     return false;
-  const startMs = dayStartMs(zone, dayOf(from));
+  const startMs = dayStartMs(zone, dayOfIso(from));
   return isValidAt(limit, startMs) && limitPeriod(limit, startMs)?.startMs === startMs;
 }
 
@@ -72,7 +67,7 @@ export function plannedDocument(
 ): LimitsDocument {
   const wanted = new Map(amounts.map(({ subject, limit, amount }) => [nameOf(subject, limit), amount]));
   const byEntry = new Map(ofDay.map((each) => [each.entry, each]));
-  const until = dayWritten(dayNumber(dayOf(from)) - 1);
+  const until = isoDay(calendarDay(dayNumber(dayOfIso(from)) - 1));
   const { limits } = document;
   if (!Array.isArray(limits)) return document;
   const next = limits.flatMap((entry: unknown): readonly unknown[] => {
@@ -87,7 +82,7 @@ export function plannedDocument(
     )
       return [entry];
     const then = { ...line.entry, [kind]: amount };
-    if (line.limit.fromMs === dayStartMs(line.limit.zone, dayOf(from))) return [then];
+    if (line.limit.fromMs === dayStartMs(line.limit.zone, dayOfIso(from))) return [then];
     const id = `${line.id}-${from}`;
     return [
       { ...line.entry, until },
@@ -105,8 +100,3 @@ const trimmed = (text: string): string => (/^\d+\.\d+$/.test(text) ? text.replac
 
 /** Tells limits apart; no id has a break in it. */
 export const nameOf = (subject: string, limit: string): string => `${limit}\n${subject}`;
-
-const dayWritten = (number: number): string => {
-  const { year, month, day } = calendarDay(number);
-  return `${year}-${two(month)}-${two(day)}`;
-};
