@@ -65,7 +65,7 @@ export async function keptMonth(
     lines: all,
     totals: {
       ...{ jobs: sumOf(all, 'jobs'), seconds: sumOf(all, 'seconds'), micros },
-      ...{ correctedMicros: 0, lateMicros: 0, openJobs: 0, heldMicros: 0 },
+      ...{ correctedMicros: 0, lateMicros: 0, openJobs: 0, heldMicros: shown[0]?.heldMicros ?? 0 },
     },
     controls: shown.map(({ counter, shownMicros }) => ({ counter, shownMicros, settledMicros: micros })),
     notes: notesOf(whole, shown.length > 0, ask),
@@ -86,13 +86,18 @@ function daysOf({ startMs, endMs }: Period, zone: string): readonly Period[] {
 const isInside = (day: Period, month: Period): boolean =>
   day.startMs >= month.startMs && day.endMs <= month.endMs;
 
-/** What jobs have settled there. Credits and debits by hand are on no statement. */
+/** What jobs have settled there, and what those that are not over hold. Credits and debits by hand are on no statement. */
 async function settledOn(
   key: CounterKey,
   periods: KeptMonthDeps['periods'],
-): Promise<Pick<ControlSum, 'counter' | 'shownMicros'>> {
+): Promise<Pick<ControlSum, 'counter' | 'shownMicros'> & { readonly heldMicros: number }> {
   const items = await periods.readPeriod(key, { timeoutMs: TIMEOUT_MS });
-  return { counter: counterName(key), shownMicros: settledIn(items) - adjustedIn(items) };
+  const { committed = 0, settled = 0 } = counterIn(items) ?? {};
+  return {
+    counter: counterName(key),
+    shownMicros: settledIn(items) - adjustedIn(items),
+    heldMicros: committed - settled,
+  };
 }
 
 /** The counter has what came after its closing, too. */

@@ -70,8 +70,12 @@ export const StatementSchema = z
       micros: micros(),
       correctedMicros: micros('The part of `micros` that corrections make.'),
       lateMicros: micros('The part of `correctedMicros` that came after the month was over.'),
-      openJobs: count('Jobs of the month that are not over: what they hold is in no line.'),
-      heldMicros: micros('What these hold.'),
+      openJobs: count(
+        'Jobs of the month that are not over: what they hold is in no line. Nobody counts them where lines are days.',
+      ),
+      heldMicros: micros(
+        'What jobs hold that are not over; where lines are days, on the first of `controls`.',
+      ),
     }),
     controls: list(ControlSchema).openapi({
       description:
@@ -96,7 +100,7 @@ export interface StatementQuery {
   readonly by?: StatementGrain;
   /** Lines of jobs say who started them. @default false */
   readonly withUsers?: boolean;
-  /** Every line has its runner class and price, which days that are kept alone do not have. @default false */
+  /** Every line has its project, runner class and price, which days do not have: every job is read for it. @default false */
   readonly withPrices?: boolean;
   /** IANA zone in which the month begins and ends. @default the group's limit of money per month has it */
   readonly zone?: string;

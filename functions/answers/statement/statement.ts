@@ -74,7 +74,10 @@ export async function statementOf(
   };
   const stated = (statement: Statement) => ({ outcome: 'stated', statement }) as const;
   const isLongOver = nowMs > month.endMs + KEPT_MS;
-  if ((jobs === undefined || isLongOver) && billed.subject !== undefined && usage && periods) {
+  // Only what days do not have is worth reading every job: usage and counters come to the same sum, however many there are.
+  if (!(needsJobs && jobs !== undefined && !isLongOver) && usage && periods) {
+    // The directory knows no such path: only records could say whose jobs were below it.
+    if (billed.subject === undefined) return { outcome: 'unknown_group' };
     if (needsJobs) return { outcome: 'only_days' };
     const ask = { month, subject: billed.subject, limitIds, usageZone: terms.zone, directory, nowMs };
     const kept = await keptMonth({ ...ask, isLongOver }, { usage, periods });

@@ -41,7 +41,7 @@ const statement = createRoute({
 const ONLY_DAYS = apiError(
   'only_days',
   'Only the days of this month can be read here, without jobs, classes and prices.',
-  'Ask without `by=job` and `with_prices`; `npx tollgate statement` reads the jobs of the last 90 days.',
+  'Ask without `by=job` and `with_prices`; `npx tollgate statement --with-prices` reads the jobs of the last 90 days.',
 );
 
 export const statementRoutes = ({ read }: ApiDeps) =>

@@ -103,6 +103,8 @@ async function decidePack(
       case 'gave_up':
         return giveUp(weighing.verdicts, result.cause);
       case 'refused':
+        // They were to wait for room that others were taken to have: if these do not fit, it is free.
+        for (const job of jobs) if (job.outcome?.outcome === 'waiting') job.outcome = undefined;
         learn(result.refusals, weighing, known, deps);
     }
   }

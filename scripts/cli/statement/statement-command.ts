@@ -14,11 +14,14 @@ import { statementTerminal } from './statement-terminal.ts';
 
 const HELP = `tollgate statement --month <month> (--group <id | path> | --all) [flags]
 
-What a group and everything below it is charged for a month, per project, runner class and day or job. A job belongs to
-the month and to the groups of its admission, wherever groups were moved since. Corrections are lines of their own;
-those that came after the month was over are marked. Ninety days after its end a month has lines by day only: they are
-read from usage (days begin in $TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the closing entries of the group's
-limits. FOCUS and --by job need the jobs and are for younger months.
+What a group and everything below it is charged for a month, by day: read from usage (days begin in
+$TOLLGATE_ROLLUP_ZONE, else UTC) and checked against the counters of the group's limits, so it takes no longer the more
+jobs there were, and is what the console and its API say.
+
+--with-prices, --by job and --format focus read every job, for ninety days after the month: lines then have project,
+runner class and price, or are one job each. Corrections are lines of their own; those that came after the month was
+over are marked. A job belongs to the month and to the groups of its admission, wherever groups were moved since. A group
+that the directory does not know any more is found by its path in jobs, and by its id in days, too.
 
 Limits and groups are those that are live beside the ledger, unless a file is named or nothing is live.
 
@@ -26,6 +29,7 @@ Limits and groups are those that are live beside the ledger, unless a file is na
   --group <id | path>  e.g. acme/payments; instance is everything
   --all                everything: the same as --group instance
   --by <what>          day or job                                           (default: day)
+  --with-prices        by day, project, runner class and price
   --with-users         with --by job, in CSV and --json: who started it, an id or, after 90 days, a pseudonym
   --zone <zone>        where the month begins and ends, e.g. Europe/Berlin  (default: as the group's limit,
                        else $TOLLGATE_ROLLUP_ZONE, else UTC)
@@ -55,6 +59,7 @@ const FLAGS = {
   group: 'text',
   all: 'switch',
   by: 'text',
+  'with-prices': 'switch',
   'with-users': 'switch',
   zone: 'text',
   format: 'text',
@@ -80,7 +85,7 @@ async function tellStatement(args: readonly string[], io: TerminalIo, open: Open
   const query = {
     ...{ group, by },
     ...(withUsers && { with_users: 'yes' as const }),
-    ...(chosen === 'focus' && { with_prices: 'yes' as const }),
+    ...((chosen === 'focus' || values['with-prices']) && { with_prices: 'yes' as const }),
     ...(values.zone !== undefined && { zone: values.zone }),
   };
   const statement = await withBooks(open, values, io, async ({ api, directory }) => {
@@ -90,7 +95,7 @@ async function tellStatement(args: readonly string[], io: TerminalIo, open: Open
     const { error, problems: [problem] = [] } = answer.refused;
     if (error.code === 'only_days')
       throw new UsageError(
-        `--month "${month}": is over for more than 90 days and only its days are kept; expected it without --by job and --format focus`,
+        `--month "${month}": only its days are kept after 90 days, or shown by a console; expected it without --by job, --with-prices and --format focus`,
       );
     const asked = { month, group, zone: values.zone }[String(problem?.path[0])];
     throw new UsageError(

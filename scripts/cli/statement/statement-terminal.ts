@@ -19,11 +19,11 @@ export function statementTerminal(statement: Statement, paint: Paint, columns: n
       : [
           `Corrections make ${money(totals.correctedMicros, currency)} of it; ${money(totals.lateMicros, currency)} came after the month was over.`,
         ]),
-    ...(totals.openJobs === 0
+    ...(totals.openJobs === 0 && totals.heldMicros === 0
       ? []
       : [
           paint.warn(
-            `${shadowCount(totals.openJobs)} jobs are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
+            `${totals.openJobs === 0 ? 'Jobs' : `${shadowCount(totals.openJobs)} jobs`} are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
           ),
         ]),
     ...controls.map(({ counter, shownMicros, settledMicros }) =>

@@ -145,3 +145,17 @@ test('a job waits only once its record was looked at: where counters cannot be r
   expect(outcomes.at(-1)).toMatchObject({ outcome: 'admitted', repeated: true });
   expect(new Set(outcomes.slice(0, -1).map(wordOf))).toEqual(new Set(['waiting']));
 });
+
+test('nobody waits for room that a job of the same batch was taken to have, and does not get', async () => {
+  const { hold, newLedger, clock, ledger } = house();
+  const elsewhere = claim('group/2', 1, 1, { counter: counter('group/2', 'jobs-now', 'now'), unit: 'jobs' });
+  await hold(anAsk(1, [elsewhere]));
+  // Another process, which does not know that group/2 is full: it finds out by writing.
+  const outcomes = await newLedger().hold(
+    [waiter(2, 1, {}, [slots(1), elsewhere]), waiter(3), waiter(4)],
+    clock.monotonicMs() + 2_000,
+  );
+  expect(outcomes).toMatchObject([{ outcome: 'rejected' }, { outcome: 'admitted' }, { outcome: 'waiting' }]);
+  expect(await ledger.readRecord(4)).toBeUndefined();
+  expect(await ledger.readCounters([SLOTS])).toMatchObject([{ committed: 1 }]);
+});

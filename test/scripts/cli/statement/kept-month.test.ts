@@ -77,7 +77,9 @@ async function books(usageZone: string) {
       periods: store,
     });
     const { io, told } = bench.desk();
-    const asked = ['--month', '2026-12', '--group', '101', ...args, ...bench.flags];
+    const how = long === 'by jobs' ? ['--with-prices'] : [];
+    const month = args.includes('--month') ? [] : ['--month', '2026-12'];
+    const asked = [...month, '--group', '101', ...how, ...args, ...bench.flags];
     const env = { TOLLGATE_ROLLUP_ZONE: usageZone };
     expect(await statementCommandOn(open).run(asked, { ...io, env })).toBe(0);
     return told.out;
@@ -129,4 +131,30 @@ test('it says what it lacks, and refuses what it cannot be', async () => {
     ['--format', 'focus'],
   ])
     await expect(december('kept', ...lacking)).rejects.toThrow(/only its days are kept/);
+});
+
+test('a month that is not over for 90 days comes from its days, too, and jobs are read only where they are asked for', async () => {
+  const { bench, json, december } = await books(BERLIN);
+  bench.clock.advance(JANUARY_MS + 20 * DAY_MS - bench.clock.nowMs());
+  const [days, jobs] = [await json('kept'), await json('by jobs')];
+  expect(days.totals).toMatchObject({ micros: jobs.totals.micros, jobs: jobs.totals.jobs });
+  expect(days.totals.micros).toBeGreaterThan(0);
+  expect(days.controls).toEqual(jobs.controls);
+  expect(new Set(days.lines.map(({ runnerClass }) => runnerClass))).toEqual(new Set(['']));
+  expect(new Set(jobs.lines.map(({ projectPath }) => projectPath))).toEqual(
+    new Set(['acme/payments/checkout', 'acme/payments/app']),
+  );
+  for (const each of [['--by', 'job'], ['--with-prices'], ['--format', 'focus']])
+    await expect(december('kept', ...each)).rejects.toThrow(/nobody reads the whole table/);
+});
+
+test('what jobs hold that are not over is told without reading them', async () => {
+  const { bench, json, december } = await books(BERLIN);
+  // Of January no day is rolled up yet; its counter has what is held.
+  await bench.ask([aRequest(9_000)]);
+  const january = ['--month', '2027-01'];
+  const { totals } = await json('kept', ...january);
+  expect(totals).toMatchObject({ openJobs: 0 });
+  expect(totals.heldMicros).toBeGreaterThan(0);
+  expect(await december('kept', ...january)).toContain('Jobs are not over: the ');
 });
