@@ -1,9 +1,9 @@
 /**
- * Packs what jobs cost by branch, by their name, by what started them, by merge request and by how they ended: from the records of the last days, once a
- * night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
+ * Packs what jobs cost by what their records say of them, such as their branch or the hour of their decision: from the records of
+ * the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
  */
 import { calendarDay } from '../../policies/limits/calendar.ts';
-import { dayStartMs } from '../../policies/limits/zone.ts';
+import { dayStartMs, hourOfWeek } from '../../policies/limits/zone.ts';
 import { type ReadBounds, type RecordReader, readRecentRecords } from '../answers/backtest/recent-records.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
@@ -17,6 +17,7 @@ import {
   type PackedDay,
   type SheetStore,
   type SheetSum,
+  scheduleRowKey,
   sumOfTally,
 } from '../core/sheets/index.ts';
 import { contributionOf, placeBy } from '../core/usage/index.ts';
@@ -123,10 +124,9 @@ function sumsOfJobs(
     const sum = sumOfTally(tally);
     const ofDay = sums.get(day) ?? new Map<JobSheetKind, Map<string, SheetSum>>();
     sums.set(day, ofDay);
-    for (const [kind, key] of keysOf(record)) {
+    for (const [kind, name] of rowsOf(record, zone)) {
       const ofKind = ofDay.get(kind) ?? new Map<string, SheetSum>();
       ofDay.set(kind, ofKind);
-      const name = jobRowName(record.facts.projectId, key);
       const row = ofKind.get(name) ?? emptySum();
       ofKind.set(name, row);
       addSum(row, sum);
@@ -136,14 +136,24 @@ function sumsOfJobs(
 }
 
 /** What a record does not say is no key of it. */
-function keysOf({ facts }: JobRecord): readonly (readonly [JobSheetKind, string])[] {
-  const { asked = {}, jobName } = facts;
-  const keys: Readonly<Record<JobSheetKind, string | undefined>> = {
+function rowsOf(
+  { facts, decidedAtMs }: JobRecord,
+  zone: string,
+): readonly (readonly [JobSheetKind, string])[] {
+  const { asked = {}, jobName, projectId, groupIds, rootId } = facts;
+  const keys: Readonly<Record<Exclude<JobSheetKind, 'hour'>, string | undefined>> = {
     branch: asked.ref,
     job: asked.jobName ?? jobName,
     source: asked.pipelineSource,
     outcome: facts.outcome,
     'merge-request': MERGE_REQUEST.exec(asked.ref ?? '')?.[1],
+    schedule: asked.pipelineSource === 'schedule' ? scheduleRowKey(asked) : undefined,
   };
-  return JOB_SHEET_KINDS.flatMap((kind) => (keys[kind] === undefined ? [] : [[kind, keys[kind]] as const]));
+  const ofProject = JOB_SHEET_KINDS.flatMap((kind) => {
+    const key = kind === 'hour' ? undefined : keys[kind];
+    return key === undefined ? [] : [[kind, jobRowName(projectId, key)] as const];
+  });
+  const hour = String(hourOfWeek(zone, decidedAtMs));
+  const places = new Set([undefined, groupIds?.[0] ?? rootId]);
+  return [...ofProject, ...[...places].map((id) => ['hour', jobRowName(id, hour)] as const)];
 }

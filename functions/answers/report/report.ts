@@ -1,7 +1,8 @@
 /** What was spent in a period, by one key, beside the period before. */
+import type { Directory } from '../../../policies/place/directory.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { SumSource } from '../reading/read-sums.ts';
+import { rowIdOf, type SumSource } from '../reading/read-sums.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
@@ -58,12 +59,12 @@ export const spendReportOf =
     if ('outcome' in found) return found;
     const { subject, period, places, source } = found;
     const by = asked.by ?? keyBelow(subject, places);
-    const sentence = refusal(by, subject, period);
+    const sentence = refusal(by, subject, period, places);
     if (sentence !== undefined) return { outcome: 'unreadable', asked: 'by', sentence };
     const rows = candidateRows(by, subject, places, runnerClassNames(reading.policy.prices));
     const before = asked.compare === false ? undefined : periodBefore(period);
     const [now, then] = await Promise.all([
-      readSpend({ by, subject, span: period, rows, trend: true }, source),
+      readSpend({ by, subject, span: period, rows, trend: !rows.inOrder }, source),
       before && readSpend({ by, subject, span: before, rows, trend: false }, source),
     ]);
     const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
@@ -84,15 +85,31 @@ export const spendReportOf =
 
 const daysOf = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
 
-function refusal(by: SpendKey, subject: string, { from, to }: DaySpan): string | undefined {
+function refusal(
+  by: SpendKey,
+  subject: string,
+  { from, to }: DaySpan,
+  { directory }: Places,
+): string | undefined {
   if (by === 'class' && subject !== 'instance')
     return 'classes are counted of the whole GitLab only; name no group, or ask for another key';
   if (by === 'day' && to - from >= DAYS_BY_DAY_MAX)
     return `expected at most ${DAYS_BY_DAY_MAX} days; by month there may be more`;
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';
+  if (by === 'hour' && subject !== 'instance') {
+    const [root] = directory.chainById.get(groupAbove(subject, directory)) ?? [];
+    if (root !== undefined && subject !== `group/${root.id}`)
+      return `hours are kept of top-level groups and of the whole GitLab: ask for ${root.path}, or by another key`;
+  }
   return undefined;
 }
+
+/** Its own, where it is a group. */
+const groupAbove = (subject: string, { projectById }: Directory): number => {
+  const id = rowIdOf(subject);
+  return subject.startsWith('group/') ? id : (projectById.get(id)?.groupId ?? 0);
+};
 
 function notesOf(
   { kind, neverLive }: CandidateRows,

@@ -19,4 +19,5 @@ export {
   type Sheet,
   type SheetKind,
   type SheetStore,
+  scheduleRowKey,
 } from './sheet-store.ts';

@@ -17,15 +17,30 @@ import {
 import { usageExpiresAtSeconds } from '../usage/index.ts';
 
 /** What jobs are told apart by, from their records. */
-export const JOB_SHEET_KINDS = ['branch', 'job', 'source', 'merge-request', 'outcome'] as const;
+export const JOB_SHEET_KINDS = [
+  'branch',
+  'job',
+  'source',
+  'merge-request',
+  'outcome',
+  'schedule',
+  'hour',
+] as const;
 export type JobSheetKind = (typeof JOB_SHEET_KINDS)[number];
 
 /** Rows are groups by id with the instance as row 0, projects by id, or classes and what {@link jobRowName} makes by their place in `names`. */
 export type SheetKind = 'group' | 'project' | 'class' | JobSheetKind;
 
-/** What a row of a kind of jobs is called: its project is part of it, so that a report can be of a group. */
-export const jobRowName = (projectId: number | undefined, key: string): string =>
-  `${projectId ?? ''}\n${key}`;
+/**
+ * What a row of a kind of jobs is called: its project is part of it, so that a report can be of a group.
+ *
+ * @param placeId - a project; of hours, which are too many for each project, a top-level group, and nothing for all jobs.
+ */
+export const jobRowName = (placeId: number | undefined, key: string): string => `${placeId ?? ''}\n${key}`;
+
+/** GitLab names no schedule: its description tells it from others of its project, where that was sent, and its branch tells people which it is. */
+export const scheduleRowKey = (asked: { readonly scheduleDigest?: string; readonly ref?: string }): string =>
+  `${asked.scheduleDigest ?? ''} ${asked.ref ?? ''}`;
 
 interface SheetName {
   readonly kind: SheetKind;

@@ -3,6 +3,7 @@ import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
 import type { SpendQuery, SpendReport } from '../../../../functions/answers/report/model.ts';
 import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
 import { emptySum, packedRows } from '../../../../functions/core/sheets/sheet-rows.ts';
+import { jobRowName } from '../../../../functions/core/sheets/sheet-store.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { spendBooks } from '../../../support/reports/spend-books.ts';
 import { aJob, USERS } from '../../console/house.ts';
@@ -101,6 +102,11 @@ test('everybody sees their own subtree, and what cannot be meant is told', async
   expect(await asked({}, 'none')).toEqual({ outcome: 'unknown_group' });
   expect(await asked({ by: 'class' })).toMatchObject({ asked: 'by' });
   expect(await asked({ by: 'day', period: 'last-year' })).toMatchObject({ asked: 'by' });
+  for (const hours of [{}, { group: '104' }, { project: 1 }])
+    expect(await asked({ ...hours, by: 'hour' })).toMatchObject({
+      asked: 'by',
+      sentence: expect.stringContaining('ask for acme, or by another key'),
+    });
   expect(await asked({ period: '2026-13' })).toMatchObject({ asked: 'period' });
   expect(await asked({ period: '2027-01' })).toMatchObject({ asked: 'period' });
   expect(await asked({ from: '2026-02-30' })).toMatchObject({ asked: 'from' });
@@ -156,6 +162,8 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
   );
   rows.set(0, Float64Array.from([(GROUPS * (GROUPS + 1) * 1_000_000) / 2, 0, 1]));
   const bytes = packedRows(rows);
+  const names = Array.from({ length: 20_000 }, (_, row) => jobRowName(row % 120, String(row % 168)));
+  const many = new Map(names.map((_, row) => [row, Float64Array.from([row * 1_000, 0, 9, 60_000 + row])]));
   // Months stay for ever, days for two years.
   for (let back = 0; back < 50; back += 1) {
     const first = Date.UTC(2026, 10 - back, 1);
@@ -165,11 +173,13 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
     ).filter((day) => day.startsWith(span));
     const packed = new Map(days.map((day) => [day, { digest: 'x', atMs: clock.nowMs() }]));
     for (const kind of ['group', 'project', 'class'] as const) {
-      const names = kind === 'class' ? { names: ['small', 'large'] } : {};
+      const named = kind === 'class' ? { names: ['small', 'large'] } : {};
       const some = kind === 'class' ? packedRows(new Map([[1, rows.get(7) ?? emptySum()]])) : bytes;
-      await sheets.write({ kind, span, bytes: some, days: packed, ...names });
-      for (const day of back < 25 ? days : []) await sheets.write({ kind, span: day, bytes: some, ...names });
+      await sheets.write({ kind, span, bytes: some, days: packed, ...named });
+      for (const day of back < 25 ? days : []) await sheets.write({ kind, span: day, bytes: some, ...named });
     }
+    for (const kind of ['hour', 'schedule'] as const)
+      if (back < 13) await sheets.write({ kind, span, bytes: packedRows(many), days: packed, names });
   }
   const measured: string[] = [];
   for (const asked of [
@@ -178,6 +188,9 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
     { from: '2024-11-22', to: '2026-11-21', by: 'project' },
     { from: '2025-11-22', to: '2026-11-21', by: 'class' },
     { period: 'last-quarter' },
+    { period: 'last-month', by: 'hour' },
+    { period: 'last-quarter', by: 'hour', group: 'group-7' },
+    { from: '2026-05-01', to: '2026-10-31', by: 'schedule' },
     { by: 'day', period: 'last-month', group: 'group-7' },
     { by: 'month', period: 'last-year', group: 'group-7' },
   ] as const) {
