@@ -104,7 +104,9 @@ async function packMonth(
     const [head] = await sheets.read([{ kind, span: month }]);
     const days = new Map<string, PackedDay>(head?.days);
     for (const day of packed) days.set(day, { digest: 'records', atMs: nowMs });
-    const read = await sheets.read([...days.keys()].map((span) => ({ kind, span })));
+    // A month of users would outlive what may name them.
+    const spans = kind === 'user' ? [] : [...days.keys()];
+    const read = await sheets.read(spans.map((span) => ({ kind, span })));
     const whole = read.filter((sheet) => sheet !== undefined);
     await sheets.write({ kind, span: month, days, ...namedSheet(sumsOfSheets(whole), MONTH_ROWS_MAX) });
   }
@@ -140,13 +142,14 @@ function rowsOf(
   { facts, decidedAtMs }: JobRecord,
   zone: string,
 ): readonly (readonly [JobSheetKind, string])[] {
-  const { asked = {}, jobName, projectId, groupIds, rootId } = facts;
+  const { asked = {}, jobName, projectId, groupIds, rootId, userId } = facts;
   const keys: Readonly<Record<Exclude<JobSheetKind, 'hour'>, string | undefined>> = {
     branch: asked.ref,
     job: asked.jobName ?? jobName,
     source: asked.pipelineSource,
     outcome: facts.outcome,
     'merge-request': MERGE_REQUEST.exec(asked.ref ?? '')?.[1],
+    user: userId === undefined ? undefined : String(userId),
     schedule: asked.pipelineSource === 'schedule' ? scheduleRowKey(asked) : undefined,
   };
   const ofProject = JOB_SHEET_KINDS.flatMap((kind) => {

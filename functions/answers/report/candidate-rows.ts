@@ -13,6 +13,8 @@ export interface CandidateRows {
   readonly neverLive?: boolean;
   /** Times, which are listed in the order of their ids, and all of them. */
   readonly inOrder?: true;
+  /** There are sheets of days alone. */
+  readonly byDay?: true;
   /** What a reader calls a row. */
   readonly nameOf: (id: number) => string;
   readonly subjectOf: (id: number) => string | undefined;
@@ -106,6 +108,7 @@ function jobRows(by: JobSheetKind, subject: string, { directory }: Places): Cand
     const [projectId, key] = [Number(name.slice(0, end)), name.slice(end + 1)];
     if (!isOf(projectId)) return undefined;
     if (by === 'job' || by === 'outcome') return idOfName(key);
+    if (by === 'user') return idOfName(`user ${key}`);
     if (by === 'source') return idOfName(key.replaceAll('_', ' '));
     const path = projectById.get(projectId)?.path ?? 'a project that is gone';
     if (by === 'schedule') return idOfName(`${path}: ${scheduleText(key)}`);
@@ -115,7 +118,11 @@ function jobRows(by: JobSheetKind, subject: string, { directory }: Places): Cand
     if (!labels.has(name)) labels.set(name, label(name));
     return labels.get(name);
   };
-  return { ...{ kind: by, subjects: new Map(), named, nameOf }, neverLive: true, subjectOf: () => undefined };
+  return {
+    ...{ kind: by, subjects: new Map(), named, nameOf, neverLive: true },
+    ...(by === 'user' && { byDay: true }),
+    subjectOf: () => undefined,
+  };
 }
 
 /** `schedule k3Jx… on main`; all of a branch are one where GitLab does not tell them apart. */

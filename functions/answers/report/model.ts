@@ -10,6 +10,7 @@ export const JOB_KEY_TEXTS: Readonly<Record<JobSheetKind, string>> = {
   'merge-request': 'merge request',
   outcome: 'outcome',
   schedule: 'schedule',
+  user: 'user',
   hour: 'hour of the week',
 };
 

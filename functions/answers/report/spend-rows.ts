@@ -135,7 +135,8 @@ function otherLabel(by: SpendKey, subject: string, hidden: number): string {
     case 'merge-request':
     case 'outcome':
     case 'schedule':
-    case 'hour': {
+    case 'hour':
+    case 'user': {
       const rest = `jobs not told apart by ${JOB_KEY_TEXTS[by]}`;
       return hidden === 0 ? capital(rest) : `${hidden} more, and ${rest}`;
     }

@@ -20,4 +20,6 @@ export {
   type SheetKind,
   type SheetStore,
   scheduleRowKey,
+  sheetExpiresAtSeconds,
+  USER_SHEET_DAYS,
 } from './sheet-store.ts';

@@ -29,12 +29,14 @@ export const reportPage = (user: User, { asked, answer, heat }: ReportShown, tel
     </div>
     {reportForm(asked, {
       by: answer.outcome === 'reported' ? answer.report.by : undefined,
-      isOfAll:
-        (user.roles.finance || user.roles.admin) && asked.group === undefined && asked.project === undefined,
+      isOfAll: seesAll(user) && asked.group === undefined && asked.project === undefined,
+      seesUsers: seesAll(user),
     })}
     {answerPart({ asked, answer, heat }, telling)}
   </ConsolePage>
 );
+
+const seesAll = ({ roles }: User): boolean => roles.finance || roles.admin;
 
 const ABOUT = 'What was spent in any period, beside the period before.';
 

@@ -32,17 +32,31 @@ const asked = fc.record(
 const job = fc.record({
   place,
   asked,
+  userId: fc.constantFrom(undefined, 7, 4711),
   ms: fc.integer({ min: -40 * HOUR_MS, max: 40 * HOUR_MS }),
   seconds: fc.option(fc.integer({ min: 0, max: 90_000 })),
   outcome: fc.constantFrom(undefined, 'success', 'failed', 'canceled'),
 });
 
 const recordOf = (
-  { place: at, asked: said, ms, seconds, outcome }: typeof job extends fc.Arbitrary<infer T> ? T : never,
+  {
+    place: at,
+    asked: said,
+    ms,
+    seconds,
+    outcome,
+    userId,
+  }: typeof job extends fc.Arbitrary<infer T> ? T : never,
   index: number,
 ): JobRecord => {
   const decidedAtMs = CHANGE_MS + ms;
-  const facts = someFacts({ ...at, asked: said, ...(outcome !== undefined && { outcome }), costMicros: 700 });
+  const facts = someFacts({
+    ...at,
+    asked: said,
+    ...(outcome !== undefined && { outcome }),
+    ...(userId !== undefined && { userId }),
+    costMicros: 700,
+  });
   const record = aRecord({ jobId: index + 1, facts, decidedAtMs });
   if (seconds === null) return record;
   const { dueAtMs: _due, ...rest } = record;
@@ -75,6 +89,7 @@ const NAMES: Readonly<Record<(typeof JOB_SHEET_KINDS)[number], (record: JobRecor
     const words = [scheduleDigest === undefined ? 'schedules' : `schedule ${scheduleDigest}`];
     return `${pathOf(projectId)}: ${[...words, ...(ref === undefined ? [] : ['on', ref])].join(' ')}`;
   },
+  user: ({ facts }) => (facts.userId === undefined ? undefined : `user ${facts.userId}`),
   hour: ({ decidedAtMs }) => {
     const parts = new Map(WEEKDAY.formatToParts(decidedAtMs).map(({ type, value }) => [type, value]));
     return `${parts.get('weekday')} ${parts.get('hour')}:00`;
