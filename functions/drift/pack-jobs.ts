@@ -1,9 +1,9 @@
 /**
- * Packs what jobs cost by branch, by their name, by what started them, by merge request and by how they ended: from the records of the last days, once a
- * night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
+ * Packs what jobs cost by what their records say of them, such as their branch or the hour of their decision: from the records of
+ * the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
  */
 import { calendarDay } from '../../policies/limits/calendar.ts';
-import { dayStartMs } from '../../policies/limits/zone.ts';
+import { dayStartMs, hourOfWeek } from '../../policies/limits/zone.ts';
 import { type ReadBounds, type RecordReader, readRecentRecords } from '../answers/backtest/recent-records.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
@@ -16,6 +16,7 @@ import {
   type PackedDay,
   type SheetStore,
   type SheetSum,
+  scheduleRowKey,
   sumOfTally,
 } from '../core/sheets/index.ts';
 import { contributionOf, placeBy } from '../core/usage/index.ts';
@@ -102,7 +103,9 @@ async function packMonth(
     const [head] = await sheets.read([{ kind, span: month }]);
     const days = new Map<string, PackedDay>(head?.days);
     for (const day of packed) days.set(day, { digest: 'records', atMs: nowMs });
-    const read = await sheets.read([...days.keys()].map((span) => ({ kind, span })));
+    // A month of users would outlive what may name them.
+    const spans = kind === 'user' ? [] : [...days.keys()];
+    const read = await sheets.read(spans.map((span) => ({ kind, span })));
     const whole = read.filter((sheet) => sheet !== undefined);
     await sheets.write({ kind, span: month, days, ...namedSheet(sumsOfSheets(whole), MONTH_ROWS_MAX) });
   }
@@ -122,24 +125,35 @@ function sumsOfJobs(
     const sum = sumOfTally(tally);
     const ofDay = sums.get(day) ?? new Map<JobSheetKind, Map<string, SheetSum>>();
     sums.set(day, ofDay);
-    for (const [kind, key] of keysOf(record)) {
+    for (const [kind, name] of rowsOf(record, zone)) {
       const ofKind = ofDay.get(kind) ?? new Map<string, SheetSum>();
       ofDay.set(kind, ofKind);
-      addSumTo(ofKind, jobRowName(record.facts.projectId, key), sum);
+      addSumTo(ofKind, name, sum);
     }
   }
   return sums;
 }
 
 /** What a record does not say is no key of it. */
-function keysOf({ facts }: JobRecord): readonly (readonly [JobSheetKind, string])[] {
-  const { asked = {}, jobName } = facts;
-  const keys: Readonly<Record<JobSheetKind, string | undefined>> = {
+function rowsOf(
+  { facts, decidedAtMs }: JobRecord,
+  zone: string,
+): readonly (readonly [JobSheetKind, string])[] {
+  const { asked = {}, jobName, projectId, groupIds, rootId, userId } = facts;
+  const keys: Readonly<Record<Exclude<JobSheetKind, 'hour'>, string | undefined>> = {
     branch: asked.ref,
     job: asked.jobName ?? jobName,
     source: asked.pipelineSource,
     outcome: facts.outcome,
     'merge-request': MERGE_REQUEST.exec(asked.ref ?? '')?.[1],
+    user: userId === undefined ? undefined : String(userId),
+    schedule: asked.pipelineSource === 'schedule' ? scheduleRowKey(asked) : undefined,
   };
-  return JOB_SHEET_KINDS.flatMap((kind) => (keys[kind] === undefined ? [] : [[kind, keys[kind]] as const]));
+  const ofProject = JOB_SHEET_KINDS.flatMap((kind) => {
+    const key = kind === 'hour' ? undefined : keys[kind];
+    return key === undefined ? [] : [[kind, jobRowName(projectId, key)] as const];
+  });
+  const hour = String(hourOfWeek(zone, decidedAtMs));
+  const places = new Set([undefined, groupIds?.[0] ?? rootId]);
+  return [...ofProject, ...[...places].map((id) => ['hour', jobRowName(id, hour)] as const)];
 }

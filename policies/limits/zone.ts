@@ -1,5 +1,5 @@
 import { remembered } from '../match/remember.ts';
-import { type CalendarDay, DAY_MS, dayNumber } from './calendar.ts';
+import { type CalendarDay, DAY_MS, dayNumber, weekday } from './calendar.ts';
 
 /** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
 const SEARCH_MS = 38 * 3_600_000;
@@ -93,6 +93,12 @@ function lookedUpClock(zone: string, atMs: number): ZonedClock {
 
 /** The day it is in a zone. */
 export const dayIn = (zone: string, atMs: number): CalendarDay => clockIn(zone, atMs);
+
+/** Hours since Monday 00:00 by the clocks of a zone: 0–167. One that clocks show twice is one, and one that they skip never comes. */
+export function hourOfWeek(zone: string, atMs: number): number {
+  const clock = clockIn(zone, atMs);
+  return weekday(dayNumber(clock)) * 24 + clock.hour;
+}
 
 /** Some 100 bytes each: a year of days in the zones of a deployment. */
 const STARTS_MAX = 10_000;

@@ -6,10 +6,11 @@ import {
   type SheetKind,
   type SheetStore,
   type SheetSum,
+  sheetExpiresAtSeconds,
   sumOfTally,
   WHOLE,
 } from '../../core/sheets/index.ts';
-import { type RollupStore, usageExpiresAtSeconds } from '../../core/usage/index.ts';
+import type { RollupStore } from '../../core/usage/index.ts';
 import { type DaySpan, dayText } from './usage-days.ts';
 
 interface SumAsk extends DaySpan {
@@ -77,7 +78,8 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
     for (let day = month.from; day <= month.to; day += 1) {
       const known = head?.days?.get(dayText(day));
       packedAtMs = known?.atMs;
-      if (known === undefined && isGone(day, nowSeconds)) keptFrom = day + 1;
+      // What is due to go may still be there.
+      if (isGone(kind, day, nowSeconds) && (known === undefined || !isRead)) keptFrom = day + 1;
       else if (known === undefined) live.push(day);
       else if (!isRead && known.digest !== '') packed.push(day);
     }
@@ -86,7 +88,6 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
   for (const [index, day] of packed.entries()) {
     const sheet = sheets[index];
     if (sheet !== undefined) visitSheet(sheet, day, ask, visit);
-    else if (isGone(day, nowSeconds)) keptFrom = day + 1;
     else live.push(day);
   }
   const max = heads.some((head) => head !== undefined) ? LIVE_KEYS_MAX : UNPACKED_KEYS_MAX;
@@ -98,9 +99,9 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
   };
 }
 
-/** Days go after two years; months that were packed stay. */
-const isGone = (day: number, nowSeconds: number): boolean =>
-  usageExpiresAtSeconds({ subject: '', day: dayText(day) }) <= nowSeconds;
+/** Days go after two years, those of users sooner; months that were packed stay. */
+const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
+  sheetExpiresAtSeconds(kind, dayText(day)) <= nowSeconds;
 
 function visitSheet({ bytes, names }: Sheet, day: number, { named }: SumAsk, visit: SumVisit): void {
   if (named === undefined || names === undefined) {

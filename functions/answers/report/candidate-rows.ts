@@ -11,6 +11,10 @@ export interface CandidateRows {
   /** The id of a row that has a name in its sheet; undefined: it is somebody else's. */
   readonly named?: (name: string) => number | undefined;
   readonly neverLive?: boolean;
+  /** Times, which are listed in the order of their ids, and all of them. */
+  readonly inOrder?: true;
+  /** There are sheets of days alone. */
+  readonly byDay?: true;
   /** What a reader calls a row. */
   readonly nameOf: (id: number) => string;
   readonly subjectOf: (id: number) => string | undefined;
@@ -32,6 +36,7 @@ export function candidateRows(
 ): CandidateRows {
   const { directory } = places;
   if (by === 'class') return classRows(classNames);
+  if (by === 'hour') return hourRows(subject);
   if (isJobKind(by)) return jobRows(by, subject, places);
   if (by !== 'group' && by !== 'project')
     return { subjects: new Map(), nameOf: String, subjectOf: () => undefined };
@@ -67,6 +72,24 @@ function classRows(classNames: readonly string[]): CandidateRows {
   };
 }
 
+/** Ids are hours since Monday 00:00. */
+function hourRows(subject: string): CandidateRows {
+  const place = subject === 'instance' ? '' : subject.slice('group/'.length);
+  const begin = `${place}\n`;
+  return {
+    ...{ kind: 'hour', subjects: new Map(), neverLive: true, inOrder: true },
+    named: (name) => (name.startsWith(begin) ? Number(name.slice(begin.length)) : undefined),
+    nameOf: hourText,
+    subjectOf: () => undefined,
+  };
+}
+
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+
+/** `Mon 09:00` */
+const hourText = (hour: number): string =>
+  `${WEEKDAYS[Math.floor(hour / 24)] ?? ''} ${String(hour % 24).padStart(2, '0')}:00`;
+
 const isJobKind = (by: SpendKey): by is JobSheetKind => JOB_SHEET_KINDS.some((kind) => kind === by);
 
 /** Branches and merge requests are of a project; names of jobs and sources are the same everywhere. */
@@ -85,15 +108,28 @@ function jobRows(by: JobSheetKind, subject: string, { directory }: Places): Cand
     const [projectId, key] = [Number(name.slice(0, end)), name.slice(end + 1)];
     if (!isOf(projectId)) return undefined;
     if (by === 'job' || by === 'outcome') return idOfName(key);
+    if (by === 'user') return idOfName(`user ${key}`);
     if (by === 'source') return idOfName(key.replaceAll('_', ' '));
     const path = projectById.get(projectId)?.path ?? 'a project that is gone';
+    if (by === 'schedule') return idOfName(`${path}: ${scheduleText(key)}`);
     return idOfName(by === 'branch' ? `${path}: ${key}` : `${path}!${key}`);
   };
   const named = (name: string): number | undefined => {
     if (!labels.has(name)) labels.set(name, label(name));
     return labels.get(name);
   };
-  return { ...{ kind: by, subjects: new Map(), named, nameOf }, neverLive: true, subjectOf: () => undefined };
+  return {
+    ...{ kind: by, subjects: new Map(), named, nameOf, neverLive: true },
+    ...(by === 'user' && { byDay: true }),
+    subjectOf: () => undefined,
+  };
+}
+
+/** `schedule k3Jx… on main`; all of a branch are one where GitLab does not tell them apart. */
+function scheduleText(key: string): string {
+  const [digest = '', ref = ''] = key.split(' ');
+  const which = digest === '' ? 'schedules' : `schedule ${digest}`;
+  return ref === '' ? which : `${which} on ${ref}`;
 }
 
 const groupId = (subject: string): number | undefined =>

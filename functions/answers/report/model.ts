@@ -9,6 +9,9 @@ export const JOB_KEY_TEXTS: Readonly<Record<JobSheetKind, string>> = {
   source: 'source',
   'merge-request': 'merge request',
   outcome: 'outcome',
+  schedule: 'schedule',
+  user: 'user',
+  hour: 'hour of the week',
 };
 
 export type SpendKey = (typeof SPEND_KEYS)[number];
@@ -37,12 +40,14 @@ const before = maybe(
 
 const SpendRowSchema = z
   .object({
-    name: text('A path, a name, a day or a month; empty: jobs of no class.'),
+    name: text(
+      'A path, a name, a day, a month or an hour of the week, `Mon 09:00`; empty: jobs of no class.',
+    ),
     subject: maybe(subject()),
     ...figures,
     before,
     trend: list(micros()).openapi({
-      description: 'Through the period, as `trendDays` says; empty for days and months.',
+      description: 'Through the period, as `trendDays` says; empty for hours, days and months.',
     }),
   })
   .openapi('SpendRow');
@@ -62,7 +67,7 @@ export const SpendReportSchema = z
     trendDays: maybe(count('Days of each point of a trend; absent: each is a month.')),
     packedAtMs: maybe(instantMs('When its last day was packed; absent: it is of this moment.')),
     rows: list(SpendRowSchema).openapi({
-      description: 'Most expensive first; days and months in their order.',
+      description: 'Most expensive first; hours, days and months in their order.',
     }),
     other: z.object({
       rows: count('Rows that are not listed.'),

@@ -40,7 +40,7 @@ async function readRows({ subject, span, rows, trend }: SpendAsk, source: SumSou
   const ownKind = subject.startsWith('project/') ? 'project' : 'group';
   const isOwn = ownKind === kind;
   const { pointOf, points, days } = pointsOf(span);
-  const byDay = trend && days !== undefined;
+  const byDay = rows.byDay === true || (trend && days !== undefined);
   const found = new Map<number, { readonly sum: SheetSum; readonly trend: Float64Array }>();
   const rowOf = (id: number) => {
     const known = found.get(id);

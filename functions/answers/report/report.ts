@@ -1,6 +1,7 @@
 /** What was spent in a period, by one key, beside the period before. */
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { USER_SHEET_DAYS } from '../../core/sheets/index.ts';
 import type { SumSource } from '../reading/read-sums.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.ts';
@@ -8,14 +9,14 @@ import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { billedGroup } from '../statement/billed-group.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
-import type { SpendAnswer, SpendKey, SpendQuery } from './model.ts';
+import { keptPeriodBefore, keyRefusal } from './key-refusal.ts';
+import type { SpendAnswer, SpendQuery } from './model.ts';
 import { readSpend, type SpendSums } from './read-spend.ts';
-import { periodBefore, type ReportPeriod, reportPeriod } from './report-period.ts';
+import { type ReportPeriod, reportPeriod } from './report-period.ts';
 import { listedRows } from './spend-rows.ts';
 
 const TOP_DEFAULT = 20;
 export const TOP_MAX = 1_000;
-const DAYS_BY_DAY_MAX = 92;
 
 /** A report that can be made: of whom, and when. */
 export interface SpendSource {
@@ -58,12 +59,14 @@ export const spendReportOf =
     if ('outcome' in found) return found;
     const { subject, period, places, source } = found;
     const by = asked.by ?? keyBelow(subject, places);
-    const sentence = refusal(by, subject, period);
+    const { seesAll } = scopeOf(viewer.roles, places.directory);
+    const sentence = keyRefusal(by, { ...found, today: source.today, seesAll });
     if (sentence !== undefined) return { outcome: 'unreadable', asked: 'by', sentence };
     const rows = candidateRows(by, subject, places, runnerClassNames(reading.policy.prices));
-    const before = asked.compare === false ? undefined : periodBefore(period);
+    const before =
+      asked.compare === false ? undefined : keptPeriodBefore(by, { period, today: source.today });
     const [now, then] = await Promise.all([
-      readSpend({ by, subject, span: period, rows, trend: true }, source),
+      readSpend({ by, subject, span: period, rows, trend: !rows.inOrder }, source),
       before && readSpend({ by, subject, span: before, rows, trend: false }, source),
     ]);
     const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
@@ -77,22 +80,17 @@ export const spendReportOf =
         ...{ currency: reading.policy.currency, zone: reading.zone },
         ...withoutAbsent({ trendDays: now.trendDays, packedAtMs: now.packedAtMs }),
         ...listed,
-        notes: notesOf(rows, now, then),
+        notes: [
+          ...notesOf(rows, now, then),
+          ...(before === undefined && asked.compare !== false ? [NO_BEFORE] : []),
+        ],
       },
     };
   };
 
 const daysOf = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
 
-function refusal(by: SpendKey, subject: string, { from, to }: DaySpan): string | undefined {
-  if (by === 'class' && subject !== 'instance')
-    return 'classes are counted of the whole GitLab only; name no group, or ask for another key';
-  if (by === 'day' && to - from >= DAYS_BY_DAY_MAX)
-    return `expected at most ${DAYS_BY_DAY_MAX} days; by month there may be more`;
-  if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
-    return 'a project has no groups and projects below it; ask by day or month';
-  return undefined;
-}
+const NO_BEFORE = `The period before is not shown: users are kept for ${USER_SHEET_DAYS} days.`;
 
 function notesOf(
   { kind, neverLive }: CandidateRows,

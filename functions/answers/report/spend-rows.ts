@@ -27,8 +27,8 @@ export function listedRows(
   then: SpendSums | undefined,
 ): Pick<SpendReport, 'rows' | 'other' | 'total'> {
   const isTime = rows.kind === undefined;
-  const all = isTime ? timeRows(by, now, then) : placeRows(rows, now, then).sort(mostFirst);
-  const shown = isTime ? all : all.slice(0, top);
+  const all = isTime ? timeRows(by, now, then) : placeRows(rows, now, then);
+  const shown = isTime || rows.inOrder ? all : all.sort(mostFirst).slice(0, top);
   const withBefore = (before: SheetSum) =>
     then === undefined ? {} : { before: beforeOf(figuresOf(before)) };
   const other = sumWithout(
@@ -94,17 +94,19 @@ function timeRows(by: SpendKey, now: SpendSums, then: SpendSums | undefined): Fi
 /** What cost nothing and had no job in both periods is no row. */
 function placeRows(rows: CandidateRows, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
   const ids = new Set([...now.sums.keys(), ...(then?.sums.keys() ?? [])]);
-  return [...ids].map((id) => {
-    const name = rows.nameOf(id);
-    const subject = rows.subjectOf(id);
-    return {
-      name,
-      ...(subject !== undefined && { subject }),
-      sum: now.sums.get(id) ?? emptySum(),
-      before: then?.sums.get(id) ?? emptySum(),
-      trend: now.trends.get(id) ?? [],
-    };
-  });
+  return [...ids]
+    .sort((a, b) => a - b)
+    .map((id) => {
+      const name = rows.nameOf(id);
+      const subject = rows.subjectOf(id);
+      return {
+        name,
+        ...(subject !== undefined && { subject }),
+        sum: now.sums.get(id) ?? emptySum(),
+        before: then?.sums.get(id) ?? emptySum(),
+        trend: now.trends.get(id) ?? [],
+      };
+    });
 }
 
 const microsOf = (sum: SheetSum): number => sum[0] ?? 0;
@@ -133,7 +135,10 @@ function otherLabel(by: SpendKey, subject: string, hidden: number): string {
     case 'job':
     case 'source':
     case 'merge-request':
-    case 'outcome': {
+    case 'outcome':
+    case 'schedule':
+    case 'hour':
+    case 'user': {
       const rest = `jobs not told apart by ${JOB_KEY_TEXTS[by]}`;
       return hidden === 0 ? capital(rest) : `${hidden} more, and ${rest}`;
     }

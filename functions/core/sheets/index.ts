@@ -21,4 +21,7 @@ export {
   type Sheet,
   type SheetKind,
   type SheetStore,
+  scheduleRowKey,
+  sheetExpiresAtSeconds,
+  USER_SHEET_DAYS,
 } from './sheet-store.ts';

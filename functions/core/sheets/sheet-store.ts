@@ -17,15 +17,44 @@ import {
 import { usageExpiresAtSeconds } from '../usage/index.ts';
 
 /** What jobs are told apart by, from their records. */
-export const JOB_SHEET_KINDS = ['branch', 'job', 'source', 'merge-request', 'outcome'] as const;
+export const JOB_SHEET_KINDS = [
+  'branch',
+  'job',
+  'source',
+  'merge-request',
+  'outcome',
+  'schedule',
+  'hour',
+  'user',
+] as const;
 export type JobSheetKind = (typeof JOB_SHEET_KINDS)[number];
 
 /** Rows are groups by id with the instance as row 0, projects by id, or classes and what {@link jobRowName} makes by their place in `names`. */
 export type SheetKind = 'group' | 'project' | 'class' | JobSheetKind;
 
-/** What a row of a kind of jobs is called: its project is part of it, so that a report can be of a group. */
-export const jobRowName = (projectId: number | undefined, key: string): string =>
-  `${projectId ?? ''}\n${key}`;
+/**
+ * What a row of a kind of jobs is called: its project is part of it, so that a report can be of a group.
+ *
+ * @param placeId - a project; of hours, which are too many for each project, a top-level group, and nothing for all jobs.
+ */
+export const jobRowName = (placeId: number | undefined, key: string): string => `${placeId ?? ''}\n${key}`;
+
+/**
+ * Users stand in sheets of days alone, which are gone when the recount takes the ids of users out of records, and which
+ * `tollgate forget user` rewrites. So there is no sheet of a month of them, but its head, which says what days are packed.
+ */
+export const USER_SHEET_DAYS = 90;
+const DAY_SECONDS = 86_400;
+
+/** When the sheet of a day goes, Unix seconds. */
+export const sheetExpiresAtSeconds = (kind: SheetKind, day: string): number =>
+  kind === 'user'
+    ? Date.parse(`${day}T00:00:00Z`) / 1000 + USER_SHEET_DAYS * DAY_SECONDS
+    : usageExpiresAtSeconds({ subject: '', day });
+
+/** GitLab names no schedule: its description tells it from others of its project, where that was sent, and its branch tells people which it is. */
+export const scheduleRowKey = (asked: { readonly scheduleDigest?: string; readonly ref?: string }): string =>
+  `${asked.scheduleDigest ?? ''} ${asked.ref ?? ''}`;
 
 interface SheetName {
   readonly kind: SheetKind;
@@ -117,7 +146,7 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
           ...(part === 0 && names !== undefined && { [NAMES]: { N: String(packed.length) } }),
           ...(part === 0 && days !== undefined && { [DAYS]: { S: daysText(days) } }),
           ...(isDay(span) && {
-            [TTL_ATTRIBUTE]: { N: String(usageExpiresAtSeconds({ subject: '', day: span })) },
+            [TTL_ATTRIBUTE]: { N: String(sheetExpiresAtSeconds(kind, span)) },
           }),
         });
         await answered('write a sheet', failure, () => putItem(deps.table, item, new TimeLimit(TIMEOUT_MS)));

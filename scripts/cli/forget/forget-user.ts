@@ -12,15 +12,18 @@ import {
   userIdsIn,
   yearOf,
 } from '../../../functions/core/ledger/index.ts';
+import type { SheetStore } from '../../../functions/core/sheets/index.ts';
 import type { UserSessions } from '../../../functions/core/signin/index.ts';
 import type { ViewStore } from '../../../functions/core/views/index.ts';
 import { counterName } from '../../../policies/claim.ts';
+import { forgetInSheets } from './forget-in-sheets.ts';
 
 interface ForgetDeps {
   readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
   readonly views: Pick<ViewStore, 'forget'>;
+  readonly sheets: SheetStore;
   readonly nowMs: number;
   /** Only says what would be changed. */
   readonly dryRun: boolean;
@@ -34,6 +37,8 @@ export interface ForgetReport {
   readonly sessions: number;
   /** Views of limits that the user gave a name. */
   readonly views: number;
+  /** Days whose reports by user named the user. */
+  readonly reportDays: number;
   /** Records that somebody wrote meanwhile: run it again. */
   readonly left: number;
   readonly stays: {
@@ -80,8 +85,10 @@ export async function forgetUser(userId: number, deps: ForgetDeps): Promise<Forg
   await flush();
   const sessions = await deps.sessions.end(userId, { dryRun });
   const views = await deps.views.forget(userId, { dryRun });
+  // After the records, from which sheets are made.
+  const reportDays = await forgetInSheets(userId, deps);
   const { records, left, liveJobs } = sum;
-  return { records, sessions, views, left, stays: { liveJobs, counters: [...counters].sort() } };
+  return { records, sessions, views, reportDays, left, stays: { liveJobs, counters: [...counters].sort() } };
 
   async function names(record: JobRecord): Promise<boolean> {
     if (userIdsIn(record).includes(userId)) return true;

@@ -68,6 +68,7 @@ interface NamesOfUsers {
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
   readonly views: ViewStore;
+  readonly sheets: SheetStore;
 }
 
 export type OpenLedger = (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<LedgerAccess>;
@@ -118,6 +119,7 @@ async function openFor(
         keys: dynamoPseudonymKeys(parts),
         sessions: dynamoUserSessions(parts),
         views: dynamoViewStore(parts),
+        sheets: dynamoSheetStore(parts),
       },
     }),
     limits: new DynamoLimitTable(parts),

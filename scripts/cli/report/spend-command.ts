@@ -25,7 +25,7 @@ to what the jobs of these days are charged. A period that is under way stands be
   --project <id>       in place of a group
   --by <what>          ${SPEND_KEYS.slice(0, 5).join(', ')},
                        ${SPEND_KEYS.slice(5).join(', ')}                     (default: the next level down)
-  --top <rows>         so many rows, then other            (default: ${TOP}; days and months: all)
+  --top <rows>         so many rows, then other            (default: ${TOP}; hours, days, months: all)
   --no-compare         without the period before
   --csv                the rows as CSV, other with them
   --all                every group at once, each with what its own projects cost, as CSV

@@ -3,6 +3,7 @@ import { hasOthers, type SpendReport } from '../../../functions/answers/report/m
 import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
+import { hourTable } from './hour-text.ts';
 
 type Figured = SpendReport['total'];
 
@@ -10,7 +11,9 @@ export function spendText(report: SpendReport, columns: number): string {
   const { path, fromDay, toDay, before, currency, notes } = report;
   const beside = before === undefined ? '' : ` beside ${before.fromDay} to ${before.toDay}`;
   const told = notes.map((note) => `\n${note}\n`).join('');
-  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${rowsText(report, columns)}${told}`;
+  const hours = report.by === 'hour' ? `${hourTable(report, columns)}\n` : '';
+  const shown = report.by === 'hour' ? { ...report, rows: [] } : report;
+  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${hours}${rowsText(shown, columns)}${told}`;
 }
 
 function rowsText(report: SpendReport, columns: number): string {

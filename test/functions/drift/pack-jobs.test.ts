@@ -69,6 +69,8 @@ test('what jobs cost by branch, name, source and merge request; in all, or of a 
     ],
     other: { micros: 100_000 },
   });
+  expect(told(await by('schedule'))).toEqual([['acme/payments/cards/api: schedules on main', 200_000]]);
+  expect(told(await by('hour', 'acme'))).toEqual([['Sat 12:00', 600_000]]);
   const requests = await by('merge-request');
   expect(told(requests)).toEqual([['acme/payments/cards/api!12', 300_000]]);
   expect(requests.other).toMatchObject({ micros: 700_000, label: 'Jobs not told apart by merge request' });

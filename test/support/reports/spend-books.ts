@@ -1,9 +1,13 @@
 /** Made-up jobs as the rollup counts them, a clock that nights pass on, and the program that packs them. */
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
+import { silentLog } from '../../../functions/core/environment/machine.ts';
+import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
+import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { rebuildUsage } from '../../../functions/core/usage/rebuild-usage.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
@@ -22,7 +26,17 @@ export interface MadeUpJob {
   readonly rejected?: boolean;
 }
 
-export function spendBooks({ directory = DIRECTORY, packs = true, partBytes = 300_000 } = {}) {
+export function spendBooks({
+  directory = DIRECTORY,
+  packs = true,
+  partBytes = 300_000,
+  zone = 'UTC',
+}: {
+  readonly directory?: typeof DIRECTORY;
+  readonly packs?: boolean;
+  readonly partBytes?: number;
+  readonly zone?: string;
+} = {}) {
   const house = consoleHouse({ directory });
   const { clock, usage, policy } = house;
   const table = new MemoryTable();
@@ -47,6 +61,7 @@ export function spendBooks({ directory = DIRECTORY, packs = true, partBytes = 30
     ...house.deps,
     usage: { ...house.deps.usage, ...counting },
     places: async () => placesOf(directory),
+    zone,
     ...(packs && { sheets }),
   });
   const commit = (job: MadeUpJob) => {
@@ -74,15 +89,28 @@ export function spendBooks({ directory = DIRECTORY, packs = true, partBytes = 30
   };
   const pack = () =>
     packSheets(clock.monotonicMs() + 600_000, {
-      ...{ sheets, usage, clock, zone: 'UTC' },
+      ...{ sheets, usage, clock, zone },
       subjects: async () => ({ directory, classNames: runnerClassNames(policy.prices) }),
     });
   /** @param newest - id of a job decided lately */
   const packTheJobs = (newest: number, bounds?: Parameters<typeof packJobs>[1]['bounds']) =>
     packJobs(clock.monotonicMs() + 600_000, {
-      ...{ sheets, clock, zone: 'UTC', recentJobIds: async () => [newest] },
+      ...{ sheets, clock, zone, recentJobIds: async () => [newest] },
       readRecords: (jobIds) => house.ledger.readRecords(jobIds),
       ...(bounds !== undefined && { bounds }),
     });
-  return { ...house, table, packTheJobs, read, commit, pack, calls, sheets };
+  /** Jobs as their records stand, counted in usage and packed as if they were all there are. */
+  const packRecords = async (records: readonly JobRecord[]): Promise<void> => {
+    const byId = new Map(records.map((record) => [record.jobId, record]));
+    const counted = { clock, random: () => 0, placeOf: placeBy(directory, zone), log: silentLog };
+    await rebuildUsage(
+      records.map((record) => ({ kind: 'record', record })),
+      { ...counted, store: usage },
+    );
+    await packJobs(clock.monotonicMs() + 600_000, {
+      ...{ sheets, clock, zone, recentJobIds: async () => [Math.max(0, ...byId.keys())] },
+      readRecords: async (jobIds) => jobIds.map((id) => byId.get(id)),
+    });
+  };
+  return { ...house, table, packTheJobs, packRecords, read, commit, pack, calls, sheets };
 }

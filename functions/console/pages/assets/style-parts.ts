@@ -26,6 +26,8 @@ td.bar-cell{width:22%;min-width:9rem}td .bar{margin:.28rem 0}
 .bar .edge{fill:var(--card)}
 .held-line{stroke:var(--spent)}
 .held-ground{fill:var(--track)}.held-over{stroke:var(--bad)}
+.heat{--cell:26px;table-layout:fixed}.heat thead td{width:3rem}.heat th,.heat td{padding:0 1px;border:0;text-align:center;font-size:.72rem;color:var(--soft)}.heat tbody th{padding-top:.3rem;text-align:left}.heat abbr{text-decoration:none}.heat tbody td{height:calc(var(--cell) + 1.25rem);vertical-align:bottom;background:linear-gradient(var(--spent),var(--spent)) 50% calc((var(--cell) - var(--size,0px))/2 + 2px)/var(--size,0px) var(--size,0px) no-repeat}
+.heat1{--size:calc(var(--cell)/9)}.heat2{--size:calc(var(--cell)*2/9)}.heat3{--size:calc(var(--cell)*3/9)}.heat4{--size:calc(var(--cell)*4/9)}.heat5{--size:calc(var(--cell)*5/9)}.heat6{--size:calc(var(--cell)*6/9)}.heat7{--size:calc(var(--cell)*7/9)}.heat8{--size:calc(var(--cell)*8/9)}.heat9{--size:var(--cell)}
 .eaters{display:block;width:100%;height:22px;border-radius:4px;margin:.35rem 0 .5rem;background:var(--track)}.eaters .edge{fill:var(--card)}
 .eats td,.eats th{padding-top:.2rem;padding-bottom:.2rem}.eats svg{width:.75rem;height:.75rem;border-radius:2px;margin-right:.5rem;vertical-align:-1px}
 .eat0{fill:var(--eat0)}.eat1{fill:var(--eat1)}.eat2{fill:var(--eat2)}.eat3{fill:var(--eat3)}.eat4{fill:var(--eat4)}.eat5{fill:var(--eat5)}.eat-rest{fill:var(--eat-rest)}
@@ -101,6 +103,7 @@ details>summary{cursor:pointer;color:var(--link)}
 .compare{display:grid;gap:0 1rem;grid-template-columns:minmax(0,1fr)}
 @media(min-width:760px){.compare{grid-template-columns:1fr 1fr}}
 @media(max-width:719px){.wide,.chart.for-wide{display:none}.chart.for-narrow{display:block}main{padding-top:.9rem}h1{font-size:1.28rem}
+.heat{--cell:10px}.heat thead td{width:2rem}.heat tbody th{padding:0}.heat thead th{text-align:left;overflow:visible}.heat tbody td{height:20px}.heat tbody td span{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .stack,.stack tbody,.stack tbody th,.stack tbody td{display:block}
 .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .stack tbody tr{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.1rem 1rem;padding:.55rem 0;border-bottom:1px solid var(--line)}

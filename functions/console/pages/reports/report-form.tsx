@@ -24,10 +24,12 @@ interface FormShown {
   readonly by: SpendKey | undefined;
   /** The report is of the whole GitLab: only there classes are counted. */
   readonly isOfAll: boolean;
+  /** Finance and administrators. */
+  readonly seesUsers: boolean;
 }
 
 /** Which period, of whom, by what. Two days go before the period that is chosen. */
-export const reportForm = (asked: SpendQuery, { by, isOfAll }: FormShown): Markup => (
+export const reportForm = (asked: SpendQuery, { by, isOfAll, seesUsers }: FormShown): Markup => (
   <form class="filters" method="get" action="/reports" role="search">
     <label>
       Period
@@ -61,7 +63,7 @@ export const reportForm = (asked: SpendQuery, { by, isOfAll }: FormShown): Marku
       <select name="by">
         <option value="">the next level</option>
         {Object.entries(KEY_TEXTS)
-          .filter(([value]) => value !== 'class' || isOfAll)
+          .filter(([value]) => (value !== 'class' || isOfAll) && (value !== 'user' || seesUsers))
           .map(([value, text]) => (
             <option value={value} selected={asked.by !== undefined && value === by}>
               {text}

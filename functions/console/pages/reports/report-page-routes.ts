@@ -7,6 +7,7 @@ import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query, readWholeNumber } from '../asked.ts';
 import { type PageContext, type PagesDeps, pageFormatOf, send } from '../pages-deps.ts';
 import { problemPage, unknownPlace } from '../problem-page.tsx';
+import { HEATS } from './hour-map.tsx';
 import { reportPage } from './report-page.tsx';
 
 /** A line with its trend is about a kilobyte: a page stays below 100 KB. */
@@ -25,10 +26,11 @@ export function reportPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const { user } = c.var;
     const asked = askedOf(c);
     const answer = await read.spend({ ...asked, top: ROWS }, user);
+    const heat = HEATS.find((each) => each === query(c, 'heat')) ?? 'micros';
     const isNamed = asked.group !== undefined || asked.project !== undefined;
     return send(
       c,
-      reportPage(user, { asked, answer }, pageFormatOf(deps)),
+      reportPage(user, { asked, answer, heat }, pageFormatOf(deps)),
       answer.outcome === 'unknown_group' && isNamed ? 404 : 200,
     );
   });

@@ -6,6 +6,7 @@ import { Card } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { distance, type PageFormat, pageAmount, pageCount, percent } from '../parts/page-format.tsx';
+import { type HeatKind, hourMap } from './hour-map.tsx';
 import { KEY_TEXTS, reportForm, sameQuery } from './report-form.tsx';
 import { spendTable } from './spend-table.tsx';
 import { wasteCard } from './waste-card.tsx';
@@ -13,10 +14,12 @@ import { wasteCard } from './waste-card.tsx';
 interface ReportShown {
   readonly asked: SpendQuery;
   readonly answer: SpendAnswer;
+  /** Of a report by hour. */
+  readonly heat: HeatKind;
 }
 
 /** What was spent in a period, and what for. */
-export const reportPage = (user: User, { asked, answer }: ReportShown, telling: PageFormat): Markup => (
+export const reportPage = (user: User, { asked, answer, heat }: ReportShown, telling: PageFormat): Markup => (
   <ConsolePage title="Reports" at="/reports" user={user}>
     <div class="head">
       <div>
@@ -26,17 +29,19 @@ export const reportPage = (user: User, { asked, answer }: ReportShown, telling: 
     </div>
     {reportForm(asked, {
       by: answer.outcome === 'reported' ? answer.report.by : undefined,
-      isOfAll:
-        (user.roles.finance || user.roles.admin) && asked.group === undefined && asked.project === undefined,
+      isOfAll: seesAll(user) && asked.group === undefined && asked.project === undefined,
+      seesUsers: seesAll(user),
     })}
-    {answerPart(asked, answer, telling)}
+    {answerPart({ asked, answer, heat }, telling)}
   </ConsolePage>
 );
 
+const seesAll = ({ roles }: User): boolean => roles.finance || roles.admin;
+
 const ABOUT = 'What was spent in any period, beside the period before.';
 
-function answerPart(asked: SpendQuery, answer: SpendAnswer, telling: PageFormat): Markup {
-  if (answer.outcome === 'reported') return reportParts(asked, answer.report, telling);
+function answerPart({ asked, answer, heat }: ReportShown, telling: PageFormat): Markup {
+  if (answer.outcome === 'reported') return reportParts(asked, answer.report, heat, telling);
   if (answer.outcome === 'unreadable')
     return (
       <div class="note bad" role="alert">
@@ -73,7 +78,7 @@ function aboutText(report: SpendReport, { nowMs }: PageFormat): Markup {
   );
 }
 
-function reportParts(asked: SpendQuery, report: SpendReport, telling: PageFormat): Markup {
+function reportParts(asked: SpendQuery, report: SpendReport, heat: HeatKind, telling: PageFormat): Markup {
   const { total, notes, by, rows } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
   return (
@@ -98,11 +103,13 @@ function reportParts(asked: SpendQuery, report: SpendReport, telling: PageFormat
             title={
               <>
                 <span>By {KEY_TEXTS[by]}</span>
-                <small class="soft">{telling.currency}</small>
+                <small class="soft">{by === 'hour' && heat === 'jobs' ? 'jobs' : telling.currency}</small>
               </>
             }
           >
-            {spendTable(asked, report)}
+            {by === 'hour'
+              ? hourMap(report, { heat, same: sameQuery(asked) }, telling)
+              : spendTable(asked, report)}
             {downloads(asked, report)}
           </Card>
           {rows.length > 0 && wasteCard(asked, report)}

@@ -22,8 +22,8 @@ export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
       ]}
     >
       <tbody>
-        {report.rows.map((row) => wasteLine(rowName(row, report.by), row))}
-        {report.other.jobs !== 0 && wasteLine(otherName(report.other), report.other)}
+        {report.by !== 'hour' && report.rows.map((row) => wasteLine(rowName(row, report.by), row))}
+        {report.by !== 'hour' && report.other.jobs !== 0 && wasteLine(otherName(report.other), report.other)}
         {wasteLine('Together', report.total)}
       </tbody>
     </Table>

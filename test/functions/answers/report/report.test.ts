@@ -3,7 +3,10 @@ import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
 import type { SpendQuery, SpendReport } from '../../../../functions/answers/report/model.ts';
 import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
 import { emptySum, packedRows } from '../../../../functions/core/sheets/sheet-rows.ts';
+import { jobRowName } from '../../../../functions/core/sheets/sheet-store.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
+import { someFacts } from '../../../support/ledger/asks.ts';
+import { aRecord } from '../../../support/ledger/rollup-bench.ts';
 import { spendBooks } from '../../../support/reports/spend-books.ts';
 import { aJob, USERS } from '../../console/house.ts';
 
@@ -101,11 +104,62 @@ test('everybody sees their own subtree, and what cannot be meant is told', async
   expect(await asked({}, 'none')).toEqual({ outcome: 'unknown_group' });
   expect(await asked({ by: 'class' })).toMatchObject({ asked: 'by' });
   expect(await asked({ by: 'day', period: 'last-year' })).toMatchObject({ asked: 'by' });
+  for (const hours of [{}, { group: '104' }, { project: 1 }])
+    expect(await asked({ ...hours, by: 'hour' })).toMatchObject({
+      asked: 'by',
+      sentence: expect.stringContaining('ask for acme, or by another key'),
+    });
   expect(await asked({ period: '2026-13' })).toMatchObject({ asked: 'period' });
   expect(await asked({ period: '2027-01' })).toMatchObject({ asked: 'period' });
   expect(await asked({ from: '2026-02-30' })).toMatchObject({ asked: 'from' });
   expect(await asked({ from: '2026-11-02', to: '2026-11-01' })).toMatchObject({ asked: 'to' });
   expect(await asked({ from: '2021-01-01', to: '2026-11-01' })).toMatchObject({ asked: 'to' });
+});
+
+test('users are told to who sees all, of the last 90 days and no further', async () => {
+  const books = spendBooks();
+  const { clock, read, sheets, packRecords } = books;
+  const startMs = clock.nowMs();
+  await packRecords([
+    aRecord({
+      jobId: 1,
+      facts: someFacts({ projectId: 1, groupId: 104, groupIds: [100, 101, 104], userId: 7 }),
+    }),
+  ]);
+  clock.advance(DAY_MS);
+  await packRecords([
+    aRecord({
+      jobId: 1,
+      decidedAtMs: startMs,
+      facts: someFacts({ projectId: 1, groupId: 104, groupIds: [100, 101, 104], userId: 7 }),
+    }),
+  ]);
+  const asked = (query: SpendQuery, who: keyof typeof USERS) =>
+    read.spend({ by: 'user', ...query }, USERS[who]);
+  for (const who of ['viewer', 'owner', 'job'] as const)
+    expect(await asked(who === 'job' ? { project: 1 } : {}, who)).toMatchObject({
+      ...{ outcome: 'unreadable', asked: 'by' },
+      sentence: 'users are told to finance and administrators only; ask by another key',
+    });
+  for (const who of ['finance', 'admin'] as const)
+    expect(await asked({ group: '104' }, who)).toMatchObject({
+      report: { rows: [{ name: 'user 7', jobs: 1 }], total: { jobs: 1 } },
+    });
+  expect(await asked({ period: 'last-quarter' }, 'finance')).toMatchObject({
+    sentence: 'users are kept for 90 days; expected a period from 2026-08-25 on',
+  });
+  expect(await asked({ from: '2026-09-10', to: '2026-11-22' }, 'finance')).toMatchObject({
+    report: { notes: [expect.anything(), 'The period before is not shown: users are kept for 90 days.'] },
+  });
+  const first = { from: '2026-11-21', to: '2026-11-21', compare: false };
+  clock.advance(88 * DAY_MS);
+  expect(await asked(first, 'finance')).toMatchObject({ report: { rows: [{ name: 'user 7' }] } });
+  clock.advance(DAY_MS);
+  expect(await asked(first, 'finance')).toMatchObject({ outcome: 'unreadable' });
+  const [month, day] = await sheets.read(['2026-11', '2026-11-21'].map((span) => ({ kind: 'user', span })));
+  expect([month?.names, day?.names]).toEqual([[], ['1\n7']]);
+  books.table.collectGarbage(clock.nowMs());
+  expect(await sheets.read([{ kind: 'user', span: '2026-11-21' }])).toEqual([undefined]);
 });
 
 test('a job that settles is in the report, as it is on the statement', async () => {
@@ -156,6 +210,9 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
   );
   rows.set(0, Float64Array.from([(GROUPS * (GROUPS + 1) * 1_000_000) / 2, 0, 1]));
   const bytes = packedRows(rows);
+  const names = Array.from({ length: 20_000 }, (_, row) => jobRowName(row % 120, String(row % 168)));
+  const fewer = new Map(names.slice(0, 5_000).map((_, row) => [row, Float64Array.from([row, 0, 1])]));
+  const many = new Map(names.map((_, row) => [row, Float64Array.from([row * 1_000, 0, 9, 60_000 + row])]));
   // Months stay for ever, days for two years.
   for (let back = 0; back < 50; back += 1) {
     const first = Date.UTC(2026, 10 - back, 1);
@@ -165,11 +222,22 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
     ).filter((day) => day.startsWith(span));
     const packed = new Map(days.map((day) => [day, { digest: 'x', atMs: clock.nowMs() }]));
     for (const kind of ['group', 'project', 'class'] as const) {
-      const names = kind === 'class' ? { names: ['small', 'large'] } : {};
+      const named = kind === 'class' ? { names: ['small', 'large'] } : {};
       const some = kind === 'class' ? packedRows(new Map([[1, rows.get(7) ?? emptySum()]])) : bytes;
-      await sheets.write({ kind, span, bytes: some, days: packed, ...names });
-      for (const day of back < 25 ? days : []) await sheets.write({ kind, span: day, bytes: some, ...names });
+      await sheets.write({ kind, span, bytes: some, days: packed, ...named });
+      for (const day of back < 25 ? days : []) await sheets.write({ kind, span: day, bytes: some, ...named });
     }
+    for (const day of back < 7 ? days : [])
+      await sheets.write({ kind: 'user', span: day, bytes: packedRows(fewer), names: names.slice(0, 5_000) });
+    for (const kind of ['hour', 'schedule', 'user'] as const)
+      if (back < 13)
+        await sheets.write({
+          kind,
+          span,
+          bytes: packedRows(kind === 'user' ? new Map() : many),
+          days: packed,
+          names,
+        });
   }
   const measured: string[] = [];
   for (const asked of [
@@ -178,6 +246,11 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
     { from: '2024-11-22', to: '2026-11-21', by: 'project' },
     { from: '2025-11-22', to: '2026-11-21', by: 'class' },
     { period: 'last-quarter' },
+    { period: 'last-month', by: 'hour' },
+    { period: 'last-quarter', by: 'hour', group: 'group-7' },
+    { from: '2026-05-01', to: '2026-10-31', by: 'schedule' },
+    { from: '2026-08-24', to: '2026-11-21', by: 'user' },
+    { from: '2026-10-21', to: '2026-11-21', by: 'user' },
     { by: 'day', period: 'last-month', group: 'group-7' },
     { by: 'month', period: 'last-year', group: 'group-7' },
   ] as const) {

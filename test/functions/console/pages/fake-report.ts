@@ -14,22 +14,34 @@ export function spendAnswer(asked: SpendQuery, count: number): SpendAnswer {
   const before = asked.compare === false ? undefined : periodBefore(period);
   const by = asked.by ?? (asked.project === undefined ? 'group' : 'day');
   const days = period.to - period.from + 1;
-  const isTime = by === 'day' || by === 'month';
-  const all = Array.from({ length: count === 0 ? 0 : by === 'day' ? days : count }, (_, index) => {
-    const micros = Math.round(812_000_000 / (index + 1.7)) * 10;
-    const name =
-      by === 'day' ? dayText(period.from + index) : by === 'month' ? monthOf(index) : aGroup(index).path;
-    return {
-      ...{ name, ...(isTime ? {} : { subject: `group/${100 + index}` }) },
-      ...figures(micros, 900 - index * 7),
-      ...(before !== undefined && {
-        before: { micros: Math.round(micros * (0.7 + (index % 5) / 8)), jobs: 700, seconds: 90_000 },
-      }),
-      trend: isTime
-        ? []
-        : Array.from({ length: Math.min(days, 31) }, (_, day) => micros * (1 + Math.sin(day * (1 + index)))),
-    };
-  });
+  const isTime = by === 'day' || by === 'month' || by === 'hour';
+  const all = Array.from(
+    { length: count === 0 ? 0 : by === 'day' ? days : by === 'hour' ? 168 : count },
+    (_, index) => {
+      const micros = by === 'hour' ? hourMicros(index) : Math.round(812_000_000 / (index + 1.7)) * 10;
+      const name =
+        by === 'day'
+          ? dayText(period.from + index)
+          : by === 'month'
+            ? monthOf(index)
+            : by === 'hour'
+              ? `${DAYS[Math.floor(index / 24)]} ${String(index % 24).padStart(2, '0')}:00`
+              : aGroup(index).path;
+      return {
+        ...{ name, ...(isTime ? {} : { subject: `group/${100 + index}` }) },
+        ...figures(micros, 900 - index * 7),
+        ...(before !== undefined && {
+          before: { micros: Math.round(micros * (0.7 + (index % 5) / 8)), jobs: 700, seconds: 90_000 },
+        }),
+        trend: isTime
+          ? []
+          : Array.from(
+              { length: Math.min(days, 31) },
+              (_, day) => micros * (1 + Math.sin(day * (1 + index))),
+            ),
+      };
+    },
+  );
   const rows = isTime ? all : all.slice(0, asked.top ?? 20);
   const sum = (of: (row: (typeof all)[number]) => number, from = all) =>
     from.reduce((total, row) => total + of(row), 0);
@@ -61,6 +73,12 @@ export function spendAnswer(asked: SpendQuery, count: number): SpendAnswer {
     },
   };
 }
+
+const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** Office hours, and something at night. */
+const hourMicros = (hour: number): number =>
+  Math.round(Math.max(0.4, 9 - Math.abs((hour % 24) - 13) ** 1.1) * (hour >= 120 ? 600_000 : 41_000_000));
 
 const monthOf = (index: number): string => {
   const { year } = calendarDay(TODAY);

@@ -69,6 +69,7 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['coverage', '/coverage'],
   ['a report', '/reports'],
   ['a report by day', '/reports?by=day&period=last-quarter'],
+  ['a report by hour', '/reports?by=hour'],
   ['a report that cannot be', '/reports?from=2026-11-02&to=2026-11-01'],
   ['the rollout', '/rollout'],
   ['the step of a group', '/rollout/step?subject=group/101', 'ada'],

@@ -1,8 +1,11 @@
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
+import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
 import { forgetUserCommandOn } from '../../../../scripts/cli/forget/forget-user-command.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
@@ -42,7 +45,20 @@ async function house() {
       return ended;
     },
   };
-  const views = dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+  const beside = new MemoryTable();
+  const views = dynamoViewStore({ table: beside, instance: 'gitlab.example.com' });
+  const sheets = dynamoSheetStore({
+    ...{ table: beside, instance: 'gitlab.example.com' },
+    clock,
+    random: () => 0,
+  });
+  const pack = async (...jobIds: number[]): Promise<void> => {
+    clock.advance(DAY_MS);
+    await packJobs(Number.POSITIVE_INFINITY, {
+      ...{ sheets, clock, zone: 'UTC', recentJobIds: async () => jobIds },
+      readRecords: (ids) => ledger.readRecords(ids),
+    });
+  };
   await views.change(ALICE, { keep: { name: 'mine', query: '' } });
   const jobs = async (ids: readonly [number, number], ends: boolean): Promise<void> => {
     await bench.ask([aRequest(ids[0], { userId: ALICE }), aRequest(ids[1], { userId: BOB })]);
@@ -50,14 +66,17 @@ async function house() {
       await ledger.settle(ids.map((jobId) => ({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() })));
   };
   await jobs([1, 2], true);
-  clock.advance(105 * DAY_MS);
+  await pack(2);
+  clock.advance(104 * DAY_MS);
   store.collectGarbage();
+  beside.collectGarbage(clock.nowMs());
   await replaceUserIds([1, 2], Number.POSITIVE_INFINITY, { store, keys, clock });
   await jobs([3, 4], true);
   await jobs([5, 6], false);
+  await pack(4, 6);
   const open: OpenLedger = async (flags, io) => ({
     ...(await bench.opening(store)(flags, io)),
-    names: { rewrite: store, keys, sessions, views },
+    names: { rewrite: store, keys, sessions, views, sheets },
   });
   const forget = async (...args: string[]) => {
     const { io, told } = bench.desk();
@@ -65,8 +84,20 @@ async function house() {
     expect(bench.stillOpen()).toBe(0);
     return { code, ...told };
   };
-  const everything = (): string => JSON.stringify([...store.dump()]);
-  return { ...bench, forget, everything };
+  /** Of sheets what is packed in them, too. */
+  const everything = (): string =>
+    JSON.stringify([
+      ...store.dump(),
+      ...beside.items().map((item) => {
+        const names = Buffer.from(item.by?.B ?? []).subarray(0, Number(item.na?.N ?? 0));
+        return { ...item, names: names.length === 0 ? '' : gunzipSync(names).toString() };
+      }),
+    ]);
+  const readSheets = async () => {
+    const [sheet] = await sheets.read([{ kind: 'user', span: '2027-03-06' }]);
+    return sheet;
+  };
+  return { ...bench, forget, everything, pack, readSheets, beside };
 }
 
 const jsonOf = ({ code, out }: { readonly code: number; readonly out: string }) => ({
@@ -75,10 +106,12 @@ const jsonOf = ({ code, out }: { readonly code: number; readonly out: string }) 
 });
 
 test('a user is taken out of every record, nobody else is, and the books stay right', async () => {
-  const { forget, everything, ledger, clock, store } = await house();
+  const { forget, everything, ledger, clock, store, beside, pack, readSheets } = await house();
   const settled = async () =>
     (await ledger.readCounters([{ subject: 'group/101', limit: 'money-month', period: '2027-03' }]))[0];
   const before = await settled();
+  const rows = async () => (await readSheets())?.names;
+  expect(await rows()).toEqual([`1001\n${BOB}`, `1001\n${ALICE}`]);
   const bobs = await ledger.readRecords([2, 4, 6]);
   const asked = jsonOf(await forget(String(ALICE), '--dry-run', '--json'));
   expect(asked).toMatchObject({
@@ -92,7 +125,16 @@ test('a user is taken out of every record, nobody else is, and the books stay ri
 
   const counters = [`user/${ALICE}|money-month|2027-03`];
   expect(jsonOf(await forget(String(ALICE), '--yes', '--json'))).toEqual({
-    ...{ code: EXIT.ok, user: ALICE, dryRun: false, records: 2, sessions: 2, views: 1, left: 0 },
+    ...{
+      code: EXIT.ok,
+      user: ALICE,
+      dryRun: false,
+      records: 2,
+      sessions: 2,
+      views: 1,
+      reportDays: 1,
+      left: 0,
+    },
     stays: { liveJobs: 1, counters },
   });
   for (const record of await ledger.readRecords([1, 3])) {
@@ -100,14 +142,24 @@ test('a user is taken out of every record, nobody else is, and the books stay ri
     expect(record?.facts.userPseudonym).toBe('~');
   }
   expect(await ledger.readRecords([2, 4, 6])).toEqual(bobs);
+  // A night still finds the job that is not over.
+  expect(await rows()).toEqual([`1001\n${BOB}`]);
+  await pack(6);
+  expect(await rows()).toEqual([`1001\n${BOB}`, `1001\n${ALICE}`]);
   expect(await settled()).toEqual(before);
   expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
 
   // The job that was not over ends, and its periods do: then nothing is left of her.
   await ledger.settle([{ jobId: 5, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
-  expect(jsonOf(await forget(String(ALICE), '--yes', '--json'))).toMatchObject({ records: 1, sessions: 0 });
+  expect(jsonOf(await forget(String(ALICE), '--yes', '--json'))).toMatchObject({
+    records: 1,
+    sessions: 0,
+    reportDays: 1,
+  });
+  expect(await rows()).toEqual([`1001\n${BOB}`]);
   clock.advance(122 * DAY_MS);
   store.collectGarbage();
+  beside.collectGarbage(clock.nowMs());
   await forget(String(ALICE), '--yes');
   expect(everything()).not.toContain(String(ALICE));
   expect(everything()).toContain(String(BOB));

@@ -1,0 +1,60 @@
+/** Which keys a subject and a period have no report by, and what to ask for instead. Pure. */
+import type { Directory } from '../../../policies/place/directory.ts';
+import { USER_SHEET_DAYS } from '../../core/sheets/index.ts';
+import { rowIdOf } from '../reading/read-sums.ts';
+import type { Places } from '../reading/scope.ts';
+import { dayText } from '../reading/usage-days.ts';
+import type { SpendKey } from './model.ts';
+import { periodBefore, type ReportPeriod } from './report-period.ts';
+
+const DAYS_BY_DAY_MAX = 92;
+
+interface KeyAsk {
+  readonly subject: string;
+  readonly period: ReportPeriod;
+  readonly places: Places;
+  readonly today: number;
+  /** Finance and administrators. */
+  readonly seesAll: boolean;
+}
+
+/** Undefined: there is such a report. */
+export function keyRefusal(
+  by: SpendKey,
+  { subject, period, places, seesAll, today }: KeyAsk,
+): string | undefined {
+  const { from, to } = period;
+  if (by === 'class' && subject !== 'instance')
+    return 'classes are counted of the whole GitLab only; name no group, or ask for another key';
+  if (by === 'day' && to - from >= DAYS_BY_DAY_MAX)
+    return `expected at most ${DAYS_BY_DAY_MAX} days; by month there may be more`;
+  if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
+    return 'a project has no groups and projects below it; ask by day or month';
+  if (by === 'hour' && subject !== 'instance') {
+    const [root] = places.directory.chainById.get(groupAbove(subject, places.directory)) ?? [];
+    if (subject !== `group/${root?.id}`)
+      return `hours are kept of the whole GitLab and of top-level groups: ask for ${root?.path ?? 'one'}, or by another key`;
+  }
+  if (by === 'user' && !seesAll)
+    return 'users are told to finance and administrators only; ask by another key';
+  if (by === 'user' && from < firstDayOfUsers(today))
+    return `users are kept for ${USER_SHEET_DAYS} days; expected a period from ${dayText(firstDayOfUsers(today))} on`;
+  return undefined;
+}
+
+/** What a period stands beside; undefined: the key reaches not so far back. */
+export function keptPeriodBefore(
+  by: SpendKey,
+  { period, today }: Pick<KeyAsk, 'period' | 'today'>,
+): ReportPeriod | undefined {
+  const before = periodBefore(period);
+  return by === 'user' && before.from < firstDayOfUsers(today) ? undefined : before;
+}
+
+const firstDayOfUsers = (today: number): number => today - USER_SHEET_DAYS + 1;
+
+/** Its own, where it is a group. */
+const groupAbove = (subject: string, { projectById }: Directory): number => {
+  const id = rowIdOf(subject);
+  return subject.startsWith('group/') ? id : (projectById.get(id)?.groupId ?? 0);
+};

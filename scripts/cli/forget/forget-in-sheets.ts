@@ -1,0 +1,51 @@
+/** Takes a user out of the sheets by which users are reported. */
+import {
+  eachRow,
+  packedRows,
+  type Sheet,
+  type SheetStore,
+  USER_SHEET_DAYS,
+} from '../../../functions/core/sheets/index.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+
+interface ForgetInSheetsDeps {
+  readonly sheets: SheetStore;
+  readonly nowMs: number;
+  /** Only says what would be changed. */
+  readonly dryRun: boolean;
+}
+
+/** Zones are a day ahead at most, and what is due to go may stay for some days. */
+const DAYS_BEYOND = 10;
+
+/** What the user's jobs cost is in no row from now on. @returns of how many days. @throws {LedgerError} */
+export async function forgetInSheets(
+  userId: number,
+  { sheets, nowMs, dryRun }: ForgetInSheetsDeps,
+): Promise<number> {
+  const today = Math.floor(nowMs / DAY_MS) + 1;
+  const days = Array.from({ length: USER_SHEET_DAYS + DAYS_BEYOND }, (_, back) => dayOf(today - back));
+  const read = await sheets.read(days.map((span) => ({ kind: 'user', span })));
+  const naming = read.filter((sheet) => sheet?.names?.some(isOf(userId)) === true);
+  for (const sheet of naming) if (sheet !== undefined && !dryRun) await sheets.write(without(userId, sheet));
+  return naming.length;
+}
+
+const dayOf = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
+
+const isOf =
+  (userId: number) =>
+  (name: string): boolean =>
+    name.endsWith(`\n${userId}`);
+
+function without(userId: number, sheet: Sheet): Sheet {
+  const names = sheet.names ?? [];
+  const kept = names.filter((name) => !isOf(userId)(name));
+  const places = new Map(kept.map((name, place) => [name, place]));
+  const rows = new Map<number, Float64Array>();
+  eachRow(sheet.bytes, (row, sum) => {
+    const place = places.get(names[row] ?? '');
+    if (place !== undefined) rows.set(place, sum.slice());
+  });
+  return { ...sheet, names: kept, bytes: packedRows(rows) };
+}
