@@ -1,0 +1,51 @@
+/** What is tried is every comparison, "and", "or" and "not" of a file, and nothing that is no condition. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { changedSource, conditionChanges } from '../../../../scripts/proof/mutants/condition-changes.ts';
+import { HARMLESS_CHANGES, MUTANT_TARGETS } from '../../../../scripts/proof/mutants/targets.ts';
+import { changeText, mutantsOf } from '../../../../scripts/proof/mutants/try-changes.ts';
+
+const changes = (source: string): readonly string[] => conditionChanges(source).map(changeText);
+
+test.each([
+  {
+    source: 'const fits = seen + amount <= bound;',
+    changed: ['seen + amount <= bound → seen + amount < bound'],
+  },
+  { source: 'const is = (a: number): boolean => a === 1;', changed: ['a === 1 → a !== 1'] },
+  {
+    source: 'const is = a && !b;',
+    changed: ['a && !b → a || !b', '!b → b'],
+  },
+  { source: 'if (isOver) end();', changed: ['if (isOver) end(); → if (!isOver) end();'] },
+  { source: 'const left = isOver ? 0 : 1;', changed: ['isOver ? 0 : 1 → !isOver ? 0 : 1'] },
+  { source: "numberIs(REV, '=', 1);", changed: ["numberIs(REV, '=', 1) → numberIs(REV, '>=', 1)"] },
+  { source: "other(REV, '=', 1); const sum = a + b; const c = a ?? b;", changed: [] },
+])('$source', ({ source, changed }) => {
+  expect(changes(source)).toEqual(changed);
+});
+
+test('a change is one place, and says in which line it is', () => {
+  const source = 'const a = 1;\nconst b = a < 2 && a > 0;\n';
+  const all = conditionChanges(source);
+  expect(all.map(({ line }) => line)).toEqual([2, 2, 2]);
+  expect(all.map((change) => changedSource(source, change).split('\n')[1])).toEqual([
+    'const b = a <= 2 && a > 0;',
+    'const b = a < 2 || a > 0;',
+    'const b = a < 2 && a >= 0;',
+  ]);
+});
+
+test('what is called harmless is a change of these files, once', () => {
+  const known = mutantsOf('.', MUTANT_TARGETS).map((mutant) => `${mutant.source} ${changeText(mutant)}`);
+  const harmless = HARMLESS_CHANGES.map(({ source, change }) => `${source} ${change}`);
+  expect(harmless.filter((each) => !known.includes(each))).toEqual([]);
+  expect(new Set(harmless).size).toBe(harmless.length);
+});
+
+test('each file has conditions and tests that are there', () => {
+  for (const { source, tests } of MUTANT_TARGETS) {
+    expect(conditionChanges(readFileSync(source, 'utf8')).length).toBeGreaterThan(0);
+    expect(tests.length).toBeGreaterThan(0);
+  }
+});
