@@ -4,7 +4,7 @@ import { USER_SHEET_DAYS } from '../../core/sheets/index.ts';
 import { rowIdOf } from '../reading/read-sums.ts';
 import type { Places } from '../reading/scope.ts';
 import { dayText } from '../reading/usage-days.ts';
-import type { SpendKey } from './model.ts';
+import { SPEND_KEYS, type SpendKey } from './model.ts';
 import { periodBefore, type ReportPeriod } from './report-period.ts';
 
 const DAYS_BY_DAY_MAX = 92;
@@ -19,15 +19,26 @@ interface KeyAsk {
 }
 
 /** Undefined: there is such a report. */
-export function keyRefusal(
-  by: SpendKey,
-  { subject, period, places, seesAll, today }: KeyAsk,
-): string | undefined {
-  const { from, to } = period;
-  if (by === 'class' && subject !== 'instance')
-    return 'classes are counted of the whole GitLab only; name no group, or ask for another key';
+export function keyRefusal(by: SpendKey, ask: KeyAsk): string | undefined {
+  const { from, to } = ask.period;
+  const first = firstDayOfUsers(ask.today);
   if (by === 'day' && to - from >= DAYS_BY_DAY_MAX)
     return `expected at most ${DAYS_BY_DAY_MAX} days; by month there may be more`;
+  if (by === 'user' && ask.seesAll && from < first)
+    return `users are kept for ${USER_SHEET_DAYS} days; expected a period from ${dayText(first)} on`;
+  return refusalEver(by, ask);
+}
+
+type PlaceAsk = Pick<KeyAsk, 'subject' | 'places' | 'seesAll'>;
+
+/** What a viewer can ask of a subject by, in some period. */
+export const keysOf = (ask: PlaceAsk): readonly SpendKey[] =>
+  SPEND_KEYS.filter((by) => refusalEver(by, ask) === undefined);
+
+/** Of whatever period. */
+function refusalEver(by: SpendKey, { subject, places, seesAll }: PlaceAsk): string | undefined {
+  if (by === 'class' && subject !== 'instance')
+    return 'classes are counted of the whole GitLab only; name no group, or ask for another key';
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';
   if (by === 'hour' && subject !== 'instance') {
@@ -37,8 +48,6 @@ export function keyRefusal(
   }
   if (by === 'user' && !seesAll)
     return 'users are told to finance and administrators only; ask by another key';
-  if (by === 'user' && from < firstDayOfUsers(today))
-    return `users are kept for ${USER_SHEET_DAYS} days; expected a period from ${dayText(firstDayOfUsers(today))} on`;
   return undefined;
 }
 

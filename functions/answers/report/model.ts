@@ -62,6 +62,7 @@ export const SpendReportSchema = z
       z.object({ fromDay: day(), toDay: day() }).openapi({ description: 'The days it stands beside.' }),
     ),
     by: z.enum(SPEND_KEYS),
+    keys: list(z.enum(SPEND_KEYS)).openapi({ description: 'What else it can be asked by.' }),
     currency: text('ISO 4217.'),
     zone: text('IANA zone of the days.'),
     trendDays: maybe(count('Days of each point of a trend; absent: each is a month.')),

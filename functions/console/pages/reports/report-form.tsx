@@ -22,14 +22,12 @@ export const KEY_TEXTS: Readonly<Record<SpendKey, string>> = {
 interface FormShown {
   /** What the rows of the report are. */
   readonly by: SpendKey | undefined;
-  /** The report is of the whole GitLab: only there classes are counted. */
-  readonly isOfAll: boolean;
-  /** Finance and administrators. */
-  readonly seesUsers: boolean;
+  /** What there are reports by, of this subject and for this person. */
+  readonly keys: readonly SpendKey[];
 }
 
 /** Which period, of whom, by what. Two days go before the period that is chosen. */
-export const reportForm = (asked: SpendQuery, { by, isOfAll, seesUsers }: FormShown): Markup => (
+export const reportForm = (asked: SpendQuery, { by, keys }: FormShown): Markup => (
   <form class="filters" method="get" action="/reports" role="search">
     <label>
       Period
@@ -62,13 +60,11 @@ export const reportForm = (asked: SpendQuery, { by, isOfAll, seesUsers }: FormSh
       By
       <select name="by">
         <option value="">the next level</option>
-        {Object.entries(KEY_TEXTS)
-          .filter(([value]) => (value !== 'class' || isOfAll) && (value !== 'user' || seesUsers))
-          .map(([value, text]) => (
-            <option value={value} selected={asked.by !== undefined && value === by}>
-              {text}
-            </option>
-          ))}
+        {keys.map((key) => (
+          <option value={key} selected={asked.by !== undefined && key === by}>
+            {KEY_TEXTS[key]}
+          </option>
+        ))}
       </select>
     </label>
     <label>

@@ -1,4 +1,9 @@
-import type { SpendAnswer, SpendQuery, SpendReport } from '../../../answers/report/model.ts';
+import {
+  SPEND_KEYS,
+  type SpendAnswer,
+  type SpendQuery,
+  type SpendReport,
+} from '../../../answers/report/model.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { daySpan } from '../parts/chart-scale.ts';
@@ -29,14 +34,11 @@ export const reportPage = (user: User, { asked, answer, heat }: ReportShown, tel
     </div>
     {reportForm(asked, {
       by: answer.outcome === 'reported' ? answer.report.by : undefined,
-      isOfAll: seesAll(user) && asked.group === undefined && asked.project === undefined,
-      seesUsers: seesAll(user),
+      keys: answer.outcome === 'reported' ? answer.report.keys : SPEND_KEYS,
     })}
     {answerPart({ asked, answer, heat }, telling)}
   </ConsolePage>
 );
-
-const seesAll = ({ roles }: User): boolean => roles.finance || roles.admin;
 
 const ABOUT = 'What was spent in any period, beside the period before.';
 

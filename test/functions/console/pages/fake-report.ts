@@ -1,7 +1,12 @@
 /** A report with so many rows that would be listed, were they not cut; made of small sums, so that it adds up. */
 
 import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
-import type { SpendAnswer, SpendFigures, SpendQuery } from '../../../../functions/answers/report/model.ts';
+import {
+  SPEND_KEYS,
+  type SpendAnswer,
+  type SpendFigures,
+  type SpendQuery,
+} from '../../../../functions/answers/report/model.ts';
 import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
 import { calendarDay, DAY_MS } from '../../../../policies/limits/calendar.ts';
 import { aGroup, NOW_MS } from './rows.ts';
@@ -62,7 +67,14 @@ export function spendAnswer(asked: SpendQuery, count: number): SpendAnswer {
       path: asked.group === undefined ? 'The whole GitLab' : 'acme/payments',
       ...{ fromDay: dayText(period.from), toDay: dayText(period.to) },
       ...(before !== undefined && { before: { fromDay: dayText(before.from), toDay: dayText(before.to) } }),
-      ...{ by, currency: 'EUR', zone: 'Europe/Berlin', trendDays: 1, packedAtMs: NOW_MS - 25 * 60_000 },
+      ...{
+        by,
+        keys: [...SPEND_KEYS],
+        currency: 'EUR',
+        zone: 'Europe/Berlin',
+        trendDays: 1,
+        packedAtMs: NOW_MS - 25 * 60_000,
+      },
       rows,
       other: {
         ...{ rows: rest.length, label: `${rest.length} more groups, and jobs of no group that is listed` },
