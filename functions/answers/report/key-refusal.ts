@@ -32,7 +32,7 @@ export function keyRefusal(by: SpendKey, ask: KeyAsk): string | undefined {
 type PlaceAsk = Pick<KeyAsk, 'subject' | 'places' | 'seesAll'>;
 
 /** What a viewer can ask of a subject by, in some period. */
-export const keysOf = (ask: PlaceAsk): readonly SpendKey[] =>
+export const spendKeysOf = (ask: PlaceAsk): readonly SpendKey[] =>
   SPEND_KEYS.filter((by) => refusalEver(by, ask) === undefined);
 
 /** Of whatever period. */

@@ -9,7 +9,7 @@ import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { billedGroup } from '../statement/billed-group.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
-import { keptPeriodBefore, keyRefusal, keysOf } from './key-refusal.ts';
+import { keptPeriodBefore, keyRefusal, spendKeysOf } from './key-refusal.ts';
 import type { SpendAnswer, SpendQuery } from './model.ts';
 import { readSpend, type SpendSums } from './read-spend.ts';
 import { type ReportPeriod, reportPeriod } from './report-period.ts';
@@ -75,7 +75,7 @@ export const spendReportOf =
       outcome: 'reported',
       report: {
         ...{ subject, path: subjectLabelOf(subject, places.directory), by },
-        keys: keysOf({ subject, places, seesAll }),
+        keys: spendKeysOf({ subject, places, seesAll }),
         ...{ fromDay: dayText(period.from), toDay: dayText(period.to) },
         ...(before !== undefined && { before: daysOf(before) }),
         ...{ currency: reading.policy.currency, zone: reading.zone },

@@ -81,15 +81,42 @@ test('projects share a batch in turns', () => {
 
 test('roots take turns, however many projects or jobs one of them has', () => {
   const queue = queueOf([
-    ...range(1, 200).map((jobId) => job(jobId, { project: jobId })),
+    ...range(1, 80).map((jobId) => job(jobId, { project: jobId })),
     ...range(201, 210).map((jobId) => job(jobId, { root: 2 })),
     job(300, { root: 3 }),
   ]);
   const waiting = roots('1', '2', '3');
   const first = ids(takeBatch(queue, waiting, NOW_MS).jobs);
   expect(first.slice(0, 6)).toEqual([1, 201, 300, 2, 202, 3]);
-  expect(first.filter((jobId) => jobId > 200)).toHaveLength(11);
-  expect([...waiting]).toEqual(['1']);
+  expect([first.length, waiting.size, queue.size]).toEqual([91, 0, 0]);
+});
+
+test('where more roots wait than a batch takes, turns are longer: jobs that share counters go together', () => {
+  const queue = queueOf(range(1, 12 * 40).map((jobId) => job(jobId, { root: jobId % 40 })));
+  const waiting = roots(...range(0, 39).map(String));
+  // Forty roots that want eight jobs each want three and a third batches.
+  const first = takeBatch(queue, waiting, NOW_MS).jobs.map(({ root }) => root);
+  expect(first).toEqual(range(0, 23).flatMap((root) => Array(4).fill(String(root))));
+  const second = takeBatch(queue, waiting, NOW_MS).jobs.map(({ root }) => root);
+  expect(second.slice(0, 4)).toEqual(Array(4).fill('24'));
+});
+
+test('a turn that a full batch cuts short is over all the same', () => {
+  const queue = queueOf(range(1, 1_000).map((jobId) => job(jobId, { root: jobId % 100 })));
+  const waiting = roots(...range(0, 99).map(String));
+  const last = takeBatch(queue, waiting, NOW_MS).jobs.at(-1)?.root;
+  const next = takeBatch(queue, waiting, NOW_MS).jobs;
+  expect(next.some(({ root }) => root === last)).toBe(false);
+});
+
+test.each([96, 97, 500, 5_000])('a flood of %i jobs lengthens nobody’s turn', (flood) => {
+  const queue = queueOf([
+    ...range(1, flood).map((jobId) => job(jobId, { project: jobId % 7 })),
+    ...range(10_001, 10_004).map((jobId) => job(jobId, { root: jobId })),
+  ]);
+  const waiting = roots('1', ...range(10_001, 10_004).map(String));
+  const taken = ids(takeBatch(queue, waiting, NOW_MS).jobs);
+  expect(taken.slice(1, 5)).toEqual(range(10_001, 10_004));
 });
 
 test('who was served last in one batch comes last in the next', () => {
@@ -99,9 +126,11 @@ test('who was served last in one batch comes last in the next', () => {
   ]);
   const waiting = roots(...range(1, 96).map(String), '97', 'nobody');
   queue.push(job(97, { root: 97 }));
-  takeBatch(queue, waiting, NOW_MS);
-  const next = ids(takeBatch(queue, waiting, NOW_MS).jobs);
-  expect(next.slice(0, 2)).toEqual([97, 1_001]);
+  const served = [0, 1, 2].flatMap(() =>
+    takeBatch(queue, waiting, NOW_MS).jobs.map(({ root }) => Number(root)),
+  );
+  // Two a turn and three batches for all: nobody is served twice before the last of the others is.
+  expect(served).toEqual([...range(1, 96).flatMap((root) => [root, root]), 97]);
   expect(waiting.has('nobody')).toBe(false);
 });
 
