@@ -110,6 +110,9 @@ export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
 export const SUM_LOG_PK_INFIX = '@sums#log#';
 /** `gitlab.example.com@notices` begins the key of how far owners were told what happened. */
 export const NOTICES_PK_SUFFIX = '@notices';
+/** Begins the keys of what owners were told of a counter's levels: the rollup's of crossings, the notices' of forecasts. */
+export const CROSSING_ALERTS_PK_INFIX = '@alerts#crossings#';
+export const FORECAST_ALERTS_PK_INFIX = '@alerts#forecasts#';
 /** Where browsers reach the console, e.g. `https://budget.example.com`. */
 export const ENV_CONSOLE_URL = 'TOLLGATE_CONSOLE_URL';
 /** Id of the application registered in GitLab for the console, and the SSM parameter with its secret. */

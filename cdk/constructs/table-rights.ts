@@ -1,5 +1,7 @@
 import {
+  CROSSING_ALERTS_PK_INFIX,
   DIRECTORY_PK_SUFFIX,
+  FORECAST_ALERTS_PK_INFIX,
   HEALTH_PK_SUFFIX,
   LIMITS_PK_SUFFIX,
   NOTICES_PK_SUFFIX,
@@ -100,7 +102,10 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [
         { actions: WRITE, partitions: [`${instance}#job#*`, ...usage, announced, ...noted] },
-        { actions: PUT, partitions: [`${instance}${SUM_LOG_PK_INFIX}*`] },
+        {
+          actions: PUT,
+          partitions: [`${instance}${SUM_LOG_PK_INFIX}*`, `${instance}${CROSSING_ALERTS_PK_INFIX}*`],
+        },
       ],
     },
     sweep: {
@@ -136,7 +141,12 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     },
     tellOwners: {
       reads: READ,
-      writes: [{ actions: PUT, partitions: [`${instance}${NOTICES_PK_SUFFIX}`] }],
+      writes: [
+        {
+          actions: PUT,
+          partitions: [`${instance}${NOTICES_PK_SUFFIX}`, `${instance}${FORECAST_ALERTS_PK_INFIX}*`],
+        },
+      ],
     },
     /** Keeps room for what it has retried, and writes down what became of it. */
     requeue: {

@@ -29,6 +29,7 @@ import {
 } from '../core/signin/index.ts';
 import { snsNotify } from '../core/sns/index.ts';
 import { dynamoStatementChain } from '../core/statements/index.ts';
+import { dynamoAlertMarks } from '../core/thresholds/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { dynamoViewStore } from '../core/views/index.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
@@ -103,6 +104,7 @@ const read = createConsoleRead({
   },
   recounts: dynamoRecountOutcomes(table),
   counterSheet: dynamoCounterSheet(table),
+  alerts: dynamoAlertMarks(table),
   requeue: dynamoRequeueLists(table),
   places,
   zone,

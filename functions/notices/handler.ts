@@ -6,6 +6,7 @@ import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/le
 import { DynamoLimitTable } from '../core/limits/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
 import { snsNotify } from '../core/sns/index.ts';
+import { dynamoAlertMarks } from '../core/thresholds/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { readNoticesConfig } from './config.ts';
 import { dynamoCursorStore } from './dynamo-cursor-store.ts';
@@ -46,6 +47,7 @@ const deps: NoticesDeps = {
   ledger: createLedger({ store: new DynamoStore(table) }),
   usage: new DynamoRollupStore(table),
   notify: snsNotify({ topicArn: config.topicArn }),
+  alerts: dynamoAlertMarks(table),
   ...(approvalKeyParameter !== undefined && {
     approvals: { instance: config.gitlabInstance, keys: linesIn(approvalKeyParameter) },
   }),

@@ -15,6 +15,7 @@ import { knownIn } from './gather/known.ts';
 import type { Notice } from './gather/notice.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
 import type { DecisionHref } from './gather/requests.ts';
+import { noteAlerts } from './note-alerts.ts';
 import type { ChatNotifier } from './tell-chat.ts';
 
 export interface NoticesReport {
@@ -63,7 +64,10 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
   const messages = told.length;
   const report = { notices: taken.length, messages, waiting };
   if (messages > 0 || waiting > 0) log.info('notices told', report);
-  await deps.tellChat?.(told);
+  const chats = (await deps.tellChat?.(told)) ?? [];
+  const isTaken = new Set(taken);
+  const refused = failure === undefined ? [] : notices.filter((each) => !isTaken.has(each));
+  await noteAlerts({ told, chats, refused }, deps);
   if (failure !== undefined) throw failure;
   return report;
 }

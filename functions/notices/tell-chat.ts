@@ -1,6 +1,7 @@
 /** Brings what an owner was told by mail into their channel as well. Mail is what counts: a chat that fails is logged, and not told again. */
 
 import {
+  type ChatAddress,
   ChatError,
   type ChatMessage,
   type ChatSender,
@@ -26,8 +27,13 @@ interface ChatNotifierDeps {
   readonly log: Log;
 }
 
-/** Tells owners in chat what they were mailed. Never throws. */
-export type ChatNotifier = (told: readonly ToldNotices[]) => Promise<void>;
+/** Tells owners in chat what they were mailed. One outcome each, same order; undefined: they have no channel, or it was too late. Never throws. */
+export type ChatNotifier = (told: readonly ToldNotices[]) => Promise<readonly (ChatOutcome | undefined)[]>;
+
+export interface ChatOutcome {
+  readonly service: ChatAddress['service'];
+  readonly isTaken: boolean;
+}
 
 interface ToldNotices {
   readonly to: Addressee;
@@ -37,7 +43,8 @@ interface ToldNotices {
 export const chatNotifier =
   ({ lines, sender, clock, consoleUrl, log }: ChatNotifierDeps): ChatNotifier =>
   async (told) => {
-    if (told.length === 0) return;
+    const outcomes: (ChatOutcome | undefined)[] = [];
+    if (told.length === 0) return outcomes;
     const untilMs = clock.monotonicMs() + RUN_MS;
     const counts = { sent: 0, failed: 0, late: 0 };
     try {
@@ -45,15 +52,21 @@ export const chatNotifier =
       if (unreadable.length > 0) log.warn('chat webhooks unreadable', { lines: unreadable.join(',') });
       for (const { to, notices } of told) {
         const channel = channelOf(to, channels);
-        if (channel === undefined) continue;
-        if (clock.monotonicMs() >= untilMs) counts.late += 1;
-        else if (await isSent(chatDigest(notices, consoleUrl), channel)) counts.sent += 1;
-        else counts.failed += 1;
+        const isLate = clock.monotonicMs() >= untilMs;
+        if (channel !== undefined && isLate) counts.late += 1;
+        if (channel === undefined || isLate) {
+          outcomes.push(undefined);
+          continue;
+        }
+        const isTaken = await isSent(chatDigest(notices, consoleUrl), channel);
+        counts[isTaken ? 'sent' : 'failed'] += 1;
+        outcomes.push({ service: channel.service, isTaken });
       }
     } catch (error) {
       log.warn('chat webhooks not read', { error: error instanceof Error ? error.name : '' });
     }
     if (counts.sent + counts.failed + counts.late > 0) log.info('chats told', counts);
+    return outcomes;
 
     async function isSent(
       message: ChatMessage,

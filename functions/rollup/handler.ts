@@ -10,6 +10,7 @@ import { ledgerKeys } from '../core/store/index.ts';
 import {
   type AnnounceCrossingsDeps,
   announceCrossings,
+  dynamoAlertMarks,
   KnownCrossings,
   limitOf,
 } from '../core/thresholds/index.ts';
@@ -58,6 +59,8 @@ function tellOwners(topicArn: string): OnTransitions {
     notify: snsNotify({ topicArn }),
     clock: systemClock,
     knownTold: new KnownCrossings(),
+    alerts: dynamoAlertMarks(table),
+    knownFailed: new KnownCrossings(),
     currency: policy.currency,
     log: consoleLog,
     consoleUrl: config.consoleUrl,

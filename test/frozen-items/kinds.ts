@@ -32,6 +32,7 @@ import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
 import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
+import { dynamoAlertMarks } from '../../functions/core/thresholds/alert-marks.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
@@ -310,6 +311,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@notices', is('cursor')),
     read: (place) => dynamoCursorStore(options(place)).read(),
   },
+  'alert-marks': {
+    is: under('@alerts#', is('told')),
+    read: (place) =>
+      dynamoAlertMarks(options(place)).read([
+        { of: 'crossings', key: OPENED },
+        { of: 'forecasts', key: OPENED },
+      ]),
+  },
   sheet: {
     is: under('@sheets#', any),
     read: async (place) => {
@@ -503,6 +512,23 @@ async function writeOthers(place: Place): Promise<void> {
     bytes: packedRows(new Map([[1, Float64Array.from([-700, 0, 2, 90_500, 1, 0, 0, 0, 0, 0, 0, 1, 1])]])),
     days: new Map([[DAY, { digest: 'digest', atMs: NOVEMBER_21_MS }]]),
   });
+  const level = { levelAmount: 90, limitAmount: 100, owner: 'payments-leads' };
+  const [taken, failed] = [
+    { outcome: 'taken', atMs: NOVEMBER_21_MS } as const,
+    { outcome: 'failed', atMs: NOVEMBER_21_MS } as const,
+  ];
+  await dynamoAlertMarks(options(place)).note({ of: 'crossings', key: OPENED }, [
+    { ...level, measure: 'committed', level: '90 %', channels: [{ channel: 'topic', ...taken }] },
+  ]);
+  await dynamoAlertMarks(options(place)).note({ of: 'forecasts', key: OPENED }, [
+    {
+      ...{ ...level, measure: 'forecast', level: 'forecast 90 %' },
+      channels: [
+        { channel: 'topic', ...taken },
+        { channel: 'slack', ...failed },
+      ],
+    },
+  ]);
   const step = { sequence: '1', epoch: epochAt(NOVEMBER_21_MS), after: SUMMED };
   await dynamoSumLog(options(place)).note([step], [], NOVEMBER_21_MS);
   const slots = { moved: [1, 0, 0, 0], added: [11, 0, 0, 0], unexplained: 3, epochs: [4, 0, 0, -1] };

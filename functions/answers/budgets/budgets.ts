@@ -1,7 +1,7 @@
 /**
  * All limits in force of everything somebody sees, and how they stand.
  *
- * Reads one counter a limit, and where trouble is asked for that of the period before; where a page does not hold them all, they
+ * Reads one counter a limit, what its owner was told where somebody is told, and where trouble is asked for that of the period before; where a page does not hold them all, they
  * are ordered by counters at most a minute old and only the page's are read anew. A forecast reads eight weeks of days a subject, and
  * so is made of {@link FORECAST_MAX} at most; nine months where only the limits of one place are asked for, which says how far off
  * forecasts were as well.
@@ -19,6 +19,7 @@ import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
 import { today, type UsageBySubject } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
+import { type AlertsByCounter, alertsOfLimits } from '../standing/alerts.ts';
 import { askedModes } from '../standing/asked-mode.ts';
 import type { SubjectLimit } from '../standing/group-limits.ts';
 import { cohortStanding, limitRow, rowCounters } from '../standing/limit-row.ts';
@@ -56,7 +57,7 @@ export const budgetsOf =
     const basis = { counters, isCopied, kept: reading.counters, modeOf, directory, nowMs };
     const { ordered, ...troubles } = await budgetsInOrder(all, asked, basis);
 
-    const rowOf = (counted: CountersByName, usage: UsageBySubject) => {
+    const rowOf = (counted: CountersByName, usage: UsageBySubject, alerts: AlertsByCounter = new Map()) => {
       return ({ limit, byDefault }: SubjectLimit): BudgetRow => {
         const row: LimitRow = limitRow(limit, {
           nowMs,
@@ -65,6 +66,7 @@ export const budgetsOf =
           usage: usage.get(limit.subject),
           tested,
           byDefault,
+          alerts: alerts.get(counterName(counterOf(limit, nowMs))),
           cohort: cohortStanding(limit, limits, counted, nowMs),
         });
         return {
@@ -78,8 +80,11 @@ export const budgetsOf =
     const tested = asked.holding !== undefined;
     const { shown, usage } = await withForecasts(ordered);
     const page = shown.slice(start, start + max);
-    const now = isOnePage ? counters : await reading.counters.fresh(keysOf(page));
-    const rows = page.map(rowOf(now, usage));
+    const [now, alerts] = await Promise.all([
+      isOnePage ? counters : reading.counters.fresh(keysOf(page)),
+      alertsOfLimits(page, reading, nowMs),
+    ]);
+    const rows = page.map(rowOf(now, usage, alerts));
     // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
     if (asked.sort === 'trouble') rows.sort((a, b) => compareTroubles(troubleOfRow(a), troubleOfRow(b)));
     return {

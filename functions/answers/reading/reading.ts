@@ -6,6 +6,7 @@ import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RequeueLists } from '../../core/requeue/index.ts';
 import type { SheetStore } from '../../core/sheets/index.ts';
+import type { AlertMarkStore } from '../../core/thresholds/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
@@ -54,6 +55,8 @@ export interface ReadingDeps {
   readonly counterSheet?: Pick<CounterSheetStore, 'read'>;
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
+  /** What owners were told of the levels of their limits. @default nobody notes it */
+  readonly alerts?: Pick<AlertMarkStore, 'read'>;
   /** What GitLab says of these runners, by id; those it does not tell of are left out. @default nothing is known of any */
   readonly runnerDetails?: RunnerDetails;
   /** `https://gitlab.example.com`, for links to jobs. */

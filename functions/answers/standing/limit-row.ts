@@ -19,9 +19,15 @@ import {
   writtenThresholds,
   writtenWait,
 } from '../../core/limits/index.ts';
-import { forecastLevelsOf, OVERDRAFT, thresholdLevelsOf } from '../../core/thresholds/index.ts';
+import {
+  type AlertMark,
+  forecastLevelsOf,
+  OVERDRAFT,
+  thresholdLevelsOf,
+} from '../../core/thresholds/index.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
+import { alertRows } from './alerts.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
 
@@ -36,6 +42,8 @@ interface RowWith {
   /** Whether the forecast also has its band and how far off past ones were; the usage then has nine months. */
   readonly tested?: boolean | undefined;
   readonly byDefault: boolean;
+  /** What is noted of its period, the oldest first. Absent: nobody is told, or nobody notes it. */
+  readonly alerts?: readonly AlertMark[] | undefined;
   /** Only of a limit in a cohort. */
   readonly cohort?: CohortStanding | undefined;
 }
@@ -92,6 +100,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
       period: { key: period.key, label: period.label, startMs: period.startMs, endMs: period.endMs },
     }),
     ...thresholdsOf(limit, settled, committed, forecast),
+    ...alertRows(using.alerts, amount),
     zone: limit.zone,
     mode: limit.mode,
     ...(asked !== limit.mode && { rolledOutAs: asked }),

@@ -1,5 +1,6 @@
 import { CAP_KINDS } from '../../../policies/limits/cap.ts';
 import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
+import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/index.ts';
 import {
   amount,
   count,
@@ -70,6 +71,32 @@ const ForecastRowSchema = z
 
 export type ForecastRow = z.infer<typeof ForecastRowSchema>;
 
+const AlertRowSchema = z
+  .object({
+    level: text('`90 %`, `soft`, `overdraft` or `forecast 100 %`.'),
+    measure: z.enum(ALERT_MEASURES).openapi({
+      description: 'What reached it: what is spent, that with what is held, or the forecast for the end.',
+    }),
+    levelAmount: amount('What the level came to then.'),
+    limitAmount: amount('What the limit came to then.'),
+    withdrawn: maybe(
+      z.literal(true).openapi({ description: 'The limit has another amount now: its levels are others.' }),
+    ),
+    addressee: text('Who was told, as the limits named them then.'),
+    channels: list(
+      z.object({
+        channel: z.enum(ALERT_CHANNELS).openapi({
+          description: '`topic`: mail, and whatever else listens to the deployment’s topic.',
+        }),
+        outcome: z.enum(['taken', 'failed']),
+        atMs: instantMs('When it took the message over, or first did not. Unix ms.'),
+      }),
+    ),
+  })
+  .openapi('Alert');
+
+export type AlertRow = z.infer<typeof AlertRowSchema>;
+
 export const LimitRowSchema = z
   .object({
     subject: subject(),
@@ -104,6 +131,10 @@ export const LimitRowSchema = z
       ),
     ).openapi({
       description: 'The levels at which somebody is told, the lowest first. Absent: at none.',
+    }),
+    alerts: maybe(list(AlertRowSchema)).openapi({
+      description:
+        'Of which levels somebody was told, or was to be told, in this period; the latest first. Absent: nobody is, or nobody notes it.',
     }),
     baseThresholds: maybe(list(z.union([z.number(), z.string()]))).openapi({
       description:

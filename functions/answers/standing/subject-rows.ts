@@ -8,6 +8,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
+import type { AlertsByCounter } from './alerts.ts';
 import { askedMode } from './asked-mode.ts';
 import { type SubjectLimit, subjectLimitsBelow } from './group-limits.ts';
 import { cohortStanding, limitRow } from './limit-row.ts';
@@ -34,18 +35,22 @@ interface SubjectRowsFrom {
   readonly usage: readonly DayUsage[];
   /** As in `limitRow`. */
   readonly tested?: boolean;
+  /** What owners were told. @default nothing */
+  readonly alerts?: AlertsByCounter;
   readonly nowMs: number;
 }
 
 export const subjectRow = ({ limit, byDefault }: SubjectLimit, from: SubjectRowsFrom): LimitRow => {
-  const { limits, directory, policy, counters, usage, tested, nowMs } = from;
+  const { limits, directory, policy, counters, usage, tested, alerts, nowMs } = from;
+  const counterId = counterName(counterOf(limit, nowMs));
   return limitRow(limit, {
     nowMs,
-    counter: counters.get(counterName(counterOf(limit, nowMs))),
+    counter: counters.get(counterId),
     asked: askedMode(limit, placedChainOf(limit.subject, directory), policy, limits),
     usage,
     tested,
     byDefault,
+    alerts: alerts?.get(counterId),
     cohort: cohortStanding(limit, limits, counters, nowMs),
   });
 };

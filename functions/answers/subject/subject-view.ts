@@ -27,6 +27,7 @@ import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.
 import { subjectsAbove } from '../reading/subjects-above.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
+import { alertsOfLimits } from '../standing/alerts.ts';
 import { freezeRows } from '../standing/freeze-rows.ts';
 import { rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
@@ -54,9 +55,10 @@ export const subjectViewOf =
 
     const from: GroupRowsContext = { limits, places, scope, nowMs };
     const havings = allSubjectLimits(subject, limits, directory, nowMs);
-    const counters = await reading.counters.fresh(
-      havings.flatMap(({ limit }) => rowCounters(limit, limits, nowMs)),
-    );
+    const [counters, alerts] = await Promise.all([
+      reading.counters.fresh(havings.flatMap(({ limit }) => rowCounters(limit, limits, nowMs))),
+      alertsOfLimits(havings, reading, nowMs),
+    ]);
     const todayNumber = today(zone, nowMs);
     const monthFrom = firstOfMonth(zone, nowMs);
     // These rows have no usage and so no forecast, but each has its period, which says how far back to read.
@@ -70,7 +72,7 @@ export const subjectViewOf =
     const usage =
       (await readDays([subject], { from: first, to: todayNumber }, reading.usage)).get(subject) ?? [];
     const rows = havings.map((having) =>
-      subjectRow(having, { limits, directory, policy, counters, usage, tested: true, nowMs }),
+      subjectRow(having, { limits, directory, policy, counters, usage, alerts, tested: true, nowMs }),
     );
     const charted =
       rows.find(({ id }) => id === asked.limit) ??

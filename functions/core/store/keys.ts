@@ -5,8 +5,10 @@ import {
   ADJUSTMENT_SK_PREFIX,
   CLOSING_SK,
   COUNTER_SK,
+  CROSSING_ALERTS_PK_INFIX,
   DIRECTORY_PK_SUFFIX,
   ENTRY_SK_PREFIX,
+  FORECAST_ALERTS_PK_INFIX,
   HEALTH_PK_SUFFIX,
   HEARTBEAT_PK_SUFFIX,
   INBOX_SK,
@@ -138,6 +140,8 @@ export interface LedgerKeys {
   readonly yetFailed: Key;
   /** `gitlab.example.com@notices`, `cursor` */
   readonly noticesCursor: Key;
+  /** `gitlab.example.com@alerts#crossings#group/101|money-month|2026-11`, `told`: what its owner was told of a counter's levels. No part of the books, either. */
+  alertMarks(of: 'crossings' | 'forecasts', key: CounterKey): Key;
   /** `gitlab.example.com@ssm-limits`, `group/101`: what was last taken over from a parameter. */
   parameterMark(group: number): Key;
   /** `gitlab.example.com@ssm-limits`, `pass`: how far the listing of parameters has come. */
@@ -249,6 +253,10 @@ export function ledgerKeys(instance: string): LedgerKeys {
     watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
     yetFailed: { pk: `${instance}${YET_FAILED_PK_SUFFIX}`, sk: 'latest' },
     noticesCursor: { pk: `${instance}${NOTICES_PK_SUFFIX}`, sk: 'cursor' },
+    alertMarks: (of, key) => ({
+      pk: `${instance}${of === 'crossings' ? CROSSING_ALERTS_PK_INFIX : FORECAST_ALERTS_PK_INFIX}${counterPath(key)}`,
+      sk: 'told',
+    }),
     parameterMark: (group) => ({
       pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`,
       sk: `${PARAMETER_MARK_SK_PREFIX}${group}`,

@@ -5,6 +5,7 @@ import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
 import type { LedgerClock, Log } from '../environment/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { addresseeKey, type Message, type Notifier, subjectLine } from '../notify/index.ts';
+import type { AlertMarkStore } from './alert-marks.ts';
 import {
   type AmountCrossing,
   crossingId,
@@ -15,6 +16,7 @@ import {
 } from './announced.ts';
 import { type CrossingFormat, crossingHeadline, crossingJson, crossingText } from './crossing-text.ts';
 import { crossings, type Transition } from './crossings.ts';
+import { noteCrossings } from './note-crossings.ts';
 import { type CountedPeriod, countedPeriod, type LimitOfSubject, type ToldCrossing } from './watched.ts';
 
 export interface AnnounceCrossingsDeps {
@@ -25,6 +27,10 @@ export interface AnnounceCrossingsDeps {
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** Keep one per process: it saves asking the ledger again with every write of a counter. @default it asks */
   readonly knownTold?: KnownCrossings;
+  /** Where it is noted, for people, what was told and what nobody took. */
+  readonly alerts: Pick<AlertMarkStore, 'note'>;
+  /** What is noted to have failed already. Keep one per process, likewise. @default it asks */
+  readonly knownFailed?: KnownCrossings;
   /** ISO 4217 code of the deployment's currency. */
   readonly currency: string;
   readonly log: Log;
@@ -60,11 +66,19 @@ export async function announceCrossings(
   const reached = await highestOf(transitions, deps);
   const news = await untold(reached, ledger, deps.knownTold);
   const nowMs = clock.nowMs();
+  const parts = messagesOf(news);
   let messages = 0;
-  for (const part of messagesOf(news)) {
+  for (const part of parts) {
     const told = await inParts(part, (each) => explained(each, nowMs, deps));
-    await notify.send(crossingDigest(told, { currency, nowMs, consoleUrl }));
+    try {
+      await notify.send(crossingDigest(told, { currency, nowMs, consoleUrl }));
+    } catch (error) {
+      // The topic is everybody's: those behind this one are not told, either.
+      await noteCrossings(parts.slice(messages).flat(), 'failed', deps);
+      throw error;
+    }
     messages += 1;
+    await noteCrossings(told, 'taken', deps);
     await inParts(told, (each) => noteTold(each, ledger));
     deps.knownTold?.add(told);
   }

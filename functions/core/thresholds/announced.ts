@@ -34,6 +34,12 @@ export const crossingId = (
 /** As short as any other, whatever people called their limits. */
 export const shortId = (id: string): string => createHash('sha256').update(id).digest('base64url');
 
+/** Until when it is known what was told of a period. Unix ms. */
+export function keptUntilMs(period: string, nowMs: number): number {
+  const days = longestDays(period);
+  return nowMs + (Number.isFinite(days) ? days + LATE_DAYS : ONCE_DAYS) * DAY_MS;
+}
+
 /** What a process knows to be told already. */
 export class KnownCrossings {
   readonly #ids = new Set<string>();
@@ -78,8 +84,7 @@ export async function noteTold(
   { crossing, limitAmount }: AmountCrossing,
   ledger: Pick<Ledger, 'announceOnce'>,
 ): Promise<void> {
-  const days = longestDays(crossing.key.period);
-  const ttlMs = (Number.isFinite(days) ? days + LATE_DAYS : ONCE_DAYS) * DAY_MS;
+  const ttlMs = keptUntilMs(crossing.key.period, 0);
   const idOf = ({ name }: ThresholdLevel): string => crossingId({ crossing, limitAmount }, name);
   const below = crossing.passed.slice(0, -1).map(idOf);
   if (below.length > 0) await ledger.announceOnce(below, { ttlMs, timeoutMs: TIMEOUT_MS });

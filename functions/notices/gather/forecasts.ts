@@ -67,14 +67,7 @@ export async function noticesOfForecasts(
     const idOf = (name: string): string => `forecast:${subject}:${limit.id}:${period.key}:${amount}:${name}`;
     if (level === undefined || told.has(idOf(level.name))) return [];
     for (const { name } of reached) told.set(idOf(name), period.endMs);
-    return [
-      forecastNotice(
-        idOf(level.name),
-        { limit, period, level: level.name, atEnd, amount },
-        ownership,
-        telling,
-      ),
-    ];
+    return [forecastNotice(idOf(level.name), { limit, period, level, atEnd, amount }, ownership, telling)];
   });
   return { notices, forecasts: { day, told: Object.fromEntries(told) } };
 }
@@ -82,7 +75,7 @@ export async function noticesOfForecasts(
 interface ReachedForecast {
   readonly limit: Limit;
   readonly period: Period;
-  readonly level: string;
+  readonly level: ReturnType<typeof forecastLevelsOf>[number];
   readonly atEnd: number;
   readonly amount: number;
 }
@@ -95,16 +88,22 @@ function forecastNotice(
 ): Notice {
   const { subject, unit } = limit;
   const label = subjectLabel(subject, ownership.directory);
+  const to = addresseeOf(subject, limit.id, ownership);
+  const { name, amount: levelAmount } = level;
   return {
-    to: addresseeOf(subject, limit.id, ownership),
+    to,
     id,
     kind: 'forecast-reached',
     subject,
     label,
     lines: [
-      `At the pace of the last weeks the ${limitName(limit)} of ${label} comes to ${noticeAmount(atEnd, unit, telling)} of ${noticeAmount(amount, unit, telling)} by the end of ${period.label} (alert at ${level}).`,
+      `At the pace of the last weeks the ${limitName(limit)} of ${label} comes to ${noticeAmount(atEnd, unit, telling)} of ${noticeAmount(amount, unit, telling)} by the end of ${period.label} (alert at ${name}).`,
     ],
     page: subjectPagePath(subject),
-    facts: { limit: limit.id, level, forecast: atEnd, amount, unit, period: period.key },
+    alert: {
+      key: { subject, limit: limit.id, period: period.key },
+      level: { measure: 'forecast', level: name, levelAmount, limitAmount: amount, owner: to.owner },
+    },
+    facts: { limit: limit.id, level: name, forecast: atEnd, amount, unit, period: period.key },
   };
 }

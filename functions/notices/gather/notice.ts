@@ -1,4 +1,6 @@
+import type { CounterKey } from '../../../policies/claim.ts';
 import type { Addressee } from '../../core/notify/index.ts';
+import type { AlertedLevel } from '../../core/thresholds/index.ts';
 
 /** What an owner is told of. */
 export type NoticeKind =
@@ -39,6 +41,8 @@ export interface Notice {
   readonly examples?: readonly Example[];
   /** The numbers for programs. */
   readonly facts: Readonly<Record<string, string | number | boolean | null>>;
+  /** The level of a limit it is about: beside the counter it is noted what became of the message. */
+  readonly alert?: { readonly key: CounterKey; readonly level: AlertedLevel };
   /** How far its telling goes, where that is kept one by one. */
   readonly passes?: readonly NoticeMark[];
 }

@@ -5,6 +5,7 @@ import type { LedgerClock, Log } from '../../core/environment/index.ts';
 import type { Ledger } from '../../core/ledger/index.ts';
 import type { LimitTable } from '../../core/limits/index.ts';
 import type { Notifier } from '../../core/notify/index.ts';
+import type { AlertMarkStore } from '../../core/thresholds/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { ChatNotifier } from '../tell-chat.ts';
 import type { CursorStore } from './cursor.ts';
@@ -19,6 +20,8 @@ export interface NoticesDeps {
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
   readonly notify: Notifier;
+  /** Where it is noted, for people, what was told of a limit's levels and what nobody took. */
+  readonly alerts: Pick<AlertMarkStore, 'note'>;
   /** GitLab's host as keys of the table have it, and lines, the first of which signs links to requests. Absent: they are not signed. */
   readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
   /** Absent: nobody is told in chat. */

@@ -29,6 +29,7 @@ import {
 import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
 import { snsNotify } from '../../../functions/core/sns/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';
+import { type AlertMarkStore, dynamoAlertMarks } from '../../../functions/core/thresholds/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
@@ -57,6 +58,8 @@ export interface BudgetTables {
   readonly sheets?: Pick<SheetStore, 'read'>;
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
+  /** What owners were told of the levels of their limits. @default nobody notes it */
+  readonly alerts?: Pick<AlertMarkStore, 'read'>;
   /** Ids of jobs decided lately, for whoever counts back from them. @default the newest of the whole ledger */
   readonly recentJobIds?: () => Promise<readonly number[]>;
   /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
@@ -108,6 +111,7 @@ export const openBudget: OpenBudget = async (flags, io) => {
     sheets: dynamoSheetStore(parts),
     directory: new DynamoDirectoryTable(parts),
     recounts: dynamoRecountOutcomes(parts),
+    alerts: dynamoAlertMarks(parts),
     recentJobIds: async () => {
       const [marks, live] = await Promise.all([
         dynamoSweepMarks(parts).read(),
@@ -234,6 +238,7 @@ async function contextOn(
     rollup,
     directory: groups,
     recounts,
+    alerts,
     books,
     gitlabUrl,
     runnerDetails,
@@ -263,7 +268,7 @@ async function contextOn(
     ledger,
     compareEdit: compareAll(watched(store, progressOf('items read', io))),
     usage: rollup,
-    ...withoutAbsent({ books, recounts, runnerDetails, sheets }),
+    ...withoutAbsent({ books, recounts, alerts, runnerDetails, sheets }),
     places: async () => placesOf(directory),
     zone,
     clock,

@@ -1,19 +1,21 @@
 import {
   BUDGET_ORDERS,
+  type BudgetRow,
   type Budgets,
   SUBJECT_KINDS,
   TROUBLE_FILTERS,
 } from '../../../functions/answers/budgets/model.ts';
 import type { Reconciliation } from '../../../functions/answers/reconciliation/model.ts';
+import { lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
 import { LIMIT_KINDS } from '../../../policies/units/unit.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
-import { paintWhen } from '../../terminal/paint.ts';
+import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from './budget-flags.ts';
-import { limitStandingJson, standingsText } from './standing-text.ts';
+import { limitStandingJson, standingPath, standingsText } from './standing-text.ts';
 import { knownSubject } from './subject-word.ts';
 
 /** Two or three screens; --all and --json have the rest. */
@@ -34,6 +36,7 @@ Amounts are those in force now: with grants and what was carried over.
   --trouble <which>    used-up, or runs-out: that, and what is gone before its period ends
   --sort <order>       ${BUDGET_ORDERS.join(', ')}   (default: ${BUDGET_ORDERS[0]}; trouble: used up, then soonest gone, then fullest)
   --forecast           when they run out, by the usage of the last eight weeks
+  --alerts             whom a limit's alerts told last, at which level, when and by what; what failed is told anyhow
   --all                every row, not only the first ${ROWS_SHOWN}
 ${BUDGET_FLAGS_HELP}
 
@@ -48,6 +51,7 @@ const FLAGS = {
   sort: 'text',
   over: 'text',
   forecast: 'switch',
+  alerts: 'switch',
   all: 'switch',
   ...BUDGET_FLAGS,
 } as const;
@@ -80,7 +84,7 @@ export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
       }
       const books = await answeredInProcess(budget.api.reconciliation.$get());
       const forecast = values.forecast || values.sort === 'trouble';
-      return tell({ ...page, rows }, { json: values.json, forecast }, io, books);
+      return tell({ ...page, rows }, { json: values.json, forecast, alerts: values.alerts }, io, books);
     });
   },
 });
@@ -104,11 +108,12 @@ function choicesAsked(values: { readonly [Name in Choice]?: string | undefined }
 interface HowToTell {
   readonly json: boolean;
   readonly forecast: boolean;
+  readonly alerts: boolean;
 }
 
 function tell(
   { set, currency, rows, total, forecastMax, usedUp, runsOut = 0 }: Budgets,
-  { json, forecast }: HowToTell,
+  { json, forecast, alerts }: HowToTell,
   io: TerminalIo,
   books: Reconciliation,
 ): ExitCode {
@@ -119,6 +124,7 @@ function tell(
   const paint = paintWhen(io.colours);
   if (rows.length === 0) io.out('No limit is like this.\n');
   else io.out(standingsText(rows, { currency, forecast, columns: io.columns, paint }));
+  io.out(rows.map((row) => alertLine(row, currency, alerts, paint)).join(''));
   const more = total - rows.length;
   const notes = [
     ...(usedUp === undefined ? [] : [troubleText(usedUp, runsOut)]),
@@ -129,6 +135,14 @@ function tell(
   io.out(notes.map((note) => paint.dim(`${note}\n`)).join(''));
   io.out(`${books.state === 'differs' ? paint.bad(books.text) : paint.dim(books.text)}\n`);
   return EXIT.ok;
+}
+
+/** The sentence that the page has at the limit. */
+function alertLine(row: BudgetRow, currency: string, isAsked: boolean, paint: Paint): string {
+  const last = lastAlertOf(row, currency);
+  if (last === undefined || (last.state !== 'failed' && !isAsked)) return '';
+  const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
+  return `${last.state === 'failed' ? paint.warn(text) : text}\n`;
 }
 
 const troubleText = (usedUp: number, runsOut: number): string =>

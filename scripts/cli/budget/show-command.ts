@@ -1,8 +1,8 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
 import type { ExceptionRow } from '../../../functions/answers/exceptions/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/model.ts';
+import { alertsText, lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
 import { forecastWords } from '../../../functions/answers/standing/forecast-words.ts';
-import { alertsText } from '../../../functions/answers/standing/limit-words.ts';
 import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
 import { readInstant } from '../../../policies/document/instant.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
@@ -87,6 +87,7 @@ function noteText(row: BudgetRow, currency: string): string {
   const said = [
     ...cohortWords(row, currency),
     alerts && `${alerts}, to ${row.addressee}`,
+    lastAlertOf(row, currency)?.text,
     costCenter && `cost center ${costCenter}`,
     contact && `ask ${contact}`,
     reason,

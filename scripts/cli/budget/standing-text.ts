@@ -28,6 +28,7 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   owner: row.owner ?? null,
   thresholds: row.thresholds ?? [],
   told: row.addressee,
+  ...(row.alerts !== undefined && { alerts: row.alerts }),
   ...(row.shared !== undefined && { cohort: row.cohort, borrowed: row.borrowed, shared: row.shared }),
 });
 

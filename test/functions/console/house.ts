@@ -30,6 +30,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
+import { memoryAlertMarks } from '../../support/tables/memory-alert-marks.ts';
 import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
 import { describedApp, describedRead } from './described.ts';
 
@@ -126,6 +127,7 @@ export function consoleHouse(
   const limitTable = memoryLimitTable();
   const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
   const requeue = dynamoRequeueLists({ table: new MemoryTable(), instance: INSTANCE });
+  const alerts = memoryAlertMarks(clock);
   const known = new Map<string, Counter>();
   let ids = 0;
   const desk = createLimitsDesk({
@@ -174,6 +176,7 @@ export function consoleHouse(
     },
     books: { instance: INSTANCE, description: 'in memory', usage, periods: store, chain },
     requeue,
+    alerts,
     places: async () => placesOf(directory),
     zone: 'UTC',
     clock,
@@ -258,6 +261,7 @@ export function consoleHouse(
     clock,
     chain,
     requeue,
+    alerts,
     policy,
     directory,
     desk,

@@ -79,6 +79,7 @@ export async function noticesHouse({ limits = OWNED, rules, ...over }: NoticesHo
     directory: async () => house.directory,
     ledger: house.ledger,
     usage: house.usage,
+    alerts: house.alerts,
     notify,
     clock: house.clock,
     zone: 'UTC',

@@ -15,6 +15,7 @@ import { aPolicy } from '../../policies/documents.ts';
 import { aFake, type Fake } from '../../support/bundle-rig.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
+import { memoryAlertMarks } from '../../support/tables/memory-alert-marks.ts';
 import { DIRECTORY } from '../console/house.ts';
 import { CONSOLE_URL, OWNED } from './house.ts';
 
@@ -87,6 +88,7 @@ function aHouse(instance: string) {
     clock,
     zone: 'UTC',
     consoleUrl: CONSOLE_URL,
+    alerts: memoryAlertMarks(clock),
     log: silentLog,
   };
   const edit = async (edits: Parameters<typeof desk.apply>[0]): Promise<void> => {

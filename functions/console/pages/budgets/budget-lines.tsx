@@ -2,7 +2,13 @@ import { capWords } from '../../../../policies/limits/cap.ts';
 import type { BudgetRow } from '../../../answers/budgets/model.ts';
 import { KIND_TAGS } from '../parts/group-table.tsx';
 import { Table } from '../parts/layout.tsx';
-import { limitAmountWords, limitWords, nextAlertText, onlyWatches } from '../parts/limit-words.ts';
+import {
+  lastAlertOf,
+  limitAmountWords,
+  limitWords,
+  nextAlertText,
+  onlyWatches,
+} from '../parts/limit-words.ts';
 import { address, pathMarkup, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { modeTag, type PageFormat } from '../parts/page-format.tsx';
@@ -21,6 +27,7 @@ export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, may
 function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Markup {
   const { forecast, zone } = row;
   const alert = nextAlertText(row);
+  const last = lastAlertOf(row, telling.currency);
   return (
     <tr>
       {nameCell(row)}
@@ -34,6 +41,11 @@ function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Marku
         {alert !== undefined && (
           <div>
             <small class="soft">{alert}</small>
+          </div>
+        )}
+        {last !== undefined && (
+          <div>
+            <small class={last.state === 'failed' ? 'warn-text' : 'soft'}>{last.text}</small>
           </div>
         )}
       </td>

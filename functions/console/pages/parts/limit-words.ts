@@ -3,7 +3,8 @@ import { writtenUnits } from '../../../../policies/units/written.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import { type PageFormat, pageAmount } from './page-format.tsx';
 
-export { alertsText, limitWords, nextAlertText } from '../../../answers/standing/limit-words.ts';
+export { alertsText, lastAlertOf, nextAlertText } from '../../../answers/standing/alert-words.ts';
+export { limitWords } from '../../../answers/standing/limit-words.ts';
 
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);

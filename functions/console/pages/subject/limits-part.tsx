@@ -5,6 +5,7 @@ import { Bar } from '../parts/bar.tsx';
 import { Table } from '../parts/layout.tsx';
 import {
   alertsText,
+  lastAlertOf,
   leftClass,
   leftText,
   limitAmountWords,
@@ -97,6 +98,7 @@ function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
   const { unit, period, owner, softAmount, granted, carried, byDefault, inForce, fromMs, untilMs } = limit;
   const { whenUnreachable } = limit;
   const alerts = alertsText(limit);
+  const last = lastAlertOf(limit, telling.currency);
   const parts: (Markup | undefined)[] = [
     <code>{limit.id}</code>,
     inForce ? undefined : <strong>not in force</strong>,
@@ -109,6 +111,7 @@ function factsText(limit: LimitRow, telling: PageFormat): Markup[] {
     byDefault && <>default of groups like this</>,
     whenUnreachable && <>{OUTAGE_TEXTS[whenUnreachable]} while it cannot be asked</>,
     alerts === undefined ? undefined : <span>{alerts}</span>,
+    last && <span class={last.state === 'failed' ? 'warn-text' : undefined}>{last.text}</span>,
     owner === undefined ? undefined : <>owner {owner}</>,
     fromMs === undefined ? undefined : <>from {edge(fromMs, 'start', limit)}</>,
     untilMs === undefined ? undefined : <>until {edge(untilMs, 'end', limit)}</>,

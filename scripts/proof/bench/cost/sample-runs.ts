@@ -79,6 +79,11 @@ export async function measureNoticesRun(sample: SampleDesk): Promise<MeasuredRun
         },
       },
       limitTable: sample.limitTable,
+      alerts: {
+        note: async () => {
+          sample.counted.writes += 1;
+        },
+      },
       policy: sample.policy,
       packed: sample.packed,
       directory: sample.started().directory,

@@ -128,6 +128,32 @@ test('shares are shown as they were written, and move along with the amount that
   expect(fieldsOf((await finance.get(EDIT)).text)).toMatchObject({ soft: '80%', carry: '22%' });
 });
 
+test('what an alert told stands in the list and at the limit; what no channel took is said as a warning', async () => {
+  const { appFor, counts, alerts, clock } = await house();
+  const finance = appFor(USERS.finance);
+  counts('group/101', 'money-month', '2026-11', 400_000_000);
+  const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
+  const level = { measure: 'committed', limitAmount: 500_000_000, owner: 'payments-leads' } as const;
+  const note = (outcome: 'taken' | 'failed', name: string, levelAmount: number) =>
+    alerts.note({ of: 'crossings', key }, [
+      {
+        ...{ ...level, level: name, levelAmount },
+        channels: [{ channel: 'topic', outcome, atMs: clock.nowMs() }],
+      },
+    ]);
+  await note('taken', '75 %', 375_000_000);
+  for (const path of ['/budgets', '/groups/101'])
+    expect((await finance.get(path)).text).toContain(
+      'payments-leads told at 75 % by mail on 21 Nov 2026 12:00 UTC',
+    );
+  clock.advance(3_600_000);
+  await note('failed', '90 %', 450_000_000);
+  for (const path of ['/budgets', '/groups/101'])
+    expect((await finance.get(path)).text).toMatch(
+      /class="warn-text">payments-leads not told at 90 %: no answer from mail since 21 Nov 2026 13:00 UTC</,
+    );
+});
+
 test('whom a limit alerts when is set in the form, and stands at the limit', async () => {
   const { appFor, desk } = await house();
   const finance = appFor(USERS.finance);

@@ -13,6 +13,7 @@ import type { WatchedLimit } from '../../../../functions/core/thresholds/level.t
 import type { DailyUsage } from '../../../../policies/forecast/daily-usage.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { memoryAlertMarks } from '../../../support/tables/memory-alert-marks.ts';
 import { aCounter, aLimit, step } from './limits.ts';
 
 /** 21 November 2026; a limit of 100 micros unless told otherwise. */
@@ -21,10 +22,12 @@ function house(over: Partial<AnnounceCrossingsDeps> = {}, fault?: () => StoreFau
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock, ...(fault && { fault }) });
   const ledger = createLedger({ store, clock });
   const notify = new MemoryNotifier();
+  const alerts = memoryAlertMarks(clock);
   const limit = { now: aLimit({ amount: 100, owner: 'payments-leads' }) as WatchedLimit };
   const announce = (...transitions: readonly Transition[]) =>
     announceCrossings(transitions, {
       ledger,
+      alerts,
       notify,
       clock,
       currency: 'EUR',

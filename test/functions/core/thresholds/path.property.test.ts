@@ -7,6 +7,7 @@ import { MemoryNotifier } from '../../../../functions/core/notify/notify.ts';
 import { announceCrossings } from '../../../../functions/core/thresholds/announce-crossings.ts';
 import type { Transition } from '../../../../functions/core/thresholds/crossings.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { memoryAlertMarks } from '../../../support/tables/memory-alert-marks.ts';
 import { aLimit, step } from './limits.ts';
 
 const LIMIT = aLimit({ amount: 200, softAmount: 130 });
@@ -33,7 +34,8 @@ function house() {
   const ledger = createLedger({ store, clock });
   const notify = new MemoryNotifier();
   const limitOf = async () => ({ limit: LIMIT, subjectLabel: 'group one', to: { owner: 'one' } });
-  const deps = { ledger, notify, clock, currency: 'EUR', log: silentLog, limitOf };
+  const alerts = memoryAlertMarks(clock);
+  const deps = { ledger, alerts, notify, clock, currency: 'EUR', log: silentLog, limitOf };
   const told = (): readonly string[] =>
     notify.sent.flatMap(({ json }) => {
       const { crossings }: { crossings: { measure: string; level: string }[] } = JSON.parse(json);

@@ -5,6 +5,7 @@ import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts'
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import type { Command, TerminalIo } from '../../../../scripts/terminal/command.ts';
+import { memoryAlertMarks } from '../../../support/tables/memory-alert-marks.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';
@@ -24,11 +25,13 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
   const ledger = ledgerBench({ limits });
   const table = memoryLimitTable();
   const rollup = new MemoryRollupStore({ instance: 'gitlab.example.com' });
+  const alerts = memoryAlertMarks(ledger.clock);
   let stillOpen = 0;
   const tables: BudgetTables = {
     limits: table,
     ledger: readOnly(ledger.store),
     rollup,
+    alerts,
     directory: memoryDirectoryTable(),
     description: 'the test table',
     close: async () => {
@@ -80,7 +83,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
     ]);
     if (code !== 0) throw new Error(err);
   }
-  return { ...ledger, table, tables, rollup, deps, run, json, live, spend };
+  return { ...ledger, table, tables, rollup, alerts, deps, run, json, live, spend };
 }
 
 const dayText = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10);

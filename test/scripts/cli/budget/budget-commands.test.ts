@@ -78,6 +78,7 @@ test('limits are listed the fullest first, with what is used, held and left', as
         reached: percent === 50,
       })),
       told: 'payments-leads',
+      alerts: [],
     },
   ]);
 });
@@ -682,6 +683,30 @@ test.each(COMMANDS.filter(({ name }) => MINE.test(name)))(
     for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(140);
   },
 );
+
+test('ls and show say what an alert told, as the page does; what failed is said unasked', async () => {
+  const { run, json, alerts, clock } = await withJobs();
+  const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
+  const note = (outcome: 'taken' | 'failed', level: string, levelAmount: number) =>
+    alerts.note({ of: 'crossings', key }, [
+      {
+        ...{ measure: 'committed', level, levelAmount, limitAmount: 7_500_000, owner: 'payments-leads' },
+        channels: [{ channel: 'topic', outcome, atMs: clock.nowMs() }],
+      },
+    ]);
+  await note('taken', '50 %', 3_750_000);
+  const told = /payments-leads told at 50 % by mail on 21 Nov 2026 \d\d:\d\d Europe\/Berlin/;
+  expect((await run(budgetLsCommandOn, [])).out).not.toMatch(told);
+  expect((await run(budgetLsCommandOn, ['--alerts'])).out).toMatch(told);
+  expect((await run(budgetShowCommandOn, ['acme/payments'], { columns: 200 })).out).toMatch(told);
+  const { limits } = await json(budgetLsCommandOn, '--group', '101');
+  expect(limits[0].alerts).toMatchObject([{ level: '50 %', channels: [{ outcome: 'taken' }] }]);
+  clock.advance(60_000);
+  await note('failed', '75 %', 5_625_000);
+  expect((await run(budgetLsCommandOn, [])).out).toMatch(
+    /acme\/payments money-month: payments-leads not told at 75 %: no answer from mail since 21 Nov 2026/,
+  );
+});
 
 test('--thresholds takes percents of the use and of the forecast, and show says them with whom they tell', async () => {
   const { run, json } = await withJobs();

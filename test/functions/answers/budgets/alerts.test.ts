@@ -1,0 +1,149 @@
+/** What a budget says of its alerts is what its owner was told: by the rollup's telling, read by the pages. */
+import { expect, test } from 'vitest';
+import { lastAlertOf } from '../../../../functions/answers/standing/alert-words.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
+import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/notify.ts';
+import { announceCrossings } from '../../../../functions/core/thresholds/announce-crossings.ts';
+import { KnownCrossings } from '../../../../functions/core/thresholds/announced.ts';
+import { limitOf } from '../../../../functions/core/thresholds/limit-of.ts';
+import { consoleHouse, LIMITS, USERS } from '../../console/house.ts';
+import { aCounter } from '../../core/thresholds/limits.ts';
+
+const EUR = 1_000_000;
+
+/** 500 EUR a month on acme/payments (101), whose counter moves as the test says; the process that tells may be another one. */
+async function house() {
+  const built = consoleHouse();
+  await built.apply(LIMITS);
+  const topic = { isUp: true, sent: new MemoryNotifier(), tries: 0 };
+  const notes: string[] = [];
+  const process = () => ({ knownTold: new KnownCrossings(), knownFailed: new KnownCrossings() });
+  let known = process();
+  const moved = async (euro: number, period = '2026-11', spent = 0): Promise<void> => {
+    const key = { subject: 'group/101', limit: 'money-month', period };
+    built.counts(key.subject, key.limit, period, euro * EUR);
+    const after: Counter = aCounter(spent * EUR, euro * EUR, key);
+    const limits = (await built.desk.live())?.limits ?? built.deps.packedLimits;
+    await announceCrossings([{ after }], {
+      ...known,
+      ledger: built.ledger,
+      alerts: {
+        note: async (about, marks) => {
+          notes.push(...marks.map(({ level, channels }) => `${level} ${channels[0]?.outcome}`));
+          await built.alerts.note(about, marks);
+        },
+      },
+      clock: built.clock,
+      currency: 'EUR',
+      log: silentLog,
+      limitOf: async (counterKey) => limitOf(counterKey, limits, built.directory, built.clock.nowMs()),
+      notify: {
+        send: async (message) => {
+          topic.tries += 1;
+          if (!topic.isUp) throw new NotifyError('notify_unavailable', 'no');
+          await topic.sent.send(message);
+        },
+      },
+    }).catch((error: unknown) => {
+      if (!(error instanceof NotifyError)) throw error;
+    });
+  };
+  const row = async () => {
+    const { rows } = await built.read.budgets({ unit: 'money' }, USERS.finance);
+    const found = rows.find(({ subject }) => subject === 'group/101');
+    if (found === undefined) throw new Error('no such row');
+    return found;
+  };
+  const says = async () => {
+    const last = lastAlertOf(await row(), 'EUR');
+    return last && `${last.state}: ${last.text}`;
+  };
+  const restart = (): void => {
+    known = process();
+  };
+  return { ...built, topic, notes, moved, row, says, restart };
+}
+
+const at = (text: string): RegExp => new RegExp(text.replaceAll(' @', ' on 21 Nov 2026 \\d\\d:\\d\\d UTC'));
+
+test('before a level is reached nothing is said; then whom it told, by what and when', async () => {
+  const { moved, says, row } = await house();
+  await moved(200);
+  expect(await says()).toBeUndefined();
+  await moved(260);
+  expect(await says()).toMatch(at('^told: payments-leads told at 50 % by mail @$'));
+  expect((await row()).alerts).toMatchObject([
+    {
+      ...{ level: '50 %', measure: 'committed', levelAmount: 250 * EUR, limitAmount: 500 * EUR },
+      ...{ addressee: 'payments-leads', channels: [{ channel: 'topic', outcome: 'taken' }] },
+    },
+  ]);
+});
+
+test('of two crossings the latest stands, also when the use fell again; each is told, and noted, once', async () => {
+  const { moved, row, says, notes, topic, clock } = await house();
+  await moved(260);
+  clock.advance(3_600_000);
+  await moved(460);
+  await moved(470);
+  await moved(100);
+  expect((await row()).alerts?.map(({ level }) => level)).toEqual(['90 %', '50 %']);
+  expect(await says()).toMatch(/^told: payments-leads told at 90 %/);
+  expect(notes).toEqual(['50 % taken', '90 % taken']);
+  expect(topic.sent.sent).toHaveLength(2);
+});
+
+test('a topic that takes nothing is told as such with when it first did not, noted once by each process, and made good', async () => {
+  const { moved, row, says, topic, notes, clock, restart } = await house();
+  topic.isUp = false;
+  await moved(260);
+  const [failed] = (await row()).alerts ?? [];
+  clock.advance(3_600_000);
+  await moved(261);
+  await moved(262);
+  expect({ tries: topic.tries, notes }).toEqual({ tries: 3, notes: ['50 % failed'] });
+  restart();
+  await moved(263);
+  // Another process asks; when it first failed stays.
+  expect((await row()).alerts).toEqual([failed]);
+  expect(await says()).toMatch(
+    /^failed: payments-leads not told at 50 %: no answer from mail since 21 Nov 2026 \d\d:\d\d UTC$/,
+  );
+  topic.isUp = true;
+  await moved(264);
+  expect(await says()).toMatch(at('^told: payments-leads told at 50 % by mail @$'));
+  topic.isUp = false;
+  await moved(265);
+  expect(await says()).toMatch(/^told: /);
+});
+
+test('a new period starts untold', async () => {
+  const { moved, says, row, clock } = await house();
+  await moved(460);
+  clock.advance(20 * 86_400_000);
+  expect(await row()).toMatchObject({ alerts: [], period: { key: '2026-12' } });
+  expect(await says()).toBeUndefined();
+  await moved(260, '2026-12');
+  expect(await says()).toMatch(/^told: payments-leads told at 50 %.* Dec 2026/);
+});
+
+test('what a raised limit took back is told as such, and its own levels are untold until they are reached', async () => {
+  const { moved, says, row, apply } = await house();
+  await moved(460);
+  await apply([{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 1_000 }]);
+  expect((await row()).alerts).toMatchObject([{ level: '90 %', limitAmount: 500 * EUR, withdrawn: true }]);
+  expect(await says()).toMatch(
+    at('^told: payments-leads told at 90 % of 500.00 EUR, before the limit was changed, by mail @$'),
+  );
+  await moved(510);
+  expect(await says()).toMatch(/^told: payments-leads told at 50 % by mail/);
+  expect((await row()).alerts?.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
+});
+
+test('a level that is reached and was not told is no alert that was sent', async () => {
+  const { says, counts } = await house();
+  // The rollup has not seen the step yet, or the limit was lowered.
+  counts('group/101', 'money-month', '2026-11', 300 * EUR);
+  expect(await says()).toBe('unknown: 50 % reached, no message about it is noted');
+});
