@@ -31,6 +31,7 @@ import type { RolloutForecastAnswer, RolloutQuery, RolloutView } from './rollout
 import type { ShadowQuery, ShadowView } from './shadow/model.ts';
 import type { ClosedMonths, StatementNumbers } from './statement/closed-model.ts';
 import type { StatementAnswer, StatementQuery } from './statement/model.ts';
+import type { DeployedPrices } from './statement/price-model.ts';
 import type { SubjectQuery, SubjectView } from './subject/model.ts';
 import type { UsageDaysView, UsageQuery } from './usage/model.ts';
 
@@ -61,6 +62,8 @@ export interface ConsoleReader {
   closedMonths(group: string, viewer: Viewer): Promise<ClosedMonths | undefined>;
   /** Which closed statement has which number, of all groups. Undefined: nobody closes months here. */
   statementNumbers(from: number): Promise<StatementNumbers | undefined>;
+  /** Since when which prices counted, with those of a span of time. Undefined: nobody keeps prices here. */
+  deployedPrices(fromMs: number, untilMs: number): Promise<DeployedPrices | undefined>;
   /** The last ones of them, the youngest first. Empty: nothing was closed yet. */
   lastStatements(atMost: number): Promise<StatementNumbers['numbers']>;
   /** Whether counters and statements agree, of what the viewer sees, and when that was checked. */

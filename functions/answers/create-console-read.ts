@@ -27,6 +27,7 @@ import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
 import { rolloutOf } from './rollout/rollout-view.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
 import { closedMonthsOf, lastStatementsOf, statementNumbersOf } from './statement/closed-months.ts';
+import { deployedPricesOf } from './statement/deployed-prices.ts';
 import { viewerStatement } from './statement/viewer-statement.ts';
 import { subjectViewOf } from './subject/subject-view.ts';
 import { usageDaysOf } from './usage/usage-days-view.ts';
@@ -63,6 +64,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     statement: viewerStatement(reading),
     closedMonths: closedMonthsOf(reading),
     statementNumbers: statementNumbersOf(reading),
+    deployedPrices: deployedPricesOf(reading),
     lastStatements: lastStatementsOf(reading),
     reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),

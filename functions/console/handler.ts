@@ -28,7 +28,7 @@ import {
   visitorAddress,
 } from '../core/signin/index.ts';
 import { snsNotify } from '../core/sns/index.ts';
-import { dynamoStatementChain } from '../core/statements/index.ts';
+import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
 import { dynamoAlertMarks } from '../core/thresholds/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { dynamoViewStore } from '../core/views/index.ts';
@@ -101,6 +101,7 @@ const read = createConsoleRead({
     usage,
     periods: store,
     chain: dynamoStatementChain(table),
+    prices: dynamoPriceEditions(table),
   },
   recounts: dynamoRecountOutcomes(table),
   counterSheet: dynamoCounterSheet(table),

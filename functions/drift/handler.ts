@@ -26,9 +26,9 @@ import {
 } from '../core/ledger/index.ts';
 import { DynamoLimitTable, readDocument, readLimitSet } from '../core/limits/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
-import { readPackedRules } from '../core/rules/index.ts';
+import { readPackedPrices, readPackedRules } from '../core/rules/index.ts';
 import { dynamoSheetStore } from '../core/sheets/index.ts';
-import { dynamoStatementChain } from '../core/statements/index.ts';
+import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
 import { DynamoRollupStore, placeBy } from '../core/usage/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { areMonthsDue, closeMonths } from './close-months.ts';
@@ -66,6 +66,7 @@ const counterSheet = dynamoCounterSheet(table);
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
   const books = await tellBooks().catch((error: unknown) => ({ error }));
+  const prices = await notePrices().catch((error: unknown) => ({ error }));
   const hasFailed = 'error' in books;
   // Reports are an hour old at worst; they wait for the next run rather than keep the recount from going on.
   await packReports(startMs).catch((error: unknown) =>
@@ -75,8 +76,17 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
   await closeDueMonths(startMs);
   // A recount that could go on has done so.
   if (hasFailed) throw books.error;
+  if (typeof prices === 'object') throw prices.error;
   return outcome;
 });
+
+/** The first run after a deployment keeps its prices, for whoever recomputes charges. */
+async function notePrices(): Promise<'known' | 'noted'> {
+  const edition = readPackedPrices(config.rulesFile);
+  const outcome = await dynamoPriceEditions(table).noteInForce(edition, systemClock.nowMs());
+  if (outcome === 'noted') consoleLog.info('prices noted', { policyVersion: edition.policyVersion });
+  return outcome;
+}
 
 /** The second sums: a quarter of an hour of them. */
 async function tellBooks(): Promise<BooksReport> {

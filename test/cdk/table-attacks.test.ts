@@ -40,6 +40,8 @@ const PARTITIONS = {
   'register of statements': keys.statementRegister.pk,
   'number of a statement': keys.statementNumber(1).pk,
   'closed statement': keys.closedStatement('group/101', '2026-10').pk,
+  'change of prices': keys.priceChange(1).pk,
+  'edition of prices': keys.priceEdition('ab', 0).pk,
   'outcome of the canary': keys.canaryOutcome.pk,
   'register of instances': INSTANCES_PK,
   'hourly look': keys.healthLook.pk,
@@ -77,7 +79,10 @@ const LIMITS: readonly Item[] = [
   ] as const),
 ];
 
-const STATEMENTS: readonly Item[] = ['register of statements', 'number of a statement', 'closed statement'];
+const STATEMENTS: readonly Item[] = [
+  ...(['register of statements', 'number of a statement', 'closed statement'] as const),
+  ...(['change of prices', 'edition of prices'] as const),
+];
 
 /** All that each role may put or update. Nobody deletes, but the console a session. */
 const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {

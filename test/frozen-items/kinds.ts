@@ -27,6 +27,7 @@ import { packedRows } from '../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { sealed } from '../../functions/core/statements/closed-statement.ts';
+import { dynamoPriceEditions } from '../../functions/core/statements/price-editions.ts';
 import { dynamoStatementChain } from '../../functions/core/statements/statement-chain.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
@@ -287,6 +288,17 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: under('@statements#of#', any),
     read: (place) => dynamoStatementChain(options(place)).of('group/101'),
   },
+  'price-change': {
+    is: at('@statements#prices', any),
+    read: (place) => dynamoPriceEditions(options(place)).changes(),
+  },
+  'price-edition': {
+    is: under('@statements#prices#', any),
+    read: async (place) => {
+      const prices = dynamoPriceEditions(options(place));
+      return Promise.all((await prices.changes()).map(({ change }) => prices.text(change.editionSha256)));
+    },
+  },
   'canary-outcome': {
     is: at('@canary', is('outcome')),
     read: (place) => dynamoCanaryOutcomes(options(place)).read(),
@@ -544,6 +556,19 @@ async function writeOthers(place: Place): Promise<void> {
     counters: new Map(copies.map((copy) => [counterName(copy.key), copy])),
   });
   await dynamoStatementChain(options(place)).append(sealed(A_STATEMENT));
+  // In three parts.
+  const prices = dynamoPriceEditions(options(place), 60);
+  for (const [at, rate] of ['0.10', '0.20'].entries()) {
+    const list = {
+      version: `2026-1${at}`,
+      classes: [{ name: 'small', rate_per_minute: rate }],
+      default_class: 'small',
+    };
+    await prices.noteInForce(
+      { policyVersion: `p${at}`, text: JSON.stringify({ currency: 'EUR', prices: list }) },
+      NOVEMBER_21_MS + at,
+    );
+  }
   await dynamoCanaryOutcomes(options(place)).write({
     ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },
     ...{ descriptors: '0123456789ab', gitlabVersion: '19.4.0-ee', runnerId: 7 },

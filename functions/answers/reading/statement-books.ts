@@ -1,5 +1,5 @@
 import type { ClosingStore, LedgerStore } from '../../core/ledger/index.ts';
-import type { StatementChain } from '../../core/statements/index.ts';
+import type { PriceEditionStore, StatementChain } from '../../core/statements/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 
 export interface StatementBooks {
@@ -13,4 +13,6 @@ export interface StatementBooks {
   readonly periods?: Pick<ClosingStore, 'readPeriod'>;
   /** Months that were closed. @default nobody closes any */
   readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
+  /** Prices that were deployed. @default nobody keeps them */
+  readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
 }

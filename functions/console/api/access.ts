@@ -27,6 +27,7 @@ export const ACCESS: AccessTable = {
   'GET /statements/:month': LOOK,
   'GET /closed-statements': LOOK,
   'GET /closed-statements/numbers': EVERYTHING,
+  'GET /prices': EVERYTHING,
   'GET /reconciliation': LOOK,
   'GET /limits': LOOK,
   'GET /limits/history': LOOK,

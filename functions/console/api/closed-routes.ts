@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { ReconciliationSchema } from '../../answers/reconciliation/model.ts';
 import { ClosedMonthsSchema, StatementNumbersSchema } from '../../answers/statement/closed-model.ts';
+import { DeployedPricesSchema } from '../../answers/statement/price-model.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
 import { type ApiDeps, invalidHook } from './api-deps.ts';
 import { NOT_THERE } from './api-error.ts';
@@ -37,6 +38,22 @@ const statementNumbers = createRoute({
   },
 });
 
+const prices = createRoute({
+  method: 'get',
+  path: '/prices',
+  summary: 'Since when which prices were deployed, for whoever recomputes charges',
+  request: {
+    query: z.object({
+      from: z.coerce.number().int().openapi({ description: 'Unix ms.' }),
+      until: z.coerce.number().int().openapi({ description: 'Unix ms, the first instant after.' }),
+    }),
+  },
+  responses: {
+    200: jsonAnswer(DeployedPricesSchema, 'All changes, and the prices that counted in the span'),
+    404: errorAnswer('Nobody keeps prices here'),
+  },
+});
+
 const reconciliation = createRoute({
   method: 'get',
   path: '/reconciliation',
@@ -49,6 +66,11 @@ export const closedRoutes = ({ read }: ApiDeps) =>
     .openapi(reconciliation, async (c) => c.json(await read.reconciliation(c.var.user), 200))
     .openapi(closedMonths, async (c) => {
       const found = await read.closedMonths(c.req.valid('query').group, c.var.user);
+      return found === undefined ? c.json(NOT_THERE, 404) : c.json(found, 200);
+    })
+    .openapi(prices, async (c) => {
+      const { from, until } = c.req.valid('query');
+      const found = await read.deployedPrices(from, until);
       return found === undefined ? c.json(NOT_THERE, 404) : c.json(found, 200);
     })
     .openapi(statementNumbers, async (c) => {

@@ -1,5 +1,5 @@
 /** What others may use of this folder; its README says what it promises. */
 export { readAdmitConfig } from './config.ts';
 export { deployedRules } from './deployed-rules.ts';
-export { type LimitsInForce, type RulesFile, readPackedRules } from './rules-file.ts';
+export { type LimitsInForce, type RulesFile, readPackedPrices, readPackedRules } from './rules-file.ts';
 export { type RulesInForce, rulesInForce } from './rules-in-force.ts';

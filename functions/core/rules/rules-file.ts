@@ -50,6 +50,13 @@ function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part
   throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
 }
 
+/** The prices that the build packed, as they were written. */
+export function readPackedPrices(file: string): { readonly policyVersion: string; readonly text: string } {
+  const { policy } = JSON.parse(readFileSync(file, 'utf8')) as RulesFile;
+  const { currency, prices } = isRecord(policy.document) ? policy.document : {};
+  return { policyVersion: policy.version, text: JSON.stringify({ currency, prices }) };
+}
+
 /** What edits are planned against. */
 export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
 

@@ -80,11 +80,17 @@ export interface SealedStatement {
 }
 
 export function sealed(statement: ClosedStatement): SealedStatement {
-  const text = JSON.stringify(statement, inOrder);
-  return { statement, text, sha256: sha256Of(text) };
+  return { statement, ...sealedText(statement) };
 }
 
-const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** JSON without spaces, names in alphabetical order, and its hash. */
+export function sealedText(value: object): { readonly text: string; readonly sha256: string } {
+  const text = JSON.stringify(value, inOrder);
+  return { text, sha256: textSha256(text) };
+}
+
+/** Of a text as UTF-8, hexadecimal. */
+export const textSha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const inOrder = (_name: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -103,7 +109,7 @@ export function chainBreak(chain: readonly SealedStatement[]): ChainBreak | unde
   let previousSha256 = '';
   for (const { statement, text, sha256 } of chain) {
     const { month, number } = statement;
-    if (sha256Of(text) !== sha256) return { month, number, cause: 'text' };
+    if (textSha256(text) !== sha256) return { month, number, cause: 'text' };
     if (statement.previousSha256 !== previousSha256) return { month, number, cause: 'link' };
     previousSha256 = sha256;
   }

@@ -7,4 +7,9 @@ export {
   type SealedStatement,
   sealed,
 } from './closed-statement.ts';
+export {
+  dynamoPriceEditions,
+  type PriceEditionStore,
+  type SealedPriceChange,
+} from './price-editions.ts';
 export { dynamoStatementChain, type NumberedStatement, type StatementChain } from './statement-chain.ts';

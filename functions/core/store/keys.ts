@@ -100,6 +100,10 @@ export interface LedgerKeys {
   statementNumber(number: number): Key;
   /** `gitlab.example.com@statements#of#group/101`, `2026-10`: a closed month of a group. */
   closedStatement(subject: string, month: string): Key;
+  /** `gitlab.example.com@statements#prices`, `0000000003`: since when deployed prices counted. */
+  priceChange(number: number): Key;
+  /** `gitlab.example.com@statements#prices#<SHA-256 of their text>`, `000`: prices that were ever deployed, by part. */
+  priceEdition(sha256: string, part: number): Key;
   /** `gitlab.example.com@sheets#group#2026-11`, `000`: the usage of all groups in a month, by part. No part of the books, either. */
   sheet(kind: string, span: string, part: number): Key;
   /** `gitlab.example.com@health`, `look`: what the hourly look found. No part of the books, either. */
@@ -214,6 +218,14 @@ export function ledgerKeys(instance: string): LedgerKeys {
     closedStatement: (subject, month) => ({
       pk: `${instance}${STATEMENTS_PK_SUFFIX}#of#${escapePart(subject)}`,
       sk: month,
+    }),
+    priceChange: (number) => ({
+      pk: `${instance}${STATEMENTS_PK_SUFFIX}#prices`,
+      sk: String(number).padStart(LIMIT_EDIT_DIGITS, '0'),
+    }),
+    priceEdition: (sha256, part) => ({
+      pk: `${instance}${STATEMENTS_PK_SUFFIX}#prices#${sha256}`,
+      sk: String(part).padStart(LIMIT_PART_DIGITS, '0'),
     }),
     sheet: (kind, span, part) => ({
       pk: `${instance}${SHEETS_PK_SUFFIX}#${kind}#${span}`,

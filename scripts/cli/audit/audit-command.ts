@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
+import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
-import { answeredInProcess } from '../api/api-in-process.ts';
+import { answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
@@ -14,18 +15,24 @@ import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, readGitLabPlace } from '../truth/gitla
 import { progressOf } from '../truth/progress.ts';
 import { type BookedCharge, type ChargeComparison, compareCharges } from './recompute/compare-charges.ts';
 import { runsOf } from './recompute/gitlab-runs.ts';
-import { priceHistory } from './recompute/price-history.ts';
+import {
+  bookOfDeployments,
+  bookOfDocuments,
+  type KeptPrices,
+  type PriceBook,
+} from './recompute/price-book.ts';
 
 const HELP = `tollgate audit --month <month> [--group <id | path>] --gitlab <url> --token-file <file> [flags]
 
 Is every job charged what it should be? Reads the jobs of a month from GitLab, prices them by policy documents with arithmetic
 of its own, and compares each with what the books charge. Names every job that differs, with both amounts and the likely reason.
+The prices are those that were deployed, each since when it was seen; their hashes are checked first.
 The month must be younger than 90 days: its records are read.
 
   --month <month>      2026-10
   --group <id | path>  e.g. acme/payments                  (default: everything)
   --prices <file>      a policy document whose prices were in force in the month; again for each
-                       (default: the policy's)
+                       (default: the prices that deployments left; where none are kept, the policy's)
 ${GITLAB_FLAGS_HELP}
 ${LEDGER_FLAGS_HELP}
 ${RULES_FLAGS_HELP}
@@ -70,12 +77,17 @@ async function audit(args: readonly string[], io: TerminalIo, deps: AuditDeps): 
   const { month, group = 'instance' } = values;
   if (month === undefined) throw new UsageError('--month is missing: expected a month like 2026-10');
   const place = readGitLabPlace(values, io);
-  const files = values.prices.length > 0 ? values.prices : [rulesFiles(values, io).policy];
-  const history = priceHistory(new Map(files.map((file) => [file, textOf(file, io)])));
-  const statement = await withBooks(deps.open, values, io, ({ api }) =>
-    answeredInProcess(api.statements[':month'].$get({ param: { month }, query: { group, by: 'job' } })),
-  );
+  const { statement, kept } = await withBooks(deps.open, values, io, async ({ api }) => {
+    const stated = await answeredInProcess(
+      api.statements[':month'].$get({ param: { month }, query: { group, by: 'job' } }),
+    );
+    const span = { from: String(stated.startMs), until: String(stated.endMs) };
+    const isNamed = values.prices.length > 0;
+    const prices = isNamed ? undefined : await found(api.prices.$get({ query: span }));
+    return { statement: stated, kept: prices };
+  });
   const { startMs, endMs, currency } = statement;
+  const { prices, source } = pricesOf(values.prices, kept, rulesFiles(values, io).policy, io);
   const booked = bookedCharges(statement);
   const progress = progressOf('jobs read from GitLab', io);
   const runs = runsOf({
@@ -85,14 +97,37 @@ async function audit(args: readonly string[], io: TerminalIo, deps: AuditDeps): 
   });
   const own = `${statement.group.toLowerCase()}/`;
   const counts = (path: string): boolean => group === 'instance' || path.toLowerCase().startsWith(own);
-  const comparison = await compareCharges({ startMs, endMs, runs, booked, history, counts });
+  const comparison = await compareCharges({ startMs, endMs, runs, booked, prices, counts });
   progress.done();
   io.out(
     values.json
-      ? `${JSON.stringify({ month, group: statement.group, currency, ...comparison })}\n`
-      : auditText(statement, comparison, paintWhen(io.colours)),
+      ? `${JSON.stringify({ month, group: statement.group, currency, prices: source, ...comparison })}\n`
+      : auditText(statement, source, comparison, paintWhen(io.colours)),
   );
   return comparison.differences.length === 0 ? EXIT.ok : EXIT.wouldReject;
+}
+
+/** Where the prices are from. */
+type PriceSource =
+  | { readonly kind: 'documents'; readonly files: readonly string[] }
+  /** `sinceMs`: Unix ms; what was before the first of them is taken at its prices. */
+  | { readonly kind: 'deployed'; readonly editions: number; readonly sinceMs: number };
+
+/** @throws {Error} where what deployments left is not as it was written. */
+function pricesOf(
+  named: readonly string[],
+  kept: KeptPrices | undefined,
+  policyFile: string,
+  io: TerminalIo,
+): { readonly prices: PriceBook; readonly source: PriceSource } {
+  if (kept !== undefined && kept.changes.length > 0) {
+    const prices = bookOfDeployments(kept);
+    const { editions, sinceMs } = prices;
+    return { prices, source: { kind: 'deployed', editions, sinceMs } };
+  }
+  const files = named.length > 0 ? named : [policyFile];
+  const texts = new Map(files.map((file) => [file, textOf(file, io)]));
+  return { prices: bookOfDocuments(texts), source: { kind: 'documents', files } };
 }
 
 function textOf(file: string, io: TerminalIo): string {
@@ -118,7 +153,12 @@ function bookedCharges({ lines }: Statement): ReadonlyMap<number, BookedCharge> 
   return booked;
 }
 
-function auditText({ group, month, currency }: Statement, found: ChargeComparison, paint: Paint): string {
+function auditText(
+  { group, month, currency, startMs, zone }: Statement,
+  source: PriceSource,
+  found: ChargeComparison,
+  paint: Paint,
+): string {
   const { jobs, bookedMicros, recomputedMicros, differences, open, edge, byRequest } = found;
   const more = differences.length - SHOWN;
   return [
@@ -135,6 +175,14 @@ function auditText({ group, month, currency }: Statement, found: ChargeCompariso
           `  job ${each.jobId} of ${printable(each.projectPath)}: charged ${money(each.bookedMicros, currency)}, recomputed ${money(each.recomputedMicros, currency)}; ${printable(each.sentence)}`,
       ),
     ...(more > 0 ? [`  … and ${more} more: --json has them all`] : []),
+    paint.dim(sourceText(source, zone)),
+    ...(source.kind === 'deployed' && source.sinceMs > startMs
+      ? [
+          paint.warn(
+            `Deployed prices are kept since ${instantText(source.sinceMs, zone)}: jobs before are taken at the first of them. --prices names others.`,
+          ),
+        ]
+      : []),
     ...(open > 0 ? [paint.warn(`${open} jobs still run: they were not compared.`)] : []),
     ...(edge > 0
       ? [
@@ -153,3 +201,8 @@ function auditText({ group, month, currency }: Statement, found: ChargeCompariso
     '',
   ].join('\n');
 }
+
+const sourceText = (source: PriceSource, zone: string): string =>
+  source.kind === 'documents'
+    ? `Prices: ${source.files.map(printable).join(', ')}.`
+    : `Prices: ${source.editions} as deployed, kept since ${instantText(source.sinceMs, zone)}.`;

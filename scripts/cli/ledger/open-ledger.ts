@@ -19,7 +19,12 @@ import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limit
 import { dynamoRequeueLists, type RequeueLists } from '../../../functions/core/requeue/index.ts';
 import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
 import { dynamoUserSessions, type UserSessions } from '../../../functions/core/signin/index.ts';
-import { dynamoStatementChain, type StatementChain } from '../../../functions/core/statements/index.ts';
+import {
+  dynamoPriceEditions,
+  dynamoStatementChain,
+  type PriceEditionStore,
+  type StatementChain,
+} from '../../../functions/core/statements/index.ts';
 import {
   dynamoClient,
   dynamoTable,
@@ -50,6 +55,8 @@ export interface LedgerAccess extends NamedBooks {
   readonly sheets?: Pick<SheetStore, 'read'>;
   /** Months that were closed. */
   readonly chain?: StatementChain;
+  /** Prices that were deployed. */
+  readonly prices?: PriceEditionStore;
   /** To take names out of what is kept; only where the books were opened to be repaired. */
   readonly names?: NamesOfUsers;
   /** Signs of life that relays wrote there. @throws {LedgerError} */
@@ -112,6 +119,7 @@ async function openFor(
     store: right(store),
     periods: store,
     chain: dynamoStatementChain(parts),
+    prices: dynamoPriceEditions(parts),
     sheets: dynamoSheetStore(parts),
     ...(repairs && {
       names: {
@@ -140,6 +148,7 @@ export interface TableAccess
     | 'store'
     | 'periods'
     | 'chain'
+    | 'prices'
     | 'sheets'
     | 'names'
     | 'limits'

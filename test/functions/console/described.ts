@@ -24,6 +24,7 @@ import {
   StatementNumbersSchema,
 } from '../../../functions/answers/statement/closed-model.ts';
 import { StatementSchema } from '../../../functions/answers/statement/model.ts';
+import { DeployedPricesSchema } from '../../../functions/answers/statement/price-model.ts';
 import { SubjectViewSchema } from '../../../functions/answers/subject/model.ts';
 import { UsageDaysViewSchema } from '../../../functions/answers/usage/model.ts';
 import { API_PATH } from '../../../functions/console/api/create-api.ts';
@@ -46,6 +47,7 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   statement: z.object({ outcome: z.literal('stated'), statement: StatementSchema }),
   closedMonths: ClosedMonthsSchema,
   statementNumbers: StatementNumbersSchema,
+  deployedPrices: DeployedPricesSchema,
   reconciliation: ReconciliationSchema,
   plans: list(PlanSummarySchema),
   plan: PlanViewSchema,

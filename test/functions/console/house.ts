@@ -16,6 +16,7 @@ import { readDocument } from '../../../functions/core/limits/desk/plan.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { dynamoRequeueLists } from '../../../functions/core/requeue/requeue-list.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/user.ts';
+import { dynamoPriceEditions } from '../../../functions/core/statements/price-editions.ts';
 import { dynamoStatementChain } from '../../../functions/core/statements/statement-chain.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { placeBy } from '../../../functions/core/usage/contribution.ts';
@@ -126,6 +127,7 @@ export function consoleHouse(
   const usage = new MemoryRollupStore({ instance: INSTANCE });
   const limitTable = memoryLimitTable();
   const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
+  const prices = dynamoPriceEditions({ table: new MemoryTable(), instance: INSTANCE });
   const requeue = dynamoRequeueLists({ table: new MemoryTable(), instance: INSTANCE });
   const alerts = memoryAlertMarks(clock);
   const known = new Map<string, Counter>();
@@ -174,7 +176,7 @@ export function consoleHouse(
       readEstimates: (projectIds) => usage.readEstimates(projectIds),
       readRejections: (subjects) => usage.readRejections(subjects),
     },
-    books: { instance: INSTANCE, description: 'in memory', usage, periods: store, chain },
+    books: { instance: INSTANCE, description: 'in memory', usage, periods: store, chain, prices },
     requeue,
     alerts,
     places: async () => placesOf(directory),
@@ -260,6 +262,7 @@ export function consoleHouse(
   return {
     clock,
     chain,
+    prices,
     requeue,
     alerts,
     policy,

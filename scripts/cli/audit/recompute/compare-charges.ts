@@ -1,6 +1,7 @@
 /** Every job of a month: what it should cost by GitLab's word and the prices, beside what it was charged. */
 import type { RunOfJob } from './gitlab-runs.ts';
-import { type AuditedPrices, chargeOf, classFor, pricesInForce } from './price-history.ts';
+import type { PriceBook } from './price-book.ts';
+import { type AuditedPrices, chargeOf, classFor } from './price-history.ts';
 
 /** What the books charge a job, all its lines together. Millionths of the currency. */
 export interface BookedCharge {
@@ -49,7 +50,7 @@ interface ComparisonAsk {
   readonly endMs: number;
   readonly runs: AsyncIterable<RunOfJob>;
   readonly booked: ReadonlyMap<number, BookedCharge>;
-  readonly history: readonly AuditedPrices[];
+  readonly prices: PriceBook;
   /** Whether a project is one of the group. */
   readonly counts: (projectPath: string) => boolean;
 }
@@ -58,7 +59,7 @@ interface ComparisonAsk {
 const REJECTED = 'job_router_failure';
 
 export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparison> {
-  const { startMs, endMs, booked, history, counts } = ask;
+  const { startMs, endMs, booked, prices, counts } = ask;
   const seen = new Set<number>();
   const differences: ChargeDifference[] = [];
   const sum = { jobs: 0, open: 0, edge: 0, byRequest: 0 };
@@ -80,7 +81,7 @@ export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparis
       sum.open += 1;
       continue;
     }
-    const found = recompute(run, startedAtMs, seconds, charge, history);
+    const found = recompute(run, seconds, charge, prices.at(startedAtMs, charge?.priceVersion));
     sum.jobs += 1;
     if (found.byRequest) sum.byRequest += 1;
     recomputed += found.micros;
@@ -104,31 +105,45 @@ export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparis
 interface Recomputed {
   readonly micros: bigint;
   readonly byRequest: boolean;
+  /** Of the list it was recomputed by. */
+  readonly version: string | undefined;
   readonly difference?: ChargeDifference;
 }
 
 function recompute(
   run: RunOfJob,
-  startedAtMs: number,
   seconds: number,
   charge: BookedCharge | undefined,
-  history: readonly AuditedPrices[],
+  lists: readonly AuditedPrices[],
 ): Recomputed {
-  // Undated lists hold for the jobs that name them: which of them was deployed when, no document says.
-  const named = history.find(
-    ({ version, fromMs }) => version === charge?.priceVersion && fromMs === undefined,
+  const [inForce, ...others] = lists.map((list) => recomputeBy(list, run, seconds, charge));
+  // Another list that may have counted then is believed only where the charge names it, and agrees with it.
+  const agreed = others.find(
+    ({ difference, version }) => difference === undefined && version === charge?.priceVersion,
   );
-  const prices = named ?? pricesInForce(history, startedAtMs);
+  return (
+    (inForce?.difference === undefined ? inForce : (agreed ?? inForce)) ??
+    recomputeBy(undefined, run, seconds, charge)
+  );
+}
+
+function recomputeBy(
+  prices: AuditedPrices | undefined,
+  run: RunOfJob,
+  seconds: number,
+  charge: BookedCharge | undefined,
+): Recomputed {
   const own = prices === undefined ? undefined : classFor(prices, run);
   const byRequest = own?.byRequest === true && charge !== undefined;
   const rate = byRequest ? BigInt(charge.microsPerMinute) : (own?.microsPerMinute ?? 0n);
   const micros = chargeOf({ microsPerMinute: rate, wholeMinutes: own?.wholeMinutes ?? false }, seconds);
   const bookedMicros = charge?.micros ?? 0;
-  if (micros === BigInt(bookedMicros)) return { micros, byRequest };
+  const version = prices?.version;
+  if (micros === BigInt(bookedMicros)) return { micros, byRequest, version };
   const { jobId, projectPath } = run;
   const why = reasonOf(charge, Math.ceil(seconds), own?.name ?? '', prices?.version ?? '', rate);
   const difference = { jobId, projectPath, bookedMicros, recomputedMicros: Number(micros), ...why };
-  return { micros, byRequest, difference };
+  return { micros, byRequest, version, difference };
 }
 
 function reasonOf(

@@ -36,7 +36,7 @@ export function priceHistory(texts: ReadonlyMap<string, string>): readonly Audit
 
 const listOf = (list: Fields, classes: readonly Fields[]): AuditedPrices => ({
   version: String(list.version),
-  ...(list.from !== undefined && { fromMs: Date.parse(`${String(list.from).slice(0, 10)}T00:00:00Z`) }),
+  ...(list.from !== undefined && { fromMs: instantOf(String(list.from)) }),
   defaultClass: String(list.default_class),
   classes: classes.map((each) => ({
     name: String(each.name),
@@ -47,6 +47,9 @@ const listOf = (list: Fields, classes: readonly Fields[]): AuditedPrices => ({
     byRequest: each.rate_per_cpu_hour !== undefined || each.rate_per_gib_hour !== undefined,
   })),
 });
+
+/** A day begins in UTC; an instant says its own zone. */
+const instantOf = (text: string): number => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
 
 /** An exact decimal with up to six places. */
 function microsIn(text: string): bigint {

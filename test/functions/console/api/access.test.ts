@@ -112,6 +112,7 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
   'GET /statements/:month': () => ({ path: '/statements/2026-11?group=104', elsewhere: 'not there' }),
   'GET /closed-statements': () => ({ path: '/closed-statements?group=104', elsewhere: 'not there' }),
   'GET /closed-statements/numbers': () => ({ path: '/closed-statements/numbers', elsewhere: 'not there' }),
+  'GET /prices': () => ({ path: '/prices?from=0&until=1', elsewhere: 'not there' }),
   'GET /reconciliation': () => ({ path: '/reconciliation', elsewhere: 'same' }),
   'GET /limits': () => ({ path: '/limits', elsewhere: 'same' }),
   'GET /limits/history': () => ({ path: '/limits/history', elsewhere: 'left out' }),

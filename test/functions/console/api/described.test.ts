@@ -173,6 +173,7 @@ test('every route answers as it is described', async () => {
       '/report.csv?form=focus',
       '/closed-statements?group=101',
       '/closed-statements/numbers',
+      '/prices?from=0&until=9000000000000',
       '/reconciliation',
     ],
   ]) {

@@ -80,6 +80,9 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
     async statementNumbers() {
       return undefined;
     },
+    async deployedPrices() {
+      return undefined;
+    },
     async lastStatements() {
       if (amount === 'empty') return [];
       const rows = [

@@ -173,12 +173,13 @@ test('the sweep: all its numbers, also when they are zero', async () => {
   });
 });
 
-test('the check for drift: how many counters drift', async () => {
+test('the check for drift: how many counters drift, and the prices it was deployed with are noted', async () => {
   const { handler } = await importFor<typeof import('../../../../functions/drift/handler.ts')>(
     import.meta.url,
     'functions/drift/handler.ts',
   );
   await handler();
+  expect(said.join('')).toMatch(/prices noted.*"policyVersion":"metrics"/);
   expect(measuredBy()).toEqual({ DriftedCounters: [0] });
 });
 

@@ -1,7 +1,15 @@
 /** The auditor against the books: jobs of a GitLab that lives on the same clock, settled as it says or otherwise. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
+import { readPackedPrices } from '../../../../functions/core/rules/rules-file.ts';
+import { dynamoPriceEditions } from '../../../../functions/core/statements/price-editions.ts';
+import { deleteItem, getItem, putItem } from '../../../../functions/core/store/calls.ts';
+import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { type Item, TimeLimit } from '../../../../functions/core/store/operation.ts';
 import { auditCommandOn } from '../../../../scripts/cli/audit/audit-command.ts';
 import type { LocalRunner } from '../../../../scripts/local/gitlab/job.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
@@ -13,12 +21,26 @@ const PROJECT = 'acme/payments/checkout';
 const SMALL: LocalRunner = { id: 41, tags: ['linux'] };
 const LARGE: LocalRunner = { id: 42, tags: ['large', 'linux'] };
 
+const LIMITS = [{ on: { group: 101 }, money: 1_000, per: 'month' }];
+
 function house() {
-  const bench = ledgerBench({ limits: [{ on: { group: 101 }, money: 1_000, per: 'month' }] });
+  const bench = ledgerBench({ limits: LIMITS });
   const gitlab = createLocalGitLab({ clock: bench.clock, random: () => 0.5, token: TOKEN });
   gitlab.addRunner(SMALL);
   gitlab.addRunner(LARGE);
   writeFileSync(join(bench.folder, 'token'), TOKEN);
+  const table = new MemoryTable();
+  const prices = dynamoPriceEditions({ table, instance: 'gitlab.example.com' });
+  let rules: Rules | undefined;
+  /** Packed and deployed: what decides from now on; the check of the quarter of an hour sees it as late as told. */
+  const deploy = async (rate: string, version: string, seenAfterMs = 0): Promise<void> => {
+    const list = { version, classes: [{ name: 'small', rate_per_minute: rate }], default_class: 'small' };
+    rules = bench.documents({ prices: list }, LIMITS);
+    const packed = { policy: { version: rules.policy.version, document: policyDocument({ prices: list }) } };
+    writeFileSync(join(bench.folder, 'rules.json'), JSON.stringify(packed));
+    const edition = readPackedPrices(join(bench.folder, 'rules.json'));
+    await prices.noteInForce(edition, bench.clock.nowMs() + seenAfterMs);
+  };
   /** Runs at GitLab for so many seconds. */
   const ranAt = (jobId: number, seconds: number, runner = SMALL, projectPath = PROJECT): void => {
     gitlab.create({ id: jobId, projectId: 1001, projectPath, name: 'unit' });
@@ -28,7 +50,8 @@ function house() {
   };
   /** And is asked about, and settled as GitLab says, or otherwise. */
   const job = async (jobId: number, seconds: number, told = seconds, runner = SMALL): Promise<void> => {
-    await bench.ask([aRequest(jobId, { runnerId: runner.id, runnerTags: [...(runner.tags ?? [])] })]);
+    const asked = aRequest(jobId, { runnerId: runner.id, runnerTags: [...(runner.tags ?? [])] });
+    await bench.ask([asked], rules);
     ranAt(jobId, seconds, runner);
     await bench.ledger.settle([{ jobId, durationSeconds: told, endedAtMs: bench.clock.nowMs() }]);
   };
@@ -36,7 +59,8 @@ function house() {
     const { io, told } = bench.desk();
     const waits: number[] = [];
     const command = auditCommandOn({
-      ...{ open: bench.opening(), fetch },
+      open: async (...asked) => ({ ...(await bench.opening()(...asked)), prices }),
+      fetch,
       sleep: async (ms) => {
         waits.push(ms);
       },
@@ -46,7 +70,7 @@ function house() {
     const code = await command.run(args, io);
     return { code, ...told, waits };
   };
-  return { ...bench, gitlab, ranAt, job, run };
+  return { ...bench, gitlab, table, prices, deploy, ranAt, job, run };
 }
 
 test('a month whose every charge is right agrees to the micro-unit, also where seconds do not divide', async () => {
@@ -136,4 +160,140 @@ test('more jobs than a page are read, answers that fail are asked for again, and
     'GitLab answered /runners/all with 403',
   );
   await expect(run(async () => new Response('', { status: 502 }))).rejects.toThrow('after 5 tries');
+});
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+test('two price lists that were deployed in one month are audited without a document, and a charge that was tampered with is named', async () => {
+  const { job, deploy, run, clock, documents, ledger, store } = house();
+  await deploy('0.10', '1');
+  await job(1, 60);
+  await job(2, 61);
+  clock.advance(2 * DAY_MS);
+  await deploy('0.25', '2');
+  await job(3, 60);
+  clock.advance(DAY_MS);
+  await job(4, 60);
+  // What lies in the folder now is nobody's price list.
+  documents(
+    { prices: { version: '9', classes: [{ name: 'x', rate_per_minute: 9 }], default_class: 'x' } },
+    LIMITS,
+  );
+  const sound = await run(undefined, '--json');
+  expect([sound.code, JSON.parse(sound.out)]).toMatchObject([
+    0,
+    {
+      jobs: 4,
+      differences: [],
+      bookedMicros: 100_000 + 101_667 + 250_000 + 250_000,
+      prices: { kind: 'deployed', editions: 2 },
+    },
+  ]);
+  expect((await run()).out).toMatch(/Prices: 2 as deployed, kept since 21 Nov 2026 \d\d:\d\d/);
+  const [record] = await ledger.readRecords([3]);
+  if (record === undefined) throw new Error('no record');
+  const claims = record.claims.map((claim) => ({ ...claim, counted: 100_000 }));
+  expect(await store.rewrite({ ...record, claims }, [], { timeoutMs: 1_000 })).toBe(true);
+  const { code, out } = await run(undefined, '--json');
+  expect([code, JSON.parse(out).differences]).toMatchObject([
+    2,
+    [{ jobId: 3, bookedMicros: 100_000, recomputedMicros: 250_000, reason: 'amount' }],
+  ]);
+});
+
+test('a job is charged by the list of its own time: by a later or an older one it is named', async () => {
+  const { job, deploy, run, documents, clock, ask, ranAt, ledger } = house();
+  await deploy('0.10', '1');
+  clock.advance(DAY_MS);
+  const old = documents(
+    {
+      prices: { version: '1', classes: [{ name: 'small', rate_per_minute: '0.10' }], default_class: 'small' },
+    },
+    LIMITS,
+  );
+  await deploy('0.25', '2');
+  clock.advance(DAY_MS);
+  await job(1, 60);
+  // A program that nobody replaced decides by prices that are gone for a day.
+  await ask([aRequest(2, { runnerId: SMALL.id, runnerTags: ['linux'] })], old);
+  ranAt(2, 60);
+  await ledger.settle([{ jobId: 2, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+  const { code, out } = await run(undefined, '--json');
+  expect([code, JSON.parse(out).differences]).toMatchObject([
+    2,
+    [{ jobId: 2, bookedMicros: 100_000, recomputedMicros: 250_000, reason: 'price_version' }],
+  ]);
+});
+
+test('while a deployment is under way either list is right, and any other amount is not', async () => {
+  const { job, deploy, run, clock } = house();
+  await deploy('0.10', '1');
+  clock.advance(DAY_MS);
+  // Its change is noted a quarter of an hour later.
+  await deploy('0.25', '2', 15 * MINUTE_MS);
+  await job(1, 60);
+  expect((await run()).code).toBe(0);
+  await job(2, 60, 90);
+  const { code, out } = await run(undefined, '--json');
+  expect([code, JSON.parse(out).differences.map(({ jobId }: { jobId: number }) => jobId)]).toEqual([2, [2]]);
+});
+
+test('a list that comes back counts again, and each list is kept once', async () => {
+  const { job, deploy, run, clock, prices } = house();
+  for (const [jobId, [rate, version]] of [
+    ['0.10', '1'],
+    ['0.25', '2'],
+    ['0.10', '1'],
+  ].entries()) {
+    await deploy(rate ?? '', version ?? '');
+    await deploy(rate ?? '', version ?? '');
+    await job(jobId + 1, 60);
+    clock.advance(DAY_MS);
+  }
+  expect((await run(undefined, '--json')).code).toBe(0);
+  const changes = (await prices.changes()).map(({ change }) => change);
+  expect(changes.map(({ number }) => number)).toEqual([1, 2, 3]);
+  expect(changes[2]?.editionSha256).toBe(changes[0]?.editionSha256);
+});
+
+test('kept prices that were altered, left out or taken away end the audit before a charge is judged by them', async () => {
+  const { job, deploy, run, table, prices, clock } = house();
+  await deploy('0.10', '1');
+  await job(1, 60);
+  clock.advance(DAY_MS);
+  await deploy('0.25', '2');
+  await job(2, 60);
+  const keys = ledgerKeys('gitlab.example.com');
+  const put = async (item: Item) => putItem(table, item, new TimeLimit(1_000));
+  const [first] = await prices.changes();
+  const edition = keys.priceEdition(first?.change.editionSha256 ?? '', 0);
+  const was = await getItem(table, edition, new TimeLimit(1_000));
+  await put({ ...was, by: { B: gzipSync('{"currency":"EUR","prices":{"classes":[]}}') } });
+  await expect(run()).rejects.toThrow(/the kept prices [0-9a-f]{12} are not as they were written/);
+  await deleteItem(table, edition, new TimeLimit(1_000));
+  await expect(run()).rejects.toThrow('the kept prices of change 1 are gone');
+  await put({ ...was });
+  expect((await run()).code).toBe(0);
+  await deleteItem(table, keys.priceChange(1), new TimeLimit(1_000));
+  await expect(run()).rejects.toThrow('change 1 of the kept prices is not as it was written');
+});
+
+test('what was before the first kept list is said to be taken at it, and documents can be named instead', async () => {
+  const { job, deploy, run, clock, folder } = house();
+  await job(1, 60);
+  clock.advance(DAY_MS);
+  await deploy('0.25', '2');
+  await job(2, 60);
+  const { code, out } = await run();
+  expect([code, out]).toEqual([2, expect.stringContaining('job 1 of acme/payments/checkout')]);
+  expect(out).toContain('jobs before are taken at the first of them');
+  const write = (name: string, prices: object): string => {
+    writeFileSync(join(folder, name), JSON.stringify(policyDocument({ prices })));
+    return join(folder, name);
+  };
+  const classes = [{ name: 'small', rate_per_minute: '0.25' }];
+  const then = write('then.yaml', (policyDocument() as { prices: object }).prices);
+  const now = write('now.yaml', { version: '2', classes, default_class: 'small' });
+  expect((await run(undefined, '--prices', then, '--prices', now)).code).toBe(0);
 });

@@ -1,0 +1,139 @@
+/**
+ * Every price list that was ever deployed, and since when it counted: what charges of a month are recomputed from. An edition is
+ * kept under the hash of its text, once, however often it is deployed; the changes from one to another are a chain like statements.
+ */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import {
+  absent,
+  answered,
+  type InstanceTable,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  queryAll,
+  queryPage,
+  TimeLimit,
+  unavailable,
+} from '../store/index.ts';
+import { sealedText, textSha256 } from './closed-statement.ts';
+
+/** Prices as the policy document has them. */
+interface PriceEdition {
+  readonly policyVersion: string;
+  /** JSON: `{"currency":…,"prices":…}`. */
+  readonly text: string;
+}
+
+/** A deployment took other prices than the one before. */
+interface PriceChange {
+  /** 1, 2, 3 …; none is left out. */
+  readonly number: number;
+  /** When the first program that looks saw them, Unix ms: a quarter of an hour after the deployment at most. */
+  readonly seenAtMs: number;
+  /** Of the policy document that brought them. */
+  readonly policyVersion: string;
+  /** Of the edition's text as UTF-8, hexadecimal. */
+  readonly editionSha256: string;
+  /** Of the change before; empty: this is the first. */
+  readonly previousSha256: string;
+}
+
+export interface SealedPriceChange {
+  readonly change: PriceChange;
+  /** JSON without spaces, names in alphabetical order: what is hashed. */
+  readonly text: string;
+  readonly sha256: string;
+}
+
+/** Every method throws `ledger_unavailable` where the table gives no answer. */
+export interface PriceEditionStore {
+  /** Writes nothing where these prices count already. @throws {Error} for more than {@link PARTS_MAX} parts of them. */
+  noteInForce(edition: PriceEdition, nowMs: number): Promise<'known' | 'noted'>;
+  /** All of them, in their order. */
+  changes(): Promise<readonly SealedPriceChange[]>;
+  /** The text as it stands there; undefined: there is none. */
+  text(editionSha256: string): Promise<string | undefined>;
+}
+
+const TIMEOUT_MS = 10_000;
+const TEXT = 'tx';
+const SHA256 = 'sh';
+const PART = 'by';
+const PARTS = 'n';
+/** An item holds 400 KB. */
+const PART_BYTES = 300_000;
+/** Ten years of monthly prices of 500 classes are two of them. */
+const PARTS_MAX = 20;
+const TEXT_BYTES_MAX = 64 * 1024 * 1024;
+
+export function dynamoPriceEditions(
+  { table, instance }: InstanceTable,
+  partBytes: number = PART_BYTES,
+): PriceEditionStore {
+  const keys = ledgerKeys(instance);
+  const failure = unavailable(table);
+  const limit = (): TimeLimit => new TimeLimit(TIMEOUT_MS);
+  const changesPk = keys.priceChange(0).pk;
+  const last = async (): Promise<SealedPriceChange | undefined> => {
+    const ask = { pk: changesPk, consistent: true, backwards: true, pageItems: 1 } as const;
+    const { items } = await answered('read the last change of prices', failure, () =>
+      queryPage(table, ask, limit()),
+    );
+    return items.map(decodeChange)[0];
+  };
+
+  /** Whoever wrote a part before wrote the same. */
+  async function keep(editionSha256: string, text: string): Promise<void> {
+    const bytes = gzipSync(text);
+    const parts = Math.ceil(bytes.length / partBytes);
+    if (parts > PARTS_MAX)
+      throw new Error(`prices of ${bytes.length} packed bytes: expected at most ${PARTS_MAX * partBytes}`);
+    for (let part = 0; part < parts; part += 1) {
+      const item = itemAt(keys.priceEdition(editionSha256, part), {
+        [PART]: { B: bytes.subarray(part * partBytes, (part + 1) * partBytes) },
+        [PARTS]: { N: String(parts) },
+      });
+      await answered('write prices', failure, () => putItem(table, item, limit(), absent()));
+    }
+  }
+
+  return {
+    async noteInForce({ policyVersion, text }, nowMs) {
+      const editionSha256 = textSha256(text);
+      const before = await last();
+      if (before?.change.editionSha256 === editionSha256) return 'known';
+      // The edition first: a change never names what is not there.
+      await keep(editionSha256, text);
+      const number = (before?.change.number ?? 0) + 1;
+      const change = { number, seenAtMs: nowMs, policyVersion, editionSha256 };
+      const sealed = sealedText({ ...change, previousSha256: before?.sha256 ?? '' });
+      const item = itemAt(keys.priceChange(number), {
+        [TEXT]: { S: sealed.text },
+        [SHA256]: { S: sealed.sha256 },
+      });
+      const { outcome } = await answered('write a change of prices', failure, () =>
+        putItem(table, item, limit(), absent()),
+      );
+      // Another run noted something meanwhile: the next one looks again.
+      return outcome === 'written' ? 'noted' : 'known';
+    },
+    async changes() {
+      const ask = { pk: changesPk, consistent: true };
+      const items = await answered('read changes of prices', failure, () => queryAll(table, ask, limit()));
+      return items.map(decodeChange);
+    },
+    async text(editionSha256) {
+      const ask = { pk: keys.priceEdition(editionSha256, 0).pk, consistent: true };
+      const items = await answered('read prices', failure, () => queryAll(table, ask, limit()));
+      const parts = items.flatMap((item) => item[PART]?.B ?? []);
+      if (parts.length === 0 || parts.length !== Number(items[0]?.[PARTS]?.N)) return undefined;
+      return gunzipSync(Buffer.concat(parts), { maxOutputLength: TEXT_BYTES_MAX }).toString('utf8');
+    },
+  };
+}
+
+// Written by `noteInForce` alone.
+const decodeChange = (item: Readonly<Record<string, { readonly S?: string }>>): SealedPriceChange => {
+  const text = item[TEXT]?.S ?? '{}';
+  return { text, sha256: item[SHA256]?.S ?? '', change: JSON.parse(text) as PriceChange };
+};
