@@ -1,23 +1,23 @@
 /** Sums by name ↔ sheets, whose rows are places in a list of names. Pure. */
-import { addSumTo, eachRow, packedRows, type Sheet, type SheetSum } from '../core/sheets/index.ts';
+import { addSumTo, eachSum, packedSums, type Sheet, type SheetSum } from '../core/sheets/index.ts';
 
 export type NamedSums = ReadonlyMap<string, SheetSum>;
 
 /** Most expensive first, and so many of them at most. */
-export function namedSheet(sums: NamedSums, rowsMax: number): Pick<Sheet, 'bytes' | 'names'> {
+export function namedSheet(sums: NamedSums, rowsMax: number): Pick<Sheet, 'bytes' | 'later' | 'names'> {
   const all = [...sums].sort(
     ([nameA, a], [nameB, b]) => (b[0] ?? 0) - (a[0] ?? 0) || (nameA < nameB ? -1 : 1),
   );
   const rows = all.slice(0, rowsMax);
   return {
     names: rows.map(([name]) => name),
-    bytes: packedRows(new Map(rows.map(([, sum], place) => [place, sum]))),
+    ...packedSums(new Map(rows.map(([, sum], place) => [place, sum]))),
   };
 }
 
-export function sumsOfSheets(sheets: readonly Pick<Sheet, 'bytes' | 'names'>[]): NamedSums {
+export function sumsOfSheets(sheets: readonly Pick<Sheet, 'bytes' | 'later' | 'names'>[]): NamedSums {
   const sums = new Map<string, SheetSum>();
-  for (const { bytes, names = [] } of sheets)
-    eachRow(bytes, (place, sum) => addSumTo(sums, names[place] ?? '', sum));
+  for (const { names = [], ...sheet } of sheets)
+    eachSum(sheet, (place, sum) => addSumTo(sums, names[place] ?? '', sum));
   return sums;
 }

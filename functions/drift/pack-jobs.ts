@@ -59,7 +59,7 @@ export async function packJobs(
   const nowMs = clock.nowMs();
   const now = today(zone, nowMs);
   const last = dayText(now - 1);
-  const [head] = await sheets.read([{ kind: 'job', span: monthOf(last) }]);
+  const [head] = await sheets.read([{ kind: 'job', span: monthOf(last) }], 'first');
   const known = head?.days?.get(last);
   if (known !== undefined && nightOf(known.atMs) >= nightOf(nowMs)) return { days: 0, records: 0 };
   const startOf = (day: number): number => dayStartMs(zone, calendarDay(day));
@@ -100,7 +100,7 @@ async function packMonth(
 ): Promise<void> {
   // What is looked at to know whether a night is over comes last.
   for (const kind of JOB_SHEET_KINDS.toSorted((a, b) => Number(a === 'job') - Number(b === 'job'))) {
-    const [head] = await sheets.read([{ kind, span: month }]);
+    const [head] = await sheets.read([{ kind, span: month }], 'first');
     const days = new Map<string, PackedDay>(head?.days);
     for (const day of packed) days.set(day, { digest: 'records', atMs: nowMs });
     // A month of users would outlive what may name them.

@@ -9,9 +9,9 @@ import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import {
   addSumTo,
-  eachRow,
+  eachSum,
   type PackedDay,
-  packedRows,
+  packedSums,
   type Sheet,
   type SheetKind,
   type SheetStore,
@@ -120,7 +120,7 @@ class MonthOfSheets {
     const { usage, sheets, now, nowMs } = this.#deps;
     // Days that are about to go would take what they had out of the month.
     if (usageExpiresAtSeconds({ subject: '', day: dayText(first) }) * 1000 < nowMs + 2 * DAY_MS) return [];
-    const [head] = await sheets.read([{ kind: 'group', span: key }]);
+    const [head] = await sheets.read([{ kind: 'group', span: key }], 'first');
     this.#days = new Map(head?.days);
     const numbers = Array.from({ length: Math.min(last, now) - first + 1 }, (_, index) => first + index);
     const tallies = await usage.readUsage(
@@ -141,7 +141,10 @@ class MonthOfSheets {
 
   async pack({ day, digest }: DueDay, subjects: PackedSubjects): Promise<void> {
     const { sheets, usage, now } = this.#deps;
-    const known = await sheets.read(KINDS.map((kind) => ({ kind, span: day })));
+    const known = await sheets.read(
+      KINDS.map((kind) => ({ kind, span: day })),
+      'first',
+    );
     const used = await usedOnDay(day, {
       ...{ ...subjects, usage, known },
       // There is a personal namespace for each user: those of a day under way wait for the night.
@@ -174,12 +177,12 @@ class MonthOfSheets {
   }
 }
 
-function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'names'> {
+function summed(sheets: readonly Sheet[]): Pick<Sheet, 'bytes' | 'later' | 'names'> {
   if (sheets.some(({ names }) => names !== undefined))
     return namedSheet(sumsOfSheets(sheets), Number.POSITIVE_INFINITY);
   const sums = new Map<number, SheetSum>();
-  for (const { bytes } of sheets) eachRow(bytes, (id, sum) => addSumTo(sums, id, sum));
-  return { bytes: packedRows(sums) };
+  for (const sheet of sheets) eachSum(sheet, (id, sum) => addSumTo(sums, id, sum));
+  return packedSums(sums);
 }
 
 /** A hash of all counts of a day; empty where there are none. */

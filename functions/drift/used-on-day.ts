@@ -2,7 +2,7 @@
 import type { Directory } from '../../policies/place/directory.ts';
 import {
   eachRow,
-  packedRows,
+  packedSums,
   type Sheet,
   type SheetKind,
   type SheetSum,
@@ -21,7 +21,7 @@ interface DayAsk {
   readonly withPersonal: boolean;
 }
 
-type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'bytes' | 'names'>>>;
+type DaySheets = Readonly<Record<'group' | 'project' | 'class', Pick<Sheet, 'bytes' | 'later' | 'names'>>>;
 
 /** Twenty requests of a hundred keys. */
 const PART_KEYS = 2_000;
@@ -64,9 +64,9 @@ export async function usedOnDay(
   const names = [...new Set([...classNames, ...namesOf(known), ''])];
   const classes = await read(new Map(names.map((name, id) => [id, `runner-class/${name}`])));
   return {
-    group: { bytes: packedRows(groups) },
-    project: { bytes: packedRows(projects) },
-    class: { bytes: packedRows(classes), names },
+    group: packedSums(groups),
+    project: packedSums(projects),
+    class: { ...packedSums(classes), names },
   };
 }
 

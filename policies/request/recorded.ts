@@ -84,6 +84,10 @@ export interface JobFacts {
   readonly runnerId?: number;
   /** How it ended, as GitLab told with its last end; absent where GitLab did not, or the record is older. */
   readonly outcome?: RanOutcome;
+  /** How often the same job was tried before: 0, where it is the first; absent where no end of it told, or the record is older. */
+  readonly retryCount?: number;
+  /** Whole seconds it was queued until a runner took it; absent likewise. */
+  readonly queuedSeconds?: number;
   /** What rules looked at; absent where the record had no room for it, or is older. */
   readonly asked?: RecordedRequest;
 }

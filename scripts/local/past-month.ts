@@ -111,9 +111,8 @@ async function live(
     );
     const ran = asking.filter((_, index) => decisions[index]?.outcome === 'admitted');
     await ledger.settle(
-      ran.map(({ request: { jobId }, runsSeconds }) => ({
-        jobId,
-        durationSeconds: runsSeconds,
+      ran.map(({ request: { jobId }, runsSeconds, outcome, retryCount, queuedSeconds }) => ({
+        ...{ jobId, outcome, retryCount, queuedSeconds, durationSeconds: runsSeconds },
         endedAtMs: atMs + Math.ceil(runsSeconds * 1_000),
       })),
     );
@@ -134,10 +133,13 @@ async function live(
 }
 
 /** What GitLab tells of a job that nobody had asked about. */
-const endOf = ({ request, runsSeconds }: PastJob, startedAtMs: number): JobTruth => ({
+const endOf = (
+  { request, runsSeconds, outcome, retryCount, queuedSeconds }: PastJob,
+  startedAtMs: number,
+): JobTruth => ({
   jobId: request.jobId,
   projectId: request.projectId ?? 0,
-  status: 'success',
+  ...{ status: outcome, retryCount, queuedSeconds },
   ...withoutAbsent({
     projectPath: request.projectPath,
     jobName: request.jobName,

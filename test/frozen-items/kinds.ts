@@ -23,7 +23,7 @@ import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
 import { dynamoRequeueLists } from '../../functions/core/requeue/requeue-list.ts';
-import { packedRows } from '../../functions/core/sheets/sheet-rows.ts';
+import { packedSums } from '../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { sealed } from '../../functions/core/statements/closed-statement.ts';
@@ -521,7 +521,7 @@ async function writeOthers(place: Place): Promise<void> {
   });
   await dynamoSheetStore(options(place)).write({
     ...{ kind: 'class', span: '2026-11', names: ['large', ''] },
-    bytes: packedRows(new Map([[1, Float64Array.from([-700, 0, 2, 90_500, 1, 0, 0, 0, 0, 0, 0, 1, 1])]])),
+    ...packedSums(new Map([[1, Float64Array.from([-700, 0, 2, 90_500, 1, 0, 0, 0, 0, 0, 0, 1, 1])]])),
     days: new Map([[DAY, { digest: 'digest', atMs: NOVEMBER_21_MS }]]),
   });
   const level = { levelAmount: 90, limitAmount: 100, owner: 'payments-leads' };

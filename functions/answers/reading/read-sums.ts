@@ -1,6 +1,7 @@
 /** The sums of many subjects over many days: from sheets, and live for the days that are not packed yet. */
 import { calendarDay, DAY_MS, dayNumber } from '../../../policies/limits/calendar.ts';
 import {
+  eachLaterRow,
   eachRow,
   type Sheet,
   type SheetKind,
@@ -25,6 +26,8 @@ interface SumAsk extends DaySpan {
   readonly neverLive?: boolean;
   /** Day by day, for trends. */
   readonly byDay: boolean;
+  /** Reads what {@link SumReading.eachLater} tells. @default false */
+  readonly later?: boolean;
 }
 
 export interface SumSource {
@@ -41,6 +44,8 @@ export interface SumReading {
   readonly keptFrom?: number;
   /** When the last day was packed, Unix ms; absent: it was read live. */
   readonly packedAtMs?: number;
+  /** Visits the figures of sheets that came later, of some rows. What was read live has had all of its figures. */
+  readonly eachLater: (isWanted: (id: number) => boolean, visit: SumVisit) => void;
 }
 
 /** @param day - of the sum, or the first of its month. Keep the numbers of `sum`, not itself. */
@@ -62,9 +67,22 @@ interface MonthPart extends DaySpan {
 /** @throws {LedgerError} */
 export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit): Promise<SumReading> {
   const { kind } = ask;
+  const visited: VisitedSheet[] = [];
+  const visitSheet = (sheet: Sheet, day: number): void => {
+    const ids = sheet.names !== undefined && ask.named !== undefined ? sheet.names.map(ask.named) : undefined;
+    const idOf = (row: number): number | undefined => (ids === undefined ? row : ids[row]);
+    visited.push({ sheet, day, idOf });
+    eachRow(sheet.bytes, (row, sum) => {
+      const id = idOf(row);
+      if (id !== undefined) visit(id, sum, day);
+    });
+  };
   const months = monthsOf(ask, source.today);
   const read = async (spans: readonly string[]) =>
-    (await source.sheets?.read(spans.map((span) => ({ kind, span })))) ?? [];
+    (await source.sheets?.read(
+      spans.map((span) => ({ kind, span })),
+      ask.later ? 'all' : 'first',
+    )) ?? [];
   const heads = await read(months.map(({ key }) => key));
   const live: number[] = [];
   const nowSeconds = (source.today * DAY_MS) / 1000;
@@ -74,7 +92,7 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
   for (const [index, month] of months.entries()) {
     const head = heads[index];
     const isRead = head !== undefined && month.isWhole && !ask.byDay;
-    if (isRead) visitSheet(head, month.from, ask, visit);
+    if (isRead) visitSheet(head, month.from);
     for (let day = month.from; day <= month.to; day += 1) {
       const known = head?.days?.get(dayText(day));
       packedAtMs = known?.atMs;
@@ -87,7 +105,7 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
   const sheets = packed.length === 0 ? [] : await read(packed.map(dayText));
   for (const [index, day] of packed.entries()) {
     const sheet = sheets[index];
-    if (sheet !== undefined) visitSheet(sheet, day, ask, visit);
+    if (sheet !== undefined) visitSheet(sheet, day);
     else live.push(day);
   }
   const max = heads.some((head) => head !== undefined) ? LIVE_KEYS_MAX : UNPACKED_KEYS_MAX;
@@ -96,24 +114,35 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
     rowsMissing,
     ...(packedAtMs !== undefined && { packedAtMs }),
     ...(keptFrom !== undefined && { keptFrom }),
+    eachLater: (isWanted, visitLater) => {
+      for (const one of visited) visitLaterRows(one, isWanted, visitLater);
+    },
   };
+}
+
+interface VisitedSheet {
+  readonly sheet: Sheet;
+  readonly day: number;
+  /** Of a row of the sheet. */
+  readonly idOf: (row: number) => number | undefined;
+}
+
+function visitLaterRows(
+  { sheet: { later }, day, idOf }: VisitedSheet,
+  isWanted: (id: number) => boolean,
+  visit: SumVisit,
+): void {
+  if (later === undefined) return;
+  const isRowWanted = (row: number): boolean => {
+    const id = idOf(row);
+    return id !== undefined && isWanted(id);
+  };
+  eachLaterRow(later, isRowWanted, (row, sum) => visit(idOf(row) ?? row, sum, day));
 }
 
 /** Days go after two years, those of users sooner; months that were packed stay. */
 const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
   sheetExpiresAtSeconds(kind, dayText(day)) <= nowSeconds;
-
-function visitSheet({ bytes, names }: Sheet, day: number, { named }: SumAsk, visit: SumVisit): void {
-  if (named === undefined || names === undefined) {
-    eachRow(bytes, (id, sum) => visit(id, sum, day));
-    return;
-  }
-  const ids = names.map(named);
-  eachRow(bytes, (row, sum) => {
-    const id = ids[row];
-    if (id !== undefined) visit(id, sum, day);
-  });
-}
 
 /** @returns of how many days only the sum of all was read. */
 async function readLive(

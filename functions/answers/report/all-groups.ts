@@ -21,8 +21,8 @@ export const spendListOf =
     if ('outcome' in found) return found;
     const { subject, period, places } = found;
     const [now, then] = await Promise.all([
-      sumsOf(found, period),
-      asked.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period)),
+      sumsOf(found, period, true),
+      asked.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
     ]);
     const { zone, policy, books } = reading;
     return {
@@ -39,13 +39,20 @@ export const spendListOf =
     };
   };
 
-async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan) {
+async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, later: boolean) {
   const sums = new Map<number, SheetSum>();
   const rows = new Map(groupsIn(subject, places).map(({ id }) => [id, `group/${id}`]));
   const own = rowIdOf(subject);
-  await readSums({ ...span, kind: 'group', byDay: false, of: subject, rows }, source, (id, sum) => {
-    if (id === own || rows.has(id)) addSumTo(sums, id, sum);
-  });
+  const isAsked = (id: number): boolean => id === own || rows.has(id);
+  const add = (id: number, sum: SheetSum): void => {
+    if (isAsked(id)) addSumTo(sums, id, sum);
+  };
+  const { eachLater } = await readSums(
+    { ...span, kind: 'group', byDay: false, later, of: subject, rows },
+    source,
+    add,
+  );
+  eachLater(isAsked, add);
   return sums;
 }
 

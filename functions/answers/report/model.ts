@@ -30,6 +30,12 @@ const figures = {
   exempt: count('Let in by an exemption or by breaking glass.'),
   estimated: count('Ran, and their duration was estimated.'),
   overEstimate: count('Part of `estimated`: took longer than was held for them.'),
+  ran: count('Neither rejected nor given back: they ran, or still run.'),
+  retriesKnown: count('Part of `ran`: GitLab told whether they were a retry.'),
+  retries: count('Part of `retriesKnown`: the same job had been tried before, whatever became of that.'),
+  retryMicros: micros('Part of `micros`: what retries are charged.'),
+  queuedKnown: count('Part of `ran`: GitLab told how long they were queued.'),
+  queuedSeconds: amount('How long those of `queuedKnown` were queued until a runner took them.'),
 };
 
 const before = maybe(
@@ -77,6 +83,14 @@ export const SpendReportSchema = z
       before,
     }),
     total: z.object({ ...figures, before }).openapi({ description: '`rows` and `other` together.' }),
+    queue: list(
+      z.object({
+        toSeconds: maybe(count('As long at most, and longer than the one before; absent: without a bound.')),
+        jobs: count(),
+      }),
+    ).openapi({
+      description: 'How long the jobs of `total.queuedKnown` were queued until a runner took them.',
+    }),
     notes: list(z.string()).openapi({ description: 'What a reader should know.' }),
   })
   .openapi('SpendReport', { description: 'What was spent in a period, and for what.' });

@@ -12,9 +12,11 @@ interface SpendAsk {
   readonly span: DaySpan;
   readonly rows: CandidateRows;
   readonly trend: boolean;
+  /** Whether {@link SpendSums.addLater} has something to add. */
+  readonly later: boolean;
 }
 
-export interface SpendSums extends SumReading {
+export interface SpendSums extends Omit<SumReading, 'eachLater'> {
   readonly span: DaySpan;
   /** By the id of their row; of days and months by their place in the period. */
   readonly sums: ReadonlyMap<number, SheetSum>;
@@ -23,6 +25,8 @@ export interface SpendSums extends SumReading {
   readonly trends: ReadonlyMap<number, Float64Array>;
   /** Absent: a point is a month. */
   readonly trendDays?: number;
+  /** Completes the sums of these rows, and of all together, by the figures that came later: once, for it is of a few rows that they are told. */
+  readonly addLater: (ids: ReadonlySet<number>) => void;
 }
 
 const BY_DAY_MAX = 31;
@@ -33,7 +37,10 @@ const MICROS = 0;
 export const readSpend = (ask: SpendAsk, source: SumSource): Promise<SpendSums> =>
   ask.rows.kind === undefined ? readTimes(ask, source) : readRows(ask, source);
 
-async function readRows({ subject, span, rows, trend }: SpendAsk, source: SumSource): Promise<SpendSums> {
+async function readRows(
+  { subject, span, rows, trend, later }: SpendAsk,
+  source: SumSource,
+): Promise<SpendSums> {
   const { kind = 'group', subjects, named, neverLive } = rows;
   const total = emptySum();
   const own = rowIdOf(subject);
@@ -49,12 +56,13 @@ async function readRows({ subject, span, rows, trend }: SpendAsk, source: SumSou
     found.set(id, row);
     return row;
   };
-  const [read] = await Promise.all([
+  const [{ eachLater, ...read }, all] = await Promise.all([
     readSums(
       {
         ...span,
         kind,
         byDay,
+        later,
         rows: subjects,
         ...(isOwn && { of: subject }),
         ...(named && { named }),
@@ -70,13 +78,24 @@ async function readRows({ subject, span, rows, trend }: SpendAsk, source: SumSou
         if (trend) row.trend[point] = (row.trend[point] ?? 0) + (sum[MICROS] ?? 0);
       },
     ),
-    isOwn ||
-      readSums({ ...span, kind: ownKind, byDay: false, of: subject }, source, (id, sum) => {
-        if (id === own) addSum(total, sum);
-      }),
+    isOwn
+      ? undefined
+      : readSums({ ...span, kind: ownKind, byDay: false, later, of: subject }, source, (id, sum) => {
+          if (id === own) addSum(total, sum);
+        }),
   ]);
   return {
     ...{ ...read, span, total },
+    addLater: (ids) => {
+      eachLater(
+        (id) => (isOwn && id === own) || ids.has(id),
+        (id, sum) => addSum(isOwn && id === own ? total : (found.get(id)?.sum ?? emptySum()), sum),
+      );
+      all?.eachLater(
+        (id) => id === own,
+        (_, sum) => addSum(total, sum),
+      );
+    },
     sums: new Map([...found].map(([id, { sum }]) => [id, sum])),
     trends: new Map([...found].map(([id, row]) => [id, row.trend])),
     ...(days !== undefined && { trendDays: days }),
@@ -84,23 +103,31 @@ async function readRows({ subject, span, rows, trend }: SpendAsk, source: SumSou
 }
 
 /** Rows of days and months are of one subject: its days are few, and read as they are now; months are packed. */
-async function readTimes({ by, subject, span }: SpendAsk, source: SumSource): Promise<SpendSums> {
+async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSource): Promise<SpendSums> {
   const kind = subject.startsWith('project/') ? 'project' : 'group';
   const own = rowIdOf(subject);
   const sums = new Map<number, SheetSum>();
   const total = emptySum();
   const { usage, today } = source;
   const first = monthNumber(span.from);
-  const read = await readSums(
-    { ...span, kind, byDay: false, of: subject },
+  const add = (id: number, sum: SheetSum, day: number): void => {
+    if (id !== own) return;
+    addSumTo(sums, by === 'day' ? day - span.from : monthNumber(day) - first, sum);
+    addSum(total, sum);
+  };
+  const { eachLater, ...read } = await readSums(
+    { ...span, kind, byDay: false, later, of: subject },
     by === 'day' ? { usage, today } : source,
-    (id, sum, day) => {
-      if (id !== own) return;
-      addSumTo(sums, by === 'day' ? day - span.from : monthNumber(day) - first, sum);
-      addSum(total, sum);
-    },
+    add,
   );
-  return { ...read, span, sums, total, trends: new Map() };
+  return {
+    ...read,
+    span,
+    sums,
+    total,
+    trends: new Map(),
+    addLater: () => eachLater((id) => id === own, add),
+  };
 }
 
 /** What a row of days or months is called, and how many there are. */

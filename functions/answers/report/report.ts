@@ -66,8 +66,8 @@ export const spendReportOf =
     const before =
       asked.compare === false ? undefined : keptPeriodBefore(by, { period, today: source.today });
     const [now, then] = await Promise.all([
-      readSpend({ by, subject, span: period, rows, trend: !rows.inOrder }, source),
-      before && readSpend({ by, subject, span: before, rows, trend: false }, source),
+      readSpend({ by, subject, span: period, rows, trend: !rows.inOrder, later: true }, source),
+      before && readSpend({ by, subject, span: before, rows, trend: false, later: false }, source),
     ]);
     const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
     const listed = listedRows({ by, subject, rows, top }, now, then);

@@ -12,9 +12,16 @@ const COUNTS = [
   ['exempt', 'exempt'],
   ['estimated', 'estimated'],
   ['overEstimate', 'over_estimate'],
+  ['ran', 'ran'],
+  ['retriesKnown', 'retries_known'],
+  ['retries', 'retries'],
+  ['retryMicros', 'retry_cost'],
+  ['queuedKnown', 'queued_known'],
+  ['queuedSeconds', 'queued_seconds'],
 ] as const satisfies readonly (readonly [keyof SpendFigures, string])[];
 
-const counts = (row: SpendFigures): readonly string[] => COUNTS.map(([name]) => String(row[name]));
+const counts = (row: SpendFigures): readonly string[] =>
+  COUNTS.map(([name]) => (name === 'retryMicros' ? decimal(row[name]) : String(row[name])));
 
 /** The rows with `other` as the last one. */
 export function spendCsv(report: SpendReport): string {

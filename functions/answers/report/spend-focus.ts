@@ -37,5 +37,6 @@ function focusFields(line: SpendLine, list: SpendList): FocusFields {
 const NOTHING: SpendLine = {
   ...{ path: '', withBelowMicros: 0, beforeMicros: 0, micros: 0, heldMicros: 0, jobs: 0, seconds: 0 },
   ...{ rejected: 0, ranRejected: 0, neverRan: 0, endUnknown: 0, unmetered: 0, bypass: 0, exempt: 0 },
-  ...{ estimated: 0, overEstimate: 0 },
+  ...{ estimated: 0, overEstimate: 0, ran: 0, retriesKnown: 0, retries: 0, retryMicros: 0 },
+  ...{ queuedKnown: 0, queuedSeconds: 0 },
 };

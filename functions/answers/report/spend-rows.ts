@@ -1,6 +1,7 @@
-/** Sums → the rows people read: the most expensive ones, and one row for the others. Pure. */
+/** Sums → the rows people read: the most expensive ones, and one row for the others. */
 import { compareTexts } from '../../../policies/text/compare-texts.ts';
 import { emptySum, FIGURES, type SheetFigure, type SheetSum, sumWithout } from '../../core/sheets/index.ts';
+import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/index.ts';
 import type { CandidateRows } from './candidate-rows.ts';
 import { JOB_KEY_TEXTS, type SpendFigures, type SpendKey, type SpendReport, type SpendRow } from './model.ts';
 import { type SpendSums, timesOf } from './read-spend.ts';
@@ -13,6 +14,7 @@ interface ListAsk {
 }
 
 interface FiguredRow {
+  readonly id: number;
   readonly name: string;
   readonly subject?: string;
   readonly sum: SheetSum;
@@ -20,15 +22,16 @@ interface FiguredRow {
   readonly trend: Iterable<number>;
 }
 
-/** @param then - of the period before; absent: it was not asked for */
+/** Completes the sums of what it lists. @param then - of the period before; absent: it was not asked for */
 export function listedRows(
   { by, subject, rows, top }: ListAsk,
   now: SpendSums,
   then: SpendSums | undefined,
-): Pick<SpendReport, 'rows' | 'other' | 'total'> {
+): Pick<SpendReport, 'rows' | 'other' | 'total' | 'queue'> {
   const isTime = rows.kind === undefined;
   const all = isTime ? timeRows(by, now, then) : placeRows(rows, now, then);
   const shown = isTime || rows.inOrder ? all : all.sort(mostFirst).slice(0, top);
+  now.addLater(new Set(shown.map(({ id }) => id)));
   const withBefore = (before: SheetSum) =>
     then === undefined ? {} : { before: beforeOf(figuresOf(before)) };
   const other = sumWithout(
@@ -56,6 +59,7 @@ export function listedRows(
       ...withBefore(otherBefore),
     },
     total: { ...figuresOf(now.total), ...withBefore(then?.total ?? emptySum()) },
+    queue: queueOf(now.total),
   };
 }
 
@@ -77,14 +81,26 @@ export function figuresOf(sum: SheetSum): SpendFigures {
     exempt: of('exempt'),
     estimated: of('estimated'),
     overEstimate: of('overEstimate'),
+    ran: of('jobs') - of('rejected') + of('ranRejected') - of('released'),
+    retriesKnown: of('firstRuns') + of('retries'),
+    retries: of('retries'),
+    retryMicros: of('retryMicros'),
+    queuedKnown: QUEUE_BUCKETS.reduce((jobs, bucket) => jobs + of(bucket), 0),
+    queuedSeconds: of('queuedSeconds'),
   };
 }
+
+const queueOf = (sum: SheetSum): SpendReport['queue'] =>
+  QUEUE_BUCKETS.map((bucket, index) => {
+    const [toSeconds, jobs] = [QUEUE_BOUNDS_SECONDS[index], sum[PLACES.get(bucket) ?? 0] ?? 0];
+    return toSeconds !== undefined && Number.isFinite(toSeconds) ? { toSeconds, jobs } : { jobs };
+  });
 
 const beforeOf = ({ micros, jobs, seconds }: SpendFigures) => ({ micros, jobs, seconds });
 
 function timeRows(by: SpendKey, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
   return timesOf(by, now.span).map((name, place) => ({
-    name,
+    ...{ id: place, name },
     sum: now.sums.get(place) ?? emptySum(),
     before: then?.sums.get(place) ?? emptySum(),
     trend: [],
@@ -100,7 +116,7 @@ function placeRows(rows: CandidateRows, now: SpendSums, then: SpendSums | undefi
       const name = rows.nameOf(id);
       const subject = rows.subjectOf(id);
       return {
-        name,
+        ...{ id, name },
         ...(subject !== undefined && { subject }),
         sum: now.sums.get(id) ?? emptySum(),
         before: then?.sums.get(id) ?? emptySum(),

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { JobReader, type UnreadableJob } from './job-reader.ts';
+import { JobReader, QUEUED_SECONDS_MAX, RETRIES_MAX, type UnreadableJob } from './job-reader.ts';
 import type { JobTruth } from './job-truth.ts';
 
 /** The value of `X-Gitlab-Event` on deliveries that {@link parseJobHook} reads. */
@@ -39,6 +39,8 @@ export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
       startedAtMs: read.instantMs('build_started_at_iso', 'build_started_at'),
       finishedAtMs: read.instantMs('build_finished_at_iso', 'build_finished_at'),
       durationSeconds: read.seconds('build_duration'),
+      retryCount: read.countUpTo('retries_count', RETRIES_MAX),
+      queuedSeconds: read.secondsUpTo('build_queued_duration', QUEUED_SECONDS_MAX),
       failureReason: read.word('build_failure_reason'),
     }),
   };

@@ -11,11 +11,15 @@ export interface UnreadableJob {
 const LABEL_CHARACTERS_MAX = 4_096;
 /** GitLab allows a runner 50. */
 const LABELS_MAX = 200;
+/** GitLab gives up a job that nobody takes within a day; a month is no queue of this world. */
+export const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
+/** By hand a job can be retried any number of times. */
+export const RETRIES_MAX = 10_000;
 
 /**
  * Reads the fields of one job as GitLab sends it. Strict about what decides and counts (ids, status, times, duration,
- * failure reason): a value of the wrong kind is a problem. Lenient about labels: one that is no text is left out, because a
- * name must not keep a job from being settled. `null` and absent are the same everywhere.
+ * failure reason): a value of the wrong kind is a problem. Lenient about labels and about what reports alone count: what cannot
+ * be meant is left out, because a name must not keep a job from being settled. `null` and absent are the same everywhere.
  */
 export class JobReader {
   readonly problems: string[];
@@ -75,6 +79,18 @@ export class JobReader {
     if (value === undefined) return undefined;
     if (typeof value === 'number' && Number.isFinite(value)) return Math.max(0, value);
     return this.#refuse(name, value, 'a number of seconds');
+  }
+
+  /** Lenient; what is left out is unknown, and never 0. */
+  secondsUpTo(name: string, max: number): number | undefined {
+    const value = this.value(name);
+    return typeof value === 'number' && value >= 0 && value <= max ? value + 0 : undefined;
+  }
+
+  /** Lenient, too. */
+  countUpTo(name: string, max: number): number | undefined {
+    const value = this.secondsUpTo(name, max);
+    return Number.isSafeInteger(value) ? value : undefined;
   }
 
   word(name: string): string | undefined {

@@ -22,6 +22,10 @@ export interface JobTruth {
   readonly finishedAtMs?: number;
   /** How long it ran, seconds, as GitLab counts. */
   readonly durationSeconds?: number;
+  /** How often the same job was tried before: 0, where it is the first. Webhooks alone tell it, and not those of every version. */
+  readonly retryCount?: number;
+  /** How long it was queued, seconds: until a runner took it, or until now. */
+  readonly queuedSeconds?: number;
   /** `job_router_failure` is a rejection; GitLab says `unknown_failure` also of jobs that did not fail. */
   readonly failureReason?: string;
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type GitLab, GitLabError, type JobsPage } from './gitlab.ts';
-import { JobReader, type UnreadableJob } from './job-reader.ts';
+import { JobReader, QUEUED_SECONDS_MAX, type UnreadableJob } from './job-reader.ts';
 import type { JobTruth } from './job-truth.ts';
 import { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
@@ -100,6 +100,7 @@ export function parseRestJob(body: unknown, asked: AskedFor): JobTruth | Unreada
       startedAtMs: read.instantMs('started_at'),
       finishedAtMs: read.instantMs('finished_at'),
       durationSeconds: read.seconds('duration'),
+      queuedSeconds: read.secondsUpTo('queued_duration', QUEUED_SECONDS_MAX),
       failureReason: read.word('failure_reason'),
     }),
   };

@@ -172,6 +172,9 @@ const LABEL_CHARACTERS_MAX = 60;
 export function recordItem(record: JobRecord, keys: LedgerKeys, bytesMax = RECORD_BYTES_MAX): Item {
   let item = encodeRecord(record, keys);
   if (itemBytes(item) <= bytesMax) return item;
+  // Where these few bytes are not what is too much, they stay: the request goes whole.
+  const unqueued = encodeRecord(withoutQueue(record), keys);
+  if (itemBytes(unqueued) <= bytesMax) return unqueued;
   let shorter = record;
   for (const shorten of SHORTENINGS) {
     for (;;) {
@@ -201,6 +204,11 @@ const SHORTENINGS: readonly ((record: JobRecord) => JobRecord | undefined)[] = [
     record.violations.length <= 1 ? undefined : { ...record, violations: record.violations.slice(0, -1) },
   (record) => withViolations(record, record.violations.map(withShortTexts)),
 ];
+
+function withoutQueue(record: JobRecord): JobRecord {
+  const { retryCount: _r, queuedSeconds: _q, ...facts } = record.facts;
+  return { ...record, facts };
+}
 
 /** Whole: half a question asked again would get half an answer. */
 function withoutRequest(record: JobRecord): JobRecord | undefined {

@@ -185,6 +185,10 @@ export interface JobEnd {
   readonly runnerId?: number;
   /** How it ended, where GitLab tells. */
   readonly outcome?: RanOutcome;
+  /** How often the same job was tried before, where GitLab tells. */
+  readonly retryCount?: number;
+  /** Whole seconds it was queued until a runner took it, where GitLab tells. */
+  readonly queuedSeconds?: number;
 }
 
 /** What the job would have asked for, and how it ended. */

@@ -58,6 +58,8 @@ const FACT_NUMBERS = {
   microsPerMinute: 'mm',
   timeoutSeconds: 'to',
   runnerId: 'rn',
+  retryCount: 'ry',
+  queuedSeconds: 'qu',
 } as const;
 const FACT_TEXT_NAMES = Object.entries(FACT_TEXTS) as [keyof typeof FACT_TEXTS, string][];
 const FACT_NUMBER_NAMES = Object.entries(FACT_NUMBERS) as [keyof typeof FACT_NUMBERS, string][];

@@ -1,5 +1,6 @@
 /** The end of a job's claims. Pure: the record and what happened, in; the record and the counters after, out. */
 import { isInFlight, unitRow } from '../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { LedgerError } from '../store/index.ts';
 import { GRACE_SECONDS } from './job.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
@@ -20,7 +21,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   // At the price of the admission, whatever the table says by now. Rounded up, as the hold was.
   const target = ({ unit }: RecordClaim): number =>
     unitRow(unit).settled?.(durationSeconds, record.facts) ?? 0;
-  const facts = withRunner(record.facts, end);
+  const facts = withQueue(withRunner(record.facts, end), end);
   const truth = {
     state: 'SETTLED',
     ...ran,
@@ -73,6 +74,20 @@ function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {
   const isNews = facts.runnerId === undefined && runnerId !== facts.asked?.runnerId;
   return isNews && runnerId !== undefined ? { ...facts, runnerId } : facts;
 }
+
+/**
+ * A job is queued once, and is retried as another one: an end that says nothing takes nothing away, and of two that differ the
+ * larger counts, or their order would matter.
+ */
+function withQueue(facts: JobFacts, end: JobEnd): JobFacts {
+  const retryCount = larger(facts.retryCount, end.retryCount);
+  const queuedSeconds = larger(facts.queuedSeconds, end.queuedSeconds);
+  const isNews = retryCount !== facts.retryCount || queuedSeconds !== facts.queuedSeconds;
+  return isNews ? { ...facts, ...withoutAbsent({ retryCount, queuedSeconds }) } : facts;
+}
+
+const larger = (known: number | undefined, told: number | undefined): number | undefined =>
+  known === undefined || told === undefined ? (known ?? told) : Math.max(known, told);
 
 /** The last end says how it ended: one that says nothing takes it away, or the order of two would matter. */
 function withOutcome({ outcome: _, ...facts }: JobFacts, { outcome }: JobEnd): JobFacts {

@@ -2,10 +2,12 @@
 export {
   addSum,
   addSumTo,
+  eachLaterRow,
   eachRow,
+  eachSum,
   emptySum,
   FIGURES,
-  packedRows,
+  packedSums,
   type SheetFigure,
   type SheetSum,
   sumOfTally,

@@ -1,8 +1,12 @@
 /**
  * Rows of a sheet ↔ bytes. A row is the distance of its id from the one before, a mask of the figures that are not 0, and these
  * figures; all of them numbers of seven bits a byte. Reading makes no object for a row: two years of 10 000 groups are read at once.
+ *
+ * Figures that came later are rows of their own, in bytes of their own, that say how long they are: a report reads them of the rows
+ * that it shows, and a program from before does not know of them.
  */
-import { isOverEstimate, type UsageTally } from '../usage/index.ts';
+import { isOverEstimate, QUEUE_BUCKETS, type UsageTally } from '../usage/index.ts';
+import type { Sheet } from './sheet-store.ts';
 
 /** Never reorder and never take one out: the place is the name. */
 export const FIGURES = [
@@ -19,11 +23,19 @@ export const FIGURES = [
   'exempt',
   'estimated',
   'overEstimate',
+  'firstRuns',
+  'retries',
+  'retryMicros',
+  'queuedSeconds',
+  ...QUEUE_BUCKETS,
 ] as const;
+
+/** The place of the first figure that came later. */
+const LATER = 13;
 
 export type SheetFigure = (typeof FIGURES)[number];
 
-/** By the place in {@link FIGURES}. */
+/** By the place in {@link FIGURES}; what later figures are of may be left off. */
 export type SheetSum = Float64Array;
 
 export const emptySum = (): SheetSum => new Float64Array(FIGURES.length);
@@ -34,7 +46,7 @@ export const WHOLE = 0;
 const FORM = 1;
 
 export function addSum(to: SheetSum, more: SheetSum): void {
-  for (let place = 0; place < FIGURES.length; place += 1) to[place] = (to[place] ?? 0) + (more[place] ?? 0);
+  for (let place = 0; place < more.length; place += 1) to[place] = (to[place] ?? 0) + (more[place] ?? 0);
 }
 
 /** Adds to the sum of a key, which begins empty. */
@@ -69,34 +81,68 @@ export function sumOfTally(tally: UsageTally): SheetSum {
 }
 
 /** @param rows - by id; what is 0 throughout is left out. */
-export function packedRows(rows: ReadonlyMap<number, SheetSum>): Uint8Array {
-  const bytes: number[] = [FORM];
-  const write = (value: number): void => {
-    let left = value;
-    while (left >= 128) {
-      bytes.push((left % 128) + 128);
-      left = Math.floor(left / 128);
-    }
-    bytes.push(left);
+export function packedSums(rows: ReadonlyMap<number, SheetSum>): Pick<Sheet, 'bytes' | 'later'> {
+  const sorted = [...rows].sort(([a], [b]) => a - b);
+  const later = packedRows(sorted, { from: LATER, to: FIGURES.length, isLong: true });
+  return {
+    bytes: packedRows(sorted, { from: 0, to: LATER, isLong: false }),
+    ...(later.length > 1 && { later }),
   };
+}
+
+interface FigureSpan {
+  readonly from: number;
+  readonly to: number;
+  /** Says of each row how many bytes follow its id. */
+  readonly isLong: boolean;
+}
+
+function packedRows(
+  rows: readonly (readonly [number, SheetSum])[],
+  { from, to, isLong }: FigureSpan,
+): Uint8Array {
+  const bytes: number[] = [FORM];
   let before = 0;
-  for (const [id, sum] of [...rows].sort(([a], [b]) => a - b)) {
+  for (const [id, sum] of rows) {
     let mask = 0;
-    for (let place = 0; place < FIGURES.length; place += 1) if ((sum[place] ?? 0) !== 0) mask += 2 ** place;
+    for (let place = from; place < to; place += 1) if ((sum[place] ?? 0) !== 0) mask += 2 ** (place - from);
     if (mask === 0) continue;
-    write(id - before);
-    write(mask);
-    // Below 0 is odd: corrections may take more than there was.
-    for (const value of sum) if (value !== 0) write(value < 0 ? -2 * value - 1 : 2 * value);
+    const row: number[] = [];
+    writeNumber(row, mask);
+    for (let place = from; place < to; place += 1) {
+      const value = sum[place] ?? 0;
+      // Below 0 is odd: corrections may take more than there was.
+      if (value !== 0) writeNumber(row, value < 0 ? -2 * value - 1 : 2 * value);
+    }
+    writeNumber(bytes, id - before);
+    if (isLong) writeNumber(bytes, row.length);
+    for (const byte of row) bytes.push(byte);
     before = id;
   }
   return Uint8Array.from(bytes);
 }
 
-/** @param visit - is given the same array each time: keep its numbers, not itself. */
-export function eachRow(bytes: Uint8Array, visit: (id: number, sum: SheetSum) => void): void {
+function writeNumber(bytes: number[], value: number): void {
+  let left = value;
+  while (left >= 128) {
+    bytes.push((left % 128) + 128);
+    left = Math.floor(left / 128);
+  }
+  bytes.push(left);
+}
+
+/** Every figure of every row, of some rows in two parts: add them. @param visit - see {@link eachRow} */
+export function eachSum({ bytes, later }: Pick<Sheet, 'bytes' | 'later'>, visit: RowVisit): void {
+  eachRow(bytes, visit);
+  if (later !== undefined) eachLaterRow(later, () => true, visit);
+}
+
+type RowVisit = (id: number, sum: SheetSum) => void;
+
+/** Without the figures that came later. @param visit - is given the same array each time: keep its numbers, not itself. */
+export function eachRow(bytes: Uint8Array, visit: RowVisit): void {
   if (bytes[0] !== FORM) return;
-  const sum = emptySum();
+  const sum = new Float64Array(LATER);
   const { length } = bytes;
   let at = 1;
   let id = 0;
@@ -148,8 +194,42 @@ const placesByMask = new Map<number, readonly number[]>();
 function placesIn(mask: number): readonly number[] {
   const known = placesByMask.get(mask);
   if (known !== undefined) return known;
-  const places = FIGURES.flatMap((_, place) => ((mask & (1 << place)) === 0 ? [] : [place]));
+  const places = FIGURES.slice(0, LATER).flatMap((_, place) => ((mask & (1 << place)) === 0 ? [] : [place]));
   // A mask beyond the figures is a newer program's, or no mask.
-  if (mask < 1 << FIGURES.length) placesByMask.set(mask, places);
+  if (mask < 1 << LATER) placesByMask.set(mask, places);
   return places;
+}
+
+/** Only the figures that came later, of the rows that are wanted; those of a newer program are passed over. @param visit - see {@link eachRow} */
+export function eachLaterRow(bytes: Uint8Array, isWanted: (id: number) => boolean, visit: RowVisit): void {
+  if (bytes[0] !== FORM) return;
+  const sum = emptySum();
+  let at = 1;
+  const read = (): number => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at] ?? 0;
+      at += 1;
+      if (byte < 128) return value + byte * scale;
+      value += (byte - 128) * scale;
+    }
+  };
+  for (let id = 0; at < bytes.length; ) {
+    id += read();
+    const length = read();
+    const end = at + length;
+    if (isWanted(id)) {
+      sum.fill(0);
+      let place = LATER;
+      for (let mask = read(); mask > 0 && place < FIGURES.length; mask = Math.floor(mask / 2)) {
+        if (mask % 2 === 1) {
+          const value = read();
+          sum[place] = value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+        }
+        place += 1;
+      }
+      visit(id, sum);
+    }
+    at = end;
+  }
 }

@@ -73,16 +73,21 @@ export interface PackedDay {
 export interface Sheet extends SheetName {
   /** Of all but groups and projects: the row's id is the place in it. */
   readonly names?: readonly string[];
-  /** As `packedRows` makes them. */
+  /** As `packedSums` makes them. */
   readonly bytes: Uint8Array;
+  readonly later?: Uint8Array;
   /** Of a month: the days it is the sum of. */
   readonly days?: ReadonlyMap<string, PackedDay>;
 }
 
 /** Every method throws `ledger_unavailable` where the table gives no answer. */
 export interface SheetStore {
-  /** In their order; undefined: it is not there, or not whole. */
-  read(names: readonly SheetName[]): Promise<readonly (Sheet | undefined)[]>;
+  /**
+   * In their order; undefined: it is not there, or not whole.
+   *
+   * @param what - `first` leaves out `later`. @default 'all'
+   */
+  read(names: readonly SheetName[], what?: 'all' | 'first'): Promise<readonly (Sheet | undefined)[]>;
   write(sheet: Sheet): Promise<void>;
 }
 
@@ -94,6 +99,11 @@ const BYTES = 'by';
 const PARTS = 'pa';
 /** Parts of one writing have the same. */
 const WRITING = 'wr';
+/** Parts of `later`, which have numbers of their own: programs from before it do not ask for them. */
+const LATER_PARTS = 'lp';
+const LATER_FROM = 500;
+/** The first of these is read with the head of so many sheets, there or not: one request takes a hundred keys. */
+const GUESSED_MAX = 50;
 /** How many of the bytes are the names, packed. */
 const NAMES = 'na';
 const DAYS = 'da';
@@ -117,56 +127,90 @@ export function dynamoSheetStore({ partBytes = PART_BYTES_MAX, ...deps }: SheetO
       ),
     );
   return {
-    async read(names) {
-      const heads = await get(names.map((name) => ({ name, part: 0 })));
-      const wanted = names.flatMap((name, index) =>
-        Array.from({ length: partsOf(heads[index]) - 1 }, (_, part) => ({ name, index, part: part + 1 })),
+    async read(names, what = 'all') {
+      const isAll = what === 'all';
+      const guess = isAll && names.length <= GUESSED_MAX ? [0, LATER_FROM] : [0];
+      const wanted = names.flatMap((name, index) => guess.map((part) => ({ name, index, part })));
+      const found = await get(wanted);
+      const heads = found.filter((_, at) => wanted[at]?.part === 0);
+      const numbers = heads.map((head) => (head === undefined ? [] : partNumbers(head, isAll)));
+      const missing = names.flatMap((name, index) =>
+        (numbers[index] ?? []).flatMap((part) => (guess.includes(part) ? [] : [{ name, index, part }])),
       );
-      const parts = wanted.length === 0 ? [] : await get(wanted);
+      const more = missing.length === 0 ? [] : await get(missing);
+      const items = new Map<string, Item>();
+      for (const [at, { index, part }] of [...wanted, ...missing].entries()) {
+        const item = at < found.length ? found[at] : more[at - found.length];
+        if (item !== undefined) items.set(`${index} ${part}`, item);
+      }
       return names.map((name, index) => {
         const head = heads[index];
-        if (head === undefined) return undefined;
-        const more = parts.filter((_, at) => wanted[at]?.index === index);
-        if (more.some((part) => part?.[WRITING]?.S !== head[WRITING]?.S)) return undefined;
-        return decode(name, [head, ...more]);
+        const parts = (numbers[index] ?? []).map((part) => ({ part, item: items.get(`${index} ${part}`) }));
+        if (head === undefined || parts.some(({ item }) => item?.[WRITING]?.S !== head[WRITING]?.S))
+          return undefined;
+        return decode(name, head, {
+          bytes: bytesOf(parts.filter(({ part }) => part < LATER_FROM)),
+          later: bytesOf(parts.filter(({ part }) => part >= LATER_FROM)),
+        });
       });
     },
     async write(sheet) {
-      const { kind, span, names, days } = sheet;
+      const { kind, span, names, days, later = new Uint8Array() } = sheet;
       const packed = names === undefined ? new Uint8Array() : gzipSync(JSON.stringify(names));
       const bytes = Buffer.concat([packed, sheet.bytes]);
       const writing = randomBytes(6).toString('base64url');
       const parts = Math.max(1, Math.ceil(bytes.length / partBytes));
-      // The head comes last: whoever reads it finds its parts.
-      for (let part = parts - 1; part >= 0; part -= 1) {
+      const laterParts = Math.ceil(later.length / partBytes);
+      const put = async (part: number, some: Uint8Array, attributes: Item = {}): Promise<void> => {
         const item = itemAt(keys.sheet(kind, span, part), {
-          [BYTES]: { B: bytes.subarray(part * partBytes, (part + 1) * partBytes) },
-          [WRITING]: { S: writing },
-          ...(part === 0 && { [PARTS]: { N: String(parts) } }),
-          ...(part === 0 && names !== undefined && { [NAMES]: { N: String(packed.length) } }),
-          ...(part === 0 && days !== undefined && { [DAYS]: { S: daysText(days) } }),
+          ...{ [BYTES]: { B: some }, [WRITING]: { S: writing }, ...attributes },
           ...(isDay(span) && {
             [TTL_ATTRIBUTE]: { N: String(sheetExpiresAtSeconds(kind, span)) },
           }),
         });
         await answered('write a sheet', failure, () => putItem(deps.table, item, new TimeLimit(TIMEOUT_MS)));
-      }
+      };
+      const partOf = (of: Uint8Array, part: number): Uint8Array =>
+        of.subarray(part * partBytes, (part + 1) * partBytes);
+      for (let part = 0; part < laterParts; part += 1) await put(LATER_FROM + part, partOf(later, part));
+      for (let part = parts - 1; part > 0; part -= 1) await put(part, partOf(bytes, part));
+      // The head comes last: whoever reads it finds its parts.
+      await put(0, partOf(bytes, 0), {
+        [PARTS]: { N: String(parts) },
+        ...(laterParts > 0 && { [LATER_PARTS]: { N: String(laterParts) } }),
+        ...(names !== undefined && { [NAMES]: { N: String(packed.length) } }),
+        ...(days !== undefined && { [DAYS]: { S: daysText(days) } }),
+      });
     },
   };
 }
 
 const isDay = (span: string): boolean => span.length > '2026-11'.length;
 
-const partsOf = (head: Item | undefined): number => Number(head?.[PARTS]?.N ?? 1);
+/** What a sheet is in beside its head, which is number 0. */
+function partNumbers(head: Item, isAll: boolean): readonly number[] {
+  const count = (name: string, none: number): number => Number(head[name]?.N ?? none);
+  return [
+    ...Array.from({ length: count(PARTS, 1) }, (_, part) => part),
+    ...Array.from({ length: isAll ? count(LATER_PARTS, 0) : 0 }, (_, part) => LATER_FROM + part),
+  ];
+}
 
-function decode({ kind, span }: SheetName, parts: readonly (Item | undefined)[]): Sheet {
-  const [head = {}] = parts;
-  const all = parts.map((part) => part?.[BYTES]?.B ?? new Uint8Array());
-  const bytes = all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all);
+function bytesOf(parts: readonly { readonly item: Item | undefined }[]): Uint8Array {
+  const all = parts.map(({ item }) => item?.[BYTES]?.B ?? new Uint8Array());
+  return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all);
+}
+
+function decode(
+  { kind, span }: SheetName,
+  head: Item,
+  { bytes, later }: Readonly<Record<'bytes' | 'later', Uint8Array>>,
+): Sheet {
   const names = head[NAMES]?.N === undefined ? undefined : Number(head[NAMES].N);
   const days = head[DAYS]?.S;
   return {
     ...{ kind, span, bytes: bytes.subarray(names ?? 0) },
+    ...(later.length > 0 && { later }),
     ...(names !== undefined && { names: JSON.parse(gunzipSync(bytes.subarray(0, names)).toString()) }),
     ...(days !== undefined && { days: daysOf(days) }),
   };

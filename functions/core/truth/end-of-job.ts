@@ -1,4 +1,5 @@
 /** What one word of GitLab's about a job means to the ledger. Pure. */
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
 import type { JobEnd } from '../ledger/index.ts';
 
@@ -21,7 +22,7 @@ export type EndOfJob =
  * @param nowMs stands in for an end GitLab does not date.
  */
 export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
-  const { jobId, status, startedAtMs, finishedAtMs, failureReason, runnerId } = truth;
+  const { jobId, status, startedAtMs, finishedAtMs, failureReason } = truth;
   if (!isTerminal(status)) return { kind: 'open' };
   // It did have a runner for a moment, and so a start and a duration.
   if (status === 'failed' && failureReason === REJECTED_BY_ROUTER) {
@@ -37,11 +38,23 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   return {
     kind: 'ran',
     end: {
-      ...{ jobId, durationSeconds, endedAtMs, ...(runnerId !== undefined && { runnerId }) },
+      ...{ jobId, durationSeconds, endedAtMs, ...startOf(truth) },
       ...(status !== 'skipped' && { outcome: status }),
     },
   };
 }
+
+/** What GitLab tells of how the job came to run, for its end. */
+export const startOf = ({
+  runnerId,
+  retryCount,
+  queuedSeconds,
+}: JobTruth): Pick<JobEnd, 'runnerId' | 'retryCount' | 'queuedSeconds'> =>
+  withoutAbsent({
+    runnerId,
+    retryCount,
+    queuedSeconds: queuedSeconds === undefined ? undefined : Math.round(queuedSeconds),
+  });
 
 /** GitLab's count, else from start to finish; a clock that went backwards makes 0 of it. */
 function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {

@@ -31,7 +31,14 @@ export function parseTruthText(text: string): JobTruth | undefined {
 
 const TEXTS = ['projectPath', 'jobName', 'jobStage', 'ref', 'environment', 'failureReason'];
 const IDS = ['pipelineId', 'userId', 'runnerId'];
-const NUMBERS = ['createdAtMs', 'startedAtMs', 'finishedAtMs', 'durationSeconds'];
+const NUMBERS = [
+  'createdAtMs',
+  'startedAtMs',
+  'finishedAtMs',
+  'durationSeconds',
+  'retryCount',
+  'queuedSeconds',
+];
 
 function isTruth(value: unknown): value is JobTruth {
   if (typeof value !== 'object' || value === null) return false;

@@ -10,7 +10,7 @@ import {
   type JobRecord,
   settleMove,
 } from '../ledger/index.ts';
-import { endOfJob } from './end-of-job.ts';
+import { endOfJob, startOf } from './end-of-job.ts';
 
 type Verdict =
   | { readonly do: 'settle'; readonly end: JobEnd }
@@ -87,15 +87,11 @@ function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: numbe
 }
 
 /** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */
-const unclearEnd = (
-  { jobId, finishedAtMs, runnerId }: JobTruth,
-  durationSeconds: number,
-  nowMs: number,
-): JobEnd => ({
-  jobId,
+const unclearEnd = (truth: JobTruth, durationSeconds: number, nowMs: number): JobEnd => ({
+  jobId: truth.jobId,
   durationSeconds,
-  endedAtMs: finishedAtMs ?? nowMs,
-  ...(runnerId !== undefined && { runnerId }),
+  endedAtMs: truth.finishedAtMs ?? nowMs,
+  ...startOf(truth),
 });
 
 function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: number): number {

@@ -13,6 +13,7 @@ import {
   wasRejected,
 } from '../ledger/index.ts';
 import { ratioBucket } from './hold-ratio.ts';
+import { queueBucket } from './queue-time.ts';
 import {
   ASKED_ON_PREFIX,
   isGroupSubject,
@@ -143,7 +144,9 @@ function tallyOf(record: JobRecord, runner: () => string): UsageTally {
       const unasked = tally.has('bypass');
       set(`${unasked ? UNASKED_ON_PREFIX : ASKED_ON_PREFIX}${runner()}`, 1);
       set('seconds', durationSeconds);
-      set('settledMicros', costMicros(facts.microsPerMinute, durationSeconds, facts.round));
+      const micros = costMicros(facts.microsPerMinute, durationSeconds, facts.round);
+      set('settledMicros', micros);
+      setQueue(facts, micros, set);
       const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);
       if (bucket !== undefined) set(bucket, 1);
       break;
@@ -160,6 +163,19 @@ function tallyOf(record: JobRecord, runner: () => string): UsageTally {
       break;
   }
   return tally;
+}
+
+/** What GitLab does not tell is in no count: those that are known are `firstRuns` with `retries`, and the sum of the buckets. */
+function setQueue(
+  { retryCount, queuedSeconds }: JobFacts,
+  micros: number,
+  set: (name: string, count: number) => void,
+): void {
+  if (retryCount !== undefined) set(retryCount === 0 ? 'firstRuns' : 'retries', 1);
+  if (retryCount !== undefined && retryCount > 0) set('retryMicros', micros);
+  if (queuedSeconds === undefined) return;
+  set(queueBucket(queuedSeconds), 1);
+  set('queuedSeconds', queuedSeconds);
 }
 
 const rejecting = ({ violations }: JobRecord): ReadonlySet<string> =>

@@ -13,6 +13,7 @@ export { firstOfMonth, type GroupSum, groupSum, type UsedInMonth, usedTogether }
 export { isOverEstimate } from './hold-ratio.ts';
 export { REJECTIONS_MAX } from './latest-rejections.ts';
 export { MemoryRollupStore, type RollupFault } from './memory-rollup-store.ts';
+export { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from './queue-time.ts';
 export { rebuildUsage, type UsageRebuild } from './rebuild-usage.ts';
 export { type RollUpDeps, rollUp, type StreamAnswer } from './roll-up.ts';
 export {

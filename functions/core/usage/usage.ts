@@ -1,4 +1,5 @@
 import { RATIO_PREFIX, ratioPercent } from './hold-ratio.ts';
+import { QUEUE_BUCKETS } from './queue-time.ts';
 import { ASKED_ON_PREFIX, UNASKED_ON_PREFIX } from './runner-names.ts';
 import type { UsageTally } from './tally.ts';
 
@@ -102,6 +103,11 @@ const COUNTS = [
   'bypass',
   'exempt',
   'corrections',
+  'firstRuns',
+  'retries',
+  'retryMicros',
+  'queuedSeconds',
+  ...QUEUE_BUCKETS,
 ];
 const PREFIXES = [
   REJECTED_BY_PREFIX,

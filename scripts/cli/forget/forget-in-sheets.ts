@@ -1,12 +1,15 @@
 /** Takes a user out of the sheets by which users are reported. */
 import {
-  eachRow,
-  packedRows,
+  addSumTo,
+  eachSum,
+  packedSums,
   type Sheet,
   type SheetStore,
+  type SheetSum,
   USER_SHEET_DAYS,
 } from '../../../functions/core/sheets/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 
 interface ForgetInSheetsDeps {
   readonly sheets: SheetStore;
@@ -42,10 +45,11 @@ function without(userId: number, sheet: Sheet): Sheet {
   const names = sheet.names ?? [];
   const kept = names.filter((name) => !isOf(userId)(name));
   const places = new Map(kept.map((name, place) => [name, place]));
-  const rows = new Map<number, Float64Array>();
-  eachRow(sheet.bytes, (row, sum) => {
+  const rows = new Map<number, SheetSum>();
+  eachSum(sheet, (row, sum) => {
     const place = places.get(names[row] ?? '');
-    if (place !== undefined) rows.set(place, sum.slice());
+    if (place !== undefined) addSumTo(rows, place, sum);
   });
-  return { ...sheet, names: kept, bytes: packedRows(rows) };
+  const { kind, span, days } = sheet;
+  return { kind, span, ...withoutAbsent({ days }), names: kept, ...packedSums(rows) };
 }

@@ -1,5 +1,6 @@
 /** A report for a terminal. */
 import { hasOthers, type SpendReport } from '../../../functions/answers/report/model.ts';
+import { queueText, retriesText } from '../../../functions/answers/report/waste-text.ts';
 import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -13,8 +14,12 @@ export function spendText(report: SpendReport, columns: number): string {
   const told = notes.map((note) => `\n${note}\n`).join('');
   const hours = report.by === 'hour' ? `${hourTable(report, columns)}\n` : '';
   const shown = report.by === 'hour' ? { ...report, rows: [] } : report;
-  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${hours}${rowsText(shown, columns)}${told}`;
+  return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${told}`;
 }
+
+/** Of all rows together; of each one they are in the CSV. */
+const wasteText = (report: SpendReport): string =>
+  report.total.jobs === 0 ? '' : `\n${retriesText(report)}\n${queueText(report)}\n`;
 
 function rowsText(report: SpendReport, columns: number): string {
   const { rows, other, total, by, before } = report;

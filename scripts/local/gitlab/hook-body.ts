@@ -17,7 +17,7 @@ export function jobHookBody(job: LocalJob, instanceUrl: string, nowMs: number): 
     tag: false,
     before_sha: '0'.repeat(40),
     sha,
-    retries_count: 0,
+    retries_count: job.retryCount ?? 0,
     build_id: job.id,
     build_name: job.name,
     build_stage: job.stage ?? 'test',

@@ -56,6 +56,8 @@ export interface NewJob {
   readonly environment?: string;
   /** What the job itself asks for. */
   readonly tags?: readonly string[];
+  /** How many runs of it were before. @default 0 */
+  readonly retryCount?: number;
   /** What a runner would do. @default nothing */
   readonly script?: readonly string[];
 }

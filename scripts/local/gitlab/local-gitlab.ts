@@ -244,11 +244,12 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
   };
 }
 
-/** What was asked for, and nothing of what became of it. */
+/** What was asked for, and nothing of what became of it but that it was run before. */
 function retryOf(job: LocalJob, book: JobBook): NewJob {
   const { status: _s, createdAtMs: _c, queuedAtMs: _q, startedAtMs: _t, finishedAtMs: _f, ...rest } = job;
   const { runner: _r, failureReason: _w, failureMessage: _m, trace: _o, ...asked } = rest;
-  return { ...asked, id: Math.max(...[...book.jobs()].map(({ id }) => id)) + 1 };
+  const id = Math.max(...[...book.jobs()].map((other) => other.id)) + 1;
+  return { ...asked, id, retryCount: (job.retryCount ?? 0) + 1 };
 }
 
 /** Undefined: nobody wants to hear of jobs. */

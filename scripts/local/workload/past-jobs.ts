@@ -7,10 +7,11 @@ import type { Directory, DirectoryProject } from '../../../policies/place/direct
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { unitRow } from '../../../policies/units/unit.ts';
 import { seededRandom } from '../seeded-random.ts';
+import { type DrawnEnd, withEnds } from './draw-ends.ts';
 import { drawPipeline, drawSeconds, weightOfDay } from './draw-pipeline.ts';
 import { type JobKind, WEEKDAY_WEIGHTS } from './job-kinds.ts';
 
-export interface PastJob {
+export interface PastJob extends DrawnEnd {
   readonly request: AdmissionRequest & { readonly runnerId: number };
   readonly runsSeconds: number;
   /** Its runner asked nobody: the job runs whatever its limits say. */
@@ -34,6 +35,9 @@ const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   medium: ['kubernetes_runner'],
   large: ['functions-pilot-linux-amd64'],
 };
+
+/** Ends are drawn apart from jobs: a change of one leaves the other as it was. */
+const ENDS_SEED = 1_000_003;
 
 /** What the console knows of the month's runners. Their ids are above those of the runners of a run. */
 export const PAST_RUNNERS: ReadonlyMap<number, RunnerDetail> = new Map([
@@ -90,7 +94,9 @@ export function jobsOfDay(
     });
     drawn.push(...jobs);
   }
-  return drawn.slice(0, count).map(({ project, place, pipeline, kind, runsSeconds }, index): PastJob => {
+  const ended = withEnds(drawn, seededRandom(day + ENDS_SEED)).slice(0, count);
+  return ended.map(({ project, place, pipeline, kind, runsSeconds, ...end }, index): PastJob => {
+    const { outcome, retryCount, queuedSeconds } = end;
     const { runnerId, unasked } = runnerOf(kind, place, index);
     const request = {
       jobId: firstJobId(day) + index,
@@ -109,7 +115,7 @@ export function jobsOfDay(
       timeoutSeconds: Math.max(kind.timeoutSeconds, Math.ceil(runsSeconds) * 2),
       variables: {},
     };
-    return { request, runsSeconds, unasked };
+    return { request, runsSeconds, unasked, outcome, retryCount, queuedSeconds };
   });
 }
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eachRow, FIGURES, packedRows, type SheetSum } from '../../../functions/core/sheets/sheet-rows.ts';
+import {
+  addSumTo,
+  eachLaterRow,
+  eachSum,
+  FIGURES,
+  packedSums,
+  type SheetSum,
+} from '../../../functions/core/sheets/sheet-rows.ts';
 import { putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import { isOverEstimate } from '../../../functions/core/usage/hold-ratio.ts';
@@ -26,12 +33,52 @@ test('rows are read as they were packed, whatever their numbers', () =>
       (drawn) => {
         const rows = new Map(drawn.map(([id, sum]) => [id, Float64Array.from(sum)]));
         const read = new Map<number, SheetSum>();
-        eachRow(packedRows(rows), (id, sum) => read.set(id, Float64Array.from(sum)));
+        eachSum(packedSums(rows), (id, sum) => addSumTo(read, id, sum));
         const kept = [...rows].filter(([, sum]) => sum.some((value) => value !== 0));
-        expect([...read]).toEqual(kept.sort(([a], [b]) => a - b));
+        expect([...read].sort(([a], [b]) => a - b)).toEqual(kept.sort(([a], [b]) => a - b));
       },
     ),
   ));
+
+test('figures that came later leave the bytes as programs from before read them, and a newer one’s are passed over', () => {
+  const first = [7, 0, 2, 90_500, 1, 0, 0, 0, 0, 0, 0, 1, 1];
+  const before = packedSums(new Map([[5, Float64Array.from(first)]]));
+  const now = packedSums(new Map([[5, Float64Array.from([...first, 3, 1, 4_000, 60])]]));
+  expect(before.later).toBeUndefined();
+  expect(now.bytes).toEqual(before.bytes);
+  // Row 5: a mask of eleven figures, each of them 1, as a newer program has it; and row 6 with one that is known.
+  const newer = Uint8Array.from([1, 5, 13, 255, 15, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1, 4]);
+  const read: [number, readonly number[]][] = [];
+  eachLaterRow(
+    newer,
+    () => true,
+    (id, sum) => read.push([id, [...sum]]),
+  );
+  const none = first.map(() => 0);
+  expect(read).toEqual([
+    [5, [...none, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]],
+    [6, [...none, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
+  ]);
+});
+
+test('a sheet whose later figures are of another writing is there without them only', async () => {
+  const { sheets, table } = spendBooks({ partBytes: 8 });
+  const name = { kind: 'group', span: '2026-11' } as const;
+  const sum = Float64Array.from({ length: FIGURES.length }, (_, place) => place * 1_000);
+  const sheet = { ...name, ...packedSums(new Map([[1, sum]])) };
+  await sheets.write(sheet);
+  const [whole] = await sheets.read([name]);
+  expect(whole?.later).toEqual(Buffer.from(sheet.later ?? []));
+  const part = table.items().find(({ sk }) => sk?.S === '501');
+  if (part === undefined) throw new Error('nothing in parts');
+  await putItem(table, { ...part, wr: { S: 'another' } }, new TimeLimit(1_000));
+  expect(await sheets.read([name])).toEqual([undefined]);
+  const [first] = await sheets.read([name], 'first');
+  expect(first?.bytes).toEqual(whole?.bytes);
+  // A program from before writes none.
+  await sheets.write({ ...name, bytes: sheet.bytes });
+  expect((await sheets.read([name]))[0]).not.toHaveProperty('later');
+});
 
 test('a day is packed again when it changed, a fresh one once an hour, an older one the next night', async () => {
   const { commit, pack, clock } = spendBooks();

@@ -14,7 +14,7 @@ import { distance, type PageFormat, pageAmount, pageCount, percent } from '../pa
 import { type HeatKind, hourMap } from './hour-map.tsx';
 import { KEY_TEXTS, reportForm, sameQuery } from './report-form.tsx';
 import { spendTable } from './spend-table.tsx';
-import { wasteCard } from './waste-card.tsx';
+import { queueCard, wasteCard } from './waste-card.tsx';
 
 interface ReportShown {
   readonly asked: SpendQuery;
@@ -115,6 +115,7 @@ function reportParts(asked: SpendQuery, report: SpendReport, heat: HeatKind, tel
             {downloads(asked, report)}
           </Card>
           {rows.length > 0 && wasteCard(asked, report)}
+          {total.ran > 0 && queueCard(report)}
         </>
       )}
     </>

@@ -1,8 +1,16 @@
+import { durationText } from '../../../../policies/units/unit-texts.ts';
 import type { SpendFigures, SpendQuery, SpendReport } from '../../../answers/report/model.ts';
+import {
+  meanQueuedSeconds,
+  queueStepText,
+  queueText,
+  retriesText,
+} from '../../../answers/report/waste-text.ts';
+import { Bar } from '../parts/bar.tsx';
 import { Card, Table } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { percent } from '../parts/page-format.tsx';
+import { bare, percent } from '../parts/page-format.tsx';
 import { KEY_TEXTS, sameQuery } from './report-form.tsx';
 import { otherName, rowName } from './spend-table.tsx';
 
@@ -19,6 +27,9 @@ export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
         ['Passed by', 'n'],
         ['Let in unasked', 'n'],
         ['Over estimate', 'n'],
+        ['Retries', 'n'],
+        ['Spent on retries', 'n'],
+        ['Queued, mean', 'n'],
       ]}
     >
       <tbody>
@@ -31,6 +42,9 @@ export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
       A job that never ran was let in and given back. What passed by, or was let in while nobody could be
       asked, was charged afterwards. Over estimate: of the jobs whose duration was estimated, those that took
       longer.
+    </p>
+    <p class="soft">
+      {retriesText(report)}
       {report.by !== 'outcome' && (
         <>
           {' '}
@@ -41,6 +55,35 @@ export const wasteCard = (asked: SpendQuery, report: SpendReport): Markup => (
     </p>
   </Card>
 );
+
+/** How long jobs were queued, step by step. */
+export const queueCard = (report: SpendReport): Markup => {
+  const { queue, total } = report;
+  const most = Math.max(1, ...queue.map(({ jobs }) => jobs));
+  return (
+    <Card id="queue" title="Queued before start">
+      {total.queuedKnown > 0 && (
+        <Table label="Queued before start" columns={['Queued', 'Share', ['Jobs', 'n'], ['Of these', 'n']]}>
+          <tbody>
+            {queue.map(({ jobs }, index) => (
+              <tr>
+                <th scope="row">{capital(queueStepText(index, queue))}</th>
+                <td class="bar-cell">
+                  <Bar spent={jobs} held={0} limit={most} />
+                </td>
+                {countCell('jobs', jobs)}
+                <td class="n" data-l="of these">
+                  {percent(jobs, total.queuedKnown)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <p class="soft">{queueText(report)} GitLab counts from when a job could run until a runner took it.</p>
+    </Card>
+  );
+};
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -57,8 +100,22 @@ const wasteLine = (name: Markup | string, row: SpendFigures): Markup => (
     <td class="n" data-l="over estimate">
       {row.estimated === 0 ? '–' : percent(row.overEstimate, row.estimated)}
     </td>
+    <td class="n" data-l="retries">
+      {row.retriesKnown === 0 ? '–' : row.retries.toLocaleString('en-US')}
+    </td>
+    <td class="n" data-l="spent on retries">
+      {row.retriesKnown === 0 ? '–' : bare(row.retryMicros, 'micros')}
+    </td>
+    <td class="n" data-l="queued">
+      {queuedText(row)}
+    </td>
   </tr>
 );
+
+const queuedText = (row: SpendFigures): string => {
+  const mean = meanQueuedSeconds(row);
+  return mean === undefined ? '–' : durationText(mean);
+};
 
 const countCell = (label: string, count: number): Markup => (
   <td class="n" data-l={label}>

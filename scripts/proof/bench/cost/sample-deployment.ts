@@ -143,7 +143,10 @@ export async function sampleDeployment({ batch, settleBatch, rollupBatch, counte
       await ledger.settle(
         ends
           .filter((id) => !refused.has(id))
-          .map((id) => ({ jobId: id, durationSeconds: JOB_MS / 1000, endedAtMs })),
+          .map((id) => ({
+            ...{ jobId: id, durationSeconds: JOB_MS / 1000, endedAtMs },
+            ...{ outcome: 'success', retryCount: 0, queuedSeconds: 60 + (id % 240) },
+          })),
       );
     }
     settles += counting.counts.tableUnits - unitsBefore;

@@ -131,6 +131,7 @@ export function sampleTruth(request: AdmissionRequest, rejected: boolean, atMs: 
           runnerTags: ['linux', 'medium'],
           startedAtMs: atMs - 240_000,
           durationSeconds: 240.123456,
+          ...{ retryCount: 0, queuedSeconds: 60.123456 },
           failureReason: 'unknown_failure',
         }),
   };

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { dynamoCounterSheet } from '../../../../functions/core/books/counter-sheet.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
-import { emptySum, FIGURES, packedRows } from '../../../../functions/core/sheets/sheet-rows.ts';
+import { emptySum, FIGURES, packedSums } from '../../../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
@@ -61,16 +61,16 @@ async function house() {
       return [id, sum] as const;
     }),
   );
-  const bytes = packedRows(rows);
+  const packed = packedSums(rows);
   const months = new Map<string, string[]>();
   for (let back = 1; back <= HISTORY_DAYS + 31; back += 1) {
     const day = new Date(nowMs - back * DAY_MS).toISOString().slice(0, 10);
     months.set(day.slice(0, 7), [...(months.get(day.slice(0, 7)) ?? []), day]);
-    await sheets.write({ kind: 'group', span: day, bytes });
+    await sheets.write({ kind: 'group', span: day, ...packed });
   }
   for (const [span, days] of months)
     await sheets.write({
-      ...{ kind: 'group', span, bytes },
+      ...{ kind: 'group', span, ...packed },
       days: new Map(days.map((day) => [day, { digest: 'x', atMs: nowMs }])),
     });
   const found = consoleHouse({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { dayText } from '../../../../functions/answers/reading/usage-days.ts';
 import { SPEND_KEYS, type SpendQuery, type SpendReport } from '../../../../functions/answers/report/model.ts';
 import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
-import { emptySum, packedRows } from '../../../../functions/core/sheets/sheet-rows.ts';
+import { emptySum, packedSums } from '../../../../functions/core/sheets/sheet-rows.ts';
 import { jobRowName } from '../../../../functions/core/sheets/sheet-store.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
@@ -223,11 +223,14 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
   const rows = new Map(
     Array.from({ length: GROUPS + 1 }, (_, id) => [
       id,
-      Float64Array.from([id * 1_000_000, 0, 1 + (id % 90), 3_600_000 + id, 3, 1, 2, 0, 0, 1, 0, 60, 7]),
+      Float64Array.from([
+        ...[id * 1_000_000, 0, 1 + (id % 90), 3_600_000 + id, 3, 1, 2, 0, 0, 1, 0, 60, 7],
+        ...[40, 2, id * 900, 7_000 + id, 9, 12, 14, 5, 2, 0],
+      ]),
     ]),
   );
   rows.set(0, Float64Array.from([(GROUPS * (GROUPS + 1) * 1_000_000) / 2, 0, 1]));
-  const bytes = packedRows(rows);
+  const all = packedSums(rows);
   const names = Array.from({ length: 20_000 }, (_, row) => jobRowName(row % 120, String(row % 168)));
   const fewer = new Map(names.slice(0, 5_000).map((_, row) => [row, Float64Array.from([row, 0, 1])]));
   const many = new Map(names.map((_, row) => [row, Float64Array.from([row * 1_000, 0, 9, 60_000 + row])]));
@@ -241,18 +244,18 @@ test('two years of 10 000 groups are twelve reads, whatever is asked', async () 
     const packed = new Map(days.map((day) => [day, { digest: 'x', atMs: clock.nowMs() }]));
     for (const kind of ['group', 'project', 'class'] as const) {
       const named = kind === 'class' ? { names: ['small', 'large'] } : {};
-      const some = kind === 'class' ? packedRows(new Map([[1, rows.get(7) ?? emptySum()]])) : bytes;
-      await sheets.write({ kind, span, bytes: some, days: packed, ...named });
-      for (const day of back < 25 ? days : []) await sheets.write({ kind, span: day, bytes: some, ...named });
+      const some = kind === 'class' ? packedSums(new Map([[1, rows.get(7) ?? emptySum()]])) : all;
+      await sheets.write({ kind, span, ...some, days: packed, ...named });
+      for (const day of back < 25 ? days : []) await sheets.write({ kind, span: day, ...some, ...named });
     }
     for (const day of back < 7 ? days : [])
-      await sheets.write({ kind: 'user', span: day, bytes: packedRows(fewer), names: names.slice(0, 5_000) });
+      await sheets.write({ kind: 'user', span: day, ...packedSums(fewer), names: names.slice(0, 5_000) });
     for (const kind of ['hour', 'schedule', 'user'] as const)
       if (back < 13)
         await sheets.write({
           kind,
           span,
-          bytes: packedRows(kind === 'user' ? new Map() : many),
+          ...packedSums(kind === 'user' ? new Map() : many),
           days: packed,
           names,
         });

@@ -6,6 +6,7 @@ import {
   type SpendAnswer,
   type SpendFigures,
   type SpendQuery,
+  type SpendReport,
 } from '../../../../functions/answers/report/model.ts';
 import { periodBefore, reportPeriod } from '../../../../functions/answers/report/report-period.ts';
 import { calendarDay, DAY_MS } from '../../../../policies/limits/calendar.ts';
@@ -81,6 +82,7 @@ export function spendAnswer(asked: SpendQuery, count: number): SpendAnswer {
         ...together(rest),
       },
       total: together(all),
+      queue: queueOf(sum(({ queuedKnown }) => queuedKnown)),
       notes: [],
     },
   };
@@ -102,4 +104,14 @@ const figures = (micros: number, jobs: number): SpendFigures => ({
   ...{ rejected: Math.floor(jobs / 30), ranRejected: 0, neverRan: Math.floor(jobs / 45), endUnknown: 0 },
   ...{ unmetered: Math.floor(jobs / 200), bypass: Math.floor(jobs / 90), exempt: 0 },
   ...{ estimated: Math.floor(jobs * 0.9), overEstimate: Math.floor(jobs * 0.08) },
+  ...{ ran: Math.floor(jobs * 0.95), retriesKnown: Math.floor(jobs * 0.9), retries: Math.floor(jobs / 25) },
+  ...{ retryMicros: Math.round(micros / 22), queuedKnown: Math.floor(jobs * 0.9), queuedSeconds: jobs * 61 },
 });
+
+const queueOf = (jobs: number): SpendReport['queue'] => {
+  const shares = [0.22, 0.41, 0.2, 0.1, 0.05];
+  const steps = [10, 60, 300, 900, 3_600].map((toSeconds, index) => ({
+    ...{ toSeconds, jobs: Math.floor(jobs * (shares[index] ?? 0)) },
+  }));
+  return [...steps, { jobs: steps.reduce((left, step) => left - step.jobs, jobs) }];
+};

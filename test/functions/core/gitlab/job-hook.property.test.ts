@@ -48,5 +48,8 @@ function expectCountable(truth: JobTruth): void {
   if (truth.durationSeconds !== undefined) {
     expect(Number.isFinite(truth.durationSeconds) && truth.durationSeconds >= 0).toBe(true);
   }
+  const { retryCount = 0, queuedSeconds = 0 } = truth;
+  expect(Number.isSafeInteger(retryCount) && retryCount >= 0).toBe(true);
+  expect(queuedSeconds >= 0 && queuedSeconds <= 31 * 86_400).toBe(true);
   for (const value of Object.values(truth)) expect(value).not.toBeUndefined();
 }

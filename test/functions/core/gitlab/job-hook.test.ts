@@ -22,6 +22,8 @@ test('a delivery says what the ledger needs to settle the job', () => {
     startedAtMs: Date.parse('2024-06-11T03:13:06Z'),
     finishedAtMs: Date.parse('2024-06-11T03:15:06Z'),
     durationSeconds: 119.871,
+    retryCount: 0,
+    queuedSeconds: 1.2,
     failureReason: 'unknown_failure',
   });
 });
@@ -80,6 +82,23 @@ test.each([
   },
 ])('$fact', ({ changes, expected }) => {
   expect(truthOf(changes)).toMatchObject(expected);
+});
+
+test.each([null, undefined, '3', '', -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, {}, [1], true])(
+  'retries and a queue of %o are unknown, and the job settles all the same',
+  (odd) => {
+    const truth = truthOf({ retries_count: odd, build_queued_duration: odd });
+    expect(truth).toMatchObject({ jobId: 1977, status: 'success', durationSeconds: 119.871 });
+    expect(truth).not.toHaveProperty('retryCount');
+    expect(truth).not.toHaveProperty('queuedSeconds');
+  },
+);
+
+test('a part of a retry is none, and no queue is one of 0', () => {
+  const truth = truthOf({ retries_count: 0.5, build_queued_duration: 0 });
+  expect(truth).toMatchObject({ queuedSeconds: 0 });
+  expect(truth).not.toHaveProperty('retryCount');
+  expect(truthOf({ retries_count: 3 })).toMatchObject({ retryCount: 3 });
 });
 
 test('what a job does not have yet is absent', () => {

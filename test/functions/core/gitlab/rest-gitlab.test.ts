@@ -26,6 +26,7 @@ test('a job is what GitLab says of it', async () => {
     startedAtMs: atMs,
     finishedAtMs: atMs,
     durationSeconds: 0,
+    queuedSeconds: 0,
     failureReason: 'runner_system_failure',
   });
 });

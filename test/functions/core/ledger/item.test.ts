@@ -174,6 +174,27 @@ describe('record size', () => {
     expect(bytes(record)).toBeLessThanOrEqual(1024);
   });
 
+  test('retries and queue go where that alone makes it fit, so that what rules looked at stays', () => {
+    const told = { retryCount: 2, queuedSeconds: 1_234 };
+    const named = (length: number, claimed: number): JobRecord =>
+      aRecord({
+        claims: claims(claimed),
+        facts: someFacts({ jobName: 'x'.repeat(length), asked: ASKED, ...told }),
+      });
+    const of = (size: number): JobRecord => named(size - whole(named(0, 5)), 5);
+    expect(decodeItem(recordItem(of(1024), keys), keys)).toMatchObject({ record: { facts: told } });
+    const { facts } = of(1025);
+    const { retryCount: _r, queuedSeconds: _q, ...kept } = facts;
+    expect(decodeItem(recordItem(of(1025), keys), keys)).toEqual({
+      kind: 'record',
+      record: { ...of(1025), facts: kept },
+    });
+    // Without them it would not fit, either: the request goes whole, and they stay.
+    const back = decodeItem(recordItem(named(500, 5), keys), keys);
+    expect(back).toMatchObject({ record: { facts: told } });
+    expect(back).not.toHaveProperty('record.facts.asked');
+  });
+
   test('what rules looked at goes as a whole, after what can be looked up of limits that only watch', () => {
     const record = aRecord({
       claims: claims(8),

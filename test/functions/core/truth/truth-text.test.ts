@@ -25,6 +25,8 @@ const truth: fc.Arbitrary<JobTruth> = fc.record(
     startedAtMs: atMs,
     finishedAtMs: atMs,
     durationSeconds: fc.double({ min: 0, max: 1e7, noNaN: true }).map((seconds) => seconds + 0),
+    retryCount: fc.nat(),
+    queuedSeconds: fc.double({ min: 0, max: 1e7, noNaN: true }).map((seconds) => seconds + 0),
     failureReason: label,
   },
   { requiredKeys: ['jobId', 'projectId', 'status'] },

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { PseudonymKeys } from '../../../../functions/core/ledger/pseudonym-keys.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
+import { eachSum, FIGURES } from '../../../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
@@ -63,7 +64,14 @@ async function house() {
   const jobs = async (ids: readonly [number, number], ends: boolean): Promise<void> => {
     await bench.ask([aRequest(ids[0], { userId: ALICE }), aRequest(ids[1], { userId: BOB })]);
     if (ends)
-      await ledger.settle(ids.map((jobId) => ({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() })));
+      await ledger.settle(
+        ids.map((jobId) => ({
+          jobId,
+          durationSeconds: 60,
+          endedAtMs: clock.nowMs(),
+          queuedSeconds: 10 + jobId,
+        })),
+      );
   };
   await jobs([1, 2], true);
   await pack(2);
@@ -144,6 +152,12 @@ test('a user is taken out of every record, nobody else is, and the books stay ri
   expect(await ledger.readRecords([2, 4, 6])).toEqual(bobs);
   // A night still finds the job that is not over.
   expect(await rows()).toEqual([`1001\n${BOB}`]);
+  // His row is what it was, with how long his job was queued.
+  const queued: number[] = [];
+  eachSum((await readSheets()) ?? { bytes: new Uint8Array() }, (_, sum) =>
+    queued.push(sum[FIGURES.indexOf('queuedSeconds')] ?? 0),
+  );
+  expect(Math.max(...queued)).toBe(14);
   await pack(6);
   expect(await rows()).toEqual([`1001\n${BOB}`, `1001\n${ALICE}`]);
   expect(await settled()).toEqual(before);

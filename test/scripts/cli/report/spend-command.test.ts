@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import type { JobEnd } from '../../../../functions/core/ledger/ledger.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
@@ -10,14 +11,14 @@ import { aRequest, ledgerBench } from '../ledger-bench.ts';
 async function house() {
   const bench = ledgerBench({ policy: { rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce' }] } });
   const { clock, store, folder } = bench;
-  const settle = (jobId: number, durationSeconds: number) =>
-    bench.ledger.settle([{ jobId, durationSeconds, endedAtMs: clock.nowMs() }]);
+  const settle = (jobId: number, durationSeconds: number, told: Partial<JobEnd> = {}) =>
+    bench.ledger.settle([{ jobId, durationSeconds, endedAtMs: clock.nowMs(), ...told }]);
   await bench.ask([
     aRequest(1),
     aRequest(2, { namespaceId: 102, projectId: 1002, projectPath: 'acme/platform/ops' }),
   ]);
   await settle(1, 600);
-  await settle(2, 60);
+  await settle(2, 60, { retryCount: 1, queuedSeconds: 70 });
   clock.advance(Date.UTC(2026, 11, 10) - clock.nowMs());
   await bench.ask([aRequest(3, { runnerTags: ['large'] })]);
   await settle(3, 300);
@@ -58,6 +59,25 @@ test('a month stands beside the one before, and what is not listed is one row', 
   const text = await run('--month', '2026-12', '--by', 'class');
   expect(text).toContain('large');
   expect(text).toMatch(/total +1 +0 +5 min +3\.00 +1\.10 +1\.90 +173 %/);
+});
+
+test('what retries cost and how long jobs were queued stands below, with what it rests on, and in the CSV', async () => {
+  const run = await house();
+  const text = await run('--month', '2026-11');
+  expect(text).toContain(
+    '1 job was a retry, for 0.10 EUR. Known of 1 of 2 jobs that ran.\n' +
+      'Jobs were queued for 1.2 min on average, nine of ten for 5 min at most. Known of 1 of 2 jobs that ran.\n',
+  );
+  expect(await run('--month', '2026-12')).toContain(
+    'GitLab told of none of 1 job that ran whether it was a retry.',
+  );
+  const rows = await run('--period', '2026-q4', '--by', 'project', '--csv');
+  expect(
+    ['ran', 'retries_known', 'retries', 'queued_known', 'queued_seconds'].map(
+      (name) => summed(rows, name) / 1e6,
+    ),
+  ).toEqual([3, 1, 1, 1, 70]);
+  expect(summed(rows, 'retry_cost')).toBe(100_000);
 });
 
 test('any two days, any period, and files that add up', async () => {

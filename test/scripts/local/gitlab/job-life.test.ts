@@ -27,6 +27,8 @@ test('a job tells of every change of its status, and ends with what it took', as
     startedAtMs: START_MS + 4_000,
     finishedAtMs: START_MS + 94_000,
     durationSeconds: 90,
+    retryCount: 0,
+    queuedSeconds: 4,
     failureReason: 'unknown_failure',
   });
 });

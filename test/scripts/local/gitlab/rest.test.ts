@@ -94,3 +94,32 @@ test('a project with a pipeline is a project like any other, in a group that is 
   });
   expect(await read('/projects')).toMatchObject([{ id: 900 }]);
 });
+
+test('a job that is retried says in its webhook how many runs were before it', async () => {
+  const { local, delivered, clock } = hookBench();
+  local.create(newJob(1));
+  const run = (jobId: number): void => {
+    local.start(jobId, RUNNER);
+    local.end(jobId, { status: 'failed' });
+  };
+  const retry = async (jobId: number): Promise<number> => {
+    const made = await local.fetch(`https://gitlab/api/v4/projects/42/jobs/${jobId}/retry`, {
+      ...{ method: 'POST', headers: { 'private-token': 'glpat-local' } },
+    });
+    return ((await made.json()) as { readonly id: number }).id;
+  };
+  run(1);
+  const second = await retry(1);
+  run(second);
+  run(await retry(second));
+  clock.advance(100_000);
+  await local.hooksIdle();
+  const counts = delivered.map(({ body }) => body as { build_id: number; retries_count: number });
+  expect(new Map(counts.map(({ build_id, retries_count }) => [build_id, retries_count]))).toEqual(
+    new Map([
+      [1, 0],
+      [2, 1],
+      [3, 2],
+    ]),
+  );
+});

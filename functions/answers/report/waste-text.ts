@@ -1,0 +1,60 @@
+/** Retries and time in queue in words, the same on the page and in a terminal. What GitLab told of no job is unknown, and not 0. */
+import { amountText, countText, durationText } from '../../../policies/units/unit-texts.ts';
+import type { SpendFigures, SpendReport } from './model.ts';
+
+/** `12 jobs were retries, for 3.40 EUR. Known of 912 of 1,004 jobs that ran.` */
+export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'currency'>): string {
+  const { retries, retryMicros, retriesKnown } = total;
+  if (retriesKnown === 0) return unknownText('whether it was a retry', total);
+  const told =
+    retries === 0
+      ? 'No job was a retry.'
+      : `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${amountText(retryMicros, 'micros', currency, 'nearest')}.`;
+  return `${told} ${basisText(retriesKnown, total)}`;
+}
+
+/** `Jobs were queued for 42 s on average, nine of ten for 5 min at most. Known of 912 of 1,004 jobs that ran.` */
+export function queueText({ total, queue }: Pick<SpendReport, 'total' | 'queue'>): string {
+  const mean = meanQueuedSeconds(total);
+  if (mean === undefined) return unknownText('how long it was queued', total);
+  const within = withinSeconds(queue, 0.9);
+  const most =
+    within === undefined
+      ? `more than one of ten ${queueStepText(queue.length - 1, queue)}`
+      : `nine of ten for ${spanText(within)} at most`;
+  return `Jobs were queued for ${durationText(mean)} on average, ${most}. ${basisText(total.queuedKnown, total)}`;
+}
+
+/** Whole seconds; undefined: of no job is known how long it was queued. */
+export const meanQueuedSeconds = ({ queuedSeconds, queuedKnown }: SpendFigures): number | undefined =>
+  queuedKnown > 0 ? Math.round(queuedSeconds / queuedKnown) : undefined;
+
+/** `up to 10 s`, `10 s to 1 min`, `over 1 h`. */
+export function queueStepText(index: number, queue: SpendReport['queue']): string {
+  const [from, to] = [queue[index - 1]?.toSeconds, queue[index]?.toSeconds];
+  if (to === undefined) return `over ${spanText(from ?? 0)}`;
+  return from === undefined ? `up to ${spanText(to)}` : `${spanText(from)} to ${spanText(to)}`;
+}
+
+/** The bound of the step in which this share of the jobs is reached; undefined: it is reached in the one without a bound. */
+function withinSeconds(queue: SpendReport['queue'], share: number): number | undefined {
+  const all = queue.reduce((sum, { jobs }) => sum + jobs, 0);
+  let seen = 0;
+  return queue.find(({ jobs }) => {
+    seen += jobs;
+    return seen >= all * share;
+  })?.toSeconds;
+}
+
+const basisText = (known: number, { ran }: SpendFigures): string =>
+  `Known of ${countText(known)} of ${jobsText(ran)} that ran.`;
+
+const unknownText = (what: string, { ran }: SpendFigures): string =>
+  ran === 0 ? 'No job ran.' : `GitLab told of none of ${jobsText(ran)} that ran ${what}.`;
+
+const jobsText = (count: number): string => `${countText(count)} ${count === 1 ? 'job' : 'jobs'}`;
+
+const spanText = (seconds: number): string =>
+  seconds % HOUR_SECONDS === 0 ? `${seconds / HOUR_SECONDS} h` : durationText(seconds);
+
+const HOUR_SECONDS = 3_600;
