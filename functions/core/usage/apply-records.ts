@@ -55,7 +55,7 @@ const PAUSE_MS_MAX = 200;
  * Garbage collection must take the record first: a record that is written once more without its contribution would be
  * counted again. It is some days late at times.
  */
-const AFTER_RECORD_SECONDS = 10 * 86_400;
+const AFTER_RECORD_SECONDS = 8 * 86_400;
 
 export async function applyRecords(records: readonly JobRecord[], deps: ApplyDeps): Promise<ApplyReport> {
   let left = newest(records);

@@ -13,7 +13,7 @@ import {
   wasRejected,
 } from '../ledger/index.ts';
 import { ratioBucket } from './hold-ratio.ts';
-import { queueBucket } from './queue-time.ts';
+import { queueCounts } from './queue-time.ts';
 import {
   ASKED_ON_PREFIX,
   isGroupSubject,
@@ -146,7 +146,7 @@ function tallyOf(record: JobRecord, runner: () => string): UsageTally {
       set('seconds', durationSeconds);
       const micros = costMicros(facts.microsPerMinute, durationSeconds, facts.round);
       set('settledMicros', micros);
-      setQueue(facts, micros, set);
+      for (const [name, count] of queueCounts({ ...queueFactsOf(facts), micros })) set(name, count);
       const bucket = ratioBucket(durationSeconds, facts.estimateSeconds);
       if (bucket !== undefined) set(bucket, 1);
       break;
@@ -165,18 +165,10 @@ function tallyOf(record: JobRecord, runner: () => string): UsageTally {
   return tally;
 }
 
-/** What GitLab does not tell is in no count: those that are known are `firstRuns` with `retries`, and the sum of the buckets. */
-function setQueue(
-  { retryCount, queuedSeconds }: JobFacts,
-  micros: number,
-  set: (name: string, count: number) => void,
-): void {
-  if (retryCount !== undefined) set(retryCount === 0 ? 'firstRuns' : 'retries', 1);
-  if (retryCount !== undefined && retryCount > 0) set('retryMicros', micros);
-  if (queuedSeconds === undefined) return;
-  set(queueBucket(queuedSeconds), 1);
-  set('queuedSeconds', queuedSeconds);
-}
+const queueFactsOf = ({ retryCount, queuedSeconds }: JobFacts) => ({
+  isRetry: retryCount === undefined ? undefined : retryCount > 0,
+  queuedSeconds,
+});
 
 const rejecting = ({ violations }: JobRecord): ReadonlySet<string> =>
   new Set(violations.slice(0, RULES_MAX).map(({ rule }) => rule));

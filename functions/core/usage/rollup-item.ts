@@ -11,6 +11,7 @@ import {
   versioned,
 } from '../store/index.ts';
 import type { Contribution } from './contribution.ts';
+import { isQueueName, queueText, readQueueText } from './queue-time.ts';
 import type { LatestRejections, TopProjects } from './rollup-store.ts';
 import type { UsageTally } from './tally.ts';
 import { isTallyName, type UsageKey } from './usage.ts';
@@ -59,6 +60,8 @@ const number = (value: number) => ({ N: String(value) });
 const keyed = ({ pk, sk }: Key): Item => ({ [PK]: text(pk), [SK]: text(sk), ...versioned });
 
 export function encodeContribution(key: Key, after: Contribution, expiresAtSeconds?: number): Item {
+  const queue = queueText(after.tally);
+  const counts = [...after.tally].filter(([name]) => queue === undefined || !isQueueName(name));
   return {
     ...keyed(key),
     [CONTRIBUTION_REV]: number(after.rev),
@@ -66,20 +69,25 @@ export function encodeContribution(key: Key, after: Contribution, expiresAtSecon
     se: { BOOL: after.settled },
     d: text(after.day),
     su: text(JSON.stringify(after.subjects)),
-    t: text(JSON.stringify([...after.tally])),
+    t: text(JSON.stringify(counts)),
+    ...(queue === undefined ? {} : { q: text(queue) }),
     ...(expiresAtSeconds === undefined ? {} : { [TTL_ATTRIBUTE]: number(expiresAtSeconds) }),
   };
 }
 
-export const decodeContribution = (jobId: number, item: Item): Contribution => ({
-  jobId,
-  rev: Number(item[CONTRIBUTION_REV]?.N),
-  generation: Number(item.g?.N),
-  settled: item.se?.BOOL === true,
-  day: item.d?.S ?? '',
-  subjects: JSON.parse(item.su?.S ?? '[]') as readonly string[],
-  tally: new Map(JSON.parse(item.t?.S ?? '[]') as readonly (readonly [string, number])[]),
-});
+export function decodeContribution(jobId: number, item: Item): Contribution {
+  const counts = new Map(JSON.parse(item.t?.S ?? '[]') as readonly (readonly [string, number])[]);
+  const queue = item.q?.S;
+  return {
+    jobId,
+    rev: Number(item[CONTRIBUTION_REV]?.N),
+    generation: Number(item.g?.N),
+    settled: item.se?.BOOL === true,
+    day: item.d?.S ?? '',
+    subjects: JSON.parse(item.su?.S ?? '[]') as readonly string[],
+    tally: queue === undefined ? counts : new Map([...counts, ...readQueueText(queue, counts)]),
+  };
+}
 
 export const decodeTally = (item: Item | undefined): UsageTally =>
   new Map(

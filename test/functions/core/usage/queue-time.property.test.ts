@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { queueCounts } from '../../../../functions/core/usage/queue-time.ts';
+import {
+  decodeContribution,
+  encodeContribution,
+  rollupKeys,
+} from '../../../../functions/core/usage/rollup-item.ts';
+
+const facts = fc.record({
+  isRetry: fc.constantFrom(undefined, true, false),
+  queuedSeconds: fc.option(fc.oneof(fc.nat(100_000), fc.constantFrom(0, 10, 11, 3_600, 3_601)), {
+    nil: undefined,
+  }),
+  micros: fc.integer({ min: -5, max: 9_000_000_000 }),
+});
+const key = rollupKeys('gitlab.example.com').contribution(7);
+const kept = (tally: ReadonlyMap<string, number>) => ({
+  ...{ jobId: 7, rev: 3, generation: 1, settled: true, day: '2026-11-21', subjects: ['instance'] },
+  tally,
+});
+
+test('what a job added to usage is read as it was written, whatever GitLab told of its queue', () =>
+  fc.assert(
+    fc.property(facts, fc.boolean(), (told, isSettled) => {
+      const micros = isSettled && told.micros !== 0 ? [['settledMicros', told.micros] as const] : [];
+      const tally = new Map<string, number>([['jobs', 1], ...micros, ...queueCounts(told)]);
+      const read = decodeContribution(7, encodeContribution(key, kept(tally)));
+      expect([...read.tally].toSorted()).toEqual([...tally].toSorted());
+    }),
+  ));
+
+test('what is told of the queue takes a few letters', () => {
+  const queue = queueCounts({ isRetry: false, queuedSeconds: 64, micros: 5_000 });
+  const item = encodeContribution(key, kept(new Map([['jobs', 1], ['settledMicros', 5_000], ...queue])));
+  expect([item.q?.S, item.t?.S]).toEqual(['0,64', '[["jobs",1],["settledMicros",5000]]']);
+});
+
+test('a contribution from before the queue was told is read as ever', () => {
+  const { q: _, ...item } = encodeContribution(key, kept(new Map([['jobs', 1]])));
+  expect(decodeContribution(7, item).tally).toEqual(new Map([['jobs', 1]]));
+});
