@@ -37,6 +37,8 @@ export class ChaosLoad {
   runningMost = 0;
   /** Ends of jobs that GitLab has told of. */
   told = 0;
+  /** How much later than planned a question was asked, at most: the machine had other things to do. */
+  lateMs = 0;
 
   constructor(router: LocalRouter, inbox: InboxStore, random: () => number) {
     this.#router = router;
@@ -51,6 +53,7 @@ export class ChaosLoad {
       this.#ask();
       // By the clock: what a pause took too long is made good.
       const dueMs = startedMs + (this.#lastJobId * 1_000) / perSecond;
+      this.lateMs = Math.max(this.lateMs, performance.now() - dueMs);
       await pause(Math.max(0, dueMs - performance.now()));
     }
     await Promise.all(this.#open);
