@@ -20,7 +20,7 @@ import {
   type Operations,
   versioned,
 } from '../../../functions/core/store/index.ts';
-import { announceCrossings, limitOf } from '../../../functions/core/thresholds/index.ts';
+import { announceCrossings, dynamoAlertMarks, limitOf } from '../../../functions/core/thresholds/index.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
 import { dailyUseOf } from '../../../functions/rollup/daily-use.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
@@ -213,6 +213,7 @@ async function warnOwners({ deps, usage, counters }: House): Promise<void> {
     {
       ledger: createLedger({ store, clock: deps.clock }),
       limitOf: async (key) => limitOf(key, limits.value, undefined, deps.clock.nowMs()),
+      alerts: dynamoAlertMarks(deps),
       notify: {
         send: async () => {
           messages += 1;
