@@ -1,11 +1,5 @@
 import { isRecord } from '../../policies/document/reading.ts';
-import {
-  type DecideDeps,
-  decide,
-  LimitRooms,
-  recordUnmetered,
-  type WaitLookup,
-} from '../core/admission/index.ts';
+import { type DecideDeps, decide, LimitRooms, recordUnmetered, waitsOf } from '../core/admission/index.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -25,7 +19,6 @@ import {
   type WaitingTerms,
 } from '../core/contract/index.ts';
 import { logWith } from '../core/environment/index.ts';
-import type { WaitAsk } from '../core/ledger/index.ts';
 
 /** What is left of an HTTP request that the routes look at. */
 export interface RouteCall {
@@ -129,17 +122,6 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
       deps.metrics?.flush();
     }
   };
-}
-
-const NEVER_WAITED: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
-
-/** By job; those that are not named wait for the first time, behind everybody. */
-function waitsOf({ lines = [], jobs = [] }: WaitingTerms): WaitLookup {
-  const others = lines.length === 0 ? NEVER_WAITED : { ...NEVER_WAITED, behind: new Set(lines) };
-  const byJob = new Map<number, WaitAsk>();
-  for (const { jobId, waitedMs, turn = [], last = false } of jobs)
-    byJob.set(jobId, { waitedMs, last, behind: new Set(lines.filter((name) => !turn.includes(name))) });
-  return (jobId) => byJob.get(jobId) ?? others;
 }
 
 /** Filled in once it is read, so that a failure can name it. */

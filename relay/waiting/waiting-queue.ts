@@ -27,7 +27,7 @@ const LAST_MS = 1_000;
 /** A relay that stops has 6 s for its decisions. */
 const LEAVING_MS = 3_000;
 
-interface WaitingDeps {
+export interface WaitingDeps {
   readonly commit: Pick<GroupCommit, 'decide'>;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;

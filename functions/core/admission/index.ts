@@ -5,3 +5,4 @@ export type { DecideDeps, HandOutDirectory, Rules, WaitLookup } from './decide-d
 export { judgeRequests, toHoldAsk } from './judge.ts';
 export { LimitRooms } from './limit-rooms.ts';
 export { recordUnmetered } from './record-unmetered.ts';
+export { waitsOf } from './waits-of.ts';

@@ -2,6 +2,7 @@ import { readDays, today } from '../../../functions/answers/reading/usage-days.t
 import { keptMonth } from '../../../functions/answers/statement/kept-month.ts';
 import { usageView } from '../../../functions/answers/usage/usage-view.ts';
 import { checkBooks, dynamoCounterMemory, dynamoSumLog } from '../../../functions/core/books/index.ts';
+import { silentLog } from '../../../functions/core/environment/index.ts';
 import {
   createLedger,
   DynamoStore,
@@ -19,12 +20,17 @@ import {
   type Operations,
   versioned,
 } from '../../../functions/core/store/index.ts';
+import { announceCrossings, dynamoAlertMarks, limitOf } from '../../../functions/core/thresholds/index.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
+import { dailyUseOf } from '../../../functions/rollup/daily-use.ts';
+import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { problemText } from '../../../policies/document/parsed.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { handClock } from '../../local/clock/hand-clock.ts';
 import { benchRules } from './bench-rules.ts';
 import type { Figure } from './figure.ts';
+import { recountFigures } from './recount-bench.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const NOW_MS = Math.floor(Date.UTC(2026, 10, 21, 12) / EPOCH_MS) * EPOCH_MS + 480_000;
@@ -37,6 +43,8 @@ const LIMITS = 100;
 const CHECKED_JOBS = 500;
 const RECORD_BYTES = 1024;
 const UNIT_BYTES = 4096;
+
+const { policy } = benchRules(1);
 
 /** Counts read units. A scan would meet every record there is, so it costs what they do, whether they are there or not. */
 class CountedTable implements ItemTable {
@@ -174,13 +182,49 @@ const READERS: Readonly<Record<string, (house: House) => Promise<unknown>>> = {
     const days = (await readDays([SUBJECT], span, usage)).get(SUBJECT) ?? [];
     return usageView(SUBJECT, days, span, {
       directory: directoryOf([]),
-      policy: benchRules(1).policy,
+      policy,
       store: usage,
     });
   },
   [`the check of the second sums, ${CHECKED_JOBS} jobs in its quarter of an hour`]: ({ deps }) =>
     checkBooks({ ...deps, log: dynamoSumLog(deps), memory: dynamoCounterMemory(deps) }),
+  [`the warnings of ${LIMITS} limits that reach 90 %`]: warnOwners,
 };
+
+/** Each with a forecast, and once: whether they were told is asked of the table. */
+async function warnOwners({ deps, usage, counters }: House): Promise<void> {
+  const store = new DynamoStore(deps);
+  const steps = await store.readCounters(counters, { timeoutMs: 1_000 });
+  const limits = parseLimits(
+    {
+      limits: steps.flatMap((after, at) => {
+        const money = Math.floor((after?.committed ?? 0) / 910_000);
+        return { on: { group: 101 + at }, money, per: 'month', thresholds: [90], zone: 'UTC' };
+      }),
+    },
+    'bench',
+    policy,
+    directoryOf([]),
+  );
+  if (!limits.ok) throw new Error(limits.problems.map(problemText).join(', '));
+  let messages = 0;
+  const { told } = await announceCrossings(
+    steps.flatMap((after) => (after === undefined ? [] : [{ after }])),
+    {
+      ledger: createLedger({ store, clock: deps.clock }),
+      limitOf: async (key) => limitOf(key, limits.value, undefined, deps.clock.nowMs()),
+      alerts: dynamoAlertMarks(deps),
+      notify: {
+        send: async () => {
+          messages += 1;
+        },
+      },
+      ...{ clock: deps.clock, currency: 'EUR', log: silentLog },
+      usageOf: dailyUseOf({ store: usage, zone: 'UTC', clock: deps.clock }),
+    },
+  );
+  if (told < LIMITS || messages === 0) throw new Error(`${told} of ${LIMITS} owners were told`);
+}
 
 /** What a reader reads must not grow with the jobs that a month has. */
 export async function booksFigures(): Promise<readonly Figure[]> {
@@ -200,5 +244,5 @@ export async function booksFigures(): Promise<readonly Figure[]> {
       note: `${units.join(', ')} units at 1, 10 and 100 million`,
     });
   }
-  return figures;
+  return [...figures, ...(await recountFigures())];
 }

@@ -9,6 +9,8 @@ interface ChaosPromise {
 }
 
 const SAMPLES_MAX = 5;
+/** Half of what the router waits for an answer. */
+const LATE_MS_MAX = 5_000;
 
 /** Each must be 0. */
 export function promisesOf(result: ChaosResult): readonly ChaosPromise[] {
@@ -45,6 +47,11 @@ export function chaosText(result: ChaosResult): string {
       .join(', ');
   const lines = [
     `Faults      ${list(result.faults)}`,
+    ...(result.lateMs > LATE_MS_MAX
+      ? [
+          `Machine     too busy: questions were asked up to ${Math.round(result.lateMs / 1_000)} s late, and so may answers be that count as none`,
+        ]
+      : []),
     `Questions   ${result.asked}: ${list(answered)}; ${result.cut} of them cut off with their relay or connection`,
     `Answers     by the ledger ${decisions.ledger}; by the fallback ${decisions.admitted} admitted, ${decisions.rejected} rejected; ` +
       `${decisions.withheld} not rejected before the schema was proven`,

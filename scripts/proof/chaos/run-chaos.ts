@@ -49,6 +49,8 @@ export interface ChaosResult {
   readonly unaccounted: number;
   readonly drift: number;
   readonly counters: number;
+  /** How late this process was for its own questions, at most. */
+  readonly lateMs: number;
   /** Settled only when GitLab was asked. */
   readonly swept: number;
   readonly liveLeft: number;
@@ -121,6 +123,7 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
       unaccounted,
       drift: drift.length,
       counters,
+      lateMs: Math.round(load.lateMs),
       swept,
       liveLeft: liveIn(records).length,
     };

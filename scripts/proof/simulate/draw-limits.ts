@@ -9,9 +9,11 @@ import {
   BUDGET_SHARE,
   FISCAL_START,
   LARGE_SLOTS,
+  NARROW,
   RUNNER_CLASSES,
   SLOTS,
   STARTS,
+  WAITS,
   WATCHED_DAY,
   WORKING_DAYS,
   WORKING_HOURS_A_DAY,
@@ -24,11 +26,34 @@ export function firstLimits({ shape, places, jobs }: Workload): readonly Written
   const demand = demandOf({ places, jobs });
   // Its own numbers, so that a change of the jobs does not move every budget.
   const random = seededRandom(shape.seed + 1);
-  return [
+  const patience = seededRandom(shape.seed + 10);
+  const limits = [
     ...places.groups.flatMap((group) => groupLimits(group, demand(`group/${group.id}`), random)),
     ...places.projects.flatMap(({ id }) => projectLimits(id, demand(`project/${id}`), random)),
     slots('runner-class/large', demand('runner-class/large'), LARGE_SLOTS),
   ];
+  return [
+    ...limits.map((limit) => withPatience(limit, patience)),
+    ...places.projects.flatMap(({ id }) => narrowSlots(`project/${id}`, demand, patience)),
+  ];
+}
+
+/** A pipeline finds no room for all its jobs at once, and the others wait. */
+function narrowSlots(
+  subject: string,
+  demand: (subject: string) => Demand,
+  random: () => number,
+): readonly WrittenLimit[] {
+  if (random() >= NARROW.share) return [];
+  const waitSeconds = NARROW.seconds[Math.floor(random() * NARROW.seconds.length)] ?? 0;
+  return [{ ...slots(subject, demand(subject), NARROW), waitSeconds }];
+}
+
+/** Of some limits whose room comes back within seconds. */
+function withPatience(limit: WrittenLimit, random: () => number): WrittenLimit {
+  if (limit.unit !== 'jobs' && limit.unit !== 'starts') return limit;
+  const waitSeconds = WAITS.seconds[Math.floor(random() * WAITS.seconds.length)];
+  return random() < WAITS.share && waitSeconds !== undefined ? { ...limit, waitSeconds } : limit;
 }
 
 interface Demand {

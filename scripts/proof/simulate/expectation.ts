@@ -4,6 +4,7 @@ import { ExpectedBooks } from './expected/books.ts';
 import { type EstimateBasis, RunEstimates } from './expected/run-estimates.ts';
 import { ExpectedAnswers } from './expected-answers.ts';
 import { ExpectedRecords } from './expected-records.ts';
+import { ExpectedWaits } from './expected-waits.ts';
 import { Findings } from './findings.ts';
 import type { EditionInForce } from './in-force.ts';
 import type { SimulatedRun } from './simulated-gitlab.ts';
@@ -13,6 +14,7 @@ interface Expectation {
   readonly books: ExpectedBooks;
   readonly answers: ExpectedAnswers;
   readonly records: ExpectedRecords;
+  readonly waits: ExpectedWaits;
   readonly findings: Findings;
 }
 
@@ -28,6 +30,8 @@ export function expectationOf({ estimate, inForce, clock, runOf }: ExpectationDe
   const books = new ExpectedBooks();
   const estimates = new RunEstimates(estimate, ESTIMATE_DEFAULT_SECONDS);
   const answers = new ExpectedAnswers({ books, estimates, inForce, findings });
+  const askOf: ExpectedAnswers['askOf'] = (job, atMs) => answers.askOf(job, atMs);
+  const waits = new ExpectedWaits({ books, inForce, findings, clock, askOf });
   const records = new ExpectedRecords({ books, answers, estimates, runOf, findings, clock });
-  return { books, answers, records, findings };
+  return { books, answers, records, waits, findings };
 }

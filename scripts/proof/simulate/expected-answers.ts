@@ -5,7 +5,8 @@ import type { PlannedJob } from './draw-jobs.ts';
 import type { AskedJob, ExpectedAsk } from './expected/asked-claims.ts';
 import { type ExpectedBooks, type ExpectedJob, stands } from './expected/books.ts';
 import type { RunEstimates } from './expected/run-estimates.ts';
-import { expectedVerdictOn, neverFits } from './expected/verdict.ts';
+import { expectedVerdictOn, expectedWaitMs, neverFits } from './expected/verdict.ts';
+import type { ExpectedTurn } from './expected-waits.ts';
 import type { Findings } from './findings.ts';
 import type { EditionInForce } from './in-force.ts';
 import { askedJobOf } from './question.ts';
@@ -16,6 +17,8 @@ interface ExpectedAnswer {
   readonly decision: ExpectedJob;
   /** It was decided before. */
   readonly isRepeated: boolean;
+  /** It is not decided yet, and waits for so long at the most. 0: it is. */
+  readonly waitMs: number;
 }
 
 interface ExpectedAnswersDeps {
@@ -35,24 +38,34 @@ export class ExpectedAnswers {
   }
 
   /** One batch, in the order of its questions: who is admitted takes the room of those behind. */
-  before(jobs: readonly PlannedJob[], atMs: number): readonly ExpectedAnswer[] {
+  before(
+    jobs: readonly PlannedJob[],
+    atMs: number,
+    turnOf: (jobId: number) => ExpectedTurn,
+  ): readonly ExpectedAnswer[] {
     const { books } = this.#deps;
     const taken = new Map<string, { committed: number; fitted: number }>();
     return jobs.map((job) => {
       const known = books.jobs.get(job.jobId);
-      if (known !== undefined && stands(known, atMs)) return { job, decision: known, isRepeated: true };
+      if (known !== undefined && stands(known, atMs))
+        return { job, decision: known, isRepeated: true, waitMs: 0 };
+      const { waitedMs, isLast, spokenFor } = turnOf(job.jobId);
       const ask = this.askOf(job, atMs);
-      const { refusedBy, fitted } = expectedVerdictOn(ask.claims, (counter) => {
+      const shows = (counter: string) => {
         const { committed, fitted: before } = books.shows(counter);
         const more = taken.get(counter);
         return more === undefined
           ? { committed, fitted: before }
           : { committed: committed + more.committed, fitted: before + more.fitted };
-      });
+      };
+      const { refusedBy, fitted } = expectedVerdictOn(ask.claims, shows, spokenFor);
       const decision = this.#decision(job, ask, { refusedBy, fitted }, (known?.generation ?? 0) + 1);
       if (decision.state === 'HELD') take(decision, taken);
-      this.decisions.set(job.jobId, decision);
-      return { job, decision, isRepeated: false };
+      const waitMs = isLast ? 0 : expectedWaitMs(ask.claims, refusedBy, waitedMs);
+      // Nothing is written of a job that waits.
+      if (waitMs > 0) this.decisions.delete(job.jobId);
+      else this.decisions.set(job.jobId, decision);
+      return { job, decision, isRepeated: false, waitMs };
     });
   }
 
@@ -115,15 +128,24 @@ function take(
 }
 
 function otherwise(
-  { job, decision, isRepeated }: ExpectedAnswer,
+  { job, decision, isRepeated, waitMs }: ExpectedAnswer,
   outcome: HoldOutcome | undefined,
   mayBeUndecided: boolean,
 ): string | undefined {
   const { state, generation, refusedBy } = decision;
-  const expected = `${isRepeated ? 'again ' : ''}${state} as generation ${generation}`;
+  const expected =
+    waitMs > 0
+      ? `that it waits ${waitMs} ms at most for ${refusedBy}`
+      : `${isRepeated ? 'again ' : ''}${state} as generation ${generation}`;
   if (outcome === undefined || outcome.outcome === 'undecided')
     return mayBeUndecided ? undefined : `job ${job.jobId} is undecided, expected ${expected}`;
-  if (outcome.outcome === 'waiting') return `job ${job.jobId} waits, expected ${expected}`;
+  if (outcome.outcome === 'waiting') {
+    const isSo = outcome.leftMs === waitMs && String(outcome.counters) === String(refusedBy);
+    return isSo
+      ? undefined
+      : `job ${job.jobId} waits ${outcome.leftMs} ms for ${outcome.counters}, expected ${expected}`;
+  }
+  if (waitMs > 0) return `job ${job.jobId} is ${outcome.outcome}, expected ${expected}`;
   const isRejected = outcome.outcome === 'rejected';
   if (isRejected !== (state === 'REJECTED') || outcome.generation !== generation)
     return `job ${job.jobId} is ${outcome.outcome} as generation ${outcome.generation}, expected ${expected} (${refusedBy})`;

@@ -6,6 +6,7 @@ export const COMPARED = {
   claims: 'claims of a decision: counter, amount, whether it asks',
   ends: 'ends of jobs: state, and the charge on each counter',
   counters: 'counters after each commit',
+  waits: 'jobs that wait: for what, how long, in which order',
   usage: 'usage of a subject and day, by the rollup',
 } as const;
 
@@ -27,6 +28,7 @@ export class Findings {
     claims: { compared: 0, otherwise: 0 },
     ends: { compared: 0, otherwise: 0 },
     counters: { compared: 0, otherwise: 0 },
+    waits: { compared: 0, otherwise: 0 },
     usage: { compared: 0, otherwise: 0 },
   };
   readonly #examples: string[] = [];

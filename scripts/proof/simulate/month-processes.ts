@@ -7,6 +7,7 @@ import { seededRandom } from '../../local/seeded-random.ts';
 import { type Admissions, type AdmissionsWatch, twoRelays } from './admissions.ts';
 import { ledgerEnds, type SimulatedEnds } from './ends.ts';
 import type { ExpectedAnswers } from './expected-answers.ts';
+import type { ExpectedWaits } from './expected-waits.ts';
 import type { EditionInForce } from './in-force.ts';
 import type { Parts } from './parts.ts';
 import type { SimulatedGitLab } from './simulated-gitlab.ts';
@@ -20,6 +21,7 @@ interface MonthProcessesDeps {
   readonly inForce: EditionInForce;
   readonly gitlab: SimulatedGitLab;
   readonly answers: ExpectedAnswers;
+  readonly waits: ExpectedWaits;
   readonly letGoOn: AdmissionsWatch['letGoOn'];
 }
 
@@ -31,7 +33,7 @@ interface MonthProcesses {
 }
 
 export function monthProcesses(deps: MonthProcessesDeps): MonthProcesses {
-  const { seed, parts, store, clock, inForce, gitlab, answers, letGoOn } = deps;
+  const { seed, parts, store, clock, inForce, gitlab, answers, waits, letGoOn } = deps;
   const table = parts.table(store);
   let tokens = 0;
   const newToken = (): string => {
@@ -53,12 +55,25 @@ export function monthProcesses(deps: MonthProcessesDeps): MonthProcesses {
     clock,
     inForce,
     random: newRandom(),
+    waiting: parts.waiting,
     watch: {
-      asking: (jobs) => {
-        const expected = answers.before(jobs, clock.nowMs());
+      asking: (relay, jobs, terms) => {
+        const turnOf = (jobId: number) => waits.turnOf(relay, jobId, terms);
+        const expected = answers.before(jobs, clock.nowMs(), turnOf);
         const faults = store.faults;
-        return (outcomes) => answers.after(expected, outcomes, store.faults > faults);
+        const askedAtMs = clock.nowMs();
+        return (outcomes) => {
+          answers.after(expected, outcomes, store.faults > faults);
+          expected.forEach(({ job, decision, isRepeated, waitMs }, index) => {
+            const outcome = outcomes[index]?.outcome;
+            if (outcome === 'waiting')
+              waits.waits(relay, job, { askedAtMs, counters: decision.refusedBy, leftMs: waitMs });
+            if (outcome === 'admitted' && !isRepeated) waits.admitted(relay, job, decision.ask);
+          });
+        };
       },
+      answered: (relay, answer) => waits.answered(relay, answer),
+      gone: (relay, jobId) => waits.gone(relay, jobId),
       letGoOn,
     },
   });

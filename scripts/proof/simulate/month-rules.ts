@@ -55,13 +55,14 @@ const policyDocument = ({ prices, exemptions }: Edition) => ({
 });
 
 const limitsDocument = ({ limits, grants }: Edition) => ({
-  limits: limits.map(({ subject, unit, per, zone, fiscalStart, mode, amount }) => ({
+  limits: limits.map(({ subject, unit, per, zone, fiscalStart, mode, amount, waitSeconds }) => ({
     on: onOf(subject),
     [KEY[unit]]: written(amount, unit),
     ...(per !== undefined && { per }),
     ...(per !== undefined && per !== 'hour' && { zone }),
     ...(fiscalStart !== undefined && { fiscal_start: fiscalStart }),
     mode,
+    ...(waitSeconds !== undefined && { wait: `${waitSeconds}s` }),
   })),
   grants: grants.map(({ subject, limit, amount, fromMs, untilMs }) => ({
     on: onOf(subject),

@@ -13,14 +13,16 @@ import type { Workload } from './draw-workload.ts';
 import type { SweepTotals } from './ends.ts';
 import { type EstimateName, learnerOf } from './estimators.ts';
 import { expectationOf } from './expectation.ts';
+import type { ExpectedWaits } from './expected-waits.ts';
 import type { Comparisons } from './findings.ts';
 import { EditionInForce } from './in-force.ts';
 import { monthProcesses } from './month-processes.ts';
 import { MonthStream } from './month-stream.ts';
 import { type Parts, PRODUCT } from './parts.ts';
 import { PerfectKnowledge } from './perfect-knowledge.ts';
-import { questionBatchesOf, type SimulatedQuestion, SimulatedQuestions } from './questions.ts';
+import { questionsByRoot, type SimulatedQuestion, SimulatedQuestions } from './questions.ts';
 import { SimulatedGitLab, type SimulatedRun } from './simulated-gitlab.ts';
+import type { RelayAnswer } from './simulated-relay.ts';
 import { type SlotTimes, SlotWatch } from './slot-times.ts';
 import { SIMULATED_INSTANCE, type TableKind, WatchedStore } from './watched-store.ts';
 import { MONTH_DAYS, MONTH_START_MS } from './workload.ts';
@@ -39,6 +41,7 @@ export interface MonthResult {
   readonly ends: Readonly<Record<string, number>>;
   readonly sweeps: Readonly<SweepTotals>;
   readonly slots: SlotTimes;
+  readonly waits: Readonly<ExpectedWaits['counts']>;
   readonly gitlabCalls: number;
   readonly transactions: number;
   /** Edits of limits and moves of groups while it went on. */
@@ -118,6 +121,7 @@ export async function simulateMonth({
     inForce,
     gitlab,
     answers: expectation.answers,
+    waits: expectation.waits,
     letGoOn: (job, atMs) => expectation.records.letGoOn(job, atMs),
   });
   const perfect = new PerfectKnowledge(inForce);
@@ -131,24 +135,32 @@ export async function simulateMonth({
   }
 
   async function ask(arriving: readonly SimulatedQuestion[]): Promise<void> {
-    const heard = new Set(arriving.filter(({ isHeard }) => isHeard).map(({ job }) => job));
-    result.askedAgain += arriving.length - heard.size;
-    for (const batch of questionBatchesOf(arriving, inForce.now.tree)) {
-      for (const { job, outcome } of await relays.ask(batch)) {
-        if (!heard.has(job)) continue;
-        if (outcome.outcome !== 'rejected') {
-          result.admitted += 1;
-          start(job);
-          continue;
-        }
-        result.rejected += 1;
-        course.rejected(job);
-        if (!perfect.wouldFit(job, clock.nowMs())) continue;
-        const money = outcome.violations.some(({ reason }) => reason.code !== 'CONCURRENCY_FULL');
-        result[money ? 'budget' : 'slots'] += 1;
+    result.askedAgain += arriving.filter(({ isHeard }) => !isHeard).length;
+    for (const questions of questionsByRoot(arriving, inForce.now.tree)) hear(await relays.ask(questions));
+  }
+
+  function hear(answers: readonly RelayAnswer[]): void {
+    for (const { question, outcome } of answers) {
+      const { job, isHeard } = question;
+      if (!isHeard) continue;
+      if (outcome.outcome !== 'rejected') {
+        result.admitted += 1;
+        start(job);
+        continue;
       }
+      result.rejected += 1;
+      course.rejected(job);
+      if (!perfect.wouldFit(job, clock.nowMs())) continue;
+      const money = outcome.violations.some(({ reason }) => reason.code !== 'CONCURRENCY_FULL');
+      result[money ? 'budget' : 'slots'] += 1;
     }
   }
+
+  /** Events gather for some seconds before the stream's reader takes them. */
+  const hooksMs = (endMs: number): number =>
+    gitlab.nextHookMs < endMs
+      ? Math.min(endMs - 1, gitlab.nextHookMs + STREAM_WINDOW_MS)
+      : Number.POSITIVE_INFINITY;
 
   // The longest timeout, the grace and the last repetition are over a day after the last question.
   const untilMs = MONTH_START_MS + days * DAY_MS;
@@ -157,17 +169,21 @@ export async function simulateMonth({
     const endMs = minuteMs + MINUTE_MS;
     for (;;) {
       const askMs = questions.nextMs;
-      if (Math.min(askMs, gitlab.nextHookMs) >= endMs) break;
-      if (askMs <= gitlab.nextHookMs) {
+      const endsMs = hooksMs(endMs);
+      const nextMs = Math.min(askMs, endsMs, relays.nextMs);
+      if (nextMs >= endMs) break;
+      if (askMs === nextMs) {
         const arriving = questions.takeBefore(Math.min(askMs + BATCH_MS, endMs));
         clock.advanceTo(arriving.at(-1)?.atMs ?? askMs);
         for (const { job } of arriving) if (job.fate === 'bypass') start(job);
         await ask(arriving.filter(({ job }) => job.fate !== 'bypass'));
       } else {
-        // The stream's reader takes what has gathered for some seconds.
-        clock.advanceTo(Math.min(endMs - 1, gitlab.nextHookMs + STREAM_WINDOW_MS));
-        for (const again of await ends.tell(gitlab.takeHooks())) gitlab.sendAgain(endMs, again);
+        clock.advanceTo(nextMs);
+        if (endsMs === nextMs)
+          for (const again of await ends.tell(gitlab.takeHooks())) gitlab.sendAgain(endMs, again);
+        else hear(await relays.work());
       }
+      expectation.waits.look();
     }
     clock.advanceTo(endMs);
     await relays.postUnmetered();
@@ -191,6 +207,7 @@ export async function simulateMonth({
     ends: ends.counts,
     sweeps: ends.sweeps,
     slots: slots.times,
+    waits: expectation.waits.counts,
     gitlabCalls: gitlab.calls,
     transactions: store.commits,
     edits: editions.length - 1,

@@ -41,23 +41,17 @@ export class SimulatedQuestions {
   }
 }
 
-const BATCH_JOBS_MAX = 96;
-
-/** One batch per root group, at most 96 jobs each. */
-export function questionBatchesOf(
+/** By root group: a relay sends those of one together. */
+export function questionsByRoot(
   questions: readonly SimulatedQuestion[],
   tree: Tree,
-): readonly PlannedJob[][] {
-  const byRoot = new Map<number, PlannedJob[]>();
-  for (const { job } of questions) {
-    const root = tree.placeOf(job).groupIds[0] ?? 0;
+): readonly SimulatedQuestion[][] {
+  const byRoot = new Map<number, SimulatedQuestion[]>();
+  for (const question of questions) {
+    const root = tree.placeOf(question.job).groupIds[0] ?? 0;
     const batch = byRoot.get(root);
-    if (batch === undefined) byRoot.set(root, [job]);
-    else batch.push(job);
+    if (batch === undefined) byRoot.set(root, [question]);
+    else batch.push(question);
   }
-  return [...byRoot.values()].flatMap((batch) =>
-    Array.from({ length: Math.ceil(batch.length / BATCH_JOBS_MAX) }, (_, index) =>
-      batch.slice(index * BATCH_JOBS_MAX, (index + 1) * BATCH_JOBS_MAX),
-    ),
-  );
+  return [...byRoot.values()];
 }

@@ -137,6 +137,11 @@ export const STARTS = { share: 0.3, times: 3, floor: 4 } as const;
 /** Jobs at once of the most expensive runner class, in the whole GitLab, likewise. */
 export const LARGE_SLOTS = { times: 2.5, floor: 6 } as const;
 
+/** Shares of limits on jobs at once and on starts for which jobs wait, and for how long; and what the router bears. */
+export const WAITS = { share: 0.6, seconds: [5, 20, 45], answerWithinMs: 20_000 } as const;
+/** Jobs at once of some projects, likewise: less than a pipeline of theirs begins with. All of them are waited for. */
+export const NARROW = { share: 0.3, times: 2, floor: 2, seconds: [20, 45] } as const;
+
 /** Jobs at once, as a multiple of the average number in flight during working hours, but never below the floor. */
 export const SLOTS = { leaf: { times: 5, floor: 8 }, middle: { times: 4, floor: 20 } } as const;
 /** Monday to Friday of November 2026. */

@@ -29,6 +29,8 @@ export interface ExpectedClaim {
   /** What the counter may show afterwards; absent: it does not ask, because the job is exempt. */
   readonly bound?: number;
   readonly mode: 'enforce' | 'shadow';
+  /** How long a job that it refuses may be kept waiting. Absent: not at all. */
+  readonly waitMs?: number;
 }
 
 export interface ExpectedAsk {
@@ -88,7 +90,7 @@ export class AskedClaims {
     const claims: ExpectedClaim[] = [];
     for (const subject of subjects) {
       for (const asking of this.#asking.get(subject) ?? []) {
-        const { unit, mode, amount: written } = asking.limit;
+        const { unit, mode, amount: written, waitSeconds } = asking.limit;
         if (written === 'unlimited') continue;
         const isAsked = !exempt || unit === 'starts' || unit === 'jobs';
         claims.push({
@@ -97,6 +99,7 @@ export class AskedClaims {
           mode,
           amount: amounts[unit],
           ...(isAsked && { bound: written + grantedAt(asking.grants, atMs) }),
+          ...(waitSeconds !== undefined && { waitMs: waitSeconds * 1_000 }),
         });
       }
     }

@@ -21,6 +21,8 @@ export interface WrittenLimit {
   readonly mode: 'enforce' | 'shadow';
   /** Whole units; seconds come in whole minutes. */
   readonly amount: number | 'unlimited';
+  /** Whole seconds that a job may be kept waiting for room. Absent: it is rejected at once. */
+  readonly waitSeconds?: number;
 }
 
 export interface WrittenGrant {

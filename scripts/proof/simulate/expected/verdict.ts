@@ -29,21 +29,41 @@ interface ExpectedVerdict {
   readonly fitted: readonly boolean[];
 }
 
+/** @param spokenFor - counters that other jobs wait for: of limits that wait it is given nothing there. */
 export function expectedVerdictOn(
   claims: readonly ExpectedClaim[],
   shows: (counter: string) => Pick<CounterSums, 'committed' | 'fitted'>,
+  spokenFor: ReadonlySet<string> = NOTHING,
 ): ExpectedVerdict {
   const refusedBy: string[] = [];
-  const fitted = claims.map(({ counter, bound, mode, amount }) => {
+  const fitted = claims.map(({ counter, bound, mode, amount, waitMs }) => {
     if (bound === undefined) return true;
     const before = shows(counter);
     if (mode === 'enforce') {
-      if (bound === 0 || before.committed + amount > bound) refusedBy.push(counter);
+      const isOthers = waitMs !== undefined && spokenFor.has(counter);
+      if (bound === 0 || before.committed + amount > bound || isOthers) refusedBy.push(counter);
       return true;
     }
     return bound > 0 && before.fitted + amount <= bound;
   });
   return { refusedBy, fitted };
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/**
+ * For how much longer a job that is refused may be kept waiting: as long as the least patient of what refuses it says. Not at all
+ * where one of them says nothing, or could never have room for it.
+ */
+export function expectedWaitMs(
+  claims: readonly ExpectedClaim[],
+  refusedBy: readonly string[],
+  waitedMs: number,
+): number {
+  const refusing = claims.filter(({ counter }) => refusedBy.includes(counter));
+  if (refusing.length === 0) return 0;
+  const waits = refusing.map((claim) => (neverFits(claim) ? 0 : (claim.waitMs ?? 0)));
+  return Math.max(0, Math.min(...waits) - waitedMs);
 }
 
 /** Larger than its limit alone: whatever the counter shows. */

@@ -28,6 +28,7 @@ const GOOD: ChaosResult = {
   unaccounted: 0,
   drift: 0,
   counters: 3,
+  lateMs: 20,
   swept: 0,
   liveLeft: 0,
 };
@@ -39,6 +40,11 @@ test('a good run breaks no promise, and prints the error of the room', () => {
   expect(chaosText(GOOD)).toContain('2 of 40 (5.0 %)');
   expect(chaosText(GOOD)).toMatch(/instance +1 of 40 \(2\.5 %\)/);
   expect(chaosText(GOOD)).toContain('41 jobs really ran, of 40');
+});
+
+test('a machine that was too busy for its own questions is told, beside what it makes of the answers', () => {
+  expect(chaosText(GOOD)).not.toContain('too busy');
+  expect(chaosText({ ...GOOD, lateMs: 41_200 })).toContain('too busy: questions were asked up to 41 s late');
 });
 
 test.each<Partial<ChaosResult>>([

@@ -1,6 +1,6 @@
 /** Ways of breaking one of the product's parts. */
 import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
-import type { HoldAsk, JobRecord, JobState } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldAsk, JobRecord, JobState, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import type { LimitClaim } from '../../../../policies/claim.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import { ruleIndexOf } from '../../../../policies/rule-index.ts';
@@ -22,6 +22,10 @@ export const asking = (change: (ask: HoldAsk) => HoldAsk): Partial<Parts> => ({
     hold: (asks, deadlineMs, options) => ledger.hold(asks.map(change), deadlineMs, options),
   }),
 });
+
+/** Of a job that may wait the function takes something else than the relay says. */
+export const waiting = (change: (wait: WaitAsk) => Partial<WaitAsk>): Partial<Parts> =>
+  asking((ask) => (ask.wait === undefined ? ask : { ...ask, wait: { ...ask.wait, ...change(ask.wait) } }));
 
 export const claims = (ask: HoldAsk, change: (claim: LimitClaim) => readonly LimitClaim[]): HoldAsk => ({
   ...ask,

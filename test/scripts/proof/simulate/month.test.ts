@@ -31,7 +31,7 @@ test.each(ESTIMATES)('a month with holds by %s ends with the books at the truth'
 });
 
 test('a small month has every trouble of the large one, so that its invariants say something', async () => {
-  const { ends, sweeps, slots, relays, rejected, askedAgain, edits, comparisons, audit } =
+  const { ends, sweeps, slots, waits, relays, rejected, askedAgain, edits, comparisons, audit } =
     await monthBy('history');
   expect(rejected).toBeGreaterThan(0);
   expect(sweeps.healed).toBeGreaterThan(JOBS * 0.03);
@@ -39,6 +39,9 @@ test('a small month has every trouble of the large one, so that its invariants s
   expect(sweeps.due).toBeGreaterThan(0);
   expect(sweeps.unadmitted).toBeGreaterThan(0);
   expect(slots.maxMs).toBeGreaterThan(60_000);
+  expect(waits.admitted).toBeGreaterThan(0);
+  expect(waits.rejected).toBeGreaterThan(0);
+  expect(waits.longestMs).toBeGreaterThan(15_000);
   expect(ends.bypass).toBeGreaterThan(0);
   expect(ends.unchanged).toBeGreaterThan(0);
   expect(relays.askedTwice).toBeGreaterThan(0);

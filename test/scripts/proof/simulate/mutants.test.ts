@@ -4,15 +4,17 @@ import { simulateMonth } from '../../../../scripts/proof/simulate/month.ts';
 import { MUTANTS } from './mutants.ts';
 
 /** Few groups with many jobs each: limits are met, and jobs are in flight whatever happens. */
-const [crowded, alsoCrowded] = [2, 3].map((seed) =>
-  workloadOf({ seed, jobs: 2_000, groupsByLevel: [2, 2, 3], projects: 6 }),
-);
+const crowded = (seed: number) => workloadOf({ seed, jobs: 2_000, groupsByLevel: [2, 2, 3], projects: 6 });
+const MONTHS = {
+  any: crowded(2),
+  silent: crowded(3),
+  waiting: workloadOf({ seed: 7, jobs: 6_000, groupsByLevel: [1, 1, 2], projects: 3 }),
+};
 
 test.each(MUTANTS)(
   'a month notices that $fault',
-  async ({ parts, estimate = 'default', days, inTheOther }) => {
-    const workload = inTheOther === true ? alsoCrowded : crowded;
-    if (workload === undefined) throw new RangeError('no such month');
+  async ({ parts, estimate = 'default', days, month = 'any' as const }) => {
+    const workload = MONTHS[month];
     const { comparisons } = await simulateMonth({
       workload,
       estimate,

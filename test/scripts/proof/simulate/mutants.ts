@@ -2,6 +2,7 @@
 import type { Rules } from '../../../../functions/core/admission/decide-deps.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { pricesAt } from '../../../../policies/prices/price.ts';
+import { WaitingQueue } from '../../../../relay/waiting/waiting-queue.ts';
 import type { EstimateName } from '../../../../scripts/proof/simulate/estimators.ts';
 import type { Parts } from '../../../../scripts/proof/simulate/parts.ts';
 import { ZONE_OF_LATE_DAYS } from '../../../../scripts/proof/simulate/workload.ts';
@@ -12,6 +13,7 @@ import {
   claims,
   onPresentParents,
   remembering,
+  waiting,
   withLimits,
   withoutExemptions,
 } from './broken-parts.ts';
@@ -23,8 +25,8 @@ export interface Mutant {
   readonly estimate?: EstimateName;
   /** It shows only once these days are over. */
   readonly days?: number;
-  /** It takes a month in which the table is silent while somebody asks. */
-  readonly inTheOther?: true;
+  /** It takes a month in which the table is silent while somebody asks, or one in which many wait for room. @default any does */
+  readonly month?: 'any' | 'silent' | 'waiting';
 }
 
 const MINUTE_MS = 60_000;
@@ -164,7 +166,79 @@ export const MUTANTS: readonly Mutant[] = [
           ),
       }),
     }),
-    inTheOther: true,
+    month: 'silent',
+  },
+  {
+    fault: 'nobody waits for room',
+    parts: () => asking(({ wait: _, ...ask }) => ask),
+    month: 'waiting',
+  },
+  {
+    fault: 'whatever refuses a job lets it wait',
+    parts: () =>
+      asking((ask) => claims(ask, (claim) => [claim.waitMs ? claim : changed(claim, { waitMs: 20_000 })])),
+    month: 'waiting',
+  },
+  {
+    fault: 'whoever comes takes what others wait for',
+    parts: () => waiting(() => ({ behind: new Set() })),
+    month: 'waiting',
+  },
+  {
+    fault: 'how long a job has waited is forgotten',
+    parts: () => waiting(() => ({ waitedMs: 0 })),
+    month: 'waiting',
+  },
+  {
+    fault: 'a job may be asked about a last time and wait on',
+    parts: () => waiting(() => ({ last: false })),
+    month: 'waiting',
+  },
+  {
+    fault: 'a job that waits is written down as rejected',
+    parts: () => ({
+      ledger: (ledger) => ({
+        ...ledger,
+        hold: async (asks, deadlineMs, options) => {
+          const outcomes = await ledger.hold(asks, deadlineMs, options);
+          const waits = asks.filter((_, index) => outcomes[index]?.outcome === 'waiting');
+          const atOnce = waits.map(({ wait: _, ...ask }) => ask);
+          if (atOnce.length > 0) await ledger.hold(atOnce, deadlineMs, options);
+          return outcomes;
+        },
+      }),
+    }),
+    month: 'waiting',
+  },
+  {
+    fault: 'a relay asks again four times as rarely',
+    parts: () => ({
+      waiting: (deps) => {
+        const { clock } = deps;
+        const slow = but(clock, { after: (delayMs, run) => clock.after(4 * delayMs, run) });
+        return new WaitingQueue({ ...deps, clock: slow });
+      },
+    }),
+    month: 'waiting',
+  },
+  {
+    fault: 'a relay keeps the router waiting for twice as long as it bears',
+    parts: () => ({
+      waiting: (deps) => new WaitingQueue({ ...deps, answerWithinMs: 2 * deps.answerWithinMs }),
+    }),
+    month: 'silent',
+  },
+  {
+    fault: 'a relay gives up half a job’s patience early',
+    parts: () => ({
+      waiting: (deps) => new WaitingQueue({ ...deps, answerWithinMs: deps.answerWithinMs / 2 }),
+    }),
+    month: 'waiting',
+  },
+  {
+    fault: 'a relay does not tell who waits',
+    parts: () => ({ waiting: (deps) => but(new WaitingQueue(deps), { terms: () => ({}) }) }),
+    month: 'waiting',
   },
   {
     fault: 'what never asked is free',
