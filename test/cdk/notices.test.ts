@@ -37,7 +37,7 @@ test('without a console no program is told its address', () => {
   expect(JSON.stringify(without.resources('AWS::Lambda::Function'))).not.toContain('TOLLGATE_CONSOLE_URL');
 });
 
-test('it may publish to one topic and write one item: how far it has told', () => {
+test('it may publish to one topic and write no more than how far it has told, and which forecasts', () => {
   const statements: readonly {
     readonly Effect: string;
     readonly Action: string | string[];
@@ -51,7 +51,11 @@ test('it may publish to one topic and write one item: how far it has told', () =
   expect(writes).toMatchObject([
     {
       Action: 'dynamodb:PutItem',
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['gitlab.example.com@notices'] } },
+      Condition: {
+        'ForAllValues:StringLike': {
+          'dynamodb:LeadingKeys': ['gitlab.example.com@notices', 'gitlab.example.com@alerts#forecasts#*'],
+        },
+      },
     },
   ]);
   const other = statements
