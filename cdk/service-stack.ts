@@ -111,7 +111,7 @@ export class ServiceStack extends Stack {
     this.notices =
       everyMinutes === 0
         ? undefined
-        : new Notices(this, 'Notices', { ...shared, thresholds: this.thresholds, everyMinutes });
+        : new Notices(this, 'Notices', { ...shared, network, thresholds: this.thresholds, everyMinutes });
     this.console =
       settings.console === undefined
         ? undefined

@@ -141,6 +141,8 @@ export const ENV_LIMITS_PATH = 'TOLLGATE_LIMITS_PATH';
 export const REQUEUE_PK_SUFFIX = '@requeue';
 /** Path of the SSM parameters with the tokens of groups whose jobs are retried: `<path>/101`. */
 export const ENV_REQUEUE_TOKENS_PATH = 'TOLLGATE_REQUEUE_TOKENS_PATH';
+/** SSM parameters below it are the tokens of groups in whose merge requests notes are written. */
+export const ENV_NOTE_TOKENS_PATH = 'TOLLGATE_NOTE_TOKENS_PATH';
 /** Only for a stand-in of Parameter Store. */
 export const ENV_SSM_ENDPOINT = 'TOLLGATE_SSM_ENDPOINT';
 

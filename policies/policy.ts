@@ -34,6 +34,8 @@ export interface Policy {
   readonly waitWeights?: ReadonlyMap<number, number>;
   /** Groups whose jobs are retried when a slot is free. Absent: nobody's. */
   readonly requeue?: readonly RequeueSettings[];
+  /** Groups whose merge requests are told what became of a request for more. Absent: nobody's. By group id. */
+  readonly requestNotes?: readonly number[];
 }
 
 /** What a group agreed to: its jobs that were rejected for lack of slots alone are retried. */

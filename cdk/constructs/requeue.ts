@@ -5,8 +5,9 @@ import { Construct } from 'constructs';
 import { ENV_GITLAB_URL, ENV_REQUEUE_TOKENS_PATH } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
-import { arnHere, NodeLambda } from './node-lambda.ts';
+import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
+import { grantGroupTokens } from './secret-parameter.ts';
 
 interface RequeueProps {
   readonly settings: Settings;
@@ -39,17 +40,11 @@ export class RequeueProgram extends Construct {
       timeout: TIMEOUT,
       // Two at once would ask GitLab for the same retries.
       reservedConcurrency: 1,
-      environment: { [ENV_GITLAB_URL]: settings.gitlab.url, [ENV_REQUEUE_TOKENS_PATH]: tokensPath },
+      environment: { [ENV_GITLAB_URL]: settings.gitlab.url },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
     ledger.grant(this.program, 'requeue');
-    this.program.allow(['ssm:GetParameter'], [arnHere(this, 'ssm', `parameter${tokensPath}/*`)]);
-    const { keyArn } = settings.parameters;
-    if (keyArn !== undefined) {
-      this.program.allow(['kms:Decrypt'], [keyArn], {
-        StringLike: { 'kms:ViaService': 'ssm.*.amazonaws.com' },
-      });
-    }
+    grantGroupTokens(this.program, ENV_REQUEUE_TOKENS_PATH, tokensPath, settings);
     new ScheduledProgram(this, 'EveryMinute', {
       settings,
       program: this.program,

@@ -10,8 +10,22 @@ import { arnHere, type NodeLambda } from './node-lambda.ts';
  */
 export function grantSecret(program: NodeLambda, variable: string, name: string, settings: Settings): void {
   program.fn.addEnvironment(variable, name);
+  allowReading(program, name, settings);
+}
+
+/** The same of a SecureString for each group that gave one, below a path: `<path>/101`. */
+export function grantGroupTokens(
+  program: NodeLambda,
+  variable: string,
+  path: string,
+  settings: Settings,
+): void {
+  program.fn.addEnvironment(variable, path);
+  allowReading(program, `${path}/*`, settings);
+}
+
+function allowReading(program: NodeLambda, name: string, { parameters: { keyArn } }: Settings): void {
   program.allow(['ssm:GetParameter'], [arnHere(program, 'ssm', `parameter${name}`)]);
-  const { keyArn } = settings.parameters;
   // The account's own key for SSM needs no permission; a customer's does.
   if (keyArn !== undefined) {
     program.allow(['kms:Decrypt'], [keyArn], { StringLike: { 'kms:ViaService': 'ssm.*.amazonaws.com' } });

@@ -96,6 +96,11 @@ export interface Deployment {
      * `/tollgate/prod/requeue`. @default none: no job is retried, and nothing is deployed for it
      */
     readonly requeueTokens?: string;
+    /**
+     * Path of the tokens of groups in whose merge requests is written what became of a request for more, one parameter each, named by
+     * the group's id: `/tollgate/prod/notes`. @default none: nothing is written in any merge request
+     */
+    readonly noteTokens?: string;
     /** Signs links with which owners and finance come to a request that waits, in mail and chat. @default none: links are not signed */
     readonly approvalKey?: string;
     /**

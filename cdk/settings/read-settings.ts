@@ -168,6 +168,7 @@ function readParameters(read: Section, stage: string): ParameterNames {
     webhookTokens: read.optional('webhookTokens', shapes.PARAMETER),
     hookToken: read.optional('hookToken', shapes.PARAMETER),
     requeueTokens: read.optional('requeueTokens', shapes.PARAMETER),
+    noteTokens: read.optional('noteTokens', shapes.PARAMETER),
     approvalKey: read.optional('approvalKey', shapes.PARAMETER),
     chatWebhooks: read.optional('chatWebhooks', shapes.PARAMETER),
     signInSecret: named('signInSecret', 'signin-secret'),

@@ -123,6 +123,7 @@ export interface ParameterNames {
   readonly hookToken: string | undefined;
   /** Path of the tokens of groups whose jobs are retried, `<path>/101`. Absent: no job is. */
   readonly requeueTokens: string | undefined;
+  readonly noteTokens: string | undefined;
   /** Keys of signed links to requests, one a line. Absent: links are not signed. */
   readonly approvalKey: string | undefined;
   /** Incoming webhooks of Slack and Teams, one a line. Absent: owners are told by the topic alone. */

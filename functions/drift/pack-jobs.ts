@@ -1,6 +1,6 @@
 /**
- * Packs what jobs cost by what their records say of them, such as their branch or the hour of their decision: from the records of
- * the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
+ * Packs what jobs cost by what their records say of them, such as their branch or the hour of their decision, and the runner classes
+ * of each group and project: from the records of the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
  */
 import { calendarDay } from '../../policies/limits/calendar.ts';
 import { dayStartMs, hourOfWeek } from '../../policies/limits/zone.ts';
@@ -10,7 +10,10 @@ import type { LedgerClock } from '../core/environment/index.ts';
 import type { JobRecord } from '../core/ledger/index.ts';
 import {
   addSumTo,
+  classRowName,
+  JOB_KEYS,
   JOB_SHEET_KINDS,
+  type JobKey,
   type JobSheetKind,
   jobRowName,
   type PackedDay,
@@ -120,12 +123,12 @@ function sumsOfJobs(
   const placeOf = placeBy(undefined, zone);
   const sums = new Map<string, Map<JobSheetKind, Map<string, SheetSum>>>();
   for (const record of records) {
-    const { day, tally } = contributionOf(record, undefined, placeOf, () => '');
+    const { day, tally, subjects } = contributionOf(record, undefined, placeOf, () => '');
     if (!days.has(day)) continue;
     const sum = sumOfTally(tally);
     const ofDay = sums.get(day) ?? new Map<JobSheetKind, Map<string, SheetSum>>();
     sums.set(day, ofDay);
-    for (const [kind, name] of rowsOf(record, zone)) {
+    for (const [kind, name] of [...rowsOf(record, zone), ...classRows(subjects, record)]) {
       const ofKind = ofDay.get(kind) ?? new Map<string, SheetSum>();
       ofDay.set(kind, ofKind);
       addSumTo(ofKind, name, sum);
@@ -140,7 +143,7 @@ function rowsOf(
   zone: string,
 ): readonly (readonly [JobSheetKind, string])[] {
   const { asked = {}, jobName, projectId, groupIds, rootId, userId } = facts;
-  const keys: Readonly<Record<Exclude<JobSheetKind, 'hour'>, string | undefined>> = {
+  const keys: Readonly<Record<Exclude<JobKey, 'hour'>, string | undefined>> = {
     branch: asked.ref,
     job: asked.jobName ?? jobName,
     source: asked.pipelineSource,
@@ -149,7 +152,7 @@ function rowsOf(
     user: userId === undefined ? undefined : String(userId),
     schedule: asked.pipelineSource === 'schedule' ? scheduleRowKey(asked) : undefined,
   };
-  const ofProject = JOB_SHEET_KINDS.flatMap((kind) => {
+  const ofProject = JOB_KEYS.flatMap((kind) => {
     const key = kind === 'hour' ? undefined : keys[kind];
     return key === undefined ? [] : [[kind, jobRowName(projectId, key)] as const];
   });
@@ -157,3 +160,12 @@ function rowsOf(
   const places = new Set([undefined, groupIds?.[0] ?? rootId]);
   return [...ofProject, ...[...places].map((id) => ['hour', jobRowName(id, hour)] as const)];
 }
+
+/** Of each group and project that the job counts for. */
+const classRows = (
+  subjects: readonly string[],
+  { facts }: JobRecord,
+): readonly (readonly [JobSheetKind, string])[] =>
+  subjects
+    .filter((subject) => /^(group|project)\//.test(subject))
+    .map((subject) => ['subject-class', classRowName(subject, facts.runnerClass)] as const);

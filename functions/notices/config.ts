@@ -6,7 +6,9 @@ import {
   ENV_CONSOLE_URL,
   ENV_DYNAMODB_ENDPOINT,
   ENV_GITLAB_INSTANCE,
+  ENV_GITLAB_URL,
   ENV_LEDGER_TABLE,
+  ENV_NOTE_TOKENS_PATH,
   ENV_RULES_FILE,
   ENV_THRESHOLDS_TOPIC,
 } from '../names.ts';
@@ -24,6 +26,8 @@ interface NoticesConfig {
   readonly chatParameter: string | undefined;
   /** SSM parameter with the key that signs links to requests. Absent: they are not signed. */
   readonly approvalKeyParameter: string | undefined;
+  /** SSM parameters below `tokensPath` are the tokens of groups. Absent: no merge request is told of anything. */
+  readonly notes: { readonly gitlabUrl: string; readonly tokensPath: string } | undefined;
   /** Where browsers reach the console; absent: messages have no links. */
   readonly consoleUrl: string | undefined;
   /** Only for DynamoDB Local. */
@@ -34,6 +38,8 @@ interface NoticesConfig {
 export function readNoticesConfig(env: Environment): NoticesConfig {
   const problems = unset(env, [ENV_LEDGER_TABLE, ENV_GITLAB_INSTANCE, ENV_RULES_FILE, ENV_THRESHOLDS_TOPIC]);
   const zone = usageZone(env, problems);
+  const [gitlabUrl = '', tokensPath = ''] = [env[ENV_GITLAB_URL], env[ENV_NOTE_TOKENS_PATH]];
+  if (tokensPath !== '') problems.push(...unset(env, [ENV_GITLAB_URL]));
   refuseInvalid(problems);
   return {
     ledgerTable: env[ENV_LEDGER_TABLE] ?? '',
@@ -43,6 +49,7 @@ export function readNoticesConfig(env: Environment): NoticesConfig {
     zone,
     chatParameter: env[ENV_CHAT_WEBHOOKS_PARAMETER] || undefined,
     approvalKeyParameter: env[ENV_APPROVAL_KEY_PARAMETER] || undefined,
+    notes: tokensPath === '' ? undefined : { gitlabUrl, tokensPath },
     consoleUrl: env[ENV_CONSOLE_URL] || undefined,
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };

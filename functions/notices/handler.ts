@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chatSender } from '../core/chat/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
-import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
+import {
+  systemClock as clock,
+  groupTokens,
+  consoleLog as log,
+  secretLines,
+  ssmText,
+} from '../core/environment/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { DynamoLimitTable } from '../core/limits/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
@@ -11,6 +17,7 @@ import { DynamoRollupStore } from '../core/usage/index.ts';
 import { readNoticesConfig } from './config.ts';
 import { dynamoCursorStore } from './dynamo-cursor-store.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
+import { noteWriter } from './note-writer.ts';
 import { type NoticesReport, sendNotices } from './send-notices.ts';
 import { chatNotifier } from './tell-chat.ts';
 
@@ -22,7 +29,7 @@ const packed = readPackedRules(config.rulesFile);
 const table = deployedTable(config, process.env);
 const directoryTable = new DynamoDirectoryTable(table);
 
-const { chatParameter, approvalKeyParameter } = config;
+const { chatParameter, approvalKeyParameter, notes } = config;
 const linesIn = (parameter: string) => secretLines({ load: () => ssmText(parameter), clock, log });
 const tellChat =
   chatParameter === undefined
@@ -52,6 +59,14 @@ const deps: NoticesDeps = {
     approvals: { instance: config.gitlabInstance, keys: linesIn(approvalKeyParameter) },
   }),
   ...(tellChat !== undefined && { tellChat }),
+  ...(notes !== undefined && {
+    notes: {
+      gitlabUrl: notes.gitlabUrl,
+      write: noteWriter({
+        ...{ gitlabUrl: notes.gitlabUrl, tokenOf: groupTokens(notes.tokensPath, log), fetch, clock },
+      }),
+    },
+  }),
   clock,
   zone: config.zone,
   consoleUrl: config.consoleUrl,

@@ -2,7 +2,8 @@
  * Tells owners what happened since the last time, one message each. Nothing happened: four reads, no message, no write.
  *
  * At least once: the cursor is written after the messages were taken. A crash between the two tells the same notices again,
- * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked.
+ * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked. Merge requests are told
+ * after that, of requests for more.
  */
 
 import { approvalPath } from '../core/approval/index.ts';
@@ -15,6 +16,7 @@ import { knownIn } from './gather/known.ts';
 import type { Notice } from './gather/notice.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
 import type { DecisionHref } from './gather/requests.ts';
+import { keepRequestNotes } from './keep-request-notes.ts';
 import { noteAlerts } from './note-alerts.ts';
 import type { ChatNotifier } from './tell-chat.ts';
 
@@ -41,12 +43,13 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
     readRequests(limitTable, nowMs),
   ]);
   const cursor = stored?.cursor ?? { ...START, edit: pointer?.edit ?? 0 };
+  const known = knownIn(pointer, deps);
   const gathered = await gather({
     cursor,
     first: stored === undefined,
     pointer,
     requests,
-    known: knownIn(pointer, deps),
+    known,
     telling: { currency: deps.policy.currency, zone: deps.zone, nowMs },
     decisionPage: await signedPages(deps, nowMs),
     deps,
@@ -56,11 +59,13 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
   const { taken, told, waiting, failure } = await tell(notices, deps);
   const whole = waiting === 0 && failure === undefined;
   const next = whole ? { ...gathered.next, told: [] } : partlyTold(cursor, taken);
-  if (stored === undefined || !isSame(cursor, next)) {
-    const rev = (stored?.rev ?? 0) + 1;
+  let rev = stored?.rev ?? 0;
+  const mark = async (now: Cursor): Promise<void> => {
+    rev += 1;
     // Then its messages may be repeats of ours, with the same ids.
-    if (!(await cursors.write({ rev, cursor: next }))) log.warn('notices told by two runs at once', { rev });
-  }
+    if (!(await cursors.write({ rev, cursor: now }))) log.warn('notices told by two runs at once', { rev });
+  };
+  if (stored === undefined || !isSame(cursor, next)) await mark(next);
   const messages = told.length;
   const report = { notices: taken.length, messages, waiting };
   if (messages > 0 || waiting > 0) log.info('notices told', report);
@@ -68,6 +73,10 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
   const isTaken = new Set(taken);
   const refused = failure === undefined ? [] : notices.filter((each) => !isTaken.has(each));
   await noteAlerts({ told, chats, refused }, deps);
+  // Last, and marked by itself: GitLab may take its time, and owners are told by then.
+  const before = next.notes ?? {};
+  const notes = await keepRequestNotes({ told: before, requests, edit: pointer?.edit ?? 0, known, deps });
+  if (notes !== before) await mark({ ...next, notes });
   if (failure !== undefined) throw failure;
   return report;
 }

@@ -32,6 +32,7 @@ const KEYS = [
   'rollout',
   'waiting',
   'requeue',
+  'request_notes',
 ];
 /** Far above any policy that people review. A job whose place is not known looks at all of them. */
 const RULES_MAX = 20_000;
@@ -75,6 +76,7 @@ export function parsePolicy(
     rollout: readRolloutSettings(reading.at('rollout')),
     ...readWaiting(reading.at('waiting')),
     ...readRequeue(reading.at('requeue')),
+    ...readRequestNotes(reading.at('request_notes')),
   };
   return reading.problems.length > 0
     ? { ok: false, problems: reading.problems }
@@ -203,6 +205,22 @@ function readRequeue(reading: Reading): Pick<Policy, 'requeue'> {
     requeue.push({ groupId, retries, withinSeconds, priority });
   }
   return { requeue };
+}
+
+/** Each has a token of its own. */
+const NOTE_GROUPS_MAX = 200;
+
+function readRequestNotes(reading: Reading): Pick<Policy, 'requestNotes'> {
+  if (!reading.isThere) return {};
+  const requestNotes: number[] = [];
+  for (const each of reading.list('{group}', NOTE_GROUPS_MAX)) {
+    if (!each.object(['group'])) continue;
+    const groupId = each.at('group').integer("GitLab's id of the group", 1);
+    if (groupId === undefined) continue;
+    if (requestNotes.includes(groupId)) each.at('group').expected('a group that is named once');
+    requestNotes.push(groupId);
+  }
+  return { requestNotes };
 }
 
 /** The names of all variables that rules compare, each once. What is wrong with a name is noted where its rule is read. */

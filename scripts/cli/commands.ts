@@ -270,6 +270,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./requeue/consent-command.ts')).consentCommand,
   },
   {
+    name: 'notes consent',
+    summary: 'Keeps the token that a group gives for notes in its merge requests',
+    load: async () => (await import('./requeue/consent-command.ts')).noteConsentCommand,
+  },
+  {
     name: 'limits show',
     summary: 'Which limits are live? Who made them so, when and why; or the document itself',
     load: async () => (await import('./limits/show-command.ts')).limitsShowCommand,

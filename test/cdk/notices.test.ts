@@ -37,7 +37,7 @@ test('without a console no program is told its address', () => {
   expect(JSON.stringify(without.resources('AWS::Lambda::Function'))).not.toContain('TOLLGATE_CONSOLE_URL');
 });
 
-test('it may publish to one topic and write one item: how far it has told', () => {
+test('it may publish to one topic and write no more than how far it has told, and which forecasts', () => {
   const statements: readonly {
     readonly Effect: string;
     readonly Action: string | string[];
@@ -51,13 +51,40 @@ test('it may publish to one topic and write one item: how far it has told', () =
   expect(writes).toMatchObject([
     {
       Action: 'dynamodb:PutItem',
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['gitlab.example.com@notices'] } },
+      Condition: {
+        'ForAllValues:StringLike': {
+          'dynamodb:LeadingKeys': ['gitlab.example.com@notices', 'gitlab.example.com@alerts#forecasts#*'],
+        },
+      },
     },
   ]);
   const other = statements
     .flatMap(({ Action }) => [Action].flat())
     .filter((each) => !/^(logs|dynamodb):/.test(each));
   expect(other).toEqual(['sns:Publish']);
+});
+
+test('where groups agreed to notes it reads their tokens and no other, and is where GitLab is reached', () => {
+  const noted = synthesize(
+    DEFAULTS.map((each) => ({
+      ...each,
+      notices: { everyMinutes: 15 },
+      parameters: { noteTokens: '/tollgate/prod/notes' },
+    })),
+  );
+  const [program] = own(noted, 'AWS::Lambda::Function');
+  expect(program?.Properties.Environment.Variables).toMatchObject({
+    TOLLGATE_NOTE_TOKENS_PATH: '/tollgate/prod/notes',
+    TOLLGATE_GITLAB_URL: expect.stringContaining('https://gitlab.'),
+  });
+  const rights = own(noted, 'AWS::IAM::Policy')
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .filter(({ Action }) => JSON.stringify(Action).includes('ssm:'));
+  expect(rights).toMatchObject([{ Effect: 'Allow', Action: 'ssm:GetParameter' }]);
+  expect(JSON.stringify(rights[0].Resource)).toContain(':parameter/tollgate/prod/notes/*"');
+  const [unasked] = own(synthesized, 'AWS::Lambda::Function');
+  expect(unasked?.Properties.Environment.Variables).not.toHaveProperty('TOLLGATE_GITLAB_URL');
+  expect(program?.Properties.VpcConfig).toBeUndefined();
 });
 
 test('the console may send a report and note that it did', () => {

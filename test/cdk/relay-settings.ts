@@ -36,6 +36,7 @@ export const someSettings = (over: Partial<Settings> = {}): Settings => ({
     webhookTokens: undefined,
     hookToken: undefined,
     requeueTokens: undefined,
+    noteTokens: undefined,
     approvalKey: undefined,
     chatWebhooks: undefined,
     signInSecret: '/tollgate/prod/signin-secret',

@@ -51,6 +51,7 @@ test('what is not said has a default, derived from GitLab and the stage', () => 
       webhookSecrets: '/tollgate/prod/webhook-secrets',
       webhookTokens: undefined,
       requeueTokens: undefined,
+      noteTokens: undefined,
       approvalKey: undefined,
       chatWebhooks: undefined,
     },

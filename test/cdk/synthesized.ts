@@ -59,6 +59,7 @@ export const PRIVATE: readonly Deployment[] = [
       webhookTokens: '/tollgate/private/webhook-tokens',
       hookToken: '/tollgate/private/hook-token',
       requeueTokens: '/tollgate/private/requeue',
+      noteTokens: '/tollgate/private/notes',
       approvalKey: '/tollgate/private/approval-key',
       chatWebhooks: '/tollgate/private/chat-webhooks',
       keyArn: KEY,

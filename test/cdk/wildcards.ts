@@ -14,7 +14,7 @@ export const WILDCARDS: readonly Wildcard[] = [
   },
   {
     actions: ['ec2:CreateNetworkInterface', 'ec2:DeleteNetworkInterface', 'ec2:DescribeNetworkInterfaces'],
-    where: /\/(?:Sweep|DirectorySync|Requeue|Doctor|Watchdog|Console)ProgramRoleDefaultPolicy/,
+    where: /\/(?:Sweep|DirectorySync|Requeue|Notices|Doctor|Watchdog|Console)ProgramRoleDefaultPolicy/,
     reason: 'Inside a VPC Lambda makes interfaces, which have no names before.',
   },
   {
@@ -24,7 +24,7 @@ export const WILDCARDS: readonly Wildcard[] = [
   },
   {
     actions: ['ssm:GetParameter'],
-    where: /\/RequeueProgramRoleDefaultPolicy/,
+    where: /\/(?:Requeue|Notices)ProgramRoleDefaultPolicy/,
     reason: 'All tokens below one path: one for each group that agreed, put there by others.',
   },
   {

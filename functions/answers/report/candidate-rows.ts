@@ -1,5 +1,5 @@
 /** What the rows of a report may be about. Pure. */
-import { JOB_SHEET_KINDS, type JobSheetKind, type SheetKind } from '../../core/sheets/index.ts';
+import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/index.ts';
 import { type Places, subjectLabelOf } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 
@@ -35,9 +35,9 @@ export function candidateRows(
   classNames: readonly string[],
 ): CandidateRows {
   const { directory } = places;
-  if (by === 'class') return classRows(classNames);
+  if (by === 'class') return subject === 'instance' ? classRows(classNames) : classRowsOf(subject);
   if (by === 'hour') return hourRows(subject);
-  if (isJobKind(by)) return jobRows(by, subject, places);
+  if (isJobKey(by)) return jobRows(by, subject, places);
   if (by !== 'group' && by !== 'project')
     return { subjects: new Map(), nameOf: String, subjectOf: () => undefined };
   const ids = by === 'group' ? groupsBelow(subject, places) : projectsBelow(subject, places);
@@ -72,6 +72,17 @@ function classRows(classNames: readonly string[]): CandidateRows {
   };
 }
 
+/** Nobody counts them: whatever classes the records of its jobs name. */
+export function classRowsOf(subject: string): CandidateRows {
+  const { idOfName, nameOf } = ids();
+  const begin = classRowName(subject, '');
+  return {
+    ...{ kind: 'subject-class', subjects: new Map(), neverLive: true, nameOf },
+    named: (name) => (name.startsWith(begin) ? idOfName(name.slice(begin.length)) : undefined),
+    subjectOf: () => undefined,
+  };
+}
+
 /** Ids are hours since Monday 00:00. */
 function hourRows(subject: string): CandidateRows {
   const place = subject === 'instance' ? '' : subject.slice('group/'.length);
@@ -90,10 +101,10 @@ const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 const hourText = (hour: number): string =>
   `${WEEKDAYS[Math.floor(hour / 24)] ?? ''} ${String(hour % 24).padStart(2, '0')}:00`;
 
-const isJobKind = (by: SpendKey): by is JobSheetKind => JOB_SHEET_KINDS.some((kind) => kind === by);
+const isJobKey = (by: SpendKey): by is JobKey => JOB_KEYS.some((key) => key === by);
 
 /** Branches and merge requests are of a project; names of jobs and sources are the same everywhere. */
-function jobRows(by: JobSheetKind, subject: string, { directory }: Places): CandidateRows {
+function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateRows {
   const { projectById, chainById } = directory;
   const { idOfName, nameOf } = ids();
   const isOf = (projectId: number): boolean => {

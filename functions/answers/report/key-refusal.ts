@@ -37,8 +37,6 @@ export const spendKeysOf = (ask: PlaceAsk): readonly SpendKey[] =>
 
 /** Of whatever period. */
 function refusalEver(by: SpendKey, { subject, places, seesAll }: PlaceAsk): string | undefined {
-  if (by === 'class' && subject !== 'instance')
-    return 'classes are counted of the whole GitLab only; name no group, or ask for another key';
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';
   if (by === 'hour' && subject !== 'instance') {

@@ -1,9 +1,9 @@
-import { JOB_SHEET_KINDS, type JobSheetKind } from '../../core/sheets/index.ts';
+import { JOB_KEYS, type JobKey } from '../../core/sheets/index.ts';
 import { amount, count, day, instantMs, list, maybe, micros, subject, text, z } from '../reading/schema.ts';
 
-export const SPEND_KEYS = ['group', 'project', 'class', ...JOB_SHEET_KINDS, 'day', 'month'] as const;
+export const SPEND_KEYS = ['group', 'project', 'class', ...JOB_KEYS, 'day', 'month'] as const;
 /** For people. */
-export const JOB_KEY_TEXTS: Readonly<Record<JobSheetKind, string>> = {
+export const JOB_KEY_TEXTS: Readonly<Record<JobKey, string>> = {
   branch: 'branch',
   job: 'job name',
   source: 'source',

@@ -144,6 +144,7 @@ function otherLabel(by: SpendKey, subject: string, hidden: number): string {
       return hidden === 0 ? capital(rest) : `${more(hidden, 'project')}, and ${rest}`;
     }
     case 'class':
+      if (!isAll) return notToldApart('runner class', hidden);
       return hidden === 0
         ? 'Classes the policy has no more'
         : `${hidden} more ${hidden === 1 ? 'class' : 'classes'}`;
@@ -154,14 +155,17 @@ function otherLabel(by: SpendKey, subject: string, hidden: number): string {
     case 'outcome':
     case 'schedule':
     case 'hour':
-    case 'user': {
-      const rest = `jobs not told apart by ${JOB_KEY_TEXTS[by]}`;
-      return hidden === 0 ? capital(rest) : `${hidden} more, and ${rest}`;
-    }
+    case 'user':
+      return notToldApart(JOB_KEY_TEXTS[by], hidden);
     case 'day':
     case 'month':
       return 'On no day of this period';
   }
+}
+
+function notToldApart(key: string, hidden: number): string {
+  const rest = `jobs not told apart by ${key}`;
+  return hidden === 0 ? capital(rest) : `${hidden} more, and ${rest}`;
 }
 
 const more = (count: number, one: string): string => `${count} more ${one}${count === 1 ? '' : 's'}`;

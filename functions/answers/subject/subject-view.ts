@@ -1,6 +1,6 @@
 /**
  * One group, project, runner class or the instance. Reads: the counters of its limits, its days of nine months and since the
- * chart's limit began (at most a year), a list of projects a day, thirty records, a page of the log, and the rows of its children.
+ * chart's limit began (at most a year), a list of projects a day, the sheets of four months at most, thirty records, a page of the log, and the rows of its children.
  */
 
 import { CAP_KINDS, capSubject, placeOfSubject } from '../../../policies/limits/cap.ts';
@@ -88,7 +88,10 @@ export const subjectViewOf =
       ? (places.childrenOf.get(Number(subject.slice(6))) ?? [])
       : [];
     const [used, latest, above, history, childRows, recount] = await Promise.all([
-      usageView(subject, usage, span, { directory, policy, store: reading.usage }),
+      usageView(subject, usage, span, {
+        ...{ directory, policy, store: reading.usage },
+        ...withoutAbsent({ sheets: reading.sheets }),
+      }),
       rejectedJobs(subject, places, scope, reading),
       limitsAbove(subject, from, reading),
       viewerHistory({ subject, max: HISTORY_MAX }, scope, reading),

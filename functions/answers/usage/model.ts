@@ -85,8 +85,13 @@ export const UsageViewSchema = z
     }),
     runnerClasses: list(
       z.object({ name: text(), micros: micros(), seconds: amount(), jobs: count() }),
-    ).openapi({ description: 'Only for the instance: nobody counts a group’s classes. Most first.' }),
-    otherClassesMicros: micros('The same beyond `runnerClasses`: jobs of no class. Only of the instance.'),
+    ).openapi({
+      description:
+        'Of a group or project the days that are packed, from the first of the month of `topFromDay` on. Most first, at most 20.',
+    }),
+    otherClassesMicros: micros(
+      'The same beyond `runnerClasses`: jobs of no class, days before, and of a group or project days that are not packed yet.',
+    ),
     rejections: RejectionsSchema,
   })
   .openapi('Usage');

@@ -5,10 +5,13 @@ import { estimateOfRuns } from '../../../policies/estimate/run-history.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
+import type { SumSource } from '../reading/read-sums.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, type DayUsage, dayText, readDays } from '../reading/usage-days.ts';
 import type { UsageView } from './model.ts';
+import { packedClasses } from './packed-classes.ts';
 import { rejectedByRule, watchedByRule } from './rejections.ts';
 
 /** A day's list has fifty projects: their sums over these days are right for those at the top. */
@@ -24,10 +27,13 @@ interface UsageFrom {
   readonly directory: Directory;
   readonly policy: Policy;
   readonly store: Pick<RollupStore, 'readUsage' | 'readTop' | 'readEstimates'>;
+  /** Absent: nobody packs any, and the classes of no group are known. */
+  readonly sheets?: SumSource['sheets'];
 }
 
 /**
- * Reads a list a day (of groups and the instance), five projects' run histories and, of the instance, every class's days.
+ * Reads a list a day (of groups and the instance), five projects' run histories and, of the instance, every class's days; of a group
+ * or project the sheets of four months at most.
  * @param days - of the span, read already.
  * @throws {LedgerError}
  */
@@ -35,14 +41,14 @@ export async function usageView(
   subject: string,
   days: readonly DayUsage[],
   span: DaySpan,
-  { directory, policy, store }: UsageFrom,
+  { directory, policy, store, sheets }: UsageFrom,
 ): Promise<Omit<UsageView, 'rejections'> & { readonly rejections: Omit<UsageView['rejections'], 'latest'> }> {
   const inSpan = days.filter(({ number }) => number >= span.from && number <= span.to);
   const sum = (of: (day: DayUsage) => number): number => inSpan.reduce((total, day) => total + of(day), 0);
   const topProjects = await topProjectsOf(subject, span, directory, store);
   const [topJobs, runnerClasses] = await Promise.all([
     topJobsOf(topProjects.length > 0 ? topProjects : projectItself(subject, directory), store),
-    subject === 'instance' ? classesOf(span, policy, store) : [],
+    classesOf(subject, span, { policy, store, ...withoutAbsent({ sheets }) }),
   ]);
   const micros = sum((day) => day.settledMicros + day.heldMicros);
   const listed = (rows: readonly { readonly micros: number }[]): number =>
@@ -64,7 +70,7 @@ export async function usageView(
     topFromDay: dayText(topFrom(span)),
     topJobs,
     runnerClasses,
-    otherClassesMicros: subject === 'instance' ? micros - listed(runnerClasses) : 0,
+    otherClassesMicros: hasClasses(subject) ? micros - listed(runnerClasses) : 0,
     rejections: { byRule: rejectedByRule(inSpan, policy), watchedByRule: watchedByRule(inSpan, policy) },
   };
 }
@@ -127,7 +133,30 @@ function jobsOf(history: ProjectHistory | undefined) {
   });
 }
 
+/** A runner class is one itself. */
+const hasClasses = (subject: string): boolean => !subject.startsWith('runner-class/');
+
 async function classesOf(
+  subject: string,
+  span: DaySpan,
+  { policy, store, sheets }: Omit<UsageFrom, 'directory'>,
+): Promise<UsageView['runnerClasses']> {
+  if (!hasClasses(subject)) return [];
+  const classes =
+    subject === 'instance'
+      ? await countedClasses(span, policy, store)
+      : await packedClasses(subject, span, topFrom(span), {
+          usage: store,
+          today: span.to,
+          ...withoutAbsent({ sheets }),
+        });
+  return classes
+    .filter(({ jobs }) => jobs > 0)
+    .sort((a, b) => b.micros - a.micros)
+    .slice(0, CLASSES_MAX);
+}
+
+async function countedClasses(
   span: DaySpan,
   { prices }: Policy,
   store: UsageFrom['store'],
@@ -136,17 +165,14 @@ async function classesOf(
   const subjects = names.map((name) => `runner-class/${name}`);
   const first = topFrom(span);
   const usage = await readDays(subjects, { from: first, to: span.to }, store);
-  return names
-    .map((name) => {
-      const days = usage.get(`runner-class/${name}`) ?? [];
-      const sum = (of: (day: DayUsage) => number): number => days.reduce((total, day) => total + of(day), 0);
-      return {
-        name,
-        micros: sum((day) => day.settledMicros + day.heldMicros),
-        seconds: sum((day) => day.seconds),
-        jobs: sum((day) => day.jobs),
-      };
-    })
-    .filter(({ jobs }) => jobs > 0)
-    .sort((a, b) => b.micros - a.micros);
+  return names.map((name) => {
+    const days = usage.get(`runner-class/${name}`) ?? [];
+    const sum = (of: (day: DayUsage) => number): number => days.reduce((total, day) => total + of(day), 0);
+    return {
+      name,
+      micros: sum((day) => day.settledMicros + day.heldMicros),
+      seconds: sum((day) => day.seconds),
+      jobs: sum((day) => day.jobs),
+    };
+  });
 }

@@ -1,5 +1,6 @@
 /** What others may use of this folder; its README says what it promises. */
 export { atOnce } from './at-once.ts';
+export { groupTokens } from './group-tokens.ts';
 export { consoleLog, type LedgerClock, type Log, logWith, silentLog, systemClock } from './machine.ts';
 export { secretLines } from './secret-lines.ts';
 export { controllerIdIn, type Environment, refuseInvalid, unset } from './settings.ts';

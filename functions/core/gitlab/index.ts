@@ -37,6 +37,7 @@ export {
 } from './group-hooks.ts';
 export { JOB_HOOK_EVENT, parseJobHook } from './job-hook.ts';
 export { isTerminal, JOB_STATUSES, type JobStatus, type JobTruth, REJECTED_BY_ROUTER } from './job-truth.ts';
+export { keepNote, type OwnNote } from './keep-note.ts';
 export { patiently } from './patiently.ts';
 export { checkBaseUrl, pageEnd, readFound, readList } from './rest-answers.ts';
 export { type RestCallDeps, restCall } from './rest-call.ts';

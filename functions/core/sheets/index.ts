@@ -15,8 +15,11 @@ export {
   WHOLE,
 } from './sheet-rows.ts';
 export {
+  classRowName,
   dynamoSheetStore,
+  JOB_KEYS,
   JOB_SHEET_KINDS,
+  type JobKey,
   type JobSheetKind,
   jobRowName,
   type PackedDay,

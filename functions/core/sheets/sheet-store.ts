@@ -16,8 +16,8 @@ import {
 } from '../store/index.ts';
 import { usageExpiresAtSeconds } from '../usage/index.ts';
 
-/** What jobs are told apart by, from their records. */
-export const JOB_SHEET_KINDS = [
+/** What people tell jobs apart by, from their records. */
+export const JOB_KEYS = [
   'branch',
   'job',
   'source',
@@ -27,9 +27,16 @@ export const JOB_SHEET_KINDS = [
   'hour',
   'user',
 ] as const;
+export type JobKey = (typeof JOB_KEYS)[number];
+
+/** Made of records. Classes of the whole GitLab have usage of their own, those of its groups and projects have not. */
+export const JOB_SHEET_KINDS = [...JOB_KEYS, 'subject-class'] as const;
 export type JobSheetKind = (typeof JOB_SHEET_KINDS)[number];
 
-/** Rows are groups by id with the instance as row 0, projects by id, or classes and what {@link jobRowName} makes by their place in `names`. */
+/**
+ * Rows are groups by id with the instance as row 0, projects by id, or classes and what {@link jobRowName} and
+ * {@link classRowName} make by their place in `names`.
+ */
 export type SheetKind = 'group' | 'project' | 'class' | JobSheetKind;
 
 /**
@@ -38,6 +45,9 @@ export type SheetKind = 'group' | 'project' | 'class' | JobSheetKind;
  * @param placeId - a project; of hours, which are too many for each project, a top-level group, and nothing for all jobs.
  */
 export const jobRowName = (placeId: number | undefined, key: string): string => `${placeId ?? ''}\n${key}`;
+
+/** A class within a group or a project, as of the decision: a project that moves takes nothing from the groups it was in. */
+export const classRowName = (subject: string, runnerClass: string): string => `${subject}\n${runnerClass}`;
 
 /**
  * Users stand in sheets of days alone, which are gone when the recount takes the ids of users out of records, and which

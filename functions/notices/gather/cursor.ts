@@ -22,6 +22,8 @@ export interface Cursor {
   readonly tallies: Readonly<Record<string, Readonly<Record<string, ToldTally>>>>;
   /** Jobs were rejected before the last run: their lists may be a moment behind their counts, so they are read once more. */
   readonly again?: boolean;
+  /** Per request about a job of a merge request: what its note says. Absent: nobody agreed to any. */
+  readonly notes?: Readonly<Record<string, ToldNote>>;
   /** Marks of notices that were taken in a run that did not get to its end. */
   readonly told: readonly string[];
 }
@@ -30,6 +32,18 @@ export interface ToldRequest {
   readonly asked: number;
   readonly atMs: number;
   readonly decided: boolean;
+}
+
+export interface ToldNote {
+  /** Stands for what it says; absent: there is none, or nobody knows. */
+  readonly text?: string;
+  /** Of the limits it was looked at with. */
+  readonly edit: number;
+  /** Unix ms; till then another edit may change what it says. */
+  readonly untilMs?: number;
+  /** That failed since it was written. */
+  readonly tries: number;
+  readonly againAtMs?: number;
 }
 
 export interface ToldBreakGlass {

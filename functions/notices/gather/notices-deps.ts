@@ -7,6 +7,7 @@ import type { LimitTable } from '../../core/limits/index.ts';
 import type { Notifier } from '../../core/notify/index.ts';
 import type { AlertMarkStore } from '../../core/thresholds/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
+import type { NoteWriter } from '../note-writer.ts';
 import type { ChatNotifier } from '../tell-chat.ts';
 import type { CursorStore } from './cursor.ts';
 
@@ -26,7 +27,9 @@ export interface NoticesDeps {
   readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
   /** Absent: nobody is told in chat. */
   readonly tellChat?: ChatNotifier;
-  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  /** Absent: no merge request is told of requests for more. */
+  readonly notes?: { readonly gitlabUrl: string; readonly write: NoteWriter };
+  readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   /** IANA zone of the rollup's days. */
   readonly zone: string;
   /** Where browsers reach the console; undefined: messages have no links. */

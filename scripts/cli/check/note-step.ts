@@ -1,7 +1,6 @@
 import { systemClock } from '../../../functions/core/environment/index.ts';
-import { checkBaseUrl, GitLabError } from '../../../functions/core/gitlab/index.ts';
+import { checkBaseUrl, GitLabError, keepNote } from '../../../functions/core/gitlab/index.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { keepNote } from './merge-request-note.ts';
 
 /**
  * What `--note` does at the end of a check, by the variables GitLab gives a job. Without a token there is no note, and that is
@@ -27,7 +26,8 @@ export async function noteStep(
   try {
     checkBaseUrl(baseUrl);
     const deps = { baseUrl, token: async () => token, fetch: send, clock: systemClock };
-    await keepNote(text, { projectId, mergeRequestIid, pipelineId }, deps);
+    // A run of a newer pipeline has the last word.
+    await keepNote(text, { projectId, mergeRequestIid, about: 'check, pipeline', version: pipelineId }, deps);
     return EXIT.ok;
   } catch (error) {
     err(`--note: the merge request's note may be out of date: ${reasonText(error)}\n`);

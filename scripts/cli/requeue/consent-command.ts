@@ -7,14 +7,42 @@ import type { SecretStore } from '../gitlab/secret-text.ts';
 import { ssmSecretStore } from '../gitlab/ssm-secret-store.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 
-const HELP = `tollgate requeue consent <group> --tokens <path> --token-from <file> [flags]
+interface Consent {
+  readonly command: string;
+  /** What the group lets be done with its token: `its jobs to be retried`. */
+  readonly lets: string;
+  /** In the token's description: `retries`. */
+  readonly use: string;
+  /** The key of the policy that has to name the group, too. */
+  readonly policyKey: string;
+  readonly setting: string;
+  readonly path: string;
+}
 
-Keeps the token that a group gives for its jobs to be retried, as a SecureString of Parameter Store: a group access token of
-scope api and role Developer. It is read from a file, never from a flag, and is never printed. The policy's requeue has to name
+const RETRIES: Consent = {
+  ...{ command: 'requeue consent', lets: 'its jobs to be retried', use: 'retries' },
+  ...{ policyKey: 'requeue', setting: 'requeueTokens', path: '/tollgate/prod/requeue' },
+};
+
+const NOTES: Consent = {
+  ...{ command: 'notes consent', lets: 'notes in its merge requests', use: 'notes in merge requests' },
+  ...{ policyKey: 'request_notes', setting: 'noteTokens', path: '/tollgate/prod/notes' },
+};
+
+const helpOf = ({
+  command,
+  lets,
+  policyKey,
+  setting,
+  path,
+}: Consent): string => `tollgate ${command} <group> --tokens <path> --token-from <file> [flags]
+
+Keeps the token that a group gives for ${lets}, as a SecureString of Parameter Store: a group access token of
+scope api and role Developer. It is read from a file, never from a flag, and is never printed. The policy's ${policyKey} has to name
 the group, too. Taken back by revoking the token in GitLab and deleting the parameter.
 
   <group>              path or number
-  --tokens <path>      as the settings say it in parameters.requeueTokens: /tollgate/prod/requeue
+  --tokens <path>      as the settings say it in parameters.${setting}: ${path}
   --token-from <file>  the file with the token, - for the standard input
 ${RULES_FLAGS_HELP}
 
@@ -28,10 +56,13 @@ interface ConsentDeps {
   readonly standardInput: () => Promise<string>;
 }
 
-export const consentCommandOn = ({ keep, standardInput }: ConsentDeps): Command => ({
-  name: 'requeue consent',
-  summary: 'Keeps the token that a group gives for its jobs to be retried',
-  help: HELP,
+export const consentCommandOn = (
+  { keep, standardInput }: ConsentDeps,
+  consent: Consent = RETRIES,
+): Command => ({
+  name: consent.command,
+  summary: `Keeps the token that a group gives for ${consent.lets}`,
+  help: helpOf(consent),
   run: async (args, io) => {
     const { values, words } = readFlags(
       args,
@@ -39,10 +70,9 @@ export const consentCommandOn = ({ keep, standardInput }: ConsentDeps): Command 
       { max: 1, what: 'one group' },
     );
     const [asked = ''] = words;
-    if (asked === '') throw new UsageError('which group? tollgate requeue consent <group> …');
+    if (asked === '') throw new UsageError(`which group? tollgate ${consent.command} <group> …`);
     const { tokens: path = '', 'token-from': from } = values;
-    if (!PATH.test(path))
-      throw new UsageError(`--tokens "${path}": expected a path such as /tollgate/prod/requeue`);
+    if (!PATH.test(path)) throw new UsageError(`--tokens "${path}": expected a path such as ${consent.path}`);
     if (from === undefined)
       throw new UsageError('--token-from is missing: a file, or - for the standard input');
     const { directory } = readRules(values, io);
@@ -58,13 +88,19 @@ export const consentCommandOn = ({ keep, standardInput }: ConsentDeps): Command 
         'what was read is no token: expected one line of at least 8 characters without spaces',
       );
     const store = keep(path);
-    await store.write(`${id}`, token, `of group ${id}, for retries`);
+    await store.write(`${id}`, token, `of group ${id}, for ${consent.use}`);
     io.out(`kept in ${store.place(`${id}`)}\n`);
     return EXIT.ok;
   },
 });
 
-export const consentCommand: Command = consentCommandOn({
+const deps: ConsentDeps = {
   keep: (path) => ssmSecretStore(path),
   standardInput: async () => (await import('node:fs')).readFileSync(STANDARD_INPUT, 'utf8'),
-});
+};
+
+export const consentCommand: Command = consentCommandOn(deps);
+
+export const noteConsentOn = (of: ConsentDeps): Command => consentCommandOn(of, NOTES);
+
+export const noteConsentCommand: Command = noteConsentOn(deps);

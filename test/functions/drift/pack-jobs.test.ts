@@ -76,6 +76,40 @@ test('what jobs cost by branch, name, source and merge request; in all, or of a 
   expect(requests.other).toMatchObject({ micros: 700_000, label: 'Jobs not told apart by merge request' });
 });
 
+test('what jobs of a group or a project cost by runner class, as of their decision and by what their records say', async () => {
+  const { by, night, packTheJobs, ask, read, clock } = await someJobs();
+  await ask([aJob(16, { runnerTags: ['large'] })]);
+  await night();
+  const before = await by('class', 'acme');
+  expect([told(before), before.other.micros]).toEqual([[], 600_000]);
+  await packTheJobs(16);
+  expect(told(await by('class', 'acme'))).toEqual([
+    ['small', 600_000],
+    ['large', 0],
+  ]);
+  expect(told(await by('class', '200'))).toEqual([['small', 400_000]]);
+  const ofProject = await read.spend({ by: 'class', project: 2 }, USERS.finance);
+  expect(ofProject).toMatchObject({
+    report: {
+      rows: [{ name: 'small', micros: 400_000, jobs: 1 }],
+      other: { label: 'Jobs not told apart by runner class', micros: 0, jobs: 0 },
+    },
+  });
+  expect(told(await by('class'))).toEqual([
+    ['small', 1_000_000],
+    ['large', 0],
+  ]);
+  clock.advance(HOUR_MS);
+  // The group's page says the same, of the days of this month.
+  const view = await read.subject('group/101', {}, USERS.finance);
+  expect(view?.usage).toMatchObject({
+    runnerClasses: [
+      { name: 'large', jobs: 1 },
+      { name: 'small', jobs: 4 },
+    ],
+  });
+});
+
 test('a day is packed once a night, and again the next nights, when more of its jobs have ended', async () => {
   const { by, night, packTheJobs, settle, clock } = await someJobs();
   await night();

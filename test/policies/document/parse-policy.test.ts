@@ -151,6 +151,21 @@ test('variables are split into names and prefixes', () => {
   });
 });
 
+test('groups whose merge requests are told of requests are named once each, and nobody is by default', () => {
+  expect(aPolicy({ request_notes: [{ group: 101 }, { group: 200 }] }).requestNotes).toEqual([101, 200]);
+  expect(aPolicy().requestNotes).toBeUndefined();
+  expect(
+    problemsOf(
+      policyDocument({ request_notes: [{ group: 101 }, { group: 0 }, { group: 101 }, { team: 1 }] }),
+    ),
+  ).toEqual([
+    "request_notes[1].group: 0; expected GitLab's id of the group",
+    'request_notes[2].group: 101; expected a group that is named once',
+    'request_notes[3].team: unknown key; expected one of group',
+    "request_notes[3].group: missing; expected GitLab's id of the group",
+  ]);
+});
+
 test('turns of root groups whose jobs wait are whole numbers, and each group is named once', () => {
   const weights = [
     { group: 100, weight: 3 },

@@ -1,9 +1,10 @@
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { daySpan } from '../parts/chart-scale.ts';
 import { Card } from '../parts/layout.tsx';
-import { pathMarkup, subjectHref, subjectLink } from '../parts/links.tsx';
+import { pathMarkup, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
+import { classLink, otherClasses } from './usage-part.tsx';
 
 /** So many have a part of their own; more than that nobody tells apart. */
 const SHOWN_MAX = 6;
@@ -36,7 +37,7 @@ export function eatersPart(view: SubjectView, telling: PageFormat): Markup | '' 
   );
 }
 
-function stacksOf({ usage, children, childrenSum }: SubjectView): readonly Stack[] {
+function stacksOf({ usage, subject, children, childrenSum }: SubjectView): readonly Stack[] {
   const { topProjects, runnerClasses, settledMicros, heldMicros, fromDay, toDay } = usage;
   const inUsage = { days: daySpan(usage), together: settledMicros + heldMicros };
   const sinceDay = children[0]?.metered.sinceDay ?? fromDay;
@@ -63,10 +64,10 @@ function stacksOf({ usage, children, childrenSum }: SubjectView): readonly Stack
       ),
     },
     {
-      ...{ id: 'by-class', title: 'Runner classes', ...inUsage, others: 'No class' },
+      ...{ id: 'by-class', title: 'Runner classes', ...inUsage, others: otherClasses(subject) },
       eaters: mostFirst(
         runnerClasses.map(({ name, micros }) => ({
-          name: subjectLink(`runner-class/${name}`, name),
+          name: classLink(name, subject),
           micros,
         })),
       ),

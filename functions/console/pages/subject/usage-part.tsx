@@ -3,7 +3,7 @@ import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { Rejections, UsageView } from '../../../answers/usage/model.ts';
 import { daySpan, shortDayLabel } from '../parts/chart-scale.ts';
 import { Card, Columns, Table } from '../parts/layout.tsx';
-import { outside } from '../parts/links.tsx';
+import { outside, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import {
   bare,
@@ -15,7 +15,7 @@ import {
 } from '../parts/page-format.tsx';
 
 /** Who and what used it. */
-export function usagePart({ usage }: SubjectView, telling: PageFormat): Markup {
+export function usagePart({ usage, subject }: SubjectView, telling: PageFormat): Markup {
   const { topProjects, topJobs, runnerClasses, otherProjectsMicros, otherClassesMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
   return (
@@ -78,15 +78,13 @@ export function usagePart({ usage }: SubjectView, telling: PageFormat): Markup {
             <tbody>
               {runnerClasses.map(({ name, micros, seconds, jobs }) => (
                 <tr>
-                  <th scope="row">
-                    <a href={`/runner-classes/${encodeURIComponent(name)}`}>{name}</a>
-                  </th>
+                  <th scope="row">{classLink(name, subject)}</th>
                   <td class="n">{bare(micros, 'micros')}</td>
                   <td class="n">{durationText(seconds)}</td>
                   <td class="n">{jobs.toLocaleString('en-US')}</td>
                 </tr>
               ))}
-              {otherRow(otherClassesMicros, 'No class', 2)}
+              {otherRow(otherClassesMicros, otherClasses(subject), 2)}
             </tbody>
             {togetherRow(together, 2)}
           </table>
@@ -95,6 +93,14 @@ export function usagePart({ usage }: SubjectView, telling: PageFormat): Markup {
     </>
   );
 }
+
+/** Pages of classes are of the whole GitLab, and there is none of a class the policy has no more. */
+export const classLink = (name: string, subject: string): Markup | string =>
+  subject === 'instance' ? subjectLink(`runner-class/${name}`, name) : name;
+
+/** Those of groups and projects are told apart at night. */
+export const otherClasses = (subject: string): string =>
+  subject === 'instance' ? 'No class' : 'No class, or not told apart yet';
 
 /** What a table leaves out, so that its rows come to what stands below them. @param empty - cells after the amount */
 const otherRow = (micros: number, label: string, empty = 0): Markup | '' =>

@@ -1,9 +1,9 @@
 /** Random records of jobs, packed at night: by every key that tells jobs apart, what each row has is what its jobs have. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SpendKey, SpendReport } from '../../../../functions/answers/report/model.ts';
+import type { SpendQuery, SpendReport } from '../../../../functions/answers/report/model.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { JOB_SHEET_KINDS } from '../../../../functions/core/sheets/sheet-store.ts';
+import { JOB_KEYS } from '../../../../functions/core/sheets/sheet-store.ts';
 import { costMicros } from '../../../../policies/prices/price.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord } from '../../../support/ledger/rollup-bench.ts';
@@ -32,6 +32,7 @@ const asked = fc.record(
 const job = fc.record({
   place,
   asked,
+  runnerClass: fc.constantFrom('small', 'large', 'gone', ''),
   userId: fc.constantFrom(undefined, 7, 4711),
   ms: fc.integer({ min: -40 * HOUR_MS, max: 40 * HOUR_MS }),
   seconds: fc.option(fc.integer({ min: 0, max: 90_000 })),
@@ -42,6 +43,7 @@ const recordOf = (
   {
     place: at,
     asked: said,
+    runnerClass,
     ms,
     seconds,
     outcome,
@@ -53,6 +55,7 @@ const recordOf = (
   const facts = someFacts({
     ...at,
     asked: said,
+    runnerClass,
     ...(outcome !== undefined && { outcome }),
     ...(userId !== undefined && { userId }),
     costMicros: 700,
@@ -77,7 +80,7 @@ const WEEKDAY = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** What a row is called, made another way. */
-const NAMES: Readonly<Record<(typeof JOB_SHEET_KINDS)[number], (record: JobRecord) => string | undefined>> = {
+const NAMES: Readonly<Record<(typeof JOB_KEYS)[number], (record: JobRecord) => string | undefined>> = {
   branch: ({ facts }) => facts.asked?.ref && `${pathOf(facts.projectId)}: ${facts.asked.ref}`,
   job: ({ facts }) => facts.asked?.jobName,
   source: ({ facts }) => facts.asked?.pipelineSource,
@@ -118,7 +121,7 @@ test('rows by every key are their jobs, and with other they are the total', () =
             dayOf(decidedAtMs) >= from,
         );
         const before = records.filter(({ decidedAtMs }) => dayOf(decidedAtMs) < '2026-10-24');
-        for (const by of JOB_SHEET_KINDS) {
+        for (const by of JOB_KEYS) {
           const report = await reportOf(books, { ...days, by, group });
           const { rows, other, total } = report;
           expect(total.jobs).toBe(of.length);
@@ -143,12 +146,60 @@ test('rows by every key are their jobs, and with other they are the total', () =
     { numRuns: 40 },
   ));
 
+const sumOf = (rows: readonly JobRecord[]) => [
+  rows.reduce((sum, row) => sum + microsOf(row), 0),
+  rows.length,
+];
+const DAYS = { from: '2026-10-24', to: '2026-10-26' };
+
+test('classes of any group and project are their jobs, and of all top-level groups together those of the whole GitLab', () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(job, { maxLength: 30 }), fc.boolean(), async (jobs, isMonth) => {
+      const books = spendBooks({ zone: ZONE, partBytes: 60 });
+      books.clock.advance(CHANGE_MS + 66 * HOUR_MS - books.clock.nowMs());
+      const records = jobs.map(recordOf).filter(({ decidedAtMs }) => dayOf(decidedAtMs) >= DAYS.from);
+      await books.packRecords(records);
+      const classesOf = async (asked: { readonly group?: string; readonly project?: number }) => {
+        const report = await reportOf(books, {
+          ...(isMonth ? { period: 'month' } : DAYS),
+          by: 'class',
+          ...asked,
+        });
+        const { rows, other, total } = report;
+        expect(rows.reduce((sum, row) => sum + row.micros, other.micros)).toBe(total.micros);
+        expect(rows.reduce((sum, row) => sum + row.jobs, other.jobs)).toBe(total.jobs);
+        return new Map(rows.map(({ name, micros, jobs: count }) => [name, [micros, count]]));
+      };
+      const told = (of: readonly JobRecord[]) =>
+        new Map(
+          [...Map.groupBy(of, ({ facts }) => facts.runnerClass)].map(([name, some]) => [name, sumOf(some)]),
+        );
+      for (const group of ['100', '104', '200', '201']) {
+        const of = records.filter(({ facts: { groupIds, groupId, rootId } }) =>
+          [...(groupIds ?? [rootId]), groupId].includes(Number(group)),
+        );
+        expect(await classesOf({ group })).toEqual(told(of));
+      }
+      for (const project of [1, 2])
+        expect(await classesOf({ project })).toEqual(
+          told(records.filter(({ facts }) => facts.projectId === project)),
+        );
+      const [acme, beta, all] = [
+        await classesOf({ group: '100' }),
+        await classesOf({ group: '200' }),
+        await classesOf({ group: 'instance' }),
+      ];
+      for (const name of ['small', 'large', ''])
+        expect([0, 1].map((at) => (acme.get(name)?.[at] ?? 0) + (beta.get(name)?.[at] ?? 0))).toEqual(
+          all.get(name) ?? [0, 0],
+        );
+    }),
+    { numRuns: 40 },
+  ));
+
 const dayOf = (atMs: number): string => new Intl.DateTimeFormat('en-CA', { timeZone: ZONE }).format(atMs);
 
-async function reportOf(
-  { read }: ReturnType<typeof spendBooks>,
-  asked: { readonly by: SpendKey; readonly group: string },
-): Promise<SpendReport> {
+async function reportOf({ read }: ReturnType<typeof spendBooks>, asked: SpendQuery): Promise<SpendReport> {
   const answer = await read.spend({ ...asked, top: 1_000 }, USERS.finance);
   if (answer.outcome !== 'reported') throw new Error(JSON.stringify(answer));
   return answer.report;

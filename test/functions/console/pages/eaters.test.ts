@@ -62,6 +62,29 @@ test('where nothing is left for others nobody is told of them, and more than all
   });
 });
 
+test('classes of a group have no page of their own, and what no night told apart yet is not said to have no class', async () => {
+  const view = aSubject({});
+  const runnerClasses = [{ name: 'small', micros: 60_000_000, seconds: 60, jobs: 1 }];
+  const usage = { ...view.usage, runnerClasses, settledMicros: 100_000_000, heldMicros: 0 };
+  const cardOfClasses = async (path: string) => {
+    const kind = path === '/instance' ? ('instance' as const) : view.kind;
+    const subject = path === '/instance' ? 'instance' : view.subject;
+    const read = {
+      ...fakeRead('full', fakeDesk()),
+      subject: async () => ({ ...view, subject, kind, usage }),
+    };
+    const page = await (await pagesApp('full', { read }).app.request(path)).text();
+    return /<h3 id="by-class">.*?<\/h3>(.*?)<\/section>/s.exec(page)?.[1] ?? '';
+  };
+  const ofGroup = await cardOfClasses('/groups/101');
+  expect(ofGroup).toContain('small');
+  expect(ofGroup).toContain('No class, or not told apart yet');
+  expect(ofGroup).not.toContain('/runner-classes/');
+  const ofAll = await cardOfClasses('/instance');
+  expect(ofAll).toContain('href="/runner-classes/small"');
+  expect(ofAll).not.toContain('not told apart');
+});
+
 test('where nothing was used there is no bar', async () => {
   expect(await cardOf([])).toBeUndefined();
   expect(await cardOf([project(1, 0)], 0)).toBeUndefined();

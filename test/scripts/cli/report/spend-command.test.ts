@@ -103,7 +103,7 @@ test('what cannot be meant is refused', async () => {
   await expect(run('--month', '2027-05')).rejects.toThrow('has not begun');
   await expect(run('--group', 'acme/payment')).rejects.toThrow('acme/payment');
   await expect(run('--all', '--group', 'acme/payment')).rejects.toThrow('acme/payment');
-  await expect(run('--group', 'acme', '--by', 'class')).rejects.toThrow('--by: classes are counted');
+  await expect(run('--group', 'acme/payments', '--by', 'hour')).rejects.toThrow('--by: hours are kept');
   await expect(run('--month', '2026-11', '--from', '2026-11-01')).rejects.toThrow('expected one of them');
   await expect(run('--focus')).rejects.toThrow('expected with --all');
   await expect(run('--all', '--by', 'day')).rejects.toThrow('there is no --by');

@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { consentCommandOn } from '../../../../scripts/cli/requeue/consent-command.ts';
+import { consentCommandOn, noteConsentOn } from '../../../../scripts/cli/requeue/consent-command.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const TOKEN = 'glpat-of-payments';
 
-function house() {
+function house(commandOn: typeof noteConsentOn = consentCommandOn) {
   const bench = ledgerBench({ limits: [] });
   writeFileSync(join(bench.folder, 'token'), `${TOKEN}\n`);
   const kept = new Map<string, string>();
-  const command = consentCommandOn({
+  const command = commandOn({
     keep: (path) => ({
       place: (name) => `ssm:${path}/${name}`,
       write: async (name, value) => void kept.set(`${path}/${name}`, value),
@@ -44,4 +44,14 @@ test.each([
   await expect(failing).rejects.toBeInstanceOf(UsageError);
   await expect(failing).rejects.toThrow(says);
   expect(kept.size).toBe(0);
+});
+
+test('the token for notes is another one, with the same care', async () => {
+  const { run, kept, told } = house(noteConsentOn);
+  expect(await run('acme/payments', '--tokens', '/tollgate/prod/notes', '--token-from', 'token')).toBe(0);
+  expect([...kept]).toEqual([['/tollgate/prod/notes/101', TOKEN]]);
+  expect(told.out).not.toContain(TOKEN);
+  await expect(run('101', '--tokens', 'notes', '--token-from', 'token')).rejects.toThrow(
+    'expected a path such as /tollgate/prod/notes',
+  );
 });
