@@ -33,7 +33,7 @@ const queueBucket = (queuedSeconds: number): string =>
  *
  * @returns undefined: nothing is told, or the tally has what this cannot say.
  */
-export function queueText(tally: UsageTally): string | undefined {
+export function queueLine(tally: UsageTally): string | undefined {
   const facts = {
     isRetry: tally.has('retries') ? true : tally.has('firstRuns') ? false : undefined,
     queuedSeconds: QUEUE_BUCKETS.some((name) => tally.has(name))
@@ -50,7 +50,7 @@ export function queueText(tally: UsageTally): string | undefined {
 }
 
 /** @param tally - of the same job, without these counts. */
-export function readQueueText(text: string, tally: UsageTally): readonly [string, number][] {
+export function readQueueLine(text: string, tally: UsageTally): readonly [string, number][] {
   const [tried = '', seconds = ''] = text.split(',');
   return queueCounts({
     isRetry: tried === '' ? undefined : tried === '1',

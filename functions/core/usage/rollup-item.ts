@@ -11,7 +11,7 @@ import {
   versioned,
 } from '../store/index.ts';
 import type { Contribution } from './contribution.ts';
-import { isQueueName, queueText, readQueueText } from './queue-time.ts';
+import { isQueueName, queueLine, readQueueLine } from './queue-time.ts';
 import type { LatestRejections, TopProjects } from './rollup-store.ts';
 import type { UsageTally } from './tally.ts';
 import { isTallyName, type UsageKey } from './usage.ts';
@@ -60,7 +60,7 @@ const number = (value: number) => ({ N: String(value) });
 const keyed = ({ pk, sk }: Key): Item => ({ [PK]: text(pk), [SK]: text(sk), ...versioned });
 
 export function encodeContribution(key: Key, after: Contribution, expiresAtSeconds?: number): Item {
-  const queue = queueText(after.tally);
+  const queue = queueLine(after.tally);
   const counts = [...after.tally].filter(([name]) => queue === undefined || !isQueueName(name));
   return {
     ...keyed(key),
@@ -85,7 +85,7 @@ export function decodeContribution(jobId: number, item: Item): Contribution {
     settled: item.se?.BOOL === true,
     day: item.d?.S ?? '',
     subjects: JSON.parse(item.su?.S ?? '[]') as readonly string[],
-    tally: queue === undefined ? counts : new Map([...counts, ...readQueueText(queue, counts)]),
+    tally: queue === undefined ? counts : new Map([...counts, ...readQueueLine(queue, counts)]),
   };
 }
 
