@@ -2,67 +2,102 @@
 
 export interface MutantTarget {
   readonly source: string;
-  /** Without real parts, so that each takes a second or two. */
+  /** Without real parts, so that they take a second or two together. */
   readonly tests: readonly string[];
+  /** They take longer, and are asked about what those did not notice. */
+  readonly slowTests?: readonly string[];
 }
 
+const COMMIT = 'test/relay/commit/';
+const WAITING = {
+  tests: ['test/relay/waiting/fair-order', 'test/relay/waiting/waiting-queue.test'],
+} as const;
+const WAITING_SLOW = { ...WAITING, slowTests: ['test/relay/waiting/waiting-queue.property'] } as const;
+const ROOMS = {
+  tests: ['test/relay/kept-rooms.test.ts', 'test/relay/fallback.test.ts'],
+  slowTests: ['test/relay/room.test.ts'],
+} as const;
+const UNTOLD = ['test/relay/unmetered.test.ts', 'test/relay/journal.test.ts', 'test/relay/spool.test.ts'];
+const CONTRACT = 'test/functions/core/ledger/memory-store.test.ts';
+const LEDGER_PROPERTY = 'test/functions/core/ledger/ledger.property';
+const ledgerTests = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `test/functions/core/ledger/${name}`);
+const BOOKS = ['test/functions/core/books/'];
+
 export const MUTANT_TARGETS: readonly MutantTarget[] = [
-  { source: 'relay/commit/lanes.ts', tests: ['test/relay/commit/lanes.test.ts'] },
+  { source: 'relay/commit/batch-job.ts', tests: [COMMIT] },
+  { source: 'relay/commit/fair-queue.ts', tests: [COMMIT] },
+  { source: 'relay/commit/group-commit.ts', tests: [COMMIT] },
+  { source: 'relay/commit/lanes.ts', tests: [`${COMMIT}lanes.test.ts`] },
+  { source: 'relay/waiting/fair-order.ts', ...WAITING_SLOW },
+  { source: 'relay/waiting/line-rounds.ts', ...WAITING_SLOW },
+  { source: 'relay/waiting/waiting-job.ts', ...WAITING_SLOW },
+  { source: 'relay/waiting/waiting-queue.ts', ...WAITING_SLOW },
+  { source: 'relay/room.ts', ...ROOMS },
+  { source: 'relay/limit-room.ts', ...ROOMS },
+  { source: 'relay/kept-rooms.ts', ...ROOMS },
+  { source: 'relay/journal.ts', tests: UNTOLD },
+  { source: 'relay/spool.ts', tests: UNTOLD },
+  { source: 'relay/unmetered.ts', tests: UNTOLD },
+  { source: 'relay/unmetered-posts.ts', tests: UNTOLD },
+  { source: 'relay/unmetered-queue.ts', tests: UNTOLD },
   {
-    source: 'relay/room.ts',
-    tests: ['test/relay/room.test.ts', 'test/relay/kept-rooms.test.ts', 'test/relay/fallback.test.ts'],
-  },
-  {
-    source: 'relay/limit-room.ts',
-    tests: ['test/relay/room.test.ts', 'test/relay/kept-rooms.test.ts', 'test/relay/fallback.test.ts'],
-  },
-  {
-    source: 'relay/waiting/fair-order.ts',
-    tests: ['test/relay/waiting/fair-order.test.ts', 'test/relay/waiting/waiting-queue'],
-  },
-  { source: 'relay/waiting/line-rounds.ts', tests: ['test/relay/waiting/waiting-queue'] },
-  { source: 'relay/waiting/waiting-queue.ts', tests: ['test/relay/waiting/waiting-queue'] },
-  {
-    source: 'functions/core/ledger/reservation.ts',
-    tests: ['test/functions/core/ledger/memory-store.test.ts', 'test/functions/core/ledger/ledger.property'],
-  },
-  {
-    source: 'functions/core/ledger/reserve.ts',
-    tests: ['test/functions/core/ledger/memory-store.test.ts', 'test/functions/core/ledger/ledger.property'],
+    source: 'functions/core/ledger/attempt.ts',
+    tests: ledgerTests('attempt-budgets', 'hold.test.ts'),
+    slowTests: [CONTRACT],
   },
   {
     source: 'functions/core/ledger/borrow.ts',
-    tests: ['test/functions/core/ledger/borrow', 'test/functions/core/ledger/memory-store.test.ts'],
+    tests: [...ledgerTests('borrow.test.ts'), CONTRACT],
+    slowTests: ledgerTests('borrow.property'),
+  },
+  {
+    source: 'functions/core/ledger/hold.ts',
+    tests: [...ledgerTests('hold.test.ts', 'waiting.test.ts'), CONTRACT],
+    slowTests: [LEDGER_PROPERTY],
+  },
+  {
+    source: 'functions/core/ledger/make-moves.ts',
+    tests: [CONTRACT, ...ledgerTests('hold.test.ts', 'one-instant')],
+    slowTests: [LEDGER_PROPERTY],
+  },
+  {
+    source: 'functions/core/ledger/merge.ts',
+    tests: [...ledgerTests('merge.property', 'hold.test.ts', 'borrow.test.ts'), CONTRACT],
+    slowTests: [LEDGER_PROPERTY],
+  },
+  { source: 'functions/core/ledger/reservation.ts', tests: [CONTRACT], slowTests: [LEDGER_PROPERTY] },
+  { source: 'functions/core/ledger/reserve.ts', tests: [CONTRACT], slowTests: [LEDGER_PROPERTY] },
+  {
+    source: 'functions/core/ledger/slots.ts',
+    tests: [...BOOKS, CONTRACT],
   },
   {
     source: 'functions/core/ledger/waiting.ts',
-    tests: ['test/functions/core/ledger/waiting.test.ts', 'test/functions/core/ledger/memory-store.test.ts'],
+    tests: [...ledgerTests('waiting.test.ts'), CONTRACT],
   },
   {
-    source: 'functions/core/ledger/attempt.ts',
-    tests: ['test/functions/core/ledger/attempt-budgets.test.ts', 'test/functions/core/ledger/hold.test.ts'],
-  },
-  { source: 'functions/core/books/keep-counter-sheet.ts', tests: ['test/functions/core/books'] },
-  { source: 'functions/core/books/check-books.ts', tests: ['test/functions/core/books'] },
-];
-
-/** A change that changes nothing anybody could see, and why. */
-interface HarmlessChange {
-  readonly source: string;
-  /** As the report prints it. */
-  readonly change: string;
-  readonly why: string;
-}
-
-export const HARMLESS_CHANGES: readonly HarmlessChange[] = [
-  {
-    source: 'relay/commit/lanes.ts',
-    change: 'lanes.size < JOINED_LANES_MAX → lanes.size <= JOINED_LANES_MAX',
-    why: 'a bound of memory: one lane more does no harm',
+    source: 'functions/core/ledger/weigh.ts',
+    tests: [CONTRACT, ...ledgerTests('borrow.test.ts', 'waiting.test.ts', 'hold.test.ts', 'break-glass')],
+    slowTests: [...ledgerTests('borrow.property'), LEDGER_PROPERTY],
   },
   {
-    source: 'relay/commit/lanes.ts',
-    change: 'index < text.length → index <= text.length',
-    why: 'another hash, and as good a one',
+    source: 'functions/core/ledger/unmetered.ts',
+    tests: [CONTRACT],
+    slowTests: [LEDGER_PROPERTY],
   },
+  { source: 'functions/core/ledger/kept-pass.ts', tests: ledgerTests('recount-pass') },
+  { source: 'functions/core/ledger/recount-outcome.ts', tests: [...ledgerTests('recount-pass'), CONTRACT] },
+  { source: 'functions/core/ledger/recount-pass.ts', tests: [...ledgerTests('recount-pass'), CONTRACT] },
+  { source: 'functions/core/ledger/recount.ts', tests: [...ledgerTests('recount-pass'), CONTRACT] },
+  { source: 'functions/core/admission/limit-rooms.ts', tests: ['test/functions/admit/app.test.ts'] },
+  { source: 'functions/core/books/check-books.ts', tests: BOOKS },
+  { source: 'functions/core/books/counter-memory.ts', tests: BOOKS },
+  { source: 'functions/core/books/counter-sheet.ts', tests: BOOKS },
+  { source: 'functions/core/books/keep-counter-sheet.ts', tests: BOOKS },
+  { source: 'functions/core/books/sum-log.ts', tests: BOOKS },
+  { source: 'functions/core/requeue/candidate.ts', tests: ['test/functions/requeue/'] },
+  { source: 'functions/core/requeue/requeue-list.ts', tests: ['test/functions/requeue/'] },
+  { source: 'functions/requeue/requeue.ts', tests: ['test/functions/requeue/'] },
+  { source: 'functions/requeue/turns.ts', tests: ['test/functions/requeue/'] },
 ];

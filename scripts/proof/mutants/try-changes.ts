@@ -15,7 +15,9 @@ export interface MutantOutcome {
 }
 
 /** Far beyond what these tests take, even on a machine that is busy: a loop without an end is what remains. */
-const HUNG_MS = 180_000;
+const HUNG_MS_MIN = 20_000;
+const HUNG_TIMES = 4;
+const UNCHANGED_MS_MAX = 600_000;
 
 export const mutantsOf = (root: string, targets: readonly MutantTarget[]): readonly MutantChange[] =>
   targets.flatMap((target) =>
@@ -48,27 +50,30 @@ export async function tryMutants(
   };
   process.once('exit', endAll);
   try {
+    // All at the start: the tree may be worked on meanwhile.
+    const trees = mutants.slice(0, atOnce).map((_, name) => copyTree(root, join(scratch, String(name))));
     const left = [...mutants];
-    const worker = async (name: number): Promise<void> => {
-      const tree = join(scratch, String(name));
-      copyTree(root, tree);
+    const worker = async (tree: string, hungMs: number): Promise<void> => {
       for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
         const file = join(tree, mutant.source);
-        const source = readFileSync(join(root, mutant.source), 'utf8');
+        const source = readFileSync(file, 'utf8');
         writeFileSync(file, changedSource(source, mutant));
-        const outcome = await judged(tree, mutant.tests, running);
+        const outcome = await judgedInTurn(tree, mutant, { hungMs, running });
         writeFileSync(file, source);
         const one = { mutant, outcome: outcome === 'passed' ? 'survived' : outcome } as const;
         found.push(one);
         tried(one);
       }
     };
-    const unchanged = join(scratch, 'unchanged');
-    copyTree(root, unchanged);
-    const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
-    if ((await judged(unchanged, tests, running)) !== 'passed')
-      throw new Error('the tests do not pass on the tree as it is: run npm test first');
-    await Promise.all(Array.from({ length: Math.min(atOnce, mutants.length) }, (_, name) => worker(name)));
+    const tests = [...new Set(mutants.flatMap(({ tests, slowTests = [] }) => [...tests, ...slowTests]))];
+    const startedAtMs = performance.now();
+    for (const tree of trees.slice(0, 1)) {
+      const outcome = await judged(tree, tests, { hungMs: UNCHANGED_MS_MAX, running });
+      if (outcome !== 'passed')
+        throw new Error('the tests do not pass on the tree as it is: run npm test first');
+    }
+    const hungMs = Math.max(HUNG_MS_MIN, HUNG_TIMES * (performance.now() - startedAtMs));
+    await Promise.all(trees.map((tree) => worker(tree, hungMs)));
     return found;
   } finally {
     process.off('exit', endAll);
@@ -77,7 +82,7 @@ export async function tryMutants(
 }
 
 /** What git knows or would take, as it stands. */
-function copyTree(root: string, tree: string): void {
+function copyTree(root: string, tree: string): string {
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
@@ -88,23 +93,46 @@ function copyTree(root: string, tree: string): void {
     cpSync(join(root, file), join(tree, file));
   }
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+  return tree;
+}
+
+interface JudgeOptions {
+  readonly hungMs: number;
+  /** Is told of every process, as long as it runs. */
+  readonly running: Set<ChildProcess>;
+}
+
+type Judgement = 'passed' | 'caught' | 'hung';
+
+/** The quick tests first: they notice most of it. */
+async function judgedInTurn(
+  tree: string,
+  { tests, slowTests = [] }: MutantTarget,
+  options: JudgeOptions,
+): Promise<Judgement> {
+  const outcome = await judged(tree, tests, options);
+  return outcome !== 'passed' || slowTests.length === 0 ? outcome : judged(tree, slowTests, options);
 }
 
 function judged(
   tree: string,
   tests: readonly string[],
-  running: Set<ChildProcess>,
-): Promise<'passed' | 'caught' | 'hung'> {
+  { hungMs, running }: JudgeOptions,
+): Promise<Judgement> {
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
-  const once = ['--project', 'unit', '--bail', '1', '--maxWorkers', '1', '--silent', '--reporter', 'dot'];
-  const child = spawn(process.execPath, [...vitest, ...once, ...tests], { cwd: tree, stdio: 'ignore' });
+  // One process, so that nothing of a loop without an end outlives it.
+  const once = ['--project', 'unit', '--bail', '1', '--no-file-parallelism', '--pool', 'threads'];
+  const child = spawn(process.execPath, [...vitest, ...once, '--silent', '--reporter', 'dot', ...tests], {
+    cwd: tree,
+    stdio: 'ignore',
+  });
   running.add(child);
   return new Promise((resolve, reject) => {
     let hung = false;
     const timer = setTimeout(() => {
       hung = true;
       child.kill('SIGKILL');
-    }, HUNG_MS);
+    }, hungMs);
     const end = (): void => {
       clearTimeout(timer);
       running.delete(child);

@@ -1,0 +1,327 @@
+/** Retries of jobs that were rejected for lack of slots, on every table and with or without sockets to GitLab. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { retryJob } from '../../../functions/core/gitlab/index.ts';
+import { createLedger, DynamoStore } from '../../../functions/core/ledger/index.ts';
+import { dynamoRequeueLists } from '../../../functions/core/requeue/index.ts';
+import type { ItemTable } from '../../../functions/core/store/index.ts';
+import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
+import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';
+import type { LimitClaim } from '../../../policies/claim.ts';
+import type { Violation } from '../../../policies/reason.ts';
+import { createLocalGitLab, type LocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
+import { anAsk, blocked, claim, counter, someFacts } from '../../support/ledger/asks.ts';
+import { type TestClock, testClock } from '../../support/ledger/test-clock.ts';
+
+const TOKEN = 'glpat-of-payments';
+const MINUTE_MS = 60_000;
+/** Another job of the same pipeline. */
+const NAMES: Readonly<Record<number, string>> = { 10: 'lint' };
+const runner = { id: 7 };
+
+const SLOTS = counter('group/101', 'jobs-now', 'now');
+const slot = claim('group/101', 1, 1, { counter: SLOTS, unit: 'jobs', rule: 'slots', class: 'capacity' });
+
+/** How GitLab is asked. */
+interface GitLabWay {
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+}
+
+interface RequeueSurroundings {
+  /** From the first test on. */
+  readonly table: () => ItemTable;
+  readonly wayTo: (gitlab: LocalGitLab) => Promise<GitLabWay>;
+}
+
+export function requeueContract({ table: tableOf, wayTo }: RequeueSurroundings): void {
+  let instances = 0;
+  let gitlab: LocalGitLab;
+  let way: GitLabWay;
+  let clock: TestClock;
+  let logged: string[];
+
+  beforeEach(async () => {
+    instances += 1;
+    clock = testClock();
+    logged = [];
+    gitlab = createLocalGitLab({
+      random: () => 0.5,
+      token: 'an administrator’s',
+      groupTokens: new Map([[TOKEN, 'acme/payments']]),
+    });
+    way = await wayTo(gitlab);
+  });
+  afterEach(() => gitlab.stop());
+
+  function house(over: Partial<RequeueDeps> = {}) {
+    const options = { table: tableOf(), instance: `i${instances}`, clock, random: Math.random };
+    const note = (message: string, fields?: object) =>
+      void logged.push(`${message} ${JSON.stringify(fields)}`);
+    const ledger = createLedger({ store: new DynamoStore(options), clock });
+    const usage = new DynamoRollupStore(options);
+    const lists = dynamoRequeueLists(options);
+    const deps: RequeueDeps = {
+      agreed: [{ groupId: 101, retries: 2, withinSeconds: 3_600, priority: 0 }],
+      ...{ lists, usage, ledger, clock, log: { info: note, warn: note, error: note } },
+      retry: (_groupId, projectId, jobId) =>
+        retryJob(projectId, jobId, { ...way, token: async () => TOKEN, clock }),
+      ...over,
+    };
+    const ask = async (
+      jobId: number,
+      claims: readonly LimitClaim[] = [slot],
+      violations: readonly Violation[] = [],
+    ): Promise<string> => {
+      if (gitlab.job(jobId) === undefined)
+        gitlab.create({ id: jobId, projectId: 1001, projectPath: 'acme/payments/api', name: 'build' });
+      gitlab.start(jobId, runner);
+      const facts = someFacts({
+        ...{ projectId: 1001, rootId: 100, groupId: 101, groupIds: [100, 101] },
+        ...{ pipelineId: 7, jobName: NAMES[jobId] ?? 'build' },
+      });
+      const [outcome] = await ledger.hold(
+        [anAsk(jobId, [...claims], { facts, violations, decidedAtMs: clock.nowMs() })],
+        clock.monotonicMs() + 60_000,
+      );
+      if (outcome?.outcome !== 'rejected') return outcome?.outcome ?? 'none';
+      gitlab.end(jobId, { status: 'failed', failureReason: 'job_router_failure' });
+      const [listed] = await usage.readRejections(['group/101']);
+      if (listed !== undefined)
+        await usage.writeRejections({ ...listed, jobs: [{ jobId, atMs: clock.nowMs() }, ...listed.jobs] });
+      return 'rejected';
+    };
+    const endOf = async (jobId: number): Promise<void> => {
+      gitlab.end(jobId, { status: 'success' });
+      await ledger.settle([{ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+    };
+    return {
+      ...{ deps, ask, endOf, ledger, run: () => requeue(deps) },
+      entries: async () => (await lists.read(101)).entries,
+      /** As the sweep ends what nobody asked about in time. */
+      sweep: async () => {
+        const due = await ledger.dueJobs(clock.nowMs() + 1, 100);
+        return ledger.endReservations(
+          due.map(({ jobId }) => jobId),
+          clock.nowMs(),
+        );
+      },
+      taken: async () => (await ledger.readCounters([SLOTS]))[0],
+    };
+  }
+
+  test('a full slot, a rejection, an end, a retry, an admission', async () => {
+    const { ask, endOf, run, entries } = house();
+    expect(await ask(1)).toBe('admitted');
+    expect(await ask(2)).toBe('rejected');
+    expect(await run()).toEqual({ waiting: 1, retried: 0, refused: 0 });
+    await endOf(1);
+    expect(await run()).toEqual({ waiting: 0, retried: 1, refused: 0 });
+    expect(await entries()).toMatchObject([{ jobId: 2, state: 'retried', newJobId: 3, retries: 1 }]);
+    expect(await ask(3)).toBe('admitted');
+    expect(await run()).toEqual({ waiting: 0, retried: 0, refused: 0 });
+    expect([...gitlab.jobs()].map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect(logged.join()).toContain('"newJobId":3');
+    expect(logged.join()).not.toContain(TOKEN);
+  });
+
+  test('one slot is for one job: room is kept for a retried job until it was asked about, or its time is over', async () => {
+    const { ask, endOf, run } = house();
+    await ask(1);
+    await ask(2);
+    await ask(3);
+    await endOf(1);
+    expect(await run()).toEqual({ waiting: 1, retried: 1, refused: 0 });
+    expect(await run()).toEqual({ waiting: 1, retried: 0, refused: 0 });
+    clock.advance(4 * MINUTE_MS);
+    expect(await run()).toEqual({ waiting: 0, retried: 1, refused: 0 });
+  });
+
+  test('a job that asks between the retry and the retried job’s question does not get its slot', async () => {
+    const { ask, endOf, run, entries, taken } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    await run();
+    clock.advance(MINUTE_MS);
+    expect(await ask(10)).toBe('rejected');
+    expect(await ask(3)).toBe('admitted');
+    expect(await taken()).toMatchObject({ committed: 1 });
+    await run();
+    expect((await entries())[0]).toMatchObject({ newJobId: 3, askedAfterMs: MINUTE_MS });
+  });
+
+  test('the retried job may be asked about before GitLab has said what it is called', async () => {
+    const { deps, ask, endOf, entries, taken, ledger } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    const asked: string[] = [];
+    await requeue({
+      ...deps,
+      retry: async (...which) => {
+        const outcome = await deps.retry(...which);
+        asked.push(await ask(10), await ask(3));
+        return outcome;
+      },
+    });
+    expect(asked).toEqual(['rejected', 'admitted']);
+    expect(await entries()).toMatchObject([{ jobId: 2, state: 'retried', newJobId: 3 }]);
+    const counter = await taken();
+    expect([counter?.committed, counter?.reserved]).toEqual([1, undefined]);
+    expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+  });
+
+  test('a slot that was taken while the run looked is asked for again later, and GitLab is not asked', async () => {
+    const { deps, ask, endOf, run, entries, ledger } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    const late = {
+      ...ledger,
+      readCounters: async (...which: Parameters<typeof ledger.readCounters>) => {
+        const counters = await ledger.readCounters(...which);
+        await ask(10);
+        return counters;
+      },
+    };
+    expect(await requeue({ ...deps, ledger: late })).toEqual({ waiting: 1, retried: 0, refused: 0 });
+    expect(await entries()).toMatchObject([{ jobId: 2, state: 'waiting' }]);
+    expect([...gitlab.jobs()].map(({ id }) => id)).toEqual([1, 2, 10]);
+    await endOf(10);
+    expect(await run()).toMatchObject({ retried: 1 });
+  });
+
+  test('a retry that GitLab refuses, or does not answer, leaves nothing kept', async () => {
+    const { ask, endOf, run, taken } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    gitlab.faults.answerRest({ status: 503 });
+    await run();
+    expect((await taken())?.committed).toBe(0);
+    gitlab.forget(2);
+    clock.advance(3 * MINUTE_MS);
+    expect(await run()).toMatchObject({ refused: 1 });
+    const counter = await taken();
+    expect([counter?.committed, counter?.reserved]).toEqual([0, undefined]);
+  });
+
+  const money = claim('group/101', 5, 1);
+  const starts = claim('group/101', 1, 0, {
+    counter: counter('group/101', 'starts', '2026-11'),
+    unit: 'starts',
+    rule: 'window',
+  });
+
+  test.each([
+    ['money', [money]],
+    ['money beside a slot', [slot, money]],
+    ['starts', [starts]],
+  ] as const)('%s is never retried', async (_what, claims) => {
+    const { ask, endOf, run, entries } = house();
+    await ask(1);
+    expect(await ask(2, claims)).toBe('rejected');
+    await endOf(1);
+    expect(await run()).toEqual({ waiting: 0, retried: 0, refused: 0 });
+    expect(await entries()).toEqual([]);
+  });
+
+  test.each([
+    ['a limit of 0', blocked],
+    ['a freeze', { ...blocked, reason: { code: 'GROUP_FROZEN' } as Violation['reason'] }],
+    [
+      'security',
+      { ...blocked, class: 'security', reason: { code: 'IMAGE_NOT_ALLOWED' } as Violation['reason'] },
+    ],
+  ] as const)('%s is never retried, also where a slot was missing besides', async (_what, violation) => {
+    const { ask, endOf, run, entries } = house();
+    await ask(1);
+    expect(await ask(2, [slot], [violation])).toBe('rejected');
+    await endOf(1);
+    expect(await run()).toEqual({ waiting: 0, retried: 0, refused: 0 });
+    expect(await entries()).toEqual([]);
+  });
+
+  test('a run that died after GitLab was asked, and comes again, makes no second job', async () => {
+    const { deps, ask, endOf, run, entries } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    const dying = requeue({
+      ...deps,
+      retry: async (...asked) => {
+        await deps.retry(...asked);
+        throw new Error('killed');
+      },
+    });
+    await expect(dying).rejects.toThrow('killed');
+    expect(await entries()).toMatchObject([{ jobId: 2, state: 'retrying' }]);
+    await run();
+    expect([...gitlab.jobs()].map(({ id }) => id)).toEqual([1, 2, 3]);
+    expect(await entries()).toMatchObject([{ jobId: 2, state: 'over', why: expect.stringContaining('403') }]);
+  });
+
+  test('a run that died before GitLab was asked retries the job when it comes again', async () => {
+    const { deps, ask, endOf, run, entries } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    const dying = requeue({ ...deps, retry: () => Promise.reject(new Error('killed')) });
+    await expect(dying).rejects.toThrow('killed');
+    await run();
+    expect(await entries()).toMatchObject([{ jobId: 2, state: 'retried', newJobId: 3 }]);
+  });
+
+  test('a retried job that is rejected again is retried as often as the group allows, and no longer than it allows', async () => {
+    const { ask, endOf, run, entries, sweep } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    await run();
+    for (const [taker, retried] of [
+      [10, 3],
+      [20, 11],
+    ] as const) {
+      // Nobody asks in time, so the slot is another's.
+      clock.advance(15 * MINUTE_MS);
+      await sweep();
+      await ask(taker);
+      expect(await ask(retried)).toBe('rejected');
+      await endOf(taker);
+      await run();
+    }
+    expect((await entries()).map(({ jobId, state, retries }) => [jobId, state, retries])).toEqual([
+      [2, 'retried', 1],
+      [3, 'retried', 2],
+      [11, 'over', 2],
+    ]);
+    await ask(30);
+    await ask(31);
+    await run();
+    clock.advance(61 * MINUTE_MS);
+    await endOf(30);
+    expect(await run()).toMatchObject({ retried: 0 });
+    expect((await entries()).at(-1)).toMatchObject({
+      jobId: 31,
+      state: 'over',
+      why: 'no slot was free in time',
+    });
+  });
+
+  test('GitLab that is busy is asked again later; a job it does not know is over', async () => {
+    const { ask, endOf, run, entries } = house();
+    await ask(1);
+    await ask(2);
+    await endOf(1);
+    gitlab.faults.answerRest({ status: 503 });
+    await run();
+    expect(await entries()).toMatchObject([{ state: 'waiting', why: 'GitLab answered 503' }]);
+    expect(await run()).toEqual({ waiting: 0, retried: 0, refused: 0 });
+    gitlab.forget(2);
+    clock.advance(3 * MINUTE_MS);
+    expect(await run()).toEqual({ waiting: 0, retried: 0, refused: 1 });
+    expect(await entries()).toMatchObject([
+      { state: 'over', why: 'GitLab answered 404: it has no such job' },
+    ]);
+  });
+}
