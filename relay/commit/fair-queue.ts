@@ -124,8 +124,8 @@ export class FairQueue {
       else joined.add(line);
     }
     // Lengths change by one, so the maximum does too.
-    if (now > this.#longest) this.#longest = now;
-    else if (before === this.#longest && !this.#byLength.has(before)) this.#longest = now;
+    const isLongestGone = before === this.#longest && !this.#byLength.has(before);
+    this.#longest = isLongestGone ? now : Math.max(now, this.#longest);
   }
 
   #newestOfLongest(): BatchJob | undefined {

@@ -44,6 +44,7 @@ export async function tryMutants(
   const scratch = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   const found: MutantOutcome[] = [];
   const running = new Set<ChildProcess>();
+  const unchangedMs = new Map<string, Promise<number>>();
   const endAll = (): void => {
     for (const child of running) child.kill('SIGKILL');
     rmSync(scratch, { recursive: true, force: true });
@@ -51,29 +52,18 @@ export async function tryMutants(
   process.once('exit', endAll);
   try {
     // All at the start: the tree may be worked on meanwhile.
-    const trees = mutants.slice(0, atOnce).map((_, name) => copyTree(root, join(scratch, String(name))));
+    const judges = mutants
+      .slice(0, atOnce)
+      .map((_, name) => new Judge(copyTree(root, join(scratch, String(name))), running, unchangedMs));
     const left = [...mutants];
-    const worker = async (tree: string, hungMs: number): Promise<void> => {
+    const work = async (judge: Judge): Promise<void> => {
       for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-        const file = join(tree, mutant.source);
-        const source = readFileSync(file, 'utf8');
-        writeFileSync(file, changedSource(source, mutant));
-        const outcome = await judgedInTurn(tree, mutant, { hungMs, running });
-        writeFileSync(file, source);
-        const one = { mutant, outcome: outcome === 'passed' ? 'survived' : outcome } as const;
+        const one = { mutant, outcome: await judge.outcomeOf(mutant) };
         found.push(one);
         tried(one);
       }
     };
-    const tests = [...new Set(mutants.flatMap(({ tests, slowTests = [] }) => [...tests, ...slowTests]))];
-    const startedAtMs = performance.now();
-    for (const tree of trees.slice(0, 1)) {
-      const outcome = await judged(tree, tests, { hungMs: UNCHANGED_MS_MAX, running });
-      if (outcome !== 'passed')
-        throw new Error('the tests do not pass on the tree as it is: run npm test first');
-    }
-    const hungMs = Math.max(HUNG_MS_MIN, HUNG_TIMES * (performance.now() - startedAtMs));
-    await Promise.all(trees.map((tree) => worker(tree, hungMs)));
+    await Promise.all(judges.map(work));
     return found;
   } finally {
     process.off('exit', endAll);
@@ -96,54 +86,83 @@ function copyTree(root: string, tree: string): string {
   return tree;
 }
 
-interface JudgeOptions {
-  readonly hungMs: number;
-  /** Is told of every process, as long as it runs. */
-  readonly running: Set<ChildProcess>;
-}
+/** One copy of the tree, and how long its tests take. */
+class Judge {
+  readonly #tree: string;
+  readonly #running: Set<ChildProcess>;
+  readonly #unchangedMs: Map<string, Promise<number>>;
 
-type Judgement = 'passed' | 'caught' | 'hung';
+  /** @param unchangedMs - what tests took on the tree as it is: all judges ask that once. */
+  constructor(tree: string, running: Set<ChildProcess>, unchangedMs: Map<string, Promise<number>>) {
+    this.#tree = tree;
+    this.#running = running;
+    this.#unchangedMs = unchangedMs;
+  }
 
-/** The quick tests first: they notice most of it. */
-async function judgedInTurn(
-  tree: string,
-  { tests, slowTests = [] }: MutantTarget,
-  options: JudgeOptions,
-): Promise<Judgement> {
-  const outcome = await judged(tree, tests, options);
-  return outcome !== 'passed' || slowTests.length === 0 ? outcome : judged(tree, slowTests, options);
-}
+  /** The quick tests are asked first: they notice most of it. */
+  async outcomeOf(mutant: MutantChange): Promise<MutantOutcome['outcome']> {
+    for (const tests of [mutant.tests, mutant.slowTests ?? []]) {
+      const outcome = tests.length === 0 ? 'passed' : await this.#judged(mutant, tests);
+      if (outcome !== 'passed') return outcome;
+    }
+    return 'survived';
+  }
 
-function judged(
-  tree: string,
-  tests: readonly string[],
-  { hungMs, running }: JudgeOptions,
-): Promise<Judgement> {
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
-  // One process, so that nothing of a loop without an end outlives it.
-  const once = ['--project', 'unit', '--bail', '1', '--no-file-parallelism', '--pool', 'threads'];
-  const child = spawn(process.execPath, [...vitest, ...once, '--silent', '--reporter', 'dot', ...tests], {
-    cwd: tree,
-    stdio: 'ignore',
-  });
-  running.add(child);
-  return new Promise((resolve, reject) => {
-    let hung = false;
-    const timer = setTimeout(() => {
-      hung = true;
-      child.kill('SIGKILL');
-    }, hungMs);
-    const end = (): void => {
-      clearTimeout(timer);
-      running.delete(child);
-    };
-    child.on('error', (error) => {
-      end();
-      reject(error);
+  async #judged(mutant: MutantChange, tests: readonly string[]): Promise<TestsOutcome> {
+    const hungMs = Math.max(HUNG_MS_MIN, HUNG_TIMES * (await this.#unchanged(tests)));
+    const file = join(this.#tree, mutant.source);
+    const source = readFileSync(file, 'utf8');
+    writeFileSync(file, changedSource(source, mutant));
+    const outcome = await this.#run(tests, hungMs);
+    writeFileSync(file, source);
+    return outcome;
+  }
+
+  #unchanged(tests: readonly string[]): Promise<number> {
+    const name = tests.join(' ');
+    const known = this.#unchangedMs.get(name);
+    if (known !== undefined) return known;
+    const tookMs = this.#timeUnchanged(tests);
+    this.#unchangedMs.set(name, tookMs);
+    return tookMs;
+  }
+
+  async #timeUnchanged(tests: readonly string[]): Promise<number> {
+    const startedAtMs = performance.now();
+    if ((await this.#run(tests, UNCHANGED_MS_MAX)) !== 'passed')
+      throw new Error(`the tests fail on the tree as it is: npm test -- --project unit ${tests.join(' ')}`);
+    return performance.now() - startedAtMs;
+  }
+
+  #run(tests: readonly string[], hungMs: number): Promise<TestsOutcome> {
+    // One process, so that nothing of a loop without an end outlives it.
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
+    const inOne = ['--project', 'unit', '--bail', '1', '--no-file-parallelism', '--pool', 'threads'];
+    const child = spawn(process.execPath, [...vitest, ...inOne, '--silent', '--reporter', 'dot', ...tests], {
+      cwd: this.#tree,
+      stdio: 'ignore',
     });
-    child.on('exit', (code) => {
-      end();
-      resolve(hung ? 'hung' : code === 0 ? 'passed' : 'caught');
+    this.#running.add(child);
+    return new Promise((resolve, reject) => {
+      let hung = false;
+      const timer = setTimeout(() => {
+        hung = true;
+        child.kill('SIGKILL');
+      }, hungMs);
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#running.delete(child);
+      };
+      child.on('error', (error) => {
+        end();
+        reject(error);
+      });
+      child.on('exit', (code) => {
+        end();
+        resolve(hung ? 'hung' : code === 0 ? 'passed' : 'caught');
+      });
     });
-  });
+  }
 }
+
+type TestsOutcome = 'passed' | 'caught' | 'hung';

@@ -42,6 +42,22 @@ test('ten thousand deadlines share one timer', () => {
   expect(ran).toBe(10_000);
 });
 
+test('a deadline in a span that has its timer sets no other', () => {
+  const clock = handClock(1_000);
+  let set = 0;
+  const counted = {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    after: (delayMs: number, run: () => void) => {
+      set += 1;
+      return clock.after(delayMs, run);
+    },
+  };
+  const deadlines = new Deadlines(counted);
+  for (let index = 0; index < 100; index += 1) deadlines.at(clock.monotonicMs() + 100, () => {});
+  expect(set).toBe(1);
+});
+
 test('what was taken back does not run, and its neighbour does', () => {
   const clock = handClock(1_000);
   const deadlines = new Deadlines(clock);

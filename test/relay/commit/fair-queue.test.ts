@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type BatchJob, createBatchJob } from '../../../relay/commit/batch-job.ts';
@@ -29,6 +31,24 @@ test('a project that comes while others wait is next but for one turn of each', 
   queue.push(neighbour);
   queue.shift('1');
   expect(queue.shift('1')).toBe(neighbour);
+});
+
+test('a hundred thousand projects that asked once leave nothing behind', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heapBytes = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const queue = new FairQueue();
+  const before = heapBytes();
+  for (let project = 1; project <= 100_000; project += 1) {
+    queue.push(job(project));
+    queue.shift('1');
+  }
+  // A line of each would be four times as much.
+  expect(heapBytes() - before).toBeLessThan(8 * 1024 * 1024);
+  expect(queue.size).toBe(0);
 });
 
 test('a root sees its own jobs only', () => {

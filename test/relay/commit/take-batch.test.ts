@@ -46,6 +46,12 @@ test('a batch stays within the contract’s bytes, counted as they travel and no
   expect(queue.size).toBe(12 - jobs.length);
 });
 
+test('jobs that are the contract’s bytes together go in one batch', () => {
+  const small = job(1);
+  const queue = queueOf([small, { ...job(2), bytes: BATCH_BYTES_MAX - small.bytes }]);
+  expect(ids(takeBatch(queue, roots(), NOW_MS).jobs)).toEqual([1, 2]);
+});
+
 test('a job larger than a batch goes alone instead of blocking its root', () => {
   const queue = queueOf([job(1, { padding: BATCH_BYTES_MAX }), job(2)]);
   expect(ids(takeBatch(queue, roots(), NOW_MS).jobs)).toEqual([1]);
