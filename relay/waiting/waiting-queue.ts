@@ -194,7 +194,7 @@ export class WaitingQueue {
     }
     for (const place of this.#order.turns()) {
       const job = this.#jobs.get(place.jobId);
-      if (job === undefined || job.isAsked || asked >= ASKED_MAX) continue;
+      if (job?.isAsked !== false || asked >= ASKED_MAX) continue;
       const dueMs = this.#rounds.nextMs(place.counters);
       if (dueMs > nowMs) nextMs = Math.min(nextMs, dueMs);
       else {

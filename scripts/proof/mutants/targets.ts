@@ -10,9 +10,11 @@ export interface MutantTarget {
 
 const COMMIT = 'test/relay/commit/';
 const WAITING = {
-  tests: ['test/relay/waiting/fair-order', 'test/relay/waiting/waiting-queue.test'],
-} as const;
-const WAITING_SLOW = { ...WAITING, slowTests: ['test/relay/waiting/waiting-queue.property'] } as const;
+  tests: ['fair-order', 'line-rounds', 'waiting-job', 'waiting-queue.test'].map(
+    (name) => `test/relay/waiting/${name}`,
+  ),
+  slowTests: ['test/relay/waiting/waiting-queue.property'],
+};
 const ROOMS = {
   tests: ['test/relay/kept-rooms.test.ts', 'test/relay/fallback.test.ts'],
   slowTests: ['test/relay/room.test.ts'],
@@ -29,10 +31,10 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   { source: 'relay/commit/fair-queue.ts', tests: [COMMIT] },
   { source: 'relay/commit/group-commit.ts', tests: [COMMIT] },
   { source: 'relay/commit/lanes.ts', tests: [`${COMMIT}lanes.test.ts`] },
-  { source: 'relay/waiting/fair-order.ts', ...WAITING_SLOW },
-  { source: 'relay/waiting/line-rounds.ts', ...WAITING_SLOW },
-  { source: 'relay/waiting/waiting-job.ts', ...WAITING_SLOW },
-  { source: 'relay/waiting/waiting-queue.ts', ...WAITING_SLOW },
+  { source: 'relay/waiting/fair-order.ts', ...WAITING },
+  { source: 'relay/waiting/line-rounds.ts', ...WAITING },
+  { source: 'relay/waiting/waiting-job.ts', ...WAITING },
+  { source: 'relay/waiting/waiting-queue.ts', ...WAITING },
   { source: 'relay/room.ts', ...ROOMS },
   { source: 'relay/limit-room.ts', ...ROOMS },
   { source: 'relay/kept-rooms.ts', ...ROOMS },
@@ -43,7 +45,7 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   { source: 'relay/unmetered-queue.ts', tests: UNTOLD },
   {
     source: 'functions/core/ledger/attempt.ts',
-    tests: ledgerTests('attempt-budgets', 'hold.test.ts'),
+    tests: ledgerTests('attempt', 'hold.test.ts'),
     slowTests: [CONTRACT],
   },
   {

@@ -64,3 +64,22 @@ test('a job of another line is not passed: however many of those are admitted, t
   }
   expect(first.passed).toBe(0);
 });
+
+test('a root whose jobs all have their answers begins anew: how many it had is not held against it', () => {
+  const order = new FairOrder();
+  order.join(1, 'first', ['a']);
+  const flood = [2, 3, 4, 5, 6].map((jobId) => order.join(jobId, 'flood', ['a']));
+  for (const place of flood) order.leave(place);
+  order.join(7, 'flood', ['a']);
+  order.join(8, 'late', ['a']);
+  expect(ids(order.places)).toEqual([1, 7, 8]);
+});
+
+test('of roots that have the same turn the one that came first is passed by the other', () => {
+  const order = new FairOrder();
+  const [first, second] = [order.join(1, '1', ['a']), order.join(2, '2', ['a'])];
+  expect(first.tag).toBe(second.tag);
+  order.asked(second);
+  order.answered(second, 'admitted');
+  expect(first.passed).toBe(1);
+});

@@ -137,6 +137,24 @@ test('while no rejection would be sent nobody waits for one', async () => {
   const asked = house.ask(one(1));
   await house.pass(100);
   expect(outcomeOf(asked)).toBe('rejected');
+  expect(askedOf(house, 1)).toBe(1);
+  expect(house.waiting.terms([2])).toEqual({ jobs: [{ jobId: 2, waitedMs: 0, last: true }] });
+});
+
+test('while nobody is admitted a line is asked about less and less often, down to once in two seconds', async () => {
+  const house = slotHouse({ slots: { a: 0 } });
+  house.ask(one(1));
+  await house.pass(14_000);
+  const sent = house.said.map(({ sentMs }) => sentMs);
+  const pauses = sent.slice(1).map((atMs, at) => Math.round((atMs - (sent[at] ?? 0)) / 100) * 100);
+  expect(pauses.slice(0, 6)).toEqual([300, 500, 1_000, 2_000, 2_000, 2_000]);
+});
+
+test('the last question goes a second before patience ends', async () => {
+  const house = slotHouse({ slots: { a: 0 }, answerWithinMs: 20_000, waitMs: 60_000 });
+  house.ask(one(1));
+  await house.pass(21_000);
+  expect(house.said.at(-1)).toMatchObject({ sentMs: 19_000, outcome: 'rejected' });
 });
 
 test('a question that the router gives up waits no longer, and takes no slot', async () => {
@@ -145,8 +163,10 @@ test('a question that the router gives up waits no longer, and takes no slot', a
   await house.pass(100);
   const [left, stays] = [house.ask(one(2)), house.ask(one(3))];
   await house.pass(1_000);
+  const before = askedOf(house, 2);
   left.gone();
   await house.pass(4_000);
+  expect(askedOf(house, 2)).toBe(before);
   expect(left.answers).toMatchObject([{ verdict: { outcome: 'undecided', cause: 'abandoned' } }]);
   expect(outcomeOf(stays)).toBe('admitted');
   expect(house.said.filter(({ jobId, outcome }) => jobId === 2 && outcome === 'admitted')).toEqual([]);
@@ -208,13 +228,15 @@ test('roots take turns by their weights', async () => {
 
 test('a question that goes while its job is asked about is answered as the function decides', async () => {
   const house = slotHouse({ slots: { a: 1 }, callMs: 500 });
-  house.ask(one(1, { runMs: 2_000 }));
+  house.ask(one(1));
   await house.pass(600);
   const waiter = house.ask(one(2));
-  await house.pass(2_000);
+  await house.pass(600);
   const before = house.calls.length;
-  for (let ms = 0; ms < 3_000 && house.calls.length === before; ms += 10) await house.pass(10);
+  while (house.calls.length === before) await house.pass(10);
+  house.end(1);
   waiter.gone();
+  expect(waiter.answers).toEqual([]);
   await house.pass(600);
   expect(waiter.answers).toMatchObject([{ verdict: { outcome: 'admitted' } }]);
 });
@@ -317,6 +339,38 @@ test('room that fits nobody is one reason to ask, and not one for every answer t
   expect(await askedAfter(1)).toBe(1);
   expect(await askedAfter(0, 0)).toBe(1);
   expect(outcomeOf(waiter)).toBeUndefined();
+});
+
+test('an answer that tells of no room plans no round', async () => {
+  const { house } = await longWait();
+  await house.pass(100);
+  const before = house.clock.timers;
+  house.waiting.roomTold([roomOf(2)]);
+  expect(house.clock.timers).toBe(before);
+});
+
+test('roots that wait for one counter are told to be asked about together; one root alone fights nobody', async () => {
+  const clock = handClock(1_000);
+  const told: (readonly [string, readonly string[]])[] = [];
+  const violation = quotaViolation('group/1', 'CONCURRENCY_FULL', { unit: 'jobs', limit: 'jobs-now' });
+  const queue = new WaitingQueue({
+    commit: {
+      decide: async ({ rootNamespaceId }) => {
+        const counters = ['all', `of root ${rootNamespaceId}`];
+        return { outcome: 'waiting', leftMs: 9_000, counters, violations: [violation], text: 'full' };
+      },
+    },
+    lanes: { noteContended: (counter, roots) => void told.push([counter, roots]) },
+    ...{ clock, observe: () => {}, deadlineMs: 2_000, answerWithinMs: 20_000 },
+  });
+  for (const jobId of [1, 2])
+    void queue.decide(
+      { jobId, projectId: jobId, rootNamespaceId: jobId },
+      { arrivedAtMs: clock.monotonicMs(), listenForEnd: () => {} },
+    );
+  await turn();
+  clock.advance(300);
+  expect(told).toEqual([['all', ['1', '2']]]);
 });
 
 test('room of a limit that nobody waits for, or that counts by periods, changes nothing', async () => {

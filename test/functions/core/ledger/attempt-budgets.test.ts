@@ -33,6 +33,12 @@ test('a race lost is run again within milliseconds, and the sooner the more were
   expect(pauses.every(({ atLeastMs }) => atLeastMs === 0)).toBe(true);
 });
 
+test('half of what was saved is still luck; what is more is a crowd', () => {
+  const budgets = new RetryBudgets(handClock());
+  const pauses = Array.from({ length: 20 }, () => budgets.take(writes, 3).jitterMs);
+  expect(pauses).toEqual([...Array.from({ length: 19 }, () => 6), 30]);
+});
+
 test('where nothing commits, tries come down to 25 a second, however long it lasts', () => {
   const clock = handClock();
   const budgets = new RetryBudgets(clock);

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { unseenOfCohorts } from '../../../../functions/core/ledger/borrow.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { newJob } from '../../../../functions/core/ledger/job.ts';
 import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { anAsk, wordOf } from '../../../support/ledger/asks.ts';
+import { anAsk, claim, wordOf } from '../../../support/ledger/asks.ts';
 import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
+const SLOTS = { subject: 'group/1', limit: 'jobs-now', period: 'now' };
 const POOL = { subject: 'cohort/ci', limit: 'jobs', period: 'now' };
 const WAIT: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
 
@@ -45,6 +48,40 @@ test('what a group does not lend stays its own, however much is wanted', async (
   const { words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
   expect(await words(1, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
   expect(await words(2, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
+});
+
+test('what goes beyond the kept part is of the pool, also where each job comes alone', async () => {
+  const { ledger, words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  for (let job = 0; job < 4; job += 1) expect(await words(2, 1)).toEqual(['admitted']);
+  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 1 }]);
+  expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
+});
+
+test('a job that only watches and fits into nothing counts in the pool, and not as one that fitted', async () => {
+  const { ledger, hold } = house({ own: 2, borrow: 0 }, { own: 2, borrow: 0 });
+  const watches = claim('group/1', 9, 1, { counter: SLOTS, unit: 'jobs', mode: 'shadow' });
+  const { bound: _, ...neverFits } = { ...watches, neverFits: true as const };
+  const part = { ...neverFits, counter: POOL, part: { of: SLOTS, from: 'pool' as const } };
+  expect((await hold([anAsk(900, [neverFits, part])])).map(wordOf)).toEqual(['admitted']);
+  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 9, fitted: 0 }]);
+});
+
+test('once a counter of a cohort is known, the others of its jobs are to be looked at; counters of no cohort are not', () => {
+  const set = cohortSet([
+    { own: 2, borrow: 9 },
+    { own: 4, borrow: 0, lend: 1 },
+  ]);
+  const jobs = [newJob(anAsk(1, [...cohortClaimsOf(set, 2, 1), claim('group/2', 1, 5)]))];
+  const [whole, kept, pool, money] = jobs[0]?.names ?? [];
+  const unseenBeside = (...names: readonly (string | undefined)[]): readonly string[] => {
+    const seen = { committed: 0, fitted: 0, settled: 0 };
+    return [...unseenOfCohorts(jobs, new Map(names.map((name) => [name ?? '', seen])))];
+  };
+  expect(unseenBeside()).toEqual([]);
+  expect(unseenBeside(money)).toEqual([]);
+  expect(unseenBeside(pool)).toEqual([whole, kept]);
+  expect(unseenBeside(whole)).toEqual([kept, pool]);
+  expect(unseenBeside(whole, kept, pool)).toEqual([]);
 });
 
 test('who wants its own back waits for running jobs at most: until it has it nobody borrows', async () => {
