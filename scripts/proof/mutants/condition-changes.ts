@@ -47,7 +47,8 @@ export function conditionChanges(source: string): readonly ConditionChange[] {
       const whole = source.slice(node.start, node.end);
       const changed = source.slice(node.start, start) + text + source.slice(end, node.end);
       const line = source.slice(0, start).split('\n').length;
-      found.push({ start, end, text, line, from: shortText(whole), to: shortText(changed) });
+      const at = start - node.start;
+      found.push({ start, end, text, line, from: shortText(whole, at), to: shortText(changed, at) });
     }
   });
   return found.toSorted((one, other) => one.start - other.start);
@@ -103,7 +104,12 @@ function visit(node: Node, see: (node: Node) => void): void {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
 
-function shortText(text: string): string {
+/** One line, and of a long text what is around the change. */
+function shortText(text: string, at: number): string {
   const line = text.replaceAll(/\s+/g, ' ');
-  return line.length <= TEXT_MAX ? line : `${line.slice(0, TEXT_MAX)}…`;
+  if (line.length <= TEXT_MAX) return line;
+  const before = text.slice(0, at).replaceAll(/\s+/g, ' ').length;
+  const from = Math.max(0, Math.min(before - TEXT_MAX / 2, line.length - TEXT_MAX));
+  const shown = line.slice(from, from + TEXT_MAX);
+  return `${from > 0 ? '…' : ''}${shown}${from + TEXT_MAX < line.length ? '…' : ''}`;
 }

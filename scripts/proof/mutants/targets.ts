@@ -68,8 +68,16 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
     tests: [...ledgerTests('merge.property', 'hold.test.ts', 'borrow.test.ts'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
   },
-  { source: 'functions/core/ledger/reservation.ts', tests: [CONTRACT], slowTests: [LEDGER_PROPERTY] },
-  { source: 'functions/core/ledger/reserve.ts', tests: [CONTRACT], slowTests: [LEDGER_PROPERTY] },
+  {
+    source: 'functions/core/ledger/reservation.ts',
+    tests: [...ledgerTests('reserve.test.ts'), CONTRACT],
+    slowTests: [LEDGER_PROPERTY],
+  },
+  {
+    source: 'functions/core/ledger/reserve.ts',
+    tests: [...ledgerTests('reserve.test.ts'), CONTRACT],
+    slowTests: [LEDGER_PROPERTY],
+  },
   {
     source: 'functions/core/ledger/slots.ts',
     tests: [...BOOKS, CONTRACT],

@@ -26,6 +26,14 @@ test.each([
   expect(changes(source)).toEqual(changed);
 });
 
+test('of a long condition what is around the change is told, so that two changes are told apart', () => {
+  const source = `const is = ${'first'.repeat(10)} || ${'second'.repeat(10)} || ${'third'.repeat(10)} || last;`;
+  const told = changes(source);
+  expect(told[0]).toContain('first || second');
+  expect(new Set(told).size).toBe(3);
+  for (const each of told) expect(each.split(' → ')[0]).not.toBe(each.split(' → ')[1]);
+});
+
 test('a change is one place, and says in which line it is', () => {
   const source = 'const a = 1;\nconst b = a < 2 && a > 0;\n';
   const all = conditionChanges(source);
