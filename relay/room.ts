@@ -114,7 +114,7 @@ export class RelayRoom {
     this.#tells += 1;
     const tell = this.#tells;
     const atMs = this.#deps.clock.monotonicMs();
-    if (this.#bySubject.size > 0) this.#noteAdmitted(admitted.map((request) => ({ request, tell, atMs })));
+    this.#noteAdmitted(admitted.map((request) => ({ request, tell, atMs })));
     if (rooms.length === 0) return;
     const isSettled = this.#takenAtMs <= askedAtMs - DELIVERED_MS && this.#deps.isSettled(askedAtMs);
     const toldAtMs = this.#deps.clock.nowMs();
@@ -141,7 +141,7 @@ export class RelayRoom {
       const room = restoredRoom(kept);
       if (this.#roomLike(room) === undefined) this.#know(room);
     }
-    if (rooms.some(({ spent }) => spent > 0)) this.#takenAtMs = this.#deps.clock.monotonicMs() + UNBOOKED_MS;
+    this.#takenAtMs = this.#deps.clock.monotonicMs() + UNBOOKED_MS;
   }
 
   #roomLike({ reason: { subject, limit } }: KnownRoom): KnownRoom | undefined {
@@ -198,10 +198,20 @@ export class RelayRoom {
   }
 
   #noteAdmitted(jobs: readonly AdmittedJob[]): void {
+    // While no room is known there is nothing to deduct from.
+    if (this.#bySubject.size === 0) {
+      this.#forget(jobs);
+      return;
+    }
     this.#admitted.push(...jobs);
     this.#admittedTotal += jobs.length;
-    if (this.#admitted.length <= 2 * ADMITTED_MAX) return;
-    for (const { atMs, request } of this.#admitted.splice(0, this.#admitted.length - ADMITTED_MAX)) {
+    if (this.#admitted.length > 2 * ADMITTED_MAX)
+      this.#forget(this.#admitted.splice(0, this.#admitted.length - ADMITTED_MAX));
+  }
+
+  /** They may run for as long as they say, and this relay does not know it. */
+  #forget(jobs: readonly AdmittedJob[]): void {
+    for (const { atMs, request } of jobs) {
       const endsMs = atMs + (sentTimeoutSeconds(request) ?? TIMEOUT_S) * 1_000;
       this.#unknownUntilMs = Math.max(this.#unknownUntilMs, endsMs);
     }

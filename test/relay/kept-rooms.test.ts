@@ -81,6 +81,32 @@ test('a relay that starts in an outage goes on with what is left, and asks nothi
   expect(next.admits([2, 3, 4, 1, 5])).toEqual([2, 3, 1]);
 });
 
+test('a limit that begins anew does so for the next relay as well', () => {
+  const { room } = aRelay();
+  const [daily, forever] = [{ ...budgetWith(3), periodMs: 24 * HOUR_MS }, budgetWith(3)];
+  for (const told of [daily, forever]) {
+    room.tell({ rooms: [told], admitted: [], askedAtMs: 0 });
+    expect(room.keep().rooms.map((kept) => kept.room)).toEqual([told]);
+  }
+});
+
+test('a relay that knows of no limits writes nothing down of whom it admits', () => {
+  const { room, admits } = aRelay();
+  expect(admits([1, 2])).toEqual([1, 2]);
+  expect(room.keep().given).toEqual([]);
+});
+
+test('where nothing is left, jobs that ask for nothing start no more either', () => {
+  const { room, admits } = aRelay();
+  const { refusal, ...budget } = budgetWith(0);
+  const reason = { ...refusal.reason, unit: 'millicpu', limit: 'cpu', limitAmount: 0, committed: 0 };
+  room.tell({
+    rooms: [{ ...budget, refusal: { ...refusal, reason } as LimitRoom['refusal'] }],
+    ...{ admitted: [], askedAtMs: 0 },
+  });
+  expect(admits([1])).toEqual([]);
+});
+
 test('what the ledger tells is newer, but what an earlier relay gave is not taken to be in it at once', () => {
   const first = aRelay();
   first.told(5);

@@ -298,6 +298,21 @@ test('a relay that may not know all jobs that run gives no slots back', async ()
   expect(admits(fallbacks[0], aJob(4))).toBe(true);
 });
 
+test('a job admitted before any room was told is not known, however long it runs: until its end no slots come back', async () => {
+  const { ask, admittedBy, fallbacks, pass } = aHouse({
+    limits: [{ on: { group: 100 }, jobs: 1, when_unreachable: 'room' }],
+  });
+  admittedBy(0, aJob(9, 300, { timeoutSeconds: 3 * 3_600 }));
+  await ask(aJob(1));
+  admittedBy(0, aJob(1));
+  pass(1_000);
+  await ask(aJob(2));
+  pass(2 * HOUR_MS);
+  expect(admits(fallbacks[0], aJob(3))).toBe(false);
+  pass(HOUR_MS);
+  expect(admits(fallbacks[0], aJob(4))).toBe(true);
+});
+
 test('a job that is asked about twice in an outage spends room once', async () => {
   const { ask, fallbacks } = aHouse({ limits: [money(10)] });
   await ask(...range(1, 7).map((n) => aJob(n)));

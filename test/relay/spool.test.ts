@@ -92,6 +92,23 @@ test('a full file gives up what was told; what does not fit then is told to be i
   expect(leftJobs(spool().opened.takeLeft())).toEqual([2, 3, 4]);
 });
 
+test('a file may be filled to its last byte', () => {
+  const bytes = Buffer.byteLength(`+ 1 ${kept(1).json}\n`);
+  const { opened, failures } = spool(2 * bytes);
+  for (const jobId of [1, 2]) opened.keep(kept(jobId));
+  expect(failures).toEqual([]);
+  opened.keep(kept(3));
+  expect(failures).toHaveLength(1);
+});
+
+test('what is kept again comes after what waits since before', () => {
+  const { opened } = spool();
+  for (const jobId of [1, 2]) opened.keep(kept(jobId));
+  opened.done([kept(1)]);
+  opened.keep(kept(1));
+  expect(leftJobs(spool().opened.takeLeft())).toEqual([2, 1]);
+});
+
 test('a folder that cannot be written to stops no relay', () => {
   const failures: unknown[] = [];
   expect(

@@ -28,8 +28,10 @@ const numbers = (from: number, to: number): number[] =>
 function bench(
   says: (batch: readonly UnmeteredPost[], call: number) => UnmeteredOutcome | Promise<UnmeteredOutcome>,
   capacity = 1_000,
+  left: readonly string[] = [],
 ) {
   const clock = handClock(1_000);
+  let timersSet = 0;
   const events: Extract<RelayEvent, { type: 'unmetered' }>[] = [];
   const posts: {
     readonly batch: readonly UnmeteredPost[];
@@ -38,8 +40,16 @@ function bench(
     readonly atMs: number;
   }[] = [];
   const unmetered = createUnmetered({
-    clock,
+    clock: {
+      nowMs: () => clock.nowMs(),
+      monotonicMs: () => clock.monotonicMs(),
+      after: (delayMs, run) => {
+        timersSet += 1;
+        return clock.after(delayMs, run);
+      },
+    },
     capacity,
+    spool: { takeLeft: () => left, keep: () => {}, done: () => {} },
     random: () => 0,
     observe: (event) => {
       if (event.type === 'unmetered') events.push(event);
@@ -56,7 +66,7 @@ function bench(
     await new Promise<void>((resolve) => setImmediate(resolve));
   };
   const losses = () => events.flatMap(({ lost }) => lost ?? []);
-  return { clock, events, posts, unmetered, sum, pass, losses };
+  return { clock, events, posts, unmetered, sum, pass, losses, timersSet: () => timersSet };
 }
 
 /** Everything of a batch has come to the same, but for the jobs that are named. */
@@ -79,6 +89,95 @@ test('answers of one second go together, oldest first, and are then forgotten', 
   await pass(1);
   expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[1, 2, 3]]);
   expect([unmetered.queued, sum('posted'), sum('dropped'), clock.timers]).toEqual([0, 3, 0, 0]);
+});
+
+test('how many wait is told with each answer; one that leaves no room is told by who had to go for it', () => {
+  const { unmetered, events } = bench(recorded, 1);
+  unmetered.add(anAnswer(1));
+  expect(events).toEqual([{ type: 'unmetered', queued: 1, posted: 0, dropped: 0 }]);
+  unmetered.add(anAnswer(2));
+  expect(events.slice(1)).toMatchObject([{ queued: 1, dropped: 1, lost: { jobIds: [1] } }]);
+});
+
+test('what the function took and what went into the journal is told apart', async () => {
+  const { unmetered, events, pass } = bench((batch, call) =>
+    call === 0 ? recorded(batch) : { kind: 'told', outcomes: told(batch).outcomes, journaled: true },
+  );
+  for (const jobId of [1, 2]) {
+    unmetered.add(anAnswer(jobId));
+    await pass(1_000);
+  }
+  const [first, second] = events.filter(({ queued }) => queued === 0);
+  expect(first).toEqual({ type: 'unmetered', queued: 0, posted: 1, dropped: 0 });
+  expect(second).toEqual({ type: 'unmetered', queued: 0, posted: 0, dropped: 0, journaled: 1 });
+});
+
+test('answers of one moment set one timer, and none while they must wait for a post that is out', async () => {
+  let answer = (): void => {};
+  const { unmetered, clock, pass, timersSet } = bench(
+    (batch) =>
+      new Promise((resolve) => {
+        answer = () => resolve(recorded(batch));
+      }),
+  );
+  for (const jobId of numbers(1, 100)) unmetered.add(anAnswer(jobId));
+  expect(timersSet()).toBe(1);
+  await pass(1_000);
+  unmetered.add(anAnswer(101));
+  expect(clock.timers).toBe(0);
+  answer();
+});
+
+test('a post has seven seconds, and three while the relay stops', async () => {
+  const { unmetered, posts, pass } = bench(() => UNREACHABLE);
+  unmetered.add(anAnswer(1));
+  await pass(1_000);
+  unmetered.leave();
+  await pass(0);
+  expect(posts.map(({ timeoutMs }) => timeoutMs)).toEqual([7_000, 3_000]);
+});
+
+test('a stop with nothing left to tell is over at once', async () => {
+  const { unmetered } = bench(recorded);
+  let isOver = false;
+  void unmetered.flush(5_000).then(() => {
+    isOver = true;
+  });
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  expect(isOver).toBe(true);
+});
+
+test('everything is told since a moment exactly if nothing has waited after it', async () => {
+  const { unmetered, pass, clock } = bench(recorded);
+  expect(unmetered.isToldSince(clock.monotonicMs())).toBe(true);
+  unmetered.add(anAnswer(1));
+  expect(unmetered.isToldSince(clock.monotonicMs() + 10_000)).toBe(false);
+  await pass(1_000);
+  const toldMs = clock.monotonicMs();
+  await pass(500);
+  expect([toldMs - 1, toldMs, toldMs + 500].map((atMs) => unmetered.isToldSince(atMs))).toEqual([
+    ...[false, true, true],
+  ]);
+});
+
+test('of what an earlier relay left, what is no answer is passed over', async () => {
+  const odd = ['null', '[]', '{}', '{"request":{}}', '{"request":{"jobId":"1"}}', 'not json'];
+  const { unmetered, posts, pass } = bench(recorded, 1_000, [...odd, JSON.stringify(anAnswer(7))]);
+  unmetered.restore();
+  expect(unmetered.queued).toBe(1);
+  await pass(1_000);
+  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([[7]]);
+});
+
+test('a service that refuses the caller is asked again later, with the same batch: it is not what is in it', async () => {
+  const { unmetered, posts, pass } = bench((batch, call) =>
+    call === 0 ? { kind: 'refused', content: false } : recorded(batch),
+  );
+  for (const jobId of numbers(1, 4)) unmetered.add(anAnswer(jobId));
+  await pass(1_000);
+  expect(posts).toHaveLength(1);
+  await pass(2_000);
+  expect(posts.map(({ batch }) => jobIds(batch))).toEqual([numbers(1, 4), numbers(1, 4)]);
 });
 
 test('a batch has 96 answers at the most', async () => {

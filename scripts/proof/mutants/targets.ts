@@ -19,7 +19,7 @@ const ROOMS = {
   tests: ['test/relay/kept-rooms.test.ts', 'test/relay/fallback.test.ts'],
   slowTests: ['test/relay/room.test.ts'],
 } as const;
-const UNTOLD = ['test/relay/unmetered.test.ts', 'test/relay/journal.test.ts', 'test/relay/spool.test.ts'];
+const UNTOLD = ['test/relay/unmetered', 'test/relay/journal.test.ts', 'test/relay/spool.test.ts'];
 const CONTRACT = 'test/functions/core/ledger/memory-store.test.ts';
 const LEDGER_PROPERTY = 'test/functions/core/ledger/ledger.property';
 const ledgerTests = (...names: readonly string[]): readonly string[] =>

@@ -201,6 +201,17 @@ test('a large job is passed by small ones a few times, and then gets its turn', 
   expect(before.length).toBeLessThanOrEqual(8);
 });
 
+test('who is refused passes nobody: a small job behind a large one is asked about for as long as it waits', async () => {
+  const house = slotHouse({ slots: { a: 4 }, answerWithinMs: 120_000, waitMs: 120_000 });
+  for (const jobId of [1, 2, 3, 4]) house.ask(one(jobId));
+  await house.pass(50);
+  const [large, small] = [house.ask(one(10, { a: 4 })), house.ask(one(11))];
+  await house.pass(40_000);
+  house.end(1);
+  await house.pass(3_000);
+  expect([large, small].map(outcomeOf)).toEqual([undefined, 'admitted']);
+});
+
 test('within a root the first comes first, whatever projects they are of', async () => {
   const house = slotHouse({ slots: { a: 2 } });
   for (const jobId of [1, 2]) house.ask(one(jobId, { runMs: 1_000 }));
