@@ -74,11 +74,11 @@ const told = (
   batch: readonly UnmeteredPost[],
   kind: Outcome = 'recorded',
   others: Readonly<Record<number, Outcome>> = {},
-): UnmeteredOutcome => ({
+): Extract<UnmeteredOutcome, { kind: 'told' }> => ({
   kind: 'told',
   outcomes: new Map(batch.map(({ jobId }) => [jobId, others[jobId] ?? kind])),
 });
-const recorded = (batch: readonly UnmeteredPost[]): UnmeteredOutcome => told(batch);
+const recorded = (batch: readonly UnmeteredPost[]) => told(batch);
 const UNREACHABLE: UnmeteredOutcome = { kind: 'unreachable' };
 
 test('answers of one second go together, oldest first, and are then forgotten', async () => {
@@ -101,7 +101,7 @@ test('how many wait is told with each answer; one that leaves no room is told by
 
 test('what the function took and what went into the journal is told apart', async () => {
   const { unmetered, events, pass } = bench((batch, call) =>
-    call === 0 ? recorded(batch) : { kind: 'told', outcomes: told(batch).outcomes, journaled: true },
+    call === 0 ? recorded(batch) : { ...recorded(batch), journaled: true },
   );
   for (const jobId of [1, 2]) {
     unmetered.add(anAnswer(jobId));

@@ -27,7 +27,7 @@ import {
 import { type SeenCounters, StaleLimits } from './last-seen.ts';
 import type { Counter, HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
 import { type KnownCounter, knownCounter, type PackNeed, packs } from './merge.ts';
-import { giveBackCharges, mustGiveBack } from './reopen.ts';
+import { giveBackCharges } from './reopen.ts';
 import { isReserved, reservedClaims } from './reservation.ts';
 import { findReserved } from './reserve.ts';
 import { expiring } from './retention.ts';
@@ -70,9 +70,6 @@ export async function hold(
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
 }
 
-const asksCohorts = (pack: readonly HoldJob[]): boolean =>
-  pack.some(({ ask }) => ask.claims.some(({ part }) => part !== undefined));
-
 async function decidePack(
   pack: readonly HoldJob[],
   known: Map<string, KnownCounter>,
@@ -83,13 +80,8 @@ async function decidePack(
   await readFirst(pack, known, deadlineMs, deps);
   for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
     await findReserved(open(pack), known, deadlineMs, deps);
-    const charged = open(pack).filter(mustGiveBack);
-    if (charged.length > 0)
-      for (const name of await giveBackCharges(charged, deadlineMs, deps)) known.delete(name);
-    if (asksCohorts(pack)) {
-      const unseen = unseenOfCohorts(open(pack), known);
-      if (unseen.size > 0) await readCounters(open(pack), unseen, known, deadlineMs, deps);
-    }
+    for (const name of await giveBackCharges(open(pack), deadlineMs, deps)) known.delete(name);
+    await readCounters(open(pack), unseenOfCohorts(open(pack), known), known, deadlineMs, deps);
     const jobs = open(pack);
     if (jobs.length === 0) return;
     const weighed = await weighWithGrace(jobs, known, deadlineMs, deps);

@@ -68,10 +68,10 @@ async function makeRound<Outcome>(
 }
 
 /** Ends of one group go side by side: their pack takes few counters and meets few rivals there. No bound asks for another order. */
-const byCounter = <Outcome>(one: Planned<Outcome>, other: Planned<Outcome>): number => {
-  const [a, b] = [one, other].map(({ move }) => move.changes.at(-1)?.name ?? '');
-  return a === b || a === undefined || b === undefined ? 0 : a < b ? -1 : 1;
-};
+const byCounter = <Outcome>(one: Planned<Outcome>, other: Planned<Outcome>): number =>
+  lastCounterOf(one).localeCompare(lastCounterOf(other));
+
+const lastCounterOf = <Outcome>({ move }: Planned<Outcome>): string => move.changes.at(-1)?.name ?? '';
 
 const needs = <Outcome>({ move }: Planned<Outcome>) => ({
   items: move.entry === undefined ? 1 : 2,

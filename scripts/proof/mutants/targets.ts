@@ -16,7 +16,7 @@ const WAITING = {
   slowTests: ['test/relay/waiting/waiting-queue.property'],
 };
 const ROOMS = {
-  tests: ['test/relay/kept-rooms.test.ts', 'test/relay/fallback.test.ts'],
+  tests: ['test/relay/kept-rooms.test.ts', 'test/relay/limit-room.test.ts', 'test/relay/fallback.test.ts'],
   slowTests: ['test/relay/room.test.ts'],
 } as const;
 const UNTOLD = ['test/relay/unmetered', 'test/relay/journal.test.ts', 'test/relay/spool.test.ts'];
@@ -55,7 +55,7 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   },
   {
     source: 'functions/core/ledger/hold.ts',
-    tests: [...ledgerTests('hold.test.ts', 'waiting.test.ts'), CONTRACT],
+    tests: [...ledgerTests('hold.test.ts', 'waiting.test.ts', 'borrow.test.ts'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
   },
   {
@@ -65,7 +65,7 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   },
   {
     source: 'functions/core/ledger/merge.ts',
-    tests: [...ledgerTests('merge.property', 'hold.test.ts', 'borrow.test.ts'), CONTRACT],
+    tests: [...ledgerTests('merge', 'hold.test.ts', 'borrow.test.ts'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
   },
   {
@@ -93,14 +93,17 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   },
   {
     source: 'functions/core/ledger/unmetered.ts',
-    tests: [CONTRACT],
+    tests: [...ledgerTests('unmetered'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
   },
   { source: 'functions/core/ledger/kept-pass.ts', tests: ledgerTests('recount-pass') },
   { source: 'functions/core/ledger/recount-outcome.ts', tests: [...ledgerTests('recount-pass'), CONTRACT] },
   { source: 'functions/core/ledger/recount-pass.ts', tests: [...ledgerTests('recount-pass'), CONTRACT] },
   { source: 'functions/core/ledger/recount.ts', tests: [...ledgerTests('recount-pass'), CONTRACT] },
-  { source: 'functions/core/admission/limit-rooms.ts', tests: ['test/functions/admit/app.test.ts'] },
+  {
+    source: 'functions/core/admission/limit-rooms.ts',
+    tests: ['test/functions/admit/app.test.ts', 'test/relay/room.test.ts'],
+  },
   { source: 'functions/core/books/check-books.ts', tests: BOOKS },
   { source: 'functions/core/books/counter-memory.ts', tests: BOOKS },
   { source: 'functions/core/books/counter-sheet.ts', tests: BOOKS },

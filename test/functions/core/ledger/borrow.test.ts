@@ -4,21 +4,21 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { newJob } from '../../../../functions/core/ledger/job.ts';
 import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, claim, wordOf } from '../../../support/ledger/asks.ts';
 import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
+const INSTANCE = 'gitlab.example.com';
 const SLOTS = { subject: 'group/1', limit: 'jobs-now', period: 'now' };
 const POOL = { subject: 'cohort/ci', limit: 'jobs', period: 'now' };
 const WAIT: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
 
 function house(...members: readonly CohortMember[]) {
   const clock = manualClock();
-  const ledger = createLedger({
-    store: new MemoryStore({ instance: 'gitlab.example.com', clock }),
-    clock,
-    random: () => 0.5,
-  });
+  const store = countingStore(new MemoryStore({ instance: INSTANCE, clock }), INSTANCE);
+  const newLedger = () => createLedger({ store, clock, random: () => 0.5 });
+  const ledger = newLedger();
   const set = cohortSet(members);
   let jobs = 0;
   const asks = (group: number, count: number, over: Partial<HoldAsk> = {}): readonly HoldAsk[] =>
@@ -26,11 +26,11 @@ function house(...members: readonly CohortMember[]) {
       jobs += 1;
       return anAsk(jobs, cohortClaimsOf(set, group, 1, over.wait && { waitMs: 20_000 }), over);
     });
-  const hold = (all: readonly HoldAsk[]) => ledger.hold(all, clock.monotonicMs() + 2_000);
+  const hold = (all: readonly HoldAsk[], by = ledger) => by.hold(all, clock.monotonicMs() + 2_000);
   const words = async (group: number, count: number) => (await hold(asks(group, count))).map(wordOf);
   const end = (...ids: readonly number[]) =>
     ledger.release(ids.map((jobId) => ({ jobId, cause: 'canceled' })));
-  return { clock, ledger, asks, hold, words, end };
+  return { clock, ledger, newLedger, asks, hold, words, end, counts: store.counts };
 }
 
 const times = (count: number, word: string): readonly string[] => Array.from({ length: count }, () => word);
@@ -82,6 +82,31 @@ test('once a counter of a cohort is known, the others of its jobs are to be look
   expect(unseenBeside(pool)).toEqual([whole, kept]);
   expect(unseenBeside(whole)).toEqual([kept, pool]);
   expect(unseenBeside(whole, kept, pool)).toEqual([]);
+});
+
+test('a process that knows nothing finds a full cohort with one refused transaction', async () => {
+  const { words, hold, asks, newLedger, counts } = house(
+    { own: 2, borrow: 9 },
+    { own: 4, borrow: 0, lend: 1 },
+  );
+  await words(2, 3);
+  await words(1, 3);
+  const before = counts.refused;
+  expect((await hold(asks(2, 1), newLedger())).map(wordOf)).toEqual(['rejected']);
+  expect(counts.refused - before).toBe(1);
+});
+
+test('who borrowed in one pack of a batch does not keep the next from it', async () => {
+  const { words, hold, asks, newLedger } = house(
+    ...[
+      { own: 10, borrow: 300 },
+      { own: 400, borrow: 0 },
+    ],
+    { own: 1, borrow: 0 },
+  );
+  await words(3, 1);
+  const outcomes = await hold([...asks(3, 1), ...asks(1, 150)], newLedger());
+  expect(outcomes.map(wordOf)).toEqual(['rejected', ...times(150, 'admitted')]);
 });
 
 test('who wants its own back waits for running jobs at most: until it has it nobody borrows', async () => {

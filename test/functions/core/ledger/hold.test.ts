@@ -45,6 +45,49 @@ test('no transaction is started with less than 150 ms left', async () => {
   expect((await hold([group(1)], 150)).map(wordOf)).toEqual(['admitted']);
 });
 
+test('a job whose record is another at each try is undecided after six of them', async () => {
+  const { clock, counts, hold } = house();
+  const rival = new MemoryStore({ instance: INSTANCE, clock });
+  let tries = 0;
+  const ledger = createLedger({
+    store: {
+      ...countingStore(rival, INSTANCE),
+      transact: async (writes) => {
+        tries += 1;
+        return { outcome: 'refused', refusals: writes.map(() => undefined) };
+      },
+    },
+    ...{ clock, random: () => 0.5 },
+  });
+  expect((await hold([group(1)], DEADLINE_MS, ledger)).map(wordOf)).toEqual(['undecided:contended']);
+  expect([tries, counts.transactions]).toEqual([6, 0]);
+});
+
+test('ends of one group go side by side, however they come: their packs take few counters', async () => {
+  const { clock } = house();
+  const memory = new MemoryStore({ instance: INSTANCE, clock });
+  const counters: number[] = [];
+  const counting = countingStore(memory, INSTANCE, (writes) => {
+    counters.push(writes.filter(({ kind }) => kind === 'counter').length);
+  });
+  const own = createLedger({ store: counting, clock, random: () => 0.5 });
+  const jobIds = Array.from({ length: 160 }, (_, at) => at + 1);
+  const asks = jobIds.map((jobId) => anAsk(jobId, [claim(`group/${1 + (jobId % 2)}`, 1, 1_000)]));
+  await own.hold(asks, clock.monotonicMs() + DEADLINE_MS);
+  counters.length = 0;
+  await own.release(jobIds.map((jobId) => ({ jobId, cause: 'canceled' })));
+  expect(counters.toSorted()).toEqual([1, 2]);
+});
+
+test('before a write only the counters of jobs are read that may not fit', async () => {
+  const { hold, counts } = house();
+  await hold([group(1, 90), group(2, 20)]);
+  const before = counts.itemsRead;
+  await hold([group(3, 20), anAsk(4, [claim('group/2', 1, 100)])]);
+  // One counter and the records of both jobs.
+  expect(counts.itemsRead - before).toBe(3);
+});
+
 test('fault 7: an answer that was lost after the write is found again: same answer, counters move once', async () => {
   const { hold, ledger, newLedger } = house([{ kind: 'lost-after' }]);
   expect((await hold([group(1)])).map(wordOf)).toEqual(['admitted']);
