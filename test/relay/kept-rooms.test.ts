@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LimitRoom } from '../../functions/core/contract/admissions.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { RoomFile } from '../../relay/kept-rooms.ts';
+import { SLOTS_MAX } from '../../relay/limit-room.ts';
 import { RelayRoom } from '../../relay/room.ts';
 import { handClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy, NOW_MS } from '../policies/documents.ts';
@@ -147,6 +148,18 @@ test.each([
   expect(next.admits([1])).toEqual([1]);
 });
 
+test('a room of exactly a day ago, with as many slots as are waited for, is one', () => {
+  const first = aRelay();
+  first.told(0);
+  first.roomFile.write();
+  const { rooms, ...rest } = JSON.parse(readFileSync(file(), 'utf8'));
+  const slots = Array.from({ length: SLOTS_MAX }, () => ({ endsMs: 1, amount: 0 }));
+  writeFileSync(file(), JSON.stringify({ ...rest, rooms: [{ ...rooms[0], slots }] }));
+  const next = aRelay(24 * HOUR_MS);
+  next.roomFile.restore();
+  expect(next.admits([1])).toEqual([]);
+});
+
 test('a file that nobody can read is none, and an entry that nobody can read spoils itself only', () => {
   const first = aRelay();
   first.told(0);
@@ -158,6 +171,9 @@ test('a file that nobody can read is none, and an entry that nobody can read spo
     {},
     { ...kept, left: 'much' },
     { ...kept, slots: [{}] },
+    { ...kept, slots: [{ endsMs: 'soon', amount: 1 }] },
+    { ...kept, slots: [{ endsMs: 1 }] },
+    { ...kept, slots: Array.from({ length: SLOTS_MAX + 1 }, () => ({ endsMs: 1, amount: 1 })) },
     { ...kept, room: { policy: 'room' } },
   ];
   const unreadable = [

@@ -51,7 +51,6 @@ function weightsOf(record: JobRecord | undefined, weights: Map<string, number>, 
   for (const { counter, counted, corrected, fitted, checked } of record?.claims ?? []) {
     const committed = counted + corrected;
     const settled = corrected + (record?.state === 'SETTLED' ? counted : 0);
-    if (committed === 0 && settled === 0) continue;
     const cause = checked ? undefined : record?.unchecked;
     const unchecked = cause === undefined ? {} : { [cause]: committed };
     const weight = weightOf({ committed, fitted: fitted ? committed : 0, settled, unchecked });

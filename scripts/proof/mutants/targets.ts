@@ -80,7 +80,7 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   },
   {
     source: 'functions/core/ledger/slots.ts',
-    tests: [...BOOKS, CONTRACT],
+    tests: [...ledgerTests('slots'), ...BOOKS, CONTRACT],
   },
   {
     source: 'functions/core/ledger/waiting.ts',
