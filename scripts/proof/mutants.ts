@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../local/seeded-random.ts';
+import { changedSince } from './mutants/changed-since.ts';
 import { isHarmless, misnamedHarmless } from './mutants/harmless-changes.ts';
 import { MUTANT_TARGETS } from './mutants/targets.ts';
 import {
@@ -13,12 +14,13 @@ import {
   tryMutants,
 } from './mutants/try-changes.ts';
 
-const USAGE = `npm run mutants [-- [<source> …] [--sample <n>] [--seed <n>] [--json]]
+const USAGE = `npm run mutants [-- [<source> …] [--since <commit>] [--sample <n>] [--seed <n>] [--json]]
 
 Writes each comparison, "and", "or" and "not" of these files otherwise, one at a time in a copy of the tree, and runs the file's
 tests: one of them must fail. A change that none of them notices is a condition nobody tests.
 
   <source>       of these files only  [all]
+  --since <commit>  of lines that are others than there  [all]
   --sample <n>   so many changes, drawn by the seed  [all]
   --seed <n>     [random]
   --json         print JSON instead of lines
@@ -36,6 +38,7 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      since: { type: 'string' },
       sample: { type: 'string' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * SEED_MAX)) },
       json: { type: 'boolean', default: false },
@@ -59,7 +62,8 @@ async function main(): Promise<number> {
     ({ source }) => positionals.length === 0 || positionals.includes(source),
   );
   const seed = wholeNumber('seed', values.seed, SEED_MAX);
-  const all = mutantsOf(ROOT, targets).filter((mutant) => !isHarmless(mutant));
+  const isMeant = values.since === undefined ? () => true : changedSince(ROOT, values.since);
+  const all = mutantsOf(ROOT, targets).filter((mutant) => !isHarmless(mutant) && isMeant(mutant));
   const mutants =
     values.sample === undefined ? all : drawn(all, wholeNumber('sample', values.sample, all.length), seed);
   console.error(`${mutants.length} of ${all.length} changes, seed ${seed}`);

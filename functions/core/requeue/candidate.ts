@@ -35,7 +35,7 @@ export function requeueEntryOf(
 }
 
 /** The limit itself has room, and others of the cohort use it: their jobs end within some time, and the limit does not tell when. */
-const isLentOut = ({ reason }: Violation): boolean => 'lentOut' in reason && reason.lentOut === true;
+const isLentOut = ({ reason }: Violation): boolean => 'lentOut' in reason;
 
 function wantsOf({
   state,

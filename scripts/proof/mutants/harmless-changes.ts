@@ -19,6 +19,52 @@ export const HARMLESS_CHANGES: readonly HarmlessChange[] = [
     change: 'index < text.length → index <= text.length',
     why: 'another hash, and as good a one',
   },
+  {
+    source: 'relay/commit/fair-queue.ts',
+    change: 'line === undefined || job === undefined → line === undefined && job === undefined',
+    why: 'a line is there for as long as a job stands in it',
+  },
+  {
+    source: 'relay/unmetered-queue.ts',
+    change: 'longest === undefined || oldest === undefined → longest === undefined && oldest === undefined',
+    why: 'a line is there for as long as an answer stands in it',
+  },
+  {
+    source: 'relay/waiting/waiting-queue.ts',
+    change: 'job.untilMs - nowMs < SEND_MS_MIN → job.untilMs - nowMs <= SEND_MS_MIN',
+    why: 'the round comes a millisecond later, and then it is too late as well',
+  },
+  {
+    source: 'relay/room.ts',
+    change: 'this.#admitted.length > 2 * ADMITTED_MAX → this.#admitted.length >= 2 * ADMITTED_MAX',
+    why: 'a bound of memory: one of thousands less does no harm',
+  },
+  {
+    source: 'relay/kept-rooms.ts',
+    change: 'statSync(this.#file).size > BYTES_MAX → statSync(this.#file).size >= BYTES_MAX',
+    why: 'a bound of memory: one byte of millions less does no harm',
+  },
+  {
+    source: 'relay/kept-rooms.ts',
+    change: 'Buffer.byteLength(text) > BYTES_MAX → Buffer.byteLength(text) >= BYTES_MAX',
+    why: 'a bound of the disk: one byte of millions less does no harm',
+  },
+  {
+    source: 'relay/kept-rooms.ts',
+    change: 'this.#planned.atMs <= atMs → this.#planned.atMs < atMs',
+    why: 'a timer is set anew for the same moment',
+  },
+  {
+    source: 'functions/core/ledger/borrow.ts',
+    change: 'bound === undefined || whole === undefined → bound === undefined && whole === undefined',
+    why: 'a part has a bound exactly where its whole asks',
+  },
+  {
+    source: 'functions/core/ledger/hold.ts',
+    change:
+      'timeLeftMs(deadlineMs, clock) < TRANSACTION_RESERVE_MS → timeLeftMs(deadlineMs, clock) <= TRANSACTION_RESERVE_MS',
+    why: 'a read that only saves work is made, or not, in the last instant in which a transaction may start',
+  },
 ];
 
 export const isHarmless = (mutant: MutantChange): boolean =>

@@ -109,8 +109,8 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   { source: 'functions/core/books/counter-sheet.ts', tests: BOOKS },
   { source: 'functions/core/books/keep-counter-sheet.ts', tests: BOOKS },
   { source: 'functions/core/books/sum-log.ts', tests: BOOKS },
-  { source: 'functions/core/requeue/candidate.ts', tests: ['test/functions/requeue/'] },
-  { source: 'functions/core/requeue/requeue-list.ts', tests: ['test/functions/requeue/'] },
+  { source: 'functions/core/requeue/candidate.ts', tests: ['test/functions/core/requeue/'] },
+  { source: 'functions/core/requeue/requeue-list.ts', tests: ['test/functions/core/requeue/'] },
   { source: 'functions/requeue/requeue.ts', tests: ['test/functions/requeue/'] },
   { source: 'functions/requeue/turns.ts', tests: ['test/functions/requeue/'] },
 ];

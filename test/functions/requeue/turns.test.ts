@@ -13,3 +13,14 @@ test('priority first, then one of each top-level group after the other, then tim
   ];
   expect(inTurn(jobs.toReversed()).map(({ jobId }) => jobId)).toEqual([5, 1, 4, 6, 2, 3]);
 });
+
+test('the earlier rejection goes first; of one instant the job that GitLab made first', () => {
+  const jobs = [waiting(3, 100, 0), waiting(2, 100, 0), waiting(9, 100, 0)];
+  const first = new Map([
+    [9, 1],
+    [3, 2],
+    [2, 2],
+  ]);
+  const dated = jobs.map((job) => ({ ...job, firstAtMs: first.get(job.jobId) ?? 0 }));
+  expect(inTurn(dated).map(({ jobId }) => jobId)).toEqual([9, 2, 3]);
+});

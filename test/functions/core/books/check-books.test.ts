@@ -1,6 +1,6 @@
 /** The second set of sums: never a drift that is none, under load and however the stream delivers, and each that is one within two checks. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { EPOCH_MS } from '../../../../functions/core/ledger/slots.ts';
 import type { Key } from '../../../../functions/core/store/keys.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
@@ -53,8 +53,31 @@ test('a write by hand on a counter that nobody else writes is found as well', as
   expect(house.drifting()).toEqual(['group/7|money-month|2026-11']);
 });
 
-const byHand = ({ table }: House, subject: string) =>
-  table.send('UpdateItem', { kind: 'update', key: keys.counter(counter(subject)), add: { c: 5 } });
+const byHand = ({ table }: House, subject: string, c = 5) =>
+  table.send('UpdateItem', { kind: 'update', key: keys.counter(counter(subject)), add: { c } });
+
+test('what differs at one check and no more at the next is no drift', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await byHand(house, 'instance');
+  await busy(house, 15);
+  await byHand(house, 'instance', -5);
+  await busy(house, 60);
+  expect(house.drifting()).toEqual([]);
+});
+
+test('a counter that is new is compared from its first epochs on', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await house.run(7, 2);
+  await busy(house, 15);
+  await house.run(7, 1);
+  const key = keys.counter(counter('group/7'));
+  const slot = Math.floor(house.clock.nowMs() / EPOCH_MS) % 4;
+  await house.table.send('UpdateItem', { kind: 'update', key, add: { r: 1, [`n${slot}`]: 1 } });
+  await busy(house, 60);
+  expect(house.drifting()).toEqual(['group/7|money-month|2026-11']);
+});
 
 test('a record of the stream that never comes is found within two checks of its epoch', async () => {
   const house = books();
@@ -85,6 +108,35 @@ test.each([
   await table.send('UpdateItem', { kind: 'update', key, add: { ...add, ...inSlot } });
   await busy(house, 40);
   expect(house.drifting()).toEqual(['group/1|money-month|2026-11']);
+});
+
+test('a counter that lost what its records moved is found, also where nothing of it is left', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await house.run(7, 2);
+  await busy(house, 60);
+  const key = keys.counter(counter('group/7'));
+  const before = house.table.items().find(({ pk, sk }) => pk?.S === key.pk && sk?.S === key.sk);
+  if (before === undefined) throw new Error('group 7 has no counter');
+  await house.run(7, 1);
+  await house.table.send('PutItem', { kind: 'put', item: before });
+  await busy(house, 40);
+  expect(house.drifting()).toEqual(['group/7|money-month|2026-11']);
+});
+
+test('a counter that stood still for hours is compared without reading what lies between', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await house.deliverAll();
+  await house.pass(12 * EPOCH_MS);
+  const readFrom = Math.floor(house.clock.nowMs() / EPOCH_MS);
+  const read = vi.spyOn(house.log, 'read');
+  await house.run(1, 1);
+  await house.deliverAll();
+  await house.pass(3 * EPOCH_MS);
+  expect(Math.min(...read.mock.calls.map(([epoch]) => epoch))).toBeGreaterThanOrEqual(readFrom - 2);
+  expect(house.checks.at(-2)?.compared).toBeGreaterThan(0);
+  expect(house.drifting()).toEqual([]);
 });
 
 test('one shard of the stream that is late for one check, while the others go on, is no drift', async () => {

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { dynamoRequeueLists, type RequeueEntry } from '../../../../functions/core/requeue/index.ts';
+import { MemoryTable } from '../../../../functions/core/store/index.ts';
+
+const entry = (jobId: number, rejectedAtMs: number): RequeueEntry => ({
+  ...{ jobId, projectId: 1001, root: 100, rejectedAtMs, firstAtMs: rejectedAtMs },
+  ...{ retries: 0, state: 'waiting', wants: [] },
+});
+const lists = () => dynamoRequeueLists({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+const ids = (entries: readonly RequeueEntry[]): readonly number[] => entries.map(({ jobId }) => jobId);
+
+test('a list is kept in the order of the rejections, those of one instant in the order of their jobs', async () => {
+  const { read, write } = lists();
+  await write({ ...(await read(101)), entries: [entry(9, 2), entry(4, 3), entry(3, 3), entry(12, 1)] });
+  expect(ids((await read(101)).entries)).toEqual([12, 9, 3, 4]);
+});
+
+test('of more than two hundred entries the latest are kept', async () => {
+  const { read, write } = lists();
+  const entries = Array.from({ length: 205 }, (_, at) => entry(at, at));
+  await write({ ...(await read(101)), entries });
+  expect(ids((await read(101)).entries)).toEqual(entries.slice(5).map(({ jobId }) => jobId));
+});
+
+test('of two who write at once the second is refused', async () => {
+  const { read, write } = lists();
+  const before = await read(101);
+  expect(await write({ ...before, entries: [entry(1, 1)] })).toMatchObject({ rev: 1 });
+  expect(await write({ ...before, entries: [entry(2, 2)] })).toBeUndefined();
+  expect(ids((await read(101)).entries)).toEqual([1]);
+});
