@@ -87,7 +87,6 @@ export function withCounters(
   }
   const ofLimit = Map.groupBy(all.values(), ({ key }) => `${key.subject} ${key.limit}`);
   for (const counters of ofLimit.values()) {
-    if (counters.length <= PERIODS_KEPT) continue;
     const latest = counters.sort((a, b) => (a.key.period < b.key.period ? 1 : -1));
     for (const { key } of latest.slice(PERIODS_KEPT)) all.delete(counterName(key));
   }
