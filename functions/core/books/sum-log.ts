@@ -60,8 +60,9 @@ export function dynamoSumLog({ table, instance }: InstanceTable): SumLog {
       const byEpoch = Map.groupBy(records.filter(isStep), ({ epoch }) => epoch);
       const odd = counters.filter(isOdd);
       const now = epochAt(nowMs);
-      if (odd.length > 0 && !byEpoch.has(now)) byEpoch.set(now, []);
+      if (!byEpoch.has(now)) byEpoch.set(now, []);
       for (const [epoch, steps] of byEpoch) {
+        // An older program's records are of no epoch.
         if (epoch === undefined) continue;
         const lines = steps.map((step) => lineOf(step, keys)).filter(([, , changes]) => changes.length > 0);
         const strange = epoch === now ? odd : [];
@@ -95,8 +96,7 @@ export function dynamoSumLog({ table, instance }: InstanceTable): SumLog {
 }
 
 /** A record in other words has the `rev` it had. */
-const isStep = ({ epoch, before, after }: RecordStep): boolean =>
-  epoch !== undefined && before?.rev !== after.rev;
+const isStep = ({ before, after }: RecordStep): boolean => before?.rev !== after.rev;
 
 /** Every program of ours counts `rev` on. */
 const isOdd = ({ before, after }: CounterImages): boolean =>

@@ -19,7 +19,7 @@ export function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'
 }
 
 /** Something of its record must go back before the job is weighed. What is kept for it is taken over as it is weighed. */
-export function mustGiveBack({ prior, names }: HoldJob): boolean {
+function mustGiveBack({ prior, names }: HoldJob): boolean {
   if (!isReserved(prior)) return isCharged(prior);
   return (
     prior?.state === 'REJECTED' ||

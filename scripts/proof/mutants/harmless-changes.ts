@@ -8,7 +8,7 @@ interface HarmlessChange {
   readonly why: string;
 }
 
-export const HARMLESS_CHANGES: readonly HarmlessChange[] = [
+const HARMLESS_CHANGES: readonly HarmlessChange[] = [
   {
     source: 'relay/commit/lanes.ts',
     change: 'lanes.size < JOINED_LANES_MAX → lanes.size <= JOINED_LANES_MAX',

@@ -5,7 +5,10 @@ import {
   dynamoCounterSheet,
   withCounters,
 } from '../../../../functions/core/books/counter-sheet.ts';
-import { keepCounterSheet } from '../../../../functions/core/books/keep-counter-sheet.ts';
+import {
+  completeCounterSheet,
+  keepCounterSheet,
+} from '../../../../functions/core/books/keep-counter-sheet.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import { EPOCH_MS, epochAt } from '../../../../functions/core/ledger/slots.ts';
 import { MemoryTable } from '../../../../functions/core/store/index.ts';
@@ -95,4 +98,20 @@ test('what nobody checked is on the sheet as well', async () => {
     counters: new Map(all.map((each) => [counterName(each.key), each])),
   });
   expect([...((await sheets().read())?.counters.values() ?? [])]).toEqual(all);
+});
+
+test('a recount that began with the sheet, or later, makes it whole; one that began before does not', async () => {
+  const written: CounterSheet[] = [];
+  const sheet = { sinceMs: 5, atMs: 5, epoch: LOOKED, whole: false, counters: new Map() };
+  const sheets = {
+    read: async () => sheet,
+    write: async (next: CounterSheet) => {
+      written.push(next);
+      return 'written' as const;
+    },
+  };
+  await completeCounterSheet(4, { sheets });
+  expect(written).toEqual([]);
+  await completeCounterSheet(5, { sheets });
+  expect(written).toMatchObject([{ whole: true }]);
 });

@@ -84,3 +84,32 @@ test('counters of pipelines, windows and users are no part of it: no user’s id
     'gitlab.example.com#counter#instance|money-month|2026-11',
   ]);
 });
+
+test('what changes no counter that is summed is not written down', async () => {
+  const table = new MemoryTable();
+  const [first] = stepsOf(1);
+  if (first === undefined) throw new Error('a job has steps');
+  const claims = first.after.claims.slice(0, 1).map((claim) => ({ ...claim, counter: counter('user/9') }));
+  await logOn(table).note([{ ...first, after: { ...first.after, claims } }], [], NOVEMBER_21_MS);
+  expect(table.items()).toEqual([]);
+  await logOn(table).note(
+    [...stepsOf(1), { ...first, after: { ...first.after, jobId: 5, claims } }],
+    [],
+    NOVEMBER_21_MS,
+  );
+  const { lines } = await logOn(table).read(EPOCH);
+  expect(lines.map(([jobId]) => jobId)).not.toContain(5);
+});
+
+test('a counter that nobody of us wrote is of the epoch in which that is met, whatever records come with it', async () => {
+  const table = new MemoryTable();
+  const log = logOn(table);
+  const amounts = { committed: 5, fitted: 5, settled: 0, rev: 3 };
+  const unchecked = { bypass: 0, exempt: 0, unmetered: 0 };
+  const before = { key: counter('group/1'), ...amounts, unchecked };
+  const odd = { sequence: '7', before, after: { ...before, committed: 9 } };
+  const earlier = stepsOf(1).map((step) => ({ ...step, epoch: EPOCH - 1 }));
+  await log.note(earlier, [odd], NOVEMBER_21_MS);
+  expect((await log.read(EPOCH)).odd).toEqual([before.key]);
+  expect(await log.read(EPOCH - 1)).toMatchObject({ odd: [], lines: [{}, {}] });
+});
