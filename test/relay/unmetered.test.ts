@@ -378,6 +378,7 @@ test.each(['refused with its batch', 'invalid by name'])(
     expect(losses()).toEqual([{ why: 'refused', jobIds: [77] }]);
     const alone = posts.filter(({ batch }) => batch.length === 1 && batch[0]?.jobId === 77);
     expect(alone.length).toBeGreaterThanOrEqual(REFUSALS_MAX - 1);
+    if (how === 'invalid by name') expect(alone).toHaveLength(REFUSALS_MAX - 1);
   },
 );
 

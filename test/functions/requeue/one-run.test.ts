@@ -122,7 +122,7 @@ test('retried jobs are looked at until they were asked about, for twenty minutes
     ...{ state: 'retried' as const, newJobId, retriedAtMs },
     ...(askedAfterMs !== undefined && { askedAfterMs }),
   });
-  const { run, looked, entries, records } = house([
+  const { run, looked, ended, entries, records } = house([
     retriedAt(901, nowMs),
     retriedAt(902, nowMs, 5),
     retriedAt(903, nowMs - 20 * MINUTE_MS + 1),
@@ -131,7 +131,7 @@ test('retried jobs are looked at until they were asked about, for twenty minutes
   ]);
   records.set(901, recordOf(901, { state: 'HELD', generation: 1, decidedAtMs: nowMs + 700 }));
   await run();
-  expect(looked).toEqual([901, 903]);
+  expect([looked, ended]).toEqual([[901, 903], []]);
   expect(entries().map(({ askedAfterMs }) => askedAfterMs)).toEqual([
     700,
     5,

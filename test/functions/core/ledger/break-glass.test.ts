@@ -4,6 +4,8 @@ import type { HoldAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { evaluate } from '../../../../policies/evaluate.ts';
 import { aPolicy, NOW_MS, someLimits, using } from '../../../policies/documents.ts';
+import { anAsk, claim, graced, wordOf } from '../../../support/ledger/asks.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const policy = aPolicy();
 const document = {
@@ -88,4 +90,19 @@ test('a limit of 0 and a freeze are passed, too', async () => {
   };
   expect(await hold(5, closed)).toMatchObject({ outcome: 'admitted' });
   expect(await hold(6, closed)).toMatchObject({ outcome: 'rejected' });
+});
+
+test('glass stays whole for a job that its pipeline’s grace may let in', async () => {
+  const clock = manualClock();
+  const store = new MemoryStore({ instance: 'gitlab.example.com', clock });
+  const glass = claim('break-glass/b-1', 1, 5, { counter: glassCounter, unit: 'jobs' });
+  const ask = (jobId: number): HoldAsk =>
+    anAsk(jobId, graced(7, 90, 100, 200), { breakGlass: { violations: [], claims: [glass] } });
+  // A process of its own each, which knows of no pipeline.
+  for (const jobId of [1, 2]) {
+    const ledger = createLedger({ store, clock, random: () => 0.5 });
+    expect((await ledger.hold([ask(jobId)], 10_000)).map(wordOf)).toEqual(['admitted']);
+    expect((await ledger.readRecord(jobId))?.unchecked).toBeUndefined();
+    expect(await ledger.readCounters([glassCounter])).toMatchObject([{ committed: 0 }]);
+  }
 });
