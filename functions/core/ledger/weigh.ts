@@ -94,7 +94,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     claims: ask.claims.flatMap((claim, index) => recordClaim(claim, kept, judged[index])),
     judged,
     reserved: isReserved(job.prior),
-    graceUnknown: graceMayDo && runs === undefined,
+    graceUnknown: runs === undefined,
     ...(!kept && !refusedOutright && waitOf(job, judged)),
     bounds: judged.map(({ refused, grace, bound }) => (refused === undefined ? bound : grace)),
   };

@@ -66,6 +66,11 @@ const HARMLESS_CHANGES: readonly HarmlessChange[] = [
     why: 'a read that only saves work is made, or not, in the last instant in which a transaction may start',
   },
   {
+    source: 'functions/core/ledger/weigh.ts',
+    change: 'waitMs > 0 → waitMs >= 0',
+    why: 'who may wait for no time at all is not let wait',
+  },
+  {
     source: 'functions/core/books/check-books.ts',
     change: 'nowMs % EPOCH_MS < SETTLED_MS → nowMs % EPOCH_MS <= SETTLED_MS',
     why: 'it comes every quarter of an hour at a set minute; an epoch that it leaves out has a second look',
