@@ -266,8 +266,7 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
   for (const verdict of verdicts) {
     const { job } = verdict;
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');
-    const mayReject =
-      verdict.violations.length > 0 && !verdict.graceUnknown && (job.asked || rejectedWithoutCounters);
+    const mayReject = !verdict.graceUnknown && (job.asked || rejectedWithoutCounters);
     const outcome = decided(verdict);
     job.outcome =
       mayReject && outcome.outcome === 'rejected'

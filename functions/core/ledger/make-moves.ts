@@ -53,7 +53,7 @@ async function makeRound<Outcome>(
   deps: MoveDeps,
 ): Promise<void> {
   let left = wishes;
-  for (let pass = 1; pass <= PASSES_MAX && left.length > 0; pass += 1) {
+  for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
     const planned: Planned<Outcome>[] = [];
     for (const wish of left) {
       const move = wish.plan(records.get(wish.jobId));

@@ -66,6 +66,16 @@ const HARMLESS_CHANGES: readonly HarmlessChange[] = [
     why: 'a read that only saves work is made, or not, in the last instant in which a transaction may start',
   },
   {
+    source: 'functions/core/ledger/hold.ts',
+    change: "reclaims && { reclaim: 'fresh' } → reclaims || { reclaim: 'fresh' }",
+    why: 'who borrows in a later pack of the batch, or finds the pool full, has read the pool anew',
+  },
+  {
+    source: 'functions/core/ledger/weigh.ts',
+    change: 'leftMs < TRANSACTION_RESERVE_MS → leftMs <= TRANSACTION_RESERVE_MS',
+    why: 'in the last instant in which a transaction may start a read leaves no time for it',
+  },
+  {
     source: 'functions/core/ledger/weigh.ts',
     change: 'waitMs > 0 → waitMs >= 0',
     why: 'who may wait for no time at all is not let wait',

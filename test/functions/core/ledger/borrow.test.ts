@@ -96,6 +96,13 @@ test('a process that knows nothing finds a full cohort with one refused transact
   expect(counts.refused - before).toBe(1);
 });
 
+test('who has enough of what his group keeps writes nothing of the pool', async () => {
+  const { words, counts } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  await words(2, 1);
+  // The record, the group and the kept part, each written twice by a transaction.
+  expect(counts.tableUnits).toBe(6);
+});
+
 test('who borrowed in one pack of a batch does not keep the next from it', async () => {
   const { words, hold, asks, newLedger } = house(
     ...[

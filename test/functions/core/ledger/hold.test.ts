@@ -63,6 +63,33 @@ test('a job whose record is another at each try is undecided after six of them',
   expect([tries, counts.transactions]).toEqual([6, 0]);
 });
 
+test('an end whose record is another at each try is undecided after six of them', async () => {
+  const { clock } = house();
+  const memory = new MemoryStore({ instance: INSTANCE, clock });
+  let tries = 0;
+  const ledger = createLedger({
+    store: {
+      ...countingStore(memory, INSTANCE),
+      transact: async (writes) => {
+        tries += 1;
+        return { outcome: 'refused', refusals: writes.map(() => undefined) };
+      },
+    },
+    ...{ clock, random: () => 0.5 },
+  });
+  await createLedger({ store: memory, clock }).hold([group(1)], clock.monotonicMs() + DEADLINE_MS);
+  expect(await ledger.release([{ jobId: 1, cause: 'canceled' }])).toEqual(['undecided']);
+  expect(tries).toBe(6);
+});
+
+test('of two words about the end of one job the second knows what the first made of the record', async () => {
+  const { hold, ledger, clock, counts } = house();
+  await hold([group(1)]);
+  const end = { jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() };
+  await ledger.settle([end, { ...end, durationSeconds: 70, endedAtMs: clock.nowMs() + 1 }]);
+  expect(counts.refused).toBe(0);
+});
+
 test('ends of one group go side by side, however they come: their packs take few counters', async () => {
   const { clock } = house();
   const memory = new MemoryStore({ instance: INSTANCE, clock });
@@ -304,8 +331,10 @@ test('grace costs one read of the pack’s pipelines, and only where a job hangs
   const { hold, newLedger, counts } = house();
   await hold([anAsk(1, graced(7, 90, 100, 150)), anAsk(2, graced(8, 1, 100, 150))]);
   expect(counts).toMatchObject({ transactions: 1, itemsRead: 0 });
-  const asks = [3, 4, 5, 6].map((id) => anAsk(id, graced(id % 2 === 0 ? 7 : 8, 10, 100, 150)));
-  expect((await hold(asks, DEADLINE_MS, newLedger())).map(wordOf)).toEqual(Array(4).fill('admitted'));
+  const graceful = [3, 4, 5, 6].map((id) => anAsk(id, graced(id % 2 === 0 ? 7 : 8, 10, 100, 150)));
+  // One of no pipeline as well.
+  const asks = [...graceful, anAsk(7, [claim('group/2', 1, 100)])];
+  expect((await hold(asks, DEADLINE_MS, newLedger())).map(wordOf)).toEqual(Array(5).fill('admitted'));
   expect(counts).toMatchObject({ transactions: 3, refused: 1, itemsRead: 2 });
 });
 

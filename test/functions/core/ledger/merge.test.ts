@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { knownCounter, packs } from '../../../../functions/core/ledger/merge.ts';
-import { counter } from '../../../support/ledger/asks.ts';
+import { CounterMerge, knownCounter, packs } from '../../../../functions/core/ledger/merge.ts';
+import { claim, counter } from '../../../support/ledger/asks.ts';
 
 const needs = (names: number, from = 0) => ({
   items: 1,
@@ -30,4 +30,10 @@ test('the mark of whoever wants his own back is renewed once half of its time is
   expect([0, 1, 60_000, 60_001, 120_000].map(markOf)).toEqual([
     ...[undefined, 'stale', 'stale', 'fresh', 'fresh'],
   ]);
+});
+
+test('a limit of 0 lets nothing pass, not even what costs nothing on a counter that a credit brought below zero', () => {
+  const merge = new CounterMerge(counter('group/1'));
+  merge.add(claim('group/1', 0, 0), true, undefined);
+  expect(merge.write(0).maxCommitted).toBe(-Number.MAX_SAFE_INTEGER);
 });

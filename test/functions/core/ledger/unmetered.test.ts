@@ -24,6 +24,16 @@ test('of a job that was never asked about, what only warns is no rejection', () 
   expect(record).toMatchObject({ violations: [blocked], shadow: [warns] });
 });
 
+test('of an answer of the fallback, what only warns is no rejection', async () => {
+  const clock = manualClock();
+  const ledger = createLedger({ store: new MemoryStore({ instance: 'gitlab.example.com', clock }), clock });
+  const warns = { ...blocked, mode: 'warn' as const };
+  const ask = anAsk(1, [claim('group/1', 10, 100)], { violations: [blocked, warns] });
+  const told = { answered: 'rejected', cause: 'deadline', answeredAtMs: clock.nowMs() } as const;
+  await ledger.recordUnmetered([{ ...ask, ...told }], clock.monotonicMs() + 2_000);
+  expect(await ledger.readRecord(1)).toMatchObject({ violations: [blocked], shadow: [warns] });
+});
+
 test('an answer of the fallback charges a job that was released before it, and none that was released in the same instant', async () => {
   const clock = manualClock();
   const ledger = createLedger({ store: new MemoryStore({ instance: 'gitlab.example.com', clock }), clock });
