@@ -172,6 +172,22 @@ test('what was known of busy counters and is lost is learned anew, and is no dri
   expect(house.drifting()).toEqual([]);
 });
 
+test('a counter that moved days ago, of which nothing is known any more, is no new one and no drift', async () => {
+  const house = books();
+  await busy(house, BEGUN_MINUTES);
+  await house.run(7, 2);
+  await house.deliverAll();
+  await house.pass(101 * EPOCH_MS);
+  await remove(house, keys.sumMemory('group/7'));
+  for (let epoch = 0; epoch < 8; epoch += 1) {
+    await house.run(7, 1);
+    await house.deliverAll();
+    await house.pass(EPOCH_MS);
+  }
+  await house.pass(3 * EPOCH_MS);
+  expect(house.drifting()).toEqual([]);
+});
+
 const remove = ({ table }: House, key: Key) => table.send('DeleteItem', { key });
 
 test('while the stream stands still nothing is drift, and it is said that nothing was compared', async () => {
