@@ -106,7 +106,7 @@ function roomOf(
   heldByName: ReadonlyMap<string, number>,
 ): LimitRoom | undefined {
   const { rule, class: ruleClass, mode, outage } = claim;
-  if (outage === undefined) return undefined;
+  if (outage === undefined || outage.policy === 'admit') return undefined;
   const committed = counter.committed + (heldByName.get(counterName(claim.counter)) ?? 0);
   const reason = claim.refusal({ committed, settled: counter.settled });
   const { policy, periodMs } = outage;

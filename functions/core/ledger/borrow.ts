@@ -60,7 +60,7 @@ export class BorrowingCheck {
       const amount = Math.max(0, Math.min(whole.left, bound - seen));
       whole.left -= amount;
       this.#taken.set(name, (this.#taken.get(name) ?? 0) + amount);
-      return { bound: amount === 0 ? undefined : bound, fitted: true, amount };
+      return { bound, fitted: true, amount };
     }
     const amount = whole.left;
     this.#taken.set(name, (this.#taken.get(name) ?? 0) + amount);

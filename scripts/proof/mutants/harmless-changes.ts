@@ -66,6 +66,12 @@ const HARMLESS_CHANGES: readonly HarmlessChange[] = [
     why: 'a read that only saves work is made, or not, in the last instant in which a transaction may start',
   },
   {
+    source: 'functions/core/admission/limit-rooms.ts',
+    change:
+      "outage === undefined || outage.policy === 'admit' → outage === undefined && outage.policy === 'admit'",
+    why: 'limits that admit are not read in the first place',
+  },
+  {
     source: 'functions/core/ledger/hold.ts',
     change: "reclaims && { reclaim: 'fresh' } → reclaims || { reclaim: 'fresh' }",
     why: 'who borrows in a later pack of the batch, or finds the pool full, has read the pool anew',
