@@ -19,11 +19,11 @@ const USAGE = `npm run mutants [-- [<source> …] [--since <commit>] [--sample <
 Writes each comparison, "and", "or" and "not" of these files otherwise, one at a time in a copy of the tree, and runs the file's
 tests: one of them must fail. A change that none of them notices is a condition nobody tests.
 
-  <source>       of these files only  [all]
+  <source>          of these files only  [all]
   --since <commit>  of lines that are others than there  [all]
-  --sample <n>   so many changes, drawn by the seed  [all]
-  --seed <n>     [random]
-  --json         print JSON instead of lines
+  --sample <n>      so many changes at most, drawn by the seed  [all]
+  --seed <n>        [random]
+  --json            print JSON instead of lines
 
 Files:
 ${MUTANT_TARGETS.map(({ source }) => `  ${source}`).join('\n')}
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
   const isMeant = values.since === undefined ? () => true : changedSince(ROOT, values.since);
   const all = mutantsOf(ROOT, targets).filter((mutant) => !isHarmless(mutant) && isMeant(mutant));
   const mutants =
-    values.sample === undefined ? all : drawn(all, wholeNumber('sample', values.sample, all.length), seed);
+    values.sample === undefined ? all : drawn(all, wholeNumber('sample', values.sample, SEED_MAX), seed);
   console.error(`${mutants.length} of ${all.length} changes, seed ${seed}`);
   const found = await tryMutants(mutants, {
     root: ROOT,
