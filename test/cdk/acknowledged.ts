@@ -52,6 +52,11 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     reason: 'All tokens below one path: one for each group that agreed, put there by others.',
   },
   {
+    rule: 'AwsSolutions-IAM5[Resource::arn:aws:ssm:eu-central-1:111122223333:parameter/tollgate/private/notes/*]',
+    where: /Notices\/Program\/Role\/DefaultPolicy\/Resource$/,
+    reason: 'Likewise, of the groups whose merge requests are written to.',
+  },
+  {
     rule: 'AwsSolutions-IAM5[Resource::Tollgate-prod-State:ExportsOutputFnGetAttExportBucketFD42BCEDArnE2211EEB/v1/*]',
     where: /Rollup\/Program\/Role\/DefaultPolicy\/Resource$/,
     reason: 'New objects below one path of one bucket, named by what is in them.',

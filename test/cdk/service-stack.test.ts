@@ -280,6 +280,7 @@ describe('what runs by the clock', () => {
       'tollgate-private-console',
       'tollgate-private-directory',
       'tollgate-private-doctor',
+      'tollgate-private-notices',
       'tollgate-private-requeue',
       'tollgate-private-sweep',
       'tollgate-private-watchdog',
