@@ -26,6 +26,7 @@ import { requestRows, waitingOf } from './requests/requests.ts';
 import { rolloutForecastOf } from './rollout/rollout-forecast.ts';
 import { rolloutOf } from './rollout/rollout-view.ts';
 import { shadowViewOf } from './shadow/shadow-view.ts';
+import { countedLimitsNow } from './standing/counted-limits.ts';
 import { closedMonthsOf, lastStatementsOf, statementNumbersOf } from './statement/closed-months.ts';
 import { deployedPricesOf } from './statement/deployed-prices.ts';
 import { viewerStatement } from './statement/viewer-statement.ts';
@@ -45,6 +46,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     counters: countersNow(deps),
     limits: limitsNow({ desk, table: deps.limitTable, packed: deps.packedLimits, previous, clock }),
     pools: poolsNow(clock),
+    countedLimits: countedLimitsNow(),
   };
   const scopeFor = async (viewer: Parameters<ConsoleReader['me']>[0]) =>
     scopeOf(viewer.roles, ((await deps.places()) ?? NOWHERE).directory);

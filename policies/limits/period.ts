@@ -1,3 +1,4 @@
+import { remembering } from '../match/remember.ts';
 import {
   type CalendarDay,
   calendarDay,
@@ -137,8 +138,9 @@ const LONGEST: readonly (readonly [RegExp, number])[] = [
 ];
 
 /** How many days the period of a key lasts at most, a day included for clocks that move; Infinity for `once` and the unknown. */
-export const longestDays = (key: string): number =>
-  LONGEST.find(([form]) => form.test(key))?.[1] ?? Number.POSITIVE_INFINITY;
+export const longestDays = remembering(
+  (key: string): number => LONGEST.find(([form]) => form.test(key))?.[1] ?? Number.POSITIVE_INFINITY,
+);
 
 /** Days end up to twelve hours after UTC's, and clocks of zones move. */
 const ZONES_MS = DAY_MS;

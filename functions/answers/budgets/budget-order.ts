@@ -1,17 +1,15 @@
 /** Which limits come first. */
-import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, limitAt } from '../../../policies/limits/limits.ts';
+import { limitAt } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { compareTexts } from '../../../policies/text/compare-texts.ts';
 import { type CountersByName, type CurrentCounters, rankedNow } from '../reading/counters-now.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
 import type { askedModes } from '../standing/asked-mode.ts';
-import type { SubjectLimit } from '../standing/group-limits.ts';
+import type { CountedLimit } from '../standing/counted-limits.ts';
 import { percentOf } from '../standing/limit-row.ts';
-import { counterKeyIn, periodPairs } from '../standing/period-pair.ts';
 import {
   compareTroubles,
   isInTrouble,
@@ -40,12 +38,12 @@ interface OrderBasis {
 
 /** What matches, in the order that was asked for. */
 interface OrderedBudgets extends Pick<Budgets, 'usedUp' | 'runsOut'> {
-  readonly ordered: readonly SubjectLimit[];
+  readonly ordered: readonly CountedLimit[];
 }
 
 /** Reads the counters of the period before only where somebody asks for trouble. @throws {LedgerError} */
 export async function budgetsInOrder(
-  all: readonly SubjectLimit[],
+  all: readonly CountedLimit[],
   asked: BudgetsQuery,
   basis: OrderBasis,
 ): Promise<OrderedBudgets> {
@@ -71,56 +69,48 @@ export async function budgetsInOrder(
 }
 
 interface RankedLimit {
-  readonly each: SubjectLimit;
+  readonly each: CountedLimit;
   readonly level: TroubleLevel;
 }
 
-async function troublesNow(all: readonly SubjectLimit[], basis: OrderBasis): Promise<readonly RankedLimit[]> {
+async function troublesNow(all: readonly CountedLimit[], basis: OrderBasis): Promise<readonly RankedLimit[]> {
   const { kept, modeOf, directory, nowMs } = basis;
-  const periods = periodPairs(nowMs);
-  const keys = all.flatMap(({ limit }) => {
-    const { previous } = periods(limit);
-    return previous === undefined || !isCounted(limit) ? [] : [counterKeyIn(limit, previous)];
-  });
+  const keys = all.flatMap(({ limit, before }) => (before !== undefined && isCounted(limit) ? [before] : []));
   const before = (await kept.recent(keys, PERIOD_BEFORE_RECENT_MS)).counters;
-  const levelOf = ({ limit }: SubjectLimit, now: CountersByName): TroubleLevel => {
+  const levelOf = (each: CountedLimit, now: CountersByName): TroubleLevel => {
+    const { limit } = each;
     if (!isCounted(limit)) return NO_TROUBLE;
     const rejects = modeOf(limit, placedChainOf(limit.subject, directory)) === 'enforce';
-    return troubleOf(limit, rejects, { now, before, periods, nowMs });
+    return troubleOf(each, rejects, { now, before, nowMs });
   };
-  return rankedNow(
-    basis,
-    kept,
-    (counters) => all.map((each) => ({ each, level: levelOf(each, counters) })),
-    (ranked) => {
-      const leading = [...ranked].sort((a, b) => compareTroubles(a.level, b.level)).slice(0, LEADING_MAX);
-      return leading.flatMap(({ each: { limit } }) => (isCounted(limit) ? [counterOf(limit, nowMs)] : []));
-    },
-  );
+  return rankedNow(all, basis, kept, {
+    ...{ levelOf, compare: compareTroubles, leadingMax: LEADING_MAX },
+    keysOf: ({ limit, counter }) => (isCounted(limit) ? [counter] : []),
+  });
 }
 
 /** A cap has a counter for each; what is unlimited is never full. */
 const isCounted = ({ subject, amount }: Limit): boolean => !isCap(subject) && amount !== 'unlimited';
 
 function usedAtLeast(
-  all: readonly SubjectLimit[],
+  all: readonly CountedLimit[],
   { percentMin }: BudgetsQuery,
   counters: CountersByName,
   nowMs: number,
-): readonly SubjectLimit[] {
+): readonly CountedLimit[] {
   if (percentMin === undefined) return all;
-  return all.filter(({ limit }) => {
-    const { amount } = limitAt(limit, nowMs);
-    return amount !== 'unlimited' && percentOf(committedOf(limit, counters, nowMs), amount) >= percentMin;
+  return all.filter((each) => {
+    const { amount } = limitAt(each.limit, nowMs);
+    return amount !== 'unlimited' && percentOf(committedOf(each, counters), amount) >= percentMin;
   });
 }
 
 function sortedBy(
   { sort, holding }: BudgetsQuery,
-  all: readonly SubjectLimit[],
+  all: readonly CountedLimit[],
   counters: CountersByName,
   { directory, nowMs }: Pick<OrderBasis, 'directory' | 'nowMs'>,
-): readonly SubjectLimit[] {
+): readonly CountedLimit[] {
   if (sort === 'name') {
     const named = all.map((each) => ({ each, name: subjectLabelOf(each.limit.subject, directory) }));
     return named.sort((a, b) => compareTexts(a.name, b.name)).map(({ each }) => each);
@@ -128,12 +118,12 @@ function sortedBy(
   if (holding !== undefined) return all;
   const counted = all.map((each) => {
     const { amount } = limitAt(each.limit, nowMs);
-    const committed = committedOf(each.limit, counters, nowMs);
+    const committed = committedOf(each, counters);
     return { each, share: amount === 'unlimited' ? -1 : amount === 0 ? 1 : committed / amount };
   });
   counted.sort((a, b) => b.share - a.share || compareTexts(a.each.limit.subject, b.each.limit.subject));
   return counted.map(({ each }) => each);
 }
 
-const committedOf = (limit: Limit, counters: CountersByName, nowMs: number): number =>
-  counters.get(counterName(counterOf(limit, nowMs)))?.committed ?? 0;
+const committedOf = ({ counter }: CountedLimit, counters: CountersByName): number =>
+  counters.get(counter.name)?.committed ?? 0;

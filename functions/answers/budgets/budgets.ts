@@ -6,9 +6,7 @@
  * so is made of {@link FORECAST_MAX} at most; nine months where only the limits of one place are asked for, which says how far off
  * forecasts were as well.
  */
-import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
-import { counterOf } from '../../../policies/limits/limits.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { addresseeOf } from '../../core/notify/index.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
@@ -21,7 +19,7 @@ import { today, type UsageBySubject } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { type AlertsByCounter, alertsOfLimits } from '../standing/alerts.ts';
 import { askedModes } from '../standing/asked-mode.ts';
-import type { SubjectLimit } from '../standing/group-limits.ts';
+import type { CountedLimit } from '../standing/counted-limits.ts';
 import { cohortStanding, limitRow, rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { canRunOut, historySpan, testedSpan } from '../standing/outlook.ts';
@@ -46,9 +44,12 @@ export const budgetsOf =
     const max = Math.min(BUDGET_ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
     const start = /^\d{1,7}$/.test(asked.cursor ?? '') ? Number(asked.cursor) : 0;
 
-    const all = limitsAsked(asked, from);
-    const keysOf = (some: readonly SubjectLimit[]) =>
-      some.flatMap(({ limit }) => (isCap(limit.subject) ? [] : rowCounters(limit, limits, nowMs)));
+    const all = limitsAsked(asked, from, reading.countedLimits(limits, directory, nowMs));
+    const keysOf = (some: readonly CountedLimit[]) =>
+      some.flatMap(({ limit, counter }) => {
+        if (isCap(limit.subject)) return [];
+        return limit.cohort === undefined ? [counter] : rowCounters(limit, limits, nowMs);
+      });
     const isOnePage = all.length <= max;
     const { counters, isCopied } = isOnePage
       ? { counters: await reading.counters.fresh(keysOf(all)), isCopied: false }
@@ -58,15 +59,15 @@ export const budgetsOf =
     const { ordered, ...troubles } = await budgetsInOrder(all, asked, basis);
 
     const rowOf = (counted: CountersByName, usage: UsageBySubject, alerts: AlertsByCounter = new Map()) => {
-      return ({ limit, byDefault }: SubjectLimit): BudgetRow => {
+      return ({ limit, byDefault, counter }: CountedLimit): BudgetRow => {
         const row: LimitRow = limitRow(limit, {
           nowMs,
-          counter: counted.get(counterName(counterOf(limit, nowMs))),
+          counter: counted.get(counter.name),
           asked: modeOf(limit, placedChainOf(limit.subject, directory)),
           usage: usage.get(limit.subject),
           tested,
           byDefault,
-          alerts: alerts.get(counterName(counterOf(limit, nowMs))),
+          alerts: alerts.get(counter.name),
           cohort: cohortStanding(limit, limits, counted, nowMs),
         });
         return {
@@ -101,7 +102,7 @@ export const budgetsOf =
     };
 
     /** Those that are forecast come before the others, unless another order was asked for: then a page forecasts its own. */
-    async function withForecasts(ordered: readonly SubjectLimit[]) {
+    async function withForecasts(ordered: readonly CountedLimit[]) {
       const { forecast: isAsked = asked.sort === 'trouble', sort, holding } = asked;
       if (!isAsked) return { shown: ordered, usage: new Map() };
       if (sort === 'trouble' || sort === 'name') {
@@ -121,7 +122,7 @@ export const budgetsOf =
   };
 
 async function usageOf(
-  forecast: readonly SubjectLimit[],
+  forecast: readonly CountedLimit[],
   tested: boolean,
   { nowMs }: GroupRowsContext,
   reading: ReadContext,
@@ -134,9 +135,9 @@ async function usageOf(
 }
 
 function runsOutFirst(
-  all: readonly SubjectLimit[],
-  rowOf: (having: SubjectLimit) => BudgetRow,
-): readonly SubjectLimit[] {
+  all: readonly CountedLimit[],
+  rowOf: (having: CountedLimit) => BudgetRow,
+): readonly CountedLimit[] {
   return all
     .map((having) => ({ having, atMs: runsOutMs(rowOf(having)) }))
     .sort((a, b) => a.atMs - b.atMs)

@@ -6,19 +6,23 @@ import { pathKey } from '../../../policies/place/directory.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf, subjectsAbove } from '../reading/subjects-above.ts';
-import { type SubjectLimit, subjectLimitsBelow } from '../standing/group-limits.ts';
+import type { CountedLimit, CountedLimits } from '../standing/counted-limits.ts';
 import { type BudgetsQuery, SUBJECT_KINDS, type SubjectKind } from './model.ts';
 
 const SEARCH_CHARACTERS_MAX = 200;
 
-export function limitsAsked(asked: BudgetsQuery, from: GroupRowsContext): readonly SubjectLimit[] {
+export function limitsAsked(
+  asked: BudgetsQuery,
+  from: GroupRowsContext,
+  counted: CountedLimits,
+): readonly CountedLimit[] {
   const { holding, unit } = asked;
   const search = pathKey((asked.search ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX));
   const { directory } = from.places;
   const found = subjectsAsked(asked, search, from)
     .filter((subject) => asked.kind === undefined || kindOfSubject(subject) === asked.kind)
     .flatMap((subject) => {
-      const on = limitsOfSubject(subject, from).filter(
+      const on = limitsOfSubject(subject, from, counted).filter(
         ({ limit }) => unit === undefined || limit.kind === unit,
       );
       if (search === '' || on.length === 0) return on;
@@ -55,14 +59,15 @@ function subjectsAsked(
 function limitsOfSubject(
   subject: string,
   { limits, places, nowMs }: GroupRowsContext,
-): readonly SubjectLimit[] {
+  counted: CountedLimits,
+): readonly CountedLimit[] {
   const group =
     subject.startsWith('group/') && !isCap(subject)
       ? places.directory.groupById.get(Number(subject.slice('group/'.length)))
       : undefined;
   return group === undefined
-    ? validAt(limitsOn(limits, subject), nowMs).map((limit) => ({ limit, byDefault: false }))
-    : subjectLimitsBelow(group, limits, nowMs);
+    ? validAt(limitsOn(limits, subject), nowMs).map((limit) => counted.counted({ limit, byDefault: false }))
+    : counted.ofGroup(group);
 }
 
 /** A group has everything below it below it, and the projects of its groups, too. */

@@ -1,5 +1,5 @@
 /** Which lines come first, judged by counters alone. */
-import type { Limit } from '../../../policies/limits/limit.ts';
+import type { CountedLimit } from '../standing/counted-limits.ts';
 import {
   compareTroubles,
   NO_TROUBLE,
@@ -13,42 +13,32 @@ import type { RowPlace } from './row-places.ts';
 export interface Candidate {
   readonly place: RowPlace;
   /** Those that reject jobs; where there are none, those that only watch. */
-  readonly budgets: readonly Limit[];
+  readonly budgets: readonly CountedLimit[];
   readonly rejects: boolean;
   /** What its spending is counted on. */
-  readonly money: Limit | undefined;
+  readonly money: CountedLimit | undefined;
 }
 
 /**
  * Candidates that run out first lead, those whose jobs are then rejected before those that only watch. Whoever has used
- * most follows among those that last, and who has no budget comes at the end, by path.
+ * most follows among those that last, and who has no budget comes at the end.
  */
-export const byRunOut = (candidates: readonly Candidate[], basis: PaceBasis): readonly Candidate[] =>
-  sorted(candidates, ({ budgets, rejects }) =>
-    budgets.reduce<TroubleLevel>(
-      (first, budget) => earlier(first, troubleOf(budget, rejects, basis)),
-      NO_TROUBLE,
-    ),
+export const runOutLevel = ({ budgets, rejects }: Candidate, basis: PaceBasis): TroubleLevel =>
+  budgets.reduce<TroubleLevel>(
+    (first, budget) => earlier(first, troubleOf(budget, rejects, basis)),
+    NO_TROUBLE,
   );
 
 const earlier = (one: TroubleLevel, other: TroubleLevel): TroubleLevel =>
   compareTroubles(one, other) <= 0 ? one : other;
 
-/** Candidates come in order of paths, and a stable sort leaves equals so. */
-function sorted(
-  candidates: readonly Candidate[],
-  levelOf: (candidate: Candidate) => TroubleLevel,
-): readonly Candidate[] {
-  return candidates
-    .map((candidate) => ({ candidate, level: levelOf(candidate) }))
-    .sort((a, b) => compareTroubles(a.level, b.level))
-    .map(({ candidate }) => candidate);
-}
-
-/** Most first; undefined: not known, and last. */
+/** Most first; undefined: not known, and last. Candidates come in order of paths, and a stable sort leaves equals so. */
 export function bySpent(
   candidates: readonly Candidate[],
   spent: (candidate: Candidate) => number | undefined,
 ): readonly Candidate[] {
-  return sorted(candidates, (candidate) => ({ tier: 0, atMs: 0, share: spent(candidate) ?? -1 }));
+  return candidates
+    .map((candidate) => ({ candidate, micros: spent(candidate) ?? -1 }))
+    .sort((a, b) => b.micros - a.micros)
+    .map(({ candidate }) => candidate);
 }

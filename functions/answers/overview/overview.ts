@@ -7,7 +7,6 @@
  * once in {@link RECENT_MS} for all viewers of a process.
  */
 
-import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -19,12 +18,13 @@ import { placedChainOf } from '../reading/subjects-above.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
+import type { CountedLimits } from '../standing/counted-limits.ts';
 import { isBudget } from '../standing/group-limits.ts';
 import { leading } from '../standing/leading.ts';
-import { counterKeyIn, periodPairs } from '../standing/period-pair.ts';
+import { compareTroubles } from '../standing/trouble.ts';
 import { type GroupRowsContext, groupRows, isEarlier, meteredOf } from './group-rows.ts';
 import type { Overview, OverviewQuery } from './model.ts';
-import { byRunOut, bySpent, type Candidate } from './overview-order.ts';
+import { bySpent, type Candidate, runOutLevel } from './overview-order.ts';
 import { placesAsked } from './places-asked.ts';
 import { isGroup, placeSubject, type RowPlace, subjectLimitsOfPlace } from './row-places.ts';
 import { stepSum } from './step-sum.ts';
@@ -47,6 +47,7 @@ export function overviewOf(
   reading: ReadContext,
 ): (asked: OverviewQuery, viewer: Viewer) => Promise<Overview> {
   const metered = new Map<string, { readonly micros: number; readonly atMs: number }>();
+  const candidates = keptCandidates(reading);
 
   return async (asked, viewer) => {
     const [{ set, limits }, places = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
@@ -93,38 +94,30 @@ export function overviewOf(
       return { ordered: lines, orderedAtMs: nowMs, unranked: 0 };
     // Who has a limit of their own is ranked whatever the number of groups.
     const [some, rest] = rankedFirst(lines);
-    const modeOf = askedModes(reading.policy, from.limits);
-    const candidates = some.map((place) => candidateOf(place, modeOf, from));
-    const periods = periodPairs(nowMs);
-    const keysOf = (of: readonly Candidate[], which: 'current' | 'previous') =>
-      of
-        .flatMap(({ budgets, money }) => (money === undefined ? budgets : [...budgets, money]))
-        .flatMap((budget) => {
-          const period = periods(budget)[which];
-          return period === undefined ? [] : [counterKeyIn(budget, period)];
-        });
-    const now = await reading.counters.recent(keysOf(candidates, 'current'), RECENT_MS);
+    const all = candidates(some, from);
+    const now = await reading.counters.recent(all.flatMap(countersOf), RECENT_MS);
     if (sort === 'runs-out-first') {
-      const before = await reading.counters.recent(keysOf(candidates, 'previous'), PERIOD_BEFORE_RECENT_MS);
-      const ordered = await rankedNow(
-        now,
-        reading.counters,
-        (counters) => byRunOut(candidates, { now: counters, before: before.counters, periods, nowMs }),
-        (ranked) => keysOf(ranked.slice(0, LEADING_MAX), 'current'),
-      );
+      const before = await reading.counters.recent(all.flatMap(countersBefore), PERIOD_BEFORE_RECENT_MS);
+      const ordered = await rankedNow(all, now, reading.counters, {
+        levelOf: (candidate, counters) =>
+          runOutLevel(candidate, { now: counters, before: before.counters, nowMs }),
+        compare: compareTroubles,
+        keysOf: countersOf,
+        leadingMax: LEADING_MAX,
+      });
       return {
-        ordered: [...ordered.map(({ place }) => place), ...rest],
+        ordered: [...ordered.map(({ each }) => each.place), ...rest],
         orderedAtMs: now.sinceMs,
         unranked: rest.length,
       };
     }
-    const unbudgeted = candidates.filter(({ place, money }) => money === undefined && isGroup(place));
+    const unbudgeted = all.filter(({ place, money }) => money === undefined && isGroup(place));
     const spentBy = await spentWithout(unbudgeted, from);
-    const ordered = bySpent(candidates, ({ place, money }) => {
-      if (money === undefined) return spentBy.get(placeSubject(place));
-      const { current } = periods(money);
-      return current && now.counters.get(counterName(counterKeyIn(money, current)))?.committed;
-    });
+    const ordered = bySpent(all, ({ place, money }) =>
+      money === undefined
+        ? spentBy.get(placeSubject(place))
+        : (now.counters.get(money.counter.name)?.committed ?? 0),
+    );
     const unranked = rest.length + unbudgeted.length - spentBy.size;
     return { ordered: [...ordered.map(({ place }) => place), ...rest], orderedAtMs: now.sinceMs, unranked };
   }
@@ -160,19 +153,43 @@ export function overviewOf(
   }
 }
 
+/** Candidates of the same limits are the same: those of groups are made once. */
+function keptCandidates({ policy, countedLimits }: ReadContext) {
+  let known: { readonly counted: CountedLimits; readonly byGroup: Map<RowPlace, Candidate> } | undefined;
+  return (places: readonly RowPlace[], from: GroupRowsContext): readonly Candidate[] => {
+    const counted = countedLimits(from.limits, from.places.directory, from.nowMs);
+    if (known?.counted !== counted) known = { counted, byGroup: new Map() };
+    const { byGroup } = known;
+    const modeOf = askedModes(policy, from.limits);
+    return places.map((place) => {
+      const candidate = byGroup.get(place) ?? candidateOf(place, counted, modeOf, from);
+      if (isGroup(place)) byGroup.set(place, candidate);
+      return candidate;
+    });
+  };
+}
+
 function candidateOf(
   place: RowPlace,
+  counted: CountedLimits,
   modeOf: ReturnType<typeof askedModes>,
   { limits, places, nowMs }: GroupRowsContext,
 ): Candidate {
-  const all = subjectLimitsOfPlace(place, limits, nowMs)
-    .map(({ limit }) => limit)
-    .filter(isBudget);
+  const all = (
+    isGroup(place) ? counted.ofGroup(place) : subjectLimitsOfPlace(place, limits, nowMs).map(counted.counted)
+  ).filter(({ limit }) => isBudget(limit));
   const ancestors = placedChainOf(placeSubject(place), places.directory);
-  const budgets = leading(all, (limit) => modeOf(limit, ancestors));
-  const rejects = budgets[0] !== undefined && modeOf(budgets[0], ancestors) === 'enforce';
-  return { place, budgets, rejects, money: all.find(({ kind }) => isMoney(kind)) };
+  const budgets = leading(all, ({ limit }) => modeOf(limit, ancestors));
+  const rejects = budgets[0] !== undefined && modeOf(budgets[0].limit, ancestors) === 'enforce';
+  return { place, budgets, rejects, money: all.find(({ limit }) => isMoney(limit.kind)) };
 }
+
+const countersOf = ({ budgets, money }: Candidate) => {
+  const keys = budgets.map(({ counter }) => counter);
+  return money === undefined || budgets.includes(money) ? keys : [...keys, money.counter];
+};
+
+const countersBefore = ({ budgets }: Candidate) => budgets.flatMap(({ before }) => before ?? []);
 
 function rankedFirst(lines: readonly RowPlace[]): readonly [readonly RowPlace[], readonly RowPlace[]] {
   if (lines.length <= RANKED_MAX) return [lines, []];

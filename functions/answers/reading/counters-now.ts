@@ -2,15 +2,22 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { CounterSheet, CounterSheetStore } from '../../core/books/index.ts';
-import { type Counter, isSummed, type Ledger, NO_AMOUNTS } from '../../core/ledger/index.ts';
+import { type Counter, isSummed, type Ledger } from '../../core/ledger/index.ts';
 
-export type CountersByName = ReadonlyMap<string, Counter>;
+/** Keyed by `counterName`; what nobody counted on may be missing. */
+export type CountersByName = Pick<ReadonlyMap<string, Counter>, 'get'>;
+
+/** A key whose name was built once: an overview has tens of thousands. */
+export interface NamedKey extends CounterKey {
+  /** `counterName` */
+  readonly name: string;
+}
 
 export interface CurrentCounters {
   /** As they stand now. @throws {LedgerError} */
-  fresh(keys: readonly CounterKey[]): Promise<CountersByName>;
+  fresh(keys: readonly CounterKey[]): Promise<ReadonlyMap<string, Counter>>;
   /** Not older than that; what is not known yet is read. Many of them at once come from the sheet of counters, which is older. */
-  recent(keys: readonly CounterKey[], ageMsMax: number): Promise<RecentCounters>;
+  recent(keys: readonly (CounterKey | NamedKey)[], ageMsMax: number): Promise<RecentCounters>;
 }
 
 interface RecentCounters {
@@ -21,17 +28,46 @@ interface RecentCounters {
   readonly isCopied: boolean;
 }
 
-/** Ranks by counters that are known; where some are copies, those that lead are read as they stand, and ranked again. @throws {LedgerError} */
-export async function rankedNow<Ranked>(
+/** How things are ranked by their counters. */
+interface RankOrder<Each, Level> {
+  readonly levelOf: (each: Each, counters: CountersByName) => Level;
+  readonly compare: (a: Level, b: Level) => number;
+  /** The counters its level is made of, and nobody else's. */
+  readonly keysOf: (each: Each) => readonly CounterKey[];
+  /** So many of those that lead are looked at as they stand. */
+  readonly leadingMax: number;
+}
+
+interface RankedCandidate<Each, Level> {
+  readonly each: Each;
+  readonly level: Level;
+}
+
+/**
+ * First those that lead, equals as they came. Where counters are copies, those of the leaders are read as they stand, and
+ * they alone are judged again. @throws {LedgerError}
+ */
+export async function rankedNow<Each, Level>(
+  all: readonly Each[],
   { counters, isCopied }: Pick<RecentCounters, 'counters' | 'isCopied'>,
   kept: Pick<CurrentCounters, 'fresh'>,
-  rank: (counters: CountersByName) => Ranked,
-  leadingKeys: (ranked: Ranked) => readonly CounterKey[],
-): Promise<Ranked> {
-  const ranked = rank(counters);
+  { levelOf, compare, keysOf, leadingMax }: RankOrder<Each, Level>,
+): Promise<readonly RankedCandidate<Each, Level>[]> {
+  const inOrder = (some: RankedCandidate<Each, Level>[]) => some.sort((a, b) => compare(a.level, b.level));
+  const ranked = inOrder(all.map((each) => ({ each, level: levelOf(each, counters) })));
   if (!isCopied) return ranked;
-  return rank(new Map([...counters, ...(await kept.fresh(leadingKeys(ranked)))]));
+  const leading = ranked.slice(0, leadingMax).map(({ each }) => each);
+  const now = layered(await kept.fresh(leading.flatMap(keysOf)), counters);
+  return inOrder([
+    ...leading.map((each) => ({ each, level: levelOf(each, now) })),
+    ...ranked.slice(leadingMax),
+  ]);
 }
+
+/** Those of the first, and what it lacks of the second: copying thousands of counters would take longer than asking twice. */
+const layered = (first: CountersByName, second: CountersByName): CountersByName => ({
+  get: (name) => first.get(name) ?? second.get(name),
+});
 
 /** Twenty requests of a hundred keys at once. */
 const PART_KEYS = 2_000;
@@ -62,7 +98,7 @@ export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): C
   };
   const remembered = new Map<string, { readonly counter: Counter; readonly atMs: number }>();
 
-  async function fresh(keys: readonly CounterKey[]): Promise<CountersByName> {
+  async function fresh(keys: readonly CounterKey[]): Promise<ReadonlyMap<string, Counter>> {
     const distinct = [...new Map(keys.map((key) => [counterName(key), key])).values()];
     const found = new Map<string, Counter>();
     for (let start = 0; start < distinct.length; start += PART_KEYS) {
@@ -77,14 +113,13 @@ export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): C
     async recent(keys, ageMsMax) {
       const nowMs = clock.nowMs();
       const counters = new Map<string, Counter>();
-      let missing: CounterKey[] = [];
+      let missing: { readonly key: CounterKey; readonly name: string }[] = [];
       let sinceMs = nowMs;
-      // An overview has tens of thousands of keys: the name of each is built once.
       for (const key of keys) {
-        const name = counterName(key);
+        const name = 'name' in key ? key.name : counterName(key);
         const known = remembered.get(name);
         if (known === undefined || known.atMs <= nowMs - ageMsMax) {
-          missing.push(key);
+          missing.push({ key, name });
           continue;
         }
         counters.set(name, known.counter);
@@ -93,20 +128,21 @@ export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): C
       const sheet = missing.length < FROM_SHEET_MIN ? undefined : await sheetNow();
       if (sheet !== undefined) {
         sinceMs = Math.min(sinceMs, sheet.atMs);
-        for (const key of missing) {
-          const name = counterName(key);
-          if (isSummed(key)) counters.set(name, sheet.counters.get(name) ?? { key, ...NO_AMOUNTS, rev: 0 });
-        }
-        missing = missing.filter((key) => !isSummed(key));
+        // What is summed and not on a whole sheet was never counted on.
+        missing = missing.filter(({ key, name }) => !sheet.counters.has(name) && !isSummed(key));
       }
       if (missing.length > 0) {
-        const read = await fresh(missing);
+        const read = await fresh(missing.map(({ key }) => key));
         for (const [name, counter] of read) {
           keepLatest(remembered, name, { counter, atMs: nowMs }, REMEMBERED_MAX);
           counters.set(name, counter);
         }
       }
-      return { counters, sinceMs, isCopied: sheet !== undefined };
+      return {
+        counters: sheet === undefined ? counters : layered(counters, sheet.counters),
+        sinceMs,
+        isCopied: sheet !== undefined,
+      };
     },
   };
 }

@@ -1,8 +1,10 @@
 /** The sums of many subjects over many days: from sheets, and live for the days that are not packed yet. */
 import { calendarDay, DAY_MS, dayNumber } from '../../../policies/limits/calendar.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   eachLaterRow,
   eachRow,
+  hasRows,
   type Sheet,
   type SheetKind,
   type SheetStore,
@@ -26,7 +28,7 @@ interface SumAsk extends DaySpan {
   readonly neverLive?: boolean;
   /** Day by day, for trends. */
   readonly byDay: boolean;
-  /** Reads what {@link SumReading.eachLater} tells. @default false */
+  /** Reads the figures that came later as well: each in a visit of its own, to be added. @default false */
   readonly later?: boolean;
 }
 
@@ -44,8 +46,6 @@ export interface SumReading {
   readonly keptFrom?: number;
   /** When the last day was packed, Unix ms; absent: it was read live. */
   readonly packedAtMs?: number;
-  /** Visits the figures of sheets that came later, of some rows. What was read live has had all of its figures. */
-  readonly eachLater: (isWanted: (id: number) => boolean, visit: SumVisit) => void;
 }
 
 /** @param day - of the sum, or the first of its month. Keep the numbers of `sum`, not itself. */
@@ -64,19 +64,24 @@ interface MonthPart extends DaySpan {
   readonly isWhole: boolean;
 }
 
+/** What was read of the table: gone through as often as somebody likes. */
+interface SumSheets extends SumReading {
+  /** @param rows - of these alone, by id. @default all that were asked for */
+  readonly each: (visit: SumVisit, rows?: ReadonlySet<number>) => void;
+  /** What each row cost, and nothing else: thousands are ranked by it, and twenty shown. */
+  readonly eachCost: (visit: (id: number, micros: number) => void) => void;
+}
+
 /** @throws {LedgerError} */
 export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit): Promise<SumReading> {
+  const sheets = await sumSheets(ask, source);
+  sheets.each(visit);
+  return sheets;
+}
+
+/** @throws {LedgerError} */
+export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumSheets> {
   const { kind } = ask;
-  const visited: VisitedSheet[] = [];
-  const visitSheet = (sheet: Sheet, day: number): void => {
-    const ids = sheet.names !== undefined && ask.named !== undefined ? sheet.names.map(ask.named) : undefined;
-    const idOf = (row: number): number | undefined => (ids === undefined ? row : ids[row]);
-    visited.push({ sheet, day, idOf });
-    eachRow(sheet.bytes, (row, sum) => {
-      const id = idOf(row);
-      if (id !== undefined) visit(id, sum, day);
-    });
-  };
   const months = monthsOf(ask, source.today);
   const read = async (spans: readonly string[]) =>
     (await source.sheets?.read(
@@ -85,6 +90,10 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
     )) ?? [];
   const heads = await read(months.map(({ key }) => key));
   const live: number[] = [];
+  const found: DaySheet[] = [];
+  /** What a row cost is read of months, also where its days are shown. */
+  const costs: DaySheet[] = [];
+  const costDays = new Set<number>();
   const nowSeconds = (source.today * DAY_MS) / 1000;
   let keptFrom: number | undefined;
   const packed: number[] = [];
@@ -92,10 +101,16 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
   for (const [index, month] of months.entries()) {
     const head = heads[index];
     const isRead = head !== undefined && month.isWhole && !ask.byDay;
-    if (isRead) visitSheet(head, month.from);
+    // Of users there are sheets of days alone.
+    const isCost =
+      isRead ||
+      (head !== undefined && month.isWhole && hasRows(head.bytes) && !isGone(kind, month.from, nowSeconds));
+    if (isRead) found.push(daySheet(head, month.from, ask));
+    if (isCost) costs.push(daySheet(head, month.from, ask));
     for (let day = month.from; day <= month.to; day += 1) {
       const known = head?.days?.get(dayText(day));
       packedAtMs = known?.atMs;
+      if (isCost && known !== undefined) costDays.add(day);
       // What is due to go may still be there.
       if (isGone(kind, day, nowSeconds) && (known === undefined || !isRead)) keptFrom = day + 1;
       else if (known === undefined) live.push(day);
@@ -105,53 +120,94 @@ export async function readSums(ask: SumAsk, source: SumSource, visit: SumVisit):
   const sheets = packed.length === 0 ? [] : await read(packed.map(dayText));
   for (const [index, day] of packed.entries()) {
     const sheet = sheets[index];
-    if (sheet !== undefined) visitSheet(sheet, day);
-    else live.push(day);
+    if (sheet === undefined) {
+      live.push(day);
+      continue;
+    }
+    const each = daySheet(sheet, day, ask);
+    found.push(each);
+    if (!costDays.has(day)) costs.push(each);
   }
   const max = heads.some((head) => head !== undefined) ? LIVE_KEYS_MAX : UNPACKED_KEYS_MAX;
-  const rowsMissing = await readLive(live, max, ask, source, visit);
+  const { rowsMissing, sums } = await readLive(live, max, ask, source);
   return {
     rowsMissing,
+    each: (visit, rows) => {
+      for (const each of found) each.visit((id, sum) => visit(id, sum, each.day), rows);
+      for (const { id, sum, day } of sums) if (rows?.has(id) !== false) visit(id, sum, day);
+    },
+    eachCost: (visit) => {
+      const cost = (id: number, sum: SheetSum): void => visit(id, sum[0] ?? 0);
+      for (const each of costs) each.visit(cost, undefined, 1);
+      for (const { id, sum, day } of sums) if (!costDays.has(day)) cost(id, sum);
+    },
     ...(packedAtMs !== undefined && { packedAtMs }),
     ...(keptFrom !== undefined && { keptFrom }),
-    eachLater: (isWanted, visitLater) => {
-      for (const one of visited) visitLaterRows(one, isWanted, visitLater);
-    },
   };
-}
-
-interface VisitedSheet {
-  readonly sheet: Sheet;
-  readonly day: number;
-  /** Of a row of the sheet. */
-  readonly idOf: (row: number) => number | undefined;
-}
-
-function visitLaterRows(
-  { sheet: { later }, day, idOf }: VisitedSheet,
-  isWanted: (id: number) => boolean,
-  visit: SumVisit,
-): void {
-  if (later === undefined) return;
-  const isRowWanted = (row: number): boolean => {
-    const id = idOf(row);
-    return id !== undefined && isWanted(id);
-  };
-  eachLaterRow(later, isRowWanted, (row, sum) => visit(idOf(row) ?? row, sum, day));
 }
 
 /** Days go after two years, those of users sooner; months that were packed stay. */
 const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
   sheetExpiresAtSeconds(kind, dayText(day)) <= nowSeconds;
 
-/** @returns of how many days only the sum of all was read. */
+/** A sheet, and the day of it or the first of its month. */
+interface DaySheet {
+  readonly day: number;
+  readonly visit: (
+    visit: (id: number, sum: SheetSum) => void,
+    rows: ReadonlySet<number> | undefined,
+    first?: number,
+  ) => void;
+}
+
+/** Rows that were not asked for are not gone through. */
+function daySheet({ bytes, later, names }: Sheet, day: number, ask: SumAsk): DaySheet {
+  const { named, of, rows: asked } = ask;
+  if (named === undefined || names === undefined) {
+    const own = of === undefined ? undefined : rowIdOf(of);
+    const isAsked = { has: (id: number): boolean => id === own || asked?.has(id) === true };
+    return {
+      day,
+      visit: (visit, rows, first) => {
+        const wanted = rows ?? isAsked;
+        eachRow(bytes, visit, {
+          wanted,
+          ...(rows !== undefined && { last: Math.max(...rows) }),
+          ...withoutAbsent({ first }),
+        });
+        if (later !== undefined && first === undefined) eachLaterRow(later, (id) => wanted.has(id), visit);
+      },
+    };
+  }
+  const ids = names.map(named);
+  return {
+    day,
+    visit: (visit, rows, first) => {
+      const has = (row: number): boolean => {
+        const id = ids[row];
+        return id !== undefined && rows?.has(id) !== false;
+      };
+      const visitRow = (row: number, sum: SheetSum): void => visit(ids[row] ?? 0, sum);
+      eachRow(bytes, visitRow, { wanted: { has }, ...withoutAbsent({ first }) });
+      if (later !== undefined && first === undefined) eachLaterRow(later, has, visitRow);
+    },
+  };
+}
+
+interface LiveSum {
+  readonly id: number;
+  readonly day: number;
+  readonly sum: SheetSum;
+}
+
+/** `rowsMissing`: of how many days only the sum of all was read. */
 async function readLive(
   days: readonly number[],
   keysMax: number,
   { of, rows = new Map(), neverLive = false }: SumAsk,
   { usage }: SumSource,
-  visit: SumVisit,
-): Promise<number> {
+): Promise<{ readonly rowsMissing: number; readonly sums: readonly LiveSum[] }> {
+  const sums: LiveSum[] = [];
   const reads = !neverLive && rows.size * days.length <= keysMax;
   const subjects = new Map(reads ? rows : []);
   if (of !== undefined) subjects.set(rowIdOf(of), of);
@@ -163,10 +219,10 @@ async function readLive(
     const tallies = await usage.readUsage(part);
     for (const [index, { id, number }] of part.entries()) {
       const tally = tallies[index];
-      if (tally !== undefined && tally.size > 0) visit(id, sumOfTally(tally), number);
+      if (tally !== undefined && tally.size > 0) sums.push({ id, sum: sumOfTally(tally), day: number });
     }
   }
-  return reads || (rows.size === 0 && !neverLive) ? 0 : days.length;
+  return { sums, rowsMissing: reads || (rows.size === 0 && !neverLive) ? 0 : days.length };
 }
 
 /** The row of a subject in a sheet of its kind. */

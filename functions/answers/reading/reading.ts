@@ -8,6 +8,7 @@ import type { RequeueLists } from '../../core/requeue/index.ts';
 import type { SheetStore } from '../../core/sheets/index.ts';
 import type { AlertMarkStore } from '../../core/thresholds/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
+import type { countedLimitsNow } from '../standing/counted-limits.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
 import type { Pools } from './pools.ts';
@@ -70,4 +71,5 @@ export interface ReadContext extends ReadingDeps {
   readonly counters: CurrentCounters;
   readonly limits: () => Promise<CurrentLimits>;
   readonly pools: (limits: LimitSet, directory: Places['directory']) => Pools;
+  readonly countedLimits: ReturnType<typeof countedLimitsNow>;
 }

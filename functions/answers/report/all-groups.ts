@@ -43,16 +43,9 @@ async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, l
   const sums = new Map<number, SheetSum>();
   const rows = new Map(groupsIn(subject, places).map(({ id }) => [id, `group/${id}`]));
   const own = rowIdOf(subject);
-  const isAsked = (id: number): boolean => id === own || rows.has(id);
-  const add = (id: number, sum: SheetSum): void => {
-    if (isAsked(id)) addSumTo(sums, id, sum);
-  };
-  const { eachLater } = await readSums(
-    { ...span, kind: 'group', byDay: false, later, of: subject, rows },
-    source,
-    add,
-  );
-  eachLater(isAsked, add);
+  await readSums({ ...span, kind: 'group', byDay: false, later, of: subject, rows }, source, (id, sum) => {
+    if (id === own || rows.has(id)) addSumTo(sums, id, sum);
+  });
   return sums;
 }
 

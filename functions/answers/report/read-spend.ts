@@ -1,6 +1,6 @@
 /** Sums of the rows of a report, of all of them together, and their way through the period. */
 import { addSum, addSumTo, emptySum, type SheetSum } from '../../core/sheets/index.ts';
-import { readSums, rowIdOf, type SumReading, type SumSource } from '../reading/read-sums.ts';
+import { readSums, rowIdOf, type SumReading, type SumSource, sumSheets } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { CandidateRows } from './candidate-rows.ts';
 import type { SpendKey } from './model.ts';
@@ -12,26 +12,31 @@ interface SpendAsk {
   readonly span: DaySpan;
   readonly rows: CandidateRows;
   readonly trend: boolean;
-  /** Whether {@link SpendSums.addLater} has something to add. */
+  /** With the figures that came later. */
   readonly later: boolean;
 }
 
-export interface SpendSums extends Omit<SumReading, 'eachLater'> {
+export interface SpendSums extends SumReading {
   readonly span: DaySpan;
-  /** By the id of their row; of days and months by their place in the period. */
-  readonly sums: ReadonlyMap<number, SheetSum>;
+  /** Micros by the id of their row; of days and months by their place in the period. */
+  readonly costs: ReadonlyMap<number, number>;
+  /** The rows of these ids, whole. */
+  readonly rowsOf: (ids: ReadonlySet<number>) => ReadonlyMap<number, SpendSum>;
   readonly total: SheetSum;
-  /** Micros of each point, by the id of the row. */
-  readonly trends: ReadonlyMap<number, Float64Array>;
   /** Absent: a point is a month. */
   readonly trendDays?: number;
-  /** Completes the sums of these rows, and of all together, by the figures that came later: once, for it is of a few rows that they are told. */
-  readonly addLater: (ids: ReadonlySet<number>) => void;
+}
+
+interface SpendSum {
+  readonly sum: SheetSum;
+  /** Micros of each point. */
+  readonly trend: Float64Array;
 }
 
 const BY_DAY_MAX = 31;
 const BY_WEEK_MAX = 92;
 const MICROS = 0;
+const NO_TREND = new Float64Array(0);
 
 /** @throws {LedgerError} */
 export const readSpend = (ask: SpendAsk, source: SumSource): Promise<SpendSums> =>
@@ -48,16 +53,8 @@ async function readRows(
   const isOwn = ownKind === kind;
   const { pointOf, points, days } = pointsOf(span);
   const byDay = rows.byDay === true || (trend && days !== undefined);
-  const found = new Map<number, { readonly sum: SheetSum; readonly trend: Float64Array }>();
-  const rowOf = (id: number) => {
-    const known = found.get(id);
-    if (known !== undefined || (named === undefined && !subjects.has(id))) return known;
-    const row = { sum: emptySum(), trend: new Float64Array(trend ? points : 0) };
-    found.set(id, row);
-    return row;
-  };
-  const [{ eachLater, ...read }, all] = await Promise.all([
-    readSums(
+  const [read, ofOwn] = await Promise.all([
+    sumSheets(
       {
         ...span,
         kind,
@@ -69,37 +66,29 @@ async function readRows(
         ...(neverLive && { neverLive }),
       },
       source,
-      (id, sum, day) => {
-        if (isOwn && id === own) return addSum(total, sum);
-        const row = rowOf(id);
-        if (row === undefined) return;
-        addSum(row.sum, sum);
-        const point = pointOf(day);
-        if (trend) row.trend[point] = (row.trend[point] ?? 0) + (sum[MICROS] ?? 0);
-      },
     ),
-    isOwn
-      ? undefined
-      : readSums({ ...span, kind: ownKind, byDay: false, later, of: subject }, source, (id, sum) => {
-          if (id === own) addSum(total, sum);
-        }),
+    isOwn ? undefined : sumSheets({ ...span, kind: ownKind, byDay: false, later, of: subject }, source),
   ]);
-  return {
-    ...{ ...read, span, total },
-    addLater: (ids) => {
-      eachLater(
-        (id) => (isOwn && id === own) || ids.has(id),
-        (id, sum) => addSum(isOwn && id === own ? total : (found.get(id)?.sum ?? emptySum()), sum),
-      );
-      all?.eachLater(
-        (id) => id === own,
-        (_, sum) => addSum(total, sum),
-      );
-    },
-    sums: new Map([...found].map(([id, { sum }]) => [id, sum])),
-    trends: new Map([...found].map(([id, row]) => [id, row.trend])),
-    ...(days !== undefined && { trendDays: days }),
+  (ofOwn ?? read).each((_, sum) => addSum(total, sum), new Set([own]));
+  const costs = new Map<number, number>();
+  read.eachCost((id, micros) => {
+    if (!isOwn || id !== own) costs.set(id, (costs.get(id) ?? 0) + micros);
+  });
+  const rowsOf = (ids: ReadonlySet<number>): ReadonlyMap<number, SpendSum> => {
+    const rows = new Map(
+      [...ids].map((id) => [id, { sum: emptySum(), trend: new Float64Array(trend ? points : 0) }]),
+    );
+    read.each((id, sum, day) => {
+      const row = rows.get(id);
+      if (row === undefined) return;
+      addSum(row.sum, sum);
+      if (!trend) return;
+      const point = pointOf(day);
+      row.trend[point] = (row.trend[point] ?? 0) + (sum[MICROS] ?? 0);
+    }, ids);
+    return rows;
   };
+  return { ...read, span, total, costs, rowsOf, ...(days !== undefined && { trendDays: days }) };
 }
 
 /** Rows of days and months are of one subject: its days are few, and read as they are now; months are packed. */
@@ -110,23 +99,19 @@ async function readTimes({ by, subject, span, later }: SpendAsk, source: SumSour
   const total = emptySum();
   const { usage, today } = source;
   const first = monthNumber(span.from);
-  const add = (id: number, sum: SheetSum, day: number): void => {
-    if (id !== own) return;
-    addSumTo(sums, by === 'day' ? day - span.from : monthNumber(day) - first, sum);
-    addSum(total, sum);
-  };
-  const { eachLater, ...read } = await readSums(
+  const read = await readSums(
     { ...span, kind, byDay: false, later, of: subject },
     by === 'day' ? { usage, today } : source,
-    add,
+    (id, sum, day) => {
+      if (id !== own) return;
+      addSumTo(sums, by === 'day' ? day - span.from : monthNumber(day) - first, sum);
+      addSum(total, sum);
+    },
   );
   return {
-    ...read,
-    span,
-    sums,
-    total,
-    trends: new Map(),
-    addLater: () => eachLater((id) => id === own, add),
+    ...{ ...read, span, total },
+    costs: new Map([...sums].map(([id, sum]) => [id, sum[MICROS] ?? 0])),
+    rowsOf: () => new Map([...sums].map(([id, sum]) => [id, { sum, trend: NO_TREND }])),
   };
 }
 

@@ -14,7 +14,6 @@ interface ListAsk {
 }
 
 interface FiguredRow {
-  readonly id: number;
   readonly name: string;
   readonly subject?: string;
   readonly sum: SheetSum;
@@ -22,16 +21,16 @@ interface FiguredRow {
   readonly trend: Iterable<number>;
 }
 
-/** Completes the sums of what it lists. @param then - of the period before; absent: it was not asked for */
+/** @param then - of the period before; absent: it was not asked for */
 export function listedRows(
   { by, subject, rows, top }: ListAsk,
   now: SpendSums,
   then: SpendSums | undefined,
 ): Pick<SpendReport, 'rows' | 'other' | 'total' | 'queue'> {
   const isTime = rows.kind === undefined;
-  const all = isTime ? timeRows(by, now, then) : placeRows(rows, now, then);
-  const shown = isTime || rows.inOrder ? all : all.sort(mostFirst).slice(0, top);
-  now.addLater(new Set(shown.map(({ id }) => id)));
+  const ids = isTime ? timesOf(by, now.span).map((_, place) => place) : placeIds(rows, now, then);
+  const shownIds = isTime || rows.inOrder ? ids : ids.slice(0, top);
+  const shown = isTime ? timeRows(by, now, then) : placeRows(shownIds, rows, now, then);
   const withBefore = (before: SheetSum) =>
     then === undefined ? {} : { before: beforeOf(figuresOf(before)) };
   const other = sumWithout(
@@ -42,7 +41,7 @@ export function listedRows(
     then?.total ?? emptySum(),
     shown.map(({ before }) => before),
   );
-  const hidden = all.length - shown.length;
+  const hidden = ids.length - shown.length;
   return {
     rows: shown.map(
       ({ name, subject: of, sum, before, trend }): SpendRow => ({
@@ -99,38 +98,49 @@ const queueOf = (sum: SheetSum): SpendReport['queue'] =>
 const beforeOf = ({ micros, jobs, seconds }: SpendFigures) => ({ micros, jobs, seconds });
 
 function timeRows(by: SpendKey, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
+  const none = new Set<number>();
+  const [sums, before] = [now.rowsOf(none), then?.rowsOf(none)];
   return timesOf(by, now.span).map((name, place) => ({
-    ...{ id: place, name },
-    sum: now.sums.get(place) ?? emptySum(),
-    before: then?.sums.get(place) ?? emptySum(),
+    name,
+    sum: sums.get(place)?.sum ?? emptySum(),
+    before: before?.get(place)?.sum ?? emptySum(),
     trend: [],
   }));
 }
 
-/** What cost nothing and had no job in both periods is no row. */
-function placeRows(rows: CandidateRows, now: SpendSums, then: SpendSums | undefined): FiguredRow[] {
-  const ids = new Set([...now.sums.keys(), ...(then?.sums.keys() ?? [])]);
-  return [...ids]
-    .sort((a, b) => a - b)
-    .map((id) => {
-      const name = rows.nameOf(id);
-      const subject = rows.subjectOf(id);
-      return {
-        ...{ id, name },
-        ...(subject !== undefined && { subject }),
-        sum: now.sums.get(id) ?? emptySum(),
-        before: then?.sums.get(id) ?? emptySum(),
-        trend: now.trends.get(id) ?? [],
-      };
-    });
+/** Most expensive first, times in their order. What cost nothing and had no job in both periods is no row. */
+function placeIds(
+  { inOrder, nameOf }: CandidateRows,
+  now: SpendSums,
+  then: SpendSums | undefined,
+): readonly number[] {
+  const ids = [...new Set([...now.costs.keys(), ...(then?.costs.keys() ?? [])])];
+  if (inOrder) return ids.sort((a, b) => a - b);
+  const of = (sums: SpendSums | undefined, id: number): number => sums?.costs.get(id) ?? 0;
+  return ids.sort(
+    (a, b) => of(now, b) - of(now, a) || of(then, b) - of(then, a) || compareTexts(nameOf(a), nameOf(b)),
+  );
 }
 
-const microsOf = (sum: SheetSum): number => sum[0] ?? 0;
-
-const mostFirst = (a: FiguredRow, b: FiguredRow): number =>
-  microsOf(b.sum) - microsOf(a.sum) ||
-  microsOf(b.before) - microsOf(a.before) ||
-  compareTexts(a.name, b.name);
+function placeRows(
+  ids: readonly number[],
+  { nameOf, subjectOf }: CandidateRows,
+  now: SpendSums,
+  then: SpendSums | undefined,
+): FiguredRow[] {
+  const shown = new Set(ids);
+  const [sums, before] = [now.rowsOf(shown), then?.rowsOf(shown)];
+  return ids.map((id) => {
+    const subject = subjectOf(id);
+    return {
+      name: nameOf(id),
+      ...(subject !== undefined && { subject }),
+      sum: sums.get(id)?.sum ?? emptySum(),
+      before: before?.get(id)?.sum ?? emptySum(),
+      trend: sums.get(id)?.trend ?? [],
+    };
+  });
+}
 
 function otherLabel(by: SpendKey, subject: string, hidden: number): string {
   const isAll = subject === 'instance';

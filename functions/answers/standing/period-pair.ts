@@ -1,4 +1,3 @@
-import type { CounterKey } from '../../../policies/claim.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import type { Period } from '../../../policies/limits/period.ts';
@@ -30,9 +29,3 @@ function pairOf(limit: Limit, nowMs: number): PeriodPair {
   const previous = limitPeriod(limit, current.startMs - 1);
   return { current, ...(previous !== undefined && { previous }) };
 }
-
-export const counterKeyIn = ({ subject, id }: Limit, period: Period): CounterKey => ({
-  subject,
-  limit: id,
-  period: period.key,
-});

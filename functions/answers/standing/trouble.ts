@@ -1,14 +1,12 @@
 /** How close a limit is to failing jobs, judged by counters alone: the days of ten thousand groups are too many for one page. */
-import { counterName } from '../../../policies/claim.ts';
 import { PROFILE_DAYS } from '../../../policies/forecast/daily-usage.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, limitAt } from '../../../policies/limits/limits.ts';
+import { limitAt } from '../../../policies/limits/limits.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
+import type { CountedLimit } from './counted-limits.ts';
 import { LAST_TIER, tier } from './leading.ts';
 import type { LimitRow } from './model.ts';
 import { canRunOut } from './outlook.ts';
-import { counterKeyIn, type PeriodPair } from './period-pair.ts';
 
 const HISTORY_MS = PROFILE_DAYS * DAY_MS;
 
@@ -16,7 +14,6 @@ const HISTORY_MS = PROFILE_DAYS * DAY_MS;
 export interface PaceBasis {
   readonly now: CountersByName;
   readonly before: CountersByName;
-  readonly periods: (limit: Limit) => PeriodPair;
   readonly nowMs: number;
 }
 
@@ -32,13 +29,13 @@ export interface TroubleLevel {
 export const NO_TROUBLE: TroubleLevel = { tier: LAST_TIER, atMs: Number.POSITIVE_INFINITY, share: -1 };
 
 /** @param rejects - jobs fail for it; else it only watches. */
-export function troubleOf(written: Limit, rejects: boolean, basis: PaceBasis): TroubleLevel {
-  const { now, periods, nowMs } = basis;
-  const { current } = periods(written);
+export function troubleOf(of: CountedLimit, rejects: boolean, basis: PaceBasis): TroubleLevel {
+  const { limit: written, periods, counter } = of;
+  const { now, nowMs } = basis;
+  const { current } = periods;
   const { amount } = limitAt(written, nowMs);
   if (amount === 'unlimited') return NO_TROUBLE;
-  const key = current === undefined ? counterOf(written, nowMs) : counterKeyIn(written, current);
-  const committed = now.get(counterName(key))?.committed ?? 0;
+  const committed = now.get(counter.name)?.committed ?? 0;
   const share = amount === 0 ? Number.POSITIVE_INFINITY : committed / amount;
   if (current === undefined || !canRunOut(written)) {
     // What is free again within the hour is full for now: it follows what is used up for good.
@@ -46,17 +43,17 @@ export function troubleOf(written: Limit, rejects: boolean, basis: PaceBasis): T
     return { tier: tier({ rejects, runsOut: isFull }), atMs: isFull ? 1 : Number.POSITIVE_INFINITY, share };
   }
   if (committed >= amount) return { tier: tier({ rejects, runsOut: true }), atMs: 0, share };
-  const pace = paceOf(written, committed, basis);
+  const pace = paceOf(of, committed, basis);
   const atMs = pace <= 0 ? Number.POSITIVE_INFINITY : nowMs + (amount - committed) / pace;
   return { tier: tier({ rejects, runsOut: atMs < current.endMs }), atMs, share };
 }
 
 /** Per ms: the mean of the last four weeks, with what is missing of them taken from the period before. */
-function paceOf(limit: Limit, committed: number, { before, periods, nowMs }: PaceBasis): number {
-  const { current, previous } = periods(limit);
+function paceOf(of: CountedLimit, committed: number, { before, nowMs }: PaceBasis): number {
+  const { current, previous } = of.periods;
   if (current === undefined) return 0;
   const elapsedMs = Number.isFinite(current.startMs) ? Math.max(1, nowMs - current.startMs) : HISTORY_MS;
-  const last = previous && before.get(counterName(counterKeyIn(limit, previous)));
+  const last = of.before && before.get(of.before.name);
   const missingMs = Math.max(0, HISTORY_MS - elapsedMs);
   // A limit without a counter before it is new: its first hours say what there is to say.
   if (previous === undefined || last === undefined || last.rev === 0 || missingMs === 0)

@@ -7,6 +7,7 @@ export {
   eachSum,
   emptySum,
   FIGURES,
+  hasRows,
   packedSums,
   type SheetFigure,
   type SheetSum,

@@ -14,6 +14,7 @@ export function ratioBucket(actualSeconds: number, estimateSeconds: number): str
   return `${RATIO_PREFIX}${index < 0 ? BOUNDS_PERCENT.length : index}`;
 }
 
+const BUCKETS = Array.from({ length: BOUNDS_PERCENT.length + 1 }, (_, index) => `${RATIO_PREFIX}${index}`);
 const NUMBER_OF_BUCKET = new RegExp(`^${RATIO_PREFIX}(\\d+)$`);
 
 /** Whether the jobs of a bucket took longer than was held for them; undefined: it is the name of no bucket. */
@@ -27,10 +28,7 @@ export function isOverEstimate(name: string): boolean | undefined {
  * longer than held. Infinity above 500 %; undefined without jobs.
  */
 export function ratioPercent(counts: UsageTally, share: number): number | undefined {
-  const buckets = Array.from(
-    { length: BOUNDS_PERCENT.length + 1 },
-    (_, index) => counts.get(`${RATIO_PREFIX}${index}`) ?? 0,
-  );
+  const buckets = BUCKETS.map((name) => counts.get(name) ?? 0);
   const jobs = buckets.reduce((sum, count) => sum + count, 0);
   if (jobs === 0) return undefined;
   let seen = 0;

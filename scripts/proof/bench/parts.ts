@@ -19,6 +19,7 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   sweep: async () => (await import('./sweep-bench.ts')).sweepFigures(),
   cost: async () => (await import('./cost/cost-bench.ts')).costFigures(),
   console: async () => (await import('./console-bench.ts')).consoleFigures(),
+  desk: async () => (await import('./desk-bench.ts')).deskFigures(),
   cold: async () => (await import('./cold-start.ts')).coldStartFigures(),
   exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),
   path: async () => (await import('./whole-path.ts')).pathFigures(),

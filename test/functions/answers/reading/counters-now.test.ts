@@ -58,7 +58,7 @@ test('a counter that was read lately costs one name, and no read', async () => {
   names();
   const { counters } = await now.recent(keys, HOUR_MS);
   expect(names()).toBe(50);
-  expect([counters.size, read.length]).toEqual([50, 50]);
+  expect([keys.filter((each) => counters.get(counterName(each))).length, read.length]).toEqual([50, 50]);
 });
 
 test('what was read too long ago is read again, and the rest says since when it stands', async () => {
@@ -71,7 +71,8 @@ test('what was read too long ago is read again, and the rest says since when it 
   wait(1);
   const again = await now.recent([key(1), key(2)], HOUR_MS);
   expect([read.length, again.sinceMs]).toEqual([3, HOUR_MS - 1]);
-  expect([...again.counters.values()].map(({ committed }) => committed)).toEqual([2, 3]);
+  const committed = [1, 2].map((group) => again.counters.get(counterName(key(group)))?.committed);
+  expect(committed).toEqual([3, 2]);
 });
 
 const aSheet = (atMs: number, over: Partial<CounterSheet> = {}): CounterSheet => {
@@ -93,9 +94,8 @@ test('thousands of counters come from the sheet, which says how old it is; a lim
   for (let asked = 0; asked < 2; asked += 1) {
     const { counters, sinceMs } = await now.recent(keys, 60_000);
     expect(sinceMs).toBe(9.5 * HOUR_MS);
-    expect(counters.size).toBe(1_001);
-    const used = [...counters.values()].filter(({ committed }) => committed > 0);
-    expect(used.sort((a, b) => b.committed - a.committed)).toMatchObject([{ committed: 77 }, { key: daily }]);
+    const used = keys.flatMap((each) => counters.get(counterName(each)) ?? []);
+    expect(used.filter(({ committed }) => committed > 0)).toMatchObject([{ committed: 77 }, { key: daily }]);
     expect([read, sheet.reads]).toEqual([[daily], 1]);
   }
 });
