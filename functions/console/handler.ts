@@ -6,7 +6,7 @@ import { approvalCheck } from '../core/approval/index.ts';
 import { dynamoCounterSheet } from '../core/books/index.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
-import { createFleetReader, runnerDetails } from '../core/gitlab/index.ts';
+import { createFleetReader, runnerDetails, userNames } from '../core/gitlab/index.ts';
 import {
   createLedger,
   DynamoStore,
@@ -116,6 +116,7 @@ const read = createConsoleRead({
     clock,
     log,
   }),
+  userNames: userNames({ gitlab: { ...gitlab, deadlineMs: RUNNER_DEADLINE_MS }, clock, log }),
   gitlabUrl: signInConfig.gitlabUrl,
   consoleUrl: origin,
 });

@@ -76,7 +76,7 @@ export async function startLocalConsole(options: LocalConsoleOptions): Promise<L
 function consoleOn(
   ledger: LocalLedger,
   knownJobIds: readonly number[],
-  { gitlab, roles }: LocalSignIn,
+  { gitlab, roles, people }: LocalSignIn,
   url: string,
   { policy, limits, limitsDocument, zone, clock, onTrouble, onMail, ...options }: LocalConsoleOptions,
 ): App {
@@ -117,6 +117,7 @@ function consoleOn(
       return [...live.map(({ jobId }) => jobId), ...knownJobIds];
     },
     runnerDetails: async () => PAST_RUNNERS,
+    userNames: async () => new Map(people.map(({ id, username }) => [id, username])),
     // The file is GitLab's list here, and always new.
     places: async () => placesOf(known, clock.nowMs()),
     zone,

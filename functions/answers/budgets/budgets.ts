@@ -16,6 +16,7 @@ import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
 import { today, type UsageBySubject } from '../reading/usage-days.ts';
+import { userLabels } from '../reading/user-labels.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { type AlertsByCounter, alertsOfLimits } from '../standing/alerts.ts';
 import { askedModes } from '../standing/asked-mode.ts';
@@ -85,7 +86,12 @@ export const budgetsOf =
       isOnePage ? counters : reading.counters.fresh(keysOf(page)),
       alertsOfLimits(page, reading, nowMs),
     ]);
-    const rows = page.map(rowOf(now, usage, alerts));
+    const unnamed = page.map(rowOf(now, usage, alerts));
+    const labelOf = await userLabels(
+      unnamed.map(({ path }) => path),
+      reading.userNames,
+    );
+    const rows = unnamed.map((row) => ({ ...row, path: labelOf(row.path) }));
     // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
     if (asked.sort === 'trouble') rows.sort((a, b) => compareTroubles(troubleOfRow(a), troubleOfRow(b)));
     return {

@@ -16,6 +16,7 @@ import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
 import { readDays, today } from '../reading/usage-days.ts';
+import { userLabels } from '../reading/user-labels.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askedModes } from '../standing/asked-mode.ts';
 import type { CountedLimits } from '../standing/counted-limits.ts';
@@ -65,7 +66,12 @@ export function overviewOf(
       reading,
     );
     const [instance, ...others] = scope.seesAll && start === 0 ? rows : [undefined, ...rows];
-    const page = others.filter((row) => row !== undefined);
+    const unnamed = others.filter((row) => row !== undefined);
+    const labelOf = await userLabels(
+      unnamed.map(({ path }) => path),
+      reading.userNames,
+    );
+    const page = unnamed.map((row) => ({ ...row, path: labelOf(row.path) }));
     // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
     if ((asked.sort ?? 'runs-out-first') === 'runs-out-first')
       page.sort((a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)));

@@ -1,7 +1,7 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { CounterSheetStore } from '../../core/books/index.ts';
-import type { RunnerDetails } from '../../core/gitlab/index.ts';
+import type { RunnerDetails, UserNames } from '../../core/gitlab/index.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RequeueLists } from '../../core/requeue/index.ts';
@@ -60,6 +60,8 @@ export interface ReadingDeps {
   readonly alerts?: Pick<AlertMarkStore, 'read'>;
   /** What GitLab says of these runners, by id; those it does not tell of are left out. @default nothing is known of any */
   readonly runnerDetails?: RunnerDetails;
+  /** What GitLab calls users. @default they are told by number */
+  readonly userNames?: UserNames;
   /** `https://gitlab.example.com`, for links to jobs. */
   readonly gitlabUrl?: string;
   /** `https://budget.example.com`, as rejections name it. */

@@ -1,16 +1,18 @@
 /** What was spent in a period, by one key, beside the period before. */
 import { runnerClassNames } from '../../../policies/prices/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import type { UserNames } from '../../core/gitlab/index.ts';
 import { USER_SHEET_DAYS } from '../../core/sheets/index.ts';
 import type { SumSource } from '../reading/read-sums.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, scopeOf, subjectLabelOf } from '../reading/scope.ts';
 import { type DaySpan, dayText, today } from '../reading/usage-days.ts';
+import { userLabels } from '../reading/user-labels.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { billedGroup } from '../statement/billed-group.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
 import { keptPeriodBefore, keyRefusal, spendKeysOf } from './key-refusal.ts';
-import type { SpendAnswer, SpendQuery } from './model.ts';
+import type { SpendAnswer, SpendQuery, SpendReport } from './model.ts';
 import { readSpend, type SpendSums } from './read-spend.ts';
 import { type ReportPeriod, reportPeriod } from './report-period.ts';
 import { listedRows } from './spend-rows.ts';
@@ -70,7 +72,8 @@ export const spendReportOf =
       before && readSpend({ by, subject, span: before, rows, trend: false, later: false }, source),
     ]);
     const top = Math.min(TOP_MAX, Math.max(1, asked.top ?? TOP_DEFAULT));
-    const listed = listedRows({ by, subject, rows, top }, now, then);
+    const unnamed = listedRows({ by, subject, rows, top }, now, then);
+    const listed = by === 'user' ? await withUserNames(unnamed, reading.userNames) : unnamed;
     return {
       outcome: 'reported',
       report: {
@@ -88,6 +91,17 @@ export const spendReportOf =
       },
     };
   };
+
+async function withUserNames<Listed extends Pick<SpendReport, 'rows'>>(
+  listed: Listed,
+  userNames: UserNames | undefined,
+): Promise<Listed> {
+  const labelOf = await userLabels(
+    listed.rows.map(({ name }) => name),
+    userNames,
+  );
+  return { ...listed, rows: listed.rows.map((row) => ({ ...row, name: labelOf(row.name) })) };
+}
 
 const daysOf = ({ from, to }: DaySpan) => ({ fromDay: dayText(from), toDay: dayText(to) });
 

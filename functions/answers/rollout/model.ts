@@ -103,6 +103,7 @@ export const RolloutForecastSchema = z
         path: text(),
         rule: text(),
         limit: maybe(text('`group/101 money-month`; absent for rules without a limit.')),
+        limitLabel: maybe(text('The same for people: `acme/payments money-month`.')),
         code: text('`BUDGET_EXHAUSTED` …'),
         jobs: count('A job counts in each row that has something against it.'),
         examples: list(RolloutJobSchema).openapi({ description: 'The latest, newest first.' }),

@@ -12,6 +12,7 @@ import { usedBefore } from '../backtest/used-before.ts';
 import { reportJobUrl } from '../job/job-url.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
 import type { ReadContext } from '../reading/reading.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { type ArmedRow, ArmedRows } from '../shadow/armed-rows.ts';
 import type { RolloutForecast, RolloutForecastAnswer } from './model.ts';
@@ -82,6 +83,7 @@ function forecastRow(
   const above = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return {
     ...withoutAbsent({ group, limit }),
+    ...(limit !== undefined && { limitLabel: limitLabel(limit, directory) }),
     path:
       (groupId === undefined ? undefined : directory.groupById.get(groupId)?.path) ??
       (above || (group ?? 'no known group')),
@@ -90,6 +92,11 @@ function forecastRow(
     jobs,
     examples: examples.slice(0, EXAMPLES_MAX).map((record) => exampleOf(record, gitlabUrl, directory)),
   };
+}
+
+function limitLabel(limit: string, directory: Directory): string {
+  const end = limit.lastIndexOf(' ');
+  return `${subjectLabelOf(limit.slice(0, end), directory)}${limit.slice(end)}`;
 }
 
 function exampleOf(

@@ -53,9 +53,7 @@ const mePage = (user: User, me: MeAnswer, signedIn: Markup | ''): Markup => (
     <div class="head">
       <div>
         <h1>{me.name}</h1>
-        <p>
-          {me.username}, user {me.id} in GitLab
-        </p>
+        <p>{me.username} in GitLab</p>
       </div>
     </div>
     <Card id="may" title="What you may do">

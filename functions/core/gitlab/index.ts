@@ -46,3 +46,4 @@ export { createGitLabDirectory } from './rest-directory.ts';
 export { createGitLab, parseRestJob } from './rest-gitlab.ts';
 export { pageQuery } from './rest-pages.ts';
 export { type RetryOutcome, retryJob } from './retry-job.ts';
+export { type UserNames, userNames } from './user-names.ts';

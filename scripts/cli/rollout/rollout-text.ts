@@ -113,7 +113,7 @@ export function forecastText(
   columns: number,
 ): string {
   const head = `If enforced now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs of the last ${days} days would have failed that run as it is.\n`;
-  const shown = rows.flatMap(({ path, rule, limit, code, jobs: count, examples }) => [
+  const shown = rows.flatMap(({ path, rule, limitLabel: limit, code, jobs: count, examples }) => [
     ['', path, rule, `${code}${limit === undefined ? '' : `  ${limit}`}`, shadowCount(count)],
     ...examples.map(({ jobId, url }) => ['', '', '', url ?? `job ${jobId}`, '']),
   ]);

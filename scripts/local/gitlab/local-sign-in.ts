@@ -6,7 +6,7 @@ export interface LocalSignIn {
   readonly gitlab: SignInGitLab;
   readonly roles: { readonly adminGroupId: number; readonly financeGroupId: number };
   /** Named by what they are. */
-  readonly people: readonly { readonly username: string }[];
+  readonly people: readonly { readonly id: number; readonly username: string }[];
 }
 
 /** Ids of groups that are in no directory here. */

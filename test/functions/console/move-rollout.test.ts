@@ -129,6 +129,7 @@ test('if enforced now: the jobs of the last days that would have failed, by rule
         path: 'acme/payments/cards',
         rule: 'budgets',
         limit: 'group/104 money-month',
+        limitLabel: 'acme/payments/cards money-month',
         code: 'BUDGET_EXHAUSTED',
         jobs: 1,
         examples: [{ jobId: 2, url: 'https://gitlab.example.com/acme/payments/cards/api/-/jobs/2' }],

@@ -84,7 +84,7 @@ const TEXTS: readonly Field[] = [
   { name: 'owner', label: 'Owner', hint: 'Named to developers whose job is rejected.' },
   { name: 'contact', label: 'Contact of the owner', hint: 'A mail address, a page or a channel.' },
   { name: 'cost_center', label: 'Cost centre' },
-  { name: 'from', label: 'Asks from', hint: 'A day such as 2026-12-01.', short: true },
+  { name: 'from', label: 'Asks from', hint: 'A day such as 31.12.2026.', short: true },
   { name: 'until', label: 'Asks until', hint: 'The last day.', short: true },
 ];
 

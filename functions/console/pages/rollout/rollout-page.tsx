@@ -4,6 +4,7 @@ import { rolloutNeedText } from '../../../answers/rollout/rollout-moves.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
+import { daySpan } from '../parts/chart-scale.ts';
 import { Done, PageLinks, Table } from '../parts/layout.tsx';
 import { address, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -42,7 +43,8 @@ export function rolloutPage(
             <tbody>{view.rows.map((row) => line(row, mayLook, telling))}</tbody>
           </Table>
           <PageLinks next={view.next === undefined ? undefined : address('/rollout', { cursor: view.next })}>
-            {pageCount(view.total, 'row')}; jobs since {view.fromDay}
+            {pageCount(view.total, 'row')}; jobs since{' '}
+            {daySpan({ fromDay: view.fromDay, toDay: view.fromDay })}
           </PageLinks>
         </div>
       )}

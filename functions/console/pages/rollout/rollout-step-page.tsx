@@ -110,7 +110,7 @@ function forecastCard(forecast: RolloutForecastAnswer, telling: PageFormat): Mar
           columns={['Group', 'Rule', 'Why', ['Jobs', 'n'], 'The latest']}
         >
           <tbody>
-            {rows.map(({ group, path, rule, limit, code, jobs: count, examples }) => (
+            {rows.map(({ group, path, rule, limitLabel, code, jobs: count, examples }) => (
               <tr>
                 <th scope="row" class="path">
                   {group === undefined ? path : subjectLink(group, path)}
@@ -120,7 +120,7 @@ function forecastCard(forecast: RolloutForecastAnswer, telling: PageFormat): Mar
                 </td>
                 <td class="full">
                   {code}
-                  {limit !== undefined && <small class="soft"> {limit}</small>}
+                  {limitLabel !== undefined && <small class="soft"> {limitLabel}</small>}
                 </td>
                 <td class="n" data-l="jobs">
                   {count.toLocaleString('en-US')}

@@ -106,12 +106,6 @@ function head(view: SubjectView): Markup {
         <h1>{path}</h1>
         <p>
           {KIND_LABEL[kind]}
-          {kind !== 'instance' && (
-            <>
-              {' '}
-              <span class="id">{subject.slice(subject.indexOf('/') + 1)}</span>
-            </>
-          )}
           {(kind === 'group' || kind === 'instance') && (
             <>
               {' · '}

@@ -393,7 +393,7 @@ function budgetRows(groups: readonly GroupRow[]): readonly BudgetRow[] {
           },
           {
             ...aLimit({ subject: 'user/5', settled: 431_000_000 }),
-            path: 'user 5',
+            path: 'anna',
             addressee: 'finance',
             canRunOut: true,
           },

@@ -635,6 +635,7 @@ export const A_ROLLOUT_FORECAST: RolloutForecast = {
       path: 'acme/payments',
       rule: 'monthly-budget',
       limit: 'group/101 money-month',
+      limitLabel: 'acme/payments money-month',
       code: 'BUDGET_EXHAUSTED',
       jobs: 17,
       examples: [

@@ -137,7 +137,7 @@ test('before a step is made, it says which jobs of the last week would have fail
     /^If enforced now: 1 of 8 jobs of the last 7 days would have failed that run as it is\.\n/,
   );
   expect(out).toMatch(
-    /acme\/payments {2}budgets {2}BUDGET_EXHAUSTED {2}group\/101 money-month {2}1\n +job 8\n/,
+    /acme\/payments {2}budgets {2}BUDGET_EXHAUSTED {2}acme\/payments money-month {2}1\n +job 8\n/,
   );
   const told = await json(rolloutNextCommandOn, 'acme', '--force', '--dry-run');
   expect(told).toMatchObject({

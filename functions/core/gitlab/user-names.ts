@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Log } from '../environment/index.ts';
+import { keptAnswers } from './kept-answers.ts';
+import { readFound } from './rest-answers.ts';
+import { type RestCallDeps, restCall } from './rest-call.ts';
+
+/** `anna`; empty: GitLab knows nobody by this id any more. Who is not told of is not there. */
+export type UserNames = (userIds: readonly number[]) => Promise<ReadonlyMap<number, string>>;
+
+interface NamesOptions {
+  /** Its token may read users. */
+  readonly gitlab: RestCallDeps;
+  readonly clock: { nowMs(): number; monotonicMs(): number };
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** As GitLab bounds them. */
+const Answer = z.object({ username: z.string().min(1).max(255) });
+
+/**
+ * What people are called in GitLab now. Names are kept nowhere but in this process, for minutes: who is forgotten, or renamed, is
+ * so here as well.
+ *
+ * @see https://docs.gitlab.com/api/users/#retrieve-a-user
+ */
+export const userNames = ({ gitlab, ...options }: NamesOptions): UserNames =>
+  keptAnswers<string>({ ...options, ask: (id) => nameOf(id, gitlab), unreadable: '', what: 'users' });
+
+async function nameOf(id: number, gitlab: RestCallDeps): Promise<string> {
+  const path = `/users/${id}`;
+  const answer = await restCall(path, new URLSearchParams(), gitlab);
+  if (answer.status === 404) return '';
+  const { data } = Answer.safeParse(readFound(path, answer));
+  return data?.username ?? '';
+}
