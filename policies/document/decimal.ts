@@ -13,8 +13,7 @@ export function readDecimal(value: unknown, perWhole: number): Decimal {
   const text = decimalText(value);
   if (text === undefined) return refuse('a decimal number such as 500 or 500.25');
   const match = DECIMAL.exec(text);
-  if (match === null)
-    return refuse('a decimal number such as 500 or 500.25, without sign, blanks or grouping');
+  if (match === null) return refuse('a decimal number such as 500 or 500.25, not below 0');
   const [, whole = '0', fraction = ''] = match;
   const scale = 10n ** BigInt(fraction.length);
   const scaled = (BigInt(whole) * scale + BigInt(fraction === '' ? '0' : fraction)) * BigInt(perWhole);

@@ -59,7 +59,7 @@ test('problems come with file, line and column of the value, all at once', () =>
   ].join('\n');
   expect(problemsOf(text, (file) => readLimits(file, policy))).toEqual([
     'f.yaml:6:1 rolout: unknown key; did you mean rollout?',
-    "f.yaml:3:12 limits[0].money: '-5'; expected a decimal number such as 500 or 500.25, without sign, blanks or grouping; 0 blocks, 'unlimited' lifts the limit",
+    "f.yaml:3:12 limits[0].money: '-5'; expected a decimal number such as 500 or 500.25, not below 0; 0 blocks, 'unlimited' lifts the limit",
     'f.yaml:5:34 limits[1].moed: unknown key; did you mean mode?',
   ]);
 });

@@ -1,4 +1,5 @@
 /** Which days somebody means, and which days stand beside them. Pure. */
+import { readWrittenDay } from '../../../policies/document/written/written-day.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
 import type { SpendAnswer, SpendQuery } from './model.ts';
@@ -13,15 +14,19 @@ type Unreadable = Extract<SpendAnswer, { outcome: 'unreadable' }>;
 /** Three years and a month: sheets of months are kept for ever, but a report has to end. */
 const DAYS_MAX = 1_130;
 const DAY = /^(20\d{2})-(\d{2})-(\d{2})$/;
+const EXPECTED_DAY = 'expected a day like 2026-11-21 or 21.11.2026';
 const EXPECTED =
   'expected month, last-month, quarter, last-quarter, year, last-year, or one like 2026-11, 2026-q4 or 2026';
 
 export function reportPeriod({ period, from, to }: SpendQuery, today: number): ReportPeriod | Unreadable {
   if (from === undefined && to === undefined) return named(period ?? 'month', today);
-  const first = dayOf(from ?? to);
-  const last = dayOf(to ?? from);
-  if (first === undefined) return unreadable('from', 'expected a day like 2026-11-21');
-  if (last === undefined) return unreadable('to', 'expected a day like 2026-11-21');
+  const first = dayOf(from ?? to ?? '');
+  // From a day on: up to now.
+  const last = to === undefined ? today : dayOf(to);
+  if (typeof first === 'string') return unreadable('from', first);
+  if (typeof last === 'string') return unreadable('to', last);
+  if (to === undefined && first > today)
+    return unreadable('from', 'has not begun; expected a day up to today');
   if (first > last) return unreadable('to', 'is before the first day');
   if (first > today) return unreadable('from', 'has not begun; expected a day up to today');
   if (last - first >= DAYS_MAX) return unreadable('to', `expected at most ${DAYS_MAX} days`);
@@ -40,12 +45,15 @@ const upTo = (today: number, from: number, end: number): ReportPeriod => ({
   to: Math.min(end, today),
 });
 
-function dayOf(text: string | undefined): number | undefined {
-  const [, year, month, day] = DAY.exec(text ?? '') ?? [];
-  if (year === undefined) return undefined;
+/** A text: why it is no day. */
+function dayOf(text: string): number | string {
+  const read = readWrittenDay(text);
+  if (!read.ok) return read.message;
+  const [, year, month, day] = DAY.exec(read.text) ?? [];
+  if (year === undefined) return EXPECTED_DAY;
   const number = dayNumber({ year: Number(year), month: Number(month), day: Number(day) });
   const { month: same, day: sameDay } = calendarDay(number);
-  return same === Number(month) && sameDay === Number(day) ? number : undefined;
+  return same === Number(month) && sameDay === Number(day) ? number : EXPECTED_DAY;
 }
 
 /** Months since the year 0, the first of them and how many. */

@@ -20,7 +20,7 @@ to what the jobs of these days are charged. A period that is under way stands be
 
   --month <month>      2026-10                             (default: this month)
   --period <period>    month, last-month, quarter, last-quarter, year, last-year, 2026-q4, 2026
-  --from <day>, --to <day>   two days, in place of a period: 2026-11-01
+  --from <day>, --to <day>   two days, in place of a period: 2026-11-01 or 1.11.2026; the first alone is up to now
   --group <id | path>  with everything below it            (default: instance, which is everything)
   --project <id>       in place of a group
   --by <what>          ${SPEND_KEYS.slice(0, 5).join(', ')},

@@ -40,7 +40,8 @@ export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const { user } = c.var;
     const values = await readValues(c);
     const upload = await uploaded(c, deps, values);
-    if (upload === undefined) return send(c, importPage(user, [GONE], values), 422);
+    if (upload === undefined)
+      return send(c, importPage(user, [values.kept === undefined ? EMPTY : GONE], values), 422);
     return values.step === 'apply' ? apply(c, deps, upload, values) : preview(c, deps, upload, values);
   });
 
@@ -49,8 +50,9 @@ export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
 const GONE: CsvProblem = {
   line: 0,
-  message: 'is not there, or was kept for an hour and is gone; upload it again',
+  message: 'was kept for an hour and is gone; upload it again',
 };
+const EMPTY: CsvProblem = { line: 0, message: 'is empty, or none was chosen; choose one and send it again' };
 
 async function uploaded(c: PageContext, { uploads }: PagesDeps, values: Values): Promise<Upload | undefined> {
   const { kept } = values;

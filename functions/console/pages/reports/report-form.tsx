@@ -1,3 +1,4 @@
+import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
 import { JOB_KEY_TEXTS, type SpendKey, type SpendQuery } from '../../../answers/report/model.ts';
 import type { Markup } from '../parts/markup.ts';
 
@@ -42,11 +43,11 @@ export const reportForm = (asked: SpendQuery, { by, keys }: FormShown): Markup =
     </label>
     <label>
       or from
-      <input type="date" name="from" value={asked.from ?? ''} />
+      <input type="date" name="from" value={isoDay(asked.from)} />
     </label>
     <label>
       to
-      <input type="date" name="to" value={asked.to ?? ''} />
+      <input type="date" name="to" value={isoDay(asked.to)} />
     </label>
     {asked.project === undefined ? (
       <label>
@@ -84,6 +85,12 @@ const isNamed = (period: string | undefined): boolean =>
   period !== undefined && !PERIODS.some(([value]) => value === period);
 
 /** What was asked, for an address that asks the same. */
+/** A calendar of the browser's takes no other form. */
+function isoDay(written: string | undefined): string {
+  const read = readWrittenDay(written ?? '');
+  return read.ok ? read.text : '';
+}
+
 export const sameQuery = ({ period, from, to, group, project, by, compare }: SpendQuery) => ({
   ...{ period, from, to, group, project, by },
   compare: compare === false ? 'no' : undefined,
