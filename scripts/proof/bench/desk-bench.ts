@@ -58,7 +58,7 @@ export async function deskFigures(): Promise<readonly Figure[]> {
     ),
     await figure(
       'desk: CPU of a report of two years of 10000 groups ÷ JSON.parse of the groups of one month',
-      66,
+      50,
       () => books.read.spend(years, finance),
       month,
       'beside the two years before: sixty-six sheets of ten thousand rows',

@@ -50,7 +50,7 @@ export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
 
 const GONE: CsvProblem = {
   line: 0,
-  message: 'was kept for an hour and is gone; upload it again',
+  message: 'is not there, or was kept for an hour and is gone; upload it again',
 };
 const EMPTY: CsvProblem = { line: 0, message: 'is empty, or none was chosen; choose one and send it again' };
 

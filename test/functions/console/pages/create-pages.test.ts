@@ -190,3 +190,13 @@ test('the page of a job says what becomes of jobs while a limit of it cannot be 
   const text = await (await app.request('/jobs/4711')).text();
   expect(text.match(/admits what was left while it cannot be asked/g)).toHaveLength(1);
 });
+
+test('an upload without a file, or of an empty one, is told as that', async () => {
+  const { app } = pagesApp('full');
+  const body = new FormData();
+  body.set('csrf', 'token-of-this-session');
+  body.set('file', new File([], 'limits.csv'));
+  const answer = await app.request('/import', { method: 'POST', body });
+  expect(answer.status).toBe(422);
+  expect(await answer.text()).toContain('is empty, or none was chosen');
+});
