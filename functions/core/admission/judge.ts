@@ -3,8 +3,9 @@ import { type Evaluation, evaluate } from '../../../policies/evaluate.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
+import type { WaitingTerms } from '../contract/index.ts';
 import type { Log } from '../environment/index.ts';
-import type { HoldAsk, HoldOutcome } from '../ledger/index.ts';
+import type { HoldAsk, HoldOutcome, WaitAsk } from '../ledger/index.ts';
 import type { DecideDeps, Rules, WaitLookup } from './decide-deps.ts';
 
 /** A request that parsed and was evaluated, on its way to the ledger. */
@@ -122,4 +123,15 @@ function reportTrouble(request: AdmissionRequest, evaluation: Evaluation, log: L
       rootNamespaceId: request.rootNamespaceId,
     });
   }
+}
+
+const NEVER_WAITED: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
+
+/** What a caller tells of jobs that it keeps waiting, as the ledger asks for it, by job; those that are not named wait for the first time, behind everybody. */
+export function waitsOf({ lines = [], jobs = [] }: WaitingTerms): WaitLookup {
+  const others = lines.length === 0 ? NEVER_WAITED : { ...NEVER_WAITED, behind: new Set(lines) };
+  const byJob = new Map<number, WaitAsk>();
+  for (const { jobId, waitedMs, turn = [], last = false } of jobs)
+    byJob.set(jobId, { waitedMs, last, behind: new Set(lines.filter((name) => !turn.includes(name))) });
+  return (jobId) => byJob.get(jobId) ?? others;
 }

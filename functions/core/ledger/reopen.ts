@@ -40,6 +40,7 @@ export async function giveBackCharges(
   const charged = jobs.flatMap((job) =>
     job.prior !== undefined && mustGiveBack(job) ? [{ job, prior: job.prior }] : [],
   );
+  if (charged.length === 0) return [];
   const records = new Map(charged.map(({ job, prior }) => [job.ask.jobId, prior]));
   const nowMs = deps.clock.nowMs();
   const wishes = charged.map(({ job }) => ({

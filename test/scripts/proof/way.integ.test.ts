@@ -13,8 +13,8 @@ const wayOf = (way: string): Way['files'] =>
   (JSON.parse(execFileSync(process.execPath, [PROGRAM, way, '--json'], { encoding: 'utf8' })) as Way).files;
 
 test.each([
-  { way: 'admission', filesMax: 79, through: ['relay/streams/stream.ts', 'functions/core/ledger/hold.ts'] },
-  { way: 'rejection', filesMax: 87, through: ['policies/evaluate.ts', 'policies/text/rejection-text.ts'] },
+  { way: 'admission', filesMax: 80, through: ['relay/streams/stream.ts', 'functions/core/ledger/hold.ts'] },
+  { way: 'rejection', filesMax: 88, through: ['policies/evaluate.ts', 'policies/text/rejection-text.ts'] },
   { way: 'csv-edit', filesMax: 60, through: ['functions/core/limits/csv/import-limits.ts'] },
 ])('$way leads through $filesMax files at most', ({ way, filesMax, through }) => {
   const files = wayOf(way);
