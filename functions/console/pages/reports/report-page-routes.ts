@@ -25,7 +25,7 @@ export function reportPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.get('/reports', async (c) => {
     const { user } = c.var;
     const asked = askedOf(c);
-    const answer = await read.spend({ ...asked, top: ROWS }, user);
+    const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: ROWS }, user));
     const heat = HEATS.find((each) => each === query(c, 'heat')) ?? 'micros';
     const isNamed = asked.group !== undefined || asked.project !== undefined;
     return send(
@@ -40,7 +40,7 @@ export function reportPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const file = c.req.param('file');
     const asked = askedOf(c);
     if (file === 'spend.csv') {
-      const answer = await read.spend({ ...asked, top: FILE_ROWS }, user);
+      const answer = unknownKey(c) ?? (await read.spend({ ...asked, top: FILE_ROWS }, user));
       if (answer.outcome !== 'reported') return refused(c, user, answer);
       const { report } = answer;
       return download(c, spendCsv(report), `spend-${report.fromDay}-${report.toDay}.csv`);
@@ -62,6 +62,13 @@ const TOO_LONG = {
   sentence: `A file from here has at most ${FILE_LINES_MAX.toLocaleString('en-US')} groups.`,
   remedy: 'Ask for one group, or use the command line: npx tollgate report spend --all --csv.',
 } as const;
+
+/** An address that somebody typed: another report than the one that was asked for would look like it. */
+function unknownKey(c: PageContext): Extract<SpendAnswer, { outcome: 'unreadable' }> | undefined {
+  const by = query(c, 'by', TEXT_MAX);
+  if (by === undefined || SPEND_KEYS.some((key) => key === by)) return undefined;
+  return { outcome: 'unreadable', asked: 'by', sentence: `expected one of ${SPEND_KEYS.join(', ')}` };
+}
 
 function askedOf(c: PageContext): SpendQuery {
   const [from, to] = [query(c, 'from', TEXT_MAX), query(c, 'to', TEXT_MAX)];
