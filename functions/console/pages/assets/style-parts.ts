@@ -83,7 +83,7 @@ button[aria-busy=true]{opacity:.6;cursor:progress}
 .filters label{font-size:.86rem;font-weight:500;color:var(--soft)}
 .filters input[type=search],.filters input[type=text],.filters input[type=date],.filters select{display:block;margin-top:.1rem}
 .filters input[type=date]{padding-block:.26rem}
-.filters input[type=search]{width:min(22rem,80vw)}
+.filters input[type=search]{width:min(22rem,80vw)}.filters input[type=search][name=group]{width:min(16rem,80vw)}
 .filters .check{color:var(--ink);padding:.45rem 0;margin:0}
 .tabs{margin:0 0 1rem;border-bottom:1px solid var(--line)}
 .tabs ul{list-style:none;display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
