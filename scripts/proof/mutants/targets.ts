@@ -68,6 +68,7 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
     tests: [...ledgerTests('merge', 'hold.test.ts', 'borrow.test.ts'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
   },
+  { source: 'functions/core/ledger/recount-outcome.ts', tests: ledgerTests('recount-outcome') },
   {
     source: 'functions/core/ledger/reservation.ts',
     tests: [...ledgerTests('reserve.test.ts'), CONTRACT],
