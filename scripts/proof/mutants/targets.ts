@@ -68,6 +68,7 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
     tests: [...ledgerTests('merge', 'hold.test.ts', 'borrow.test.ts'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
   },
+  { source: 'functions/core/ledger/kept-pass.ts', tests: ledgerTests('kept-pass') },
   { source: 'functions/core/ledger/recount-outcome.ts', tests: ledgerTests('recount-outcome') },
   {
     source: 'functions/core/ledger/reservation.ts',

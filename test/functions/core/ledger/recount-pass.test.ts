@@ -1,5 +1,4 @@
 /** A recount in runs: killed at any call, however many counters and segments, it finds what one undisturbed recount finds. */
-import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createClosing } from '../../../../functions/core/ledger/close-periods.ts';
@@ -8,7 +7,6 @@ import { dynamoRecountPasses } from '../../../../functions/core/ledger/kept-pass
 import type { JobRecord, RebuildReport } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import {
-  type RecountPass,
   type RecountPassStore,
   recountOn,
   type UsageLook,
@@ -261,46 +259,4 @@ test('a counter that agrees again loses its mark', async () => {
   await house.ledger.rebuild({ repair: true });
   await recounted(house);
   expect(await marked()).toBeUndefined();
-});
-
-function aPass(lines: number): RecountPass {
-  const amounts = { committed: 1, fitted: 1, settled: 0, unchecked: { exempt: 0, unmetered: 0, bypass: 0 } };
-  return {
-    ...{ startedAtMs: 1, phase: 'first', share: { index: 0, of: 1 }, waiting: [], suspects: [] },
-    segments: [{ done: false, from: { pk: { S: 'a' }, sk: { S: 'b' } } }],
-    sums: {
-      ...{ records: lines, passedOver: 0 },
-      lines: Array.from({ length: lines }, (_, index) => ({
-        // Nothing that packs well.
-        key: counter(`group/${index}`, randomBytes(40).toString('hex')),
-        ...{ held: amounts, early: amounts, late: [], adjusted: 0, counter: undefined, closing: undefined },
-      })),
-    },
-    found: { records: 0, counters: 0, drift: [], unproven: [], passedOver: 0, unclosed: 0 },
-  };
-}
-
-test('a pass of any size is read as it was written, and of two who go on with one the second is refused', async () => {
-  const table = new MemoryTable();
-  const options = { table, instance: INSTANCE, nowMs: () => 0 };
-  const [mine, theirs] = [dynamoRecountPasses(options), dynamoRecountPasses(options)];
-  expect(await mine.read()).toBeUndefined();
-  for (const lines of [1, 12_000]) {
-    const pass = aPass(lines);
-    await mine.write(pass);
-    expect(JSON.stringify(await dynamoRecountPasses(options).read())).toBe(JSON.stringify(pass));
-  }
-  expect(table.items().length).toBeGreaterThan(2);
-  await theirs.read();
-  await mine.write(aPass(1));
-  await expect(theirs.write(aPass(2))).rejects.toThrow('somebody else goes on with the recount');
-  expect((await mine.read())?.sums.records).toBe(1);
-});
-
-test('where parts of a pass are gone or of another release, a recount begins anew', async () => {
-  const table = new MemoryTable();
-  const options = { table, instance: INSTANCE, nowMs: () => 0 };
-  await dynamoRecountPasses(options).write(aPass(12_000));
-  table.collectGarbage(10 * DAY_MS);
-  expect(await dynamoRecountPasses(options).read()).toBeUndefined();
 });
