@@ -71,6 +71,11 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   { source: 'functions/core/ledger/kept-pass.ts', tests: ledgerTests('kept-pass') },
   { source: 'functions/core/ledger/recount-outcome.ts', tests: ledgerTests('recount-outcome') },
   {
+    source: 'functions/core/ledger/recount-pass.ts',
+    tests: ledgerTests('recount-rounds'),
+    slowTests: ledgerTests('recount-pass'),
+  },
+  {
     source: 'functions/core/ledger/reservation.ts',
     tests: [...ledgerTests('reserve.test.ts'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
