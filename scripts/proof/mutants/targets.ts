@@ -76,6 +76,11 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
     slowTests: ledgerTests('recount-pass'),
   },
   {
+    source: 'functions/core/ledger/recount.ts',
+    tests: ledgerTests('recount.test', 'rebuild', 'recount-rounds'),
+    slowTests: [CONTRACT],
+  },
+  {
     source: 'functions/core/ledger/reservation.ts',
     tests: [...ledgerTests('reserve.test.ts'), CONTRACT],
     slowTests: [LEDGER_PROPERTY],
