@@ -4,11 +4,13 @@ import {
   createLedger,
   DynamoStore,
   dynamoInstanceRegister,
+  dynamoRecountOutcomes,
   dynamoSweepMarks,
   type InboxStore,
   type KnownInstance,
   type Ledger,
   type LedgerStore,
+  type RecountOutcomes,
   type SweepMarkStore,
 } from '../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/index.ts';
@@ -45,6 +47,8 @@ export interface LocalLedger {
   /** What is kept of each period, and the months that were closed. */
   readonly periods: Pick<ClosingStore, 'readPeriod'>;
   readonly chain: StatementChain;
+  /** What the last comparison of counters with their jobs found. */
+  readonly recounts: RecountOutcomes;
   /** What is packed of usage, for reports. */
   readonly sheets: SheetStore;
   /** From now on told of the jobs whose records were written, or perhaps were: to be read. */
@@ -127,6 +131,7 @@ function ledgerIn(
     periods,
     chain: dynamoStatementChain(parts),
     sheets: dynamoSheetStore(parts),
+    recounts: dynamoRecountOutcomes(parts),
     keys: ledgerKeys(instance),
     instance,
     marks: dynamoSweepMarks(parts),

@@ -106,6 +106,7 @@ function consoleOn(
     ledger: ledger.ledger,
     usage: ledger.usage,
     sheets: ledger.sheets,
+    recounts: ledger.recounts,
     books: {
       instance: ledger.instance,
       description: ledger.description,

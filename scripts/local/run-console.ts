@@ -10,6 +10,7 @@ import type { FastClock } from './clock/clock.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { closeLocalMonths } from './local-closing.ts';
 import { packLocalJobs } from './local-jobs.ts';
+import { recountLocalBooks } from './local-recount.ts';
 import type { StartOptions } from './options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonth, type PastMonthOptions } from './past-month.ts';
 import type { Screen } from './screen.ts';
@@ -64,6 +65,7 @@ export async function startRunConsole(
       if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });
       const known = [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))];
       await packLocalJobs({ ...deps, knownJobIds: known });
+      await recountLocalBooks(deps);
       counted = startUsageCounter(deps).idle;
       served.open(ledger, known);
       const people = served.people.map(({ username }) => username);
