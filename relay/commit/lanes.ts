@@ -3,15 +3,20 @@ import type { RelayClock } from '../exchange.ts';
 
 /** Roots with little traffic share so many lanes, by hash: fewer calls and transactions, and still not all in one. */
 const QUIET_LANES = Array.from({ length: 8 }, (_, index) => `quiet ${index}`);
-/** A relay that is short of time makes half as many, so that each call carries more: writing calls is what takes its time. */
-const QUIET_PAIRS = QUIET_LANES.slice(0, 4).map((lane, index) => [lane, `quiet ${index + 4}`] as const);
-/** Shares of its time that its loop is busy for. Pairs take a sixth of it away, and part again well below that. */
-const SHORT_OF_TIME_FROM = 0.5;
-const TIME_AGAIN_BELOW = 0.35;
+/**
+ * A relay that is short of time makes fewer, so that each call carries more: writing calls is what takes its time. By the share of it
+ * that its loop is busy for; each step takes a sixth of that away, and is taken back well below.
+ */
+const FEWER_LANES = [
+  { lanes: 4, from: 0.5, untilBelow: 0.35 },
+  { lanes: 2, from: 0.75, untilBelow: 0.55 },
+].map((step) => ({ ...step, sets: lanesInSets(step.lanes) }));
 /** So many of them that fight for one counter stand for all. */
 const ALL_QUIET_FROM = 3;
-/** How often it is looked at which roots are busy, and the relay itself. */
+/** How often it is looked at which roots are busy. */
 const LOOK_MS = 1_000;
+/** And whether the relay itself is: a burst may be over within a second. */
+const TIME_LOOK_MS = 250;
 /** A busy root fills batches by itself: so many jobs a second, and so large a share of all. At half of both it is quiet again. */
 const BUSY_PER_SECOND = 20;
 const BUSY_SHARE = 1 / 8;
@@ -64,7 +69,9 @@ export function createLanes(
   /** By lane, the name of the one that it is a part of. */
   let joined: ReadonlyMap<string, string> = new Map();
   let partsAtMs = Number.POSITIVE_INFINITY;
-  let isShortOfTime = false;
+  /** How many steps of {@link FEWER_LANES} are taken. */
+  let steps = 0;
+  let timedSinceMs = countedSinceMs;
   let version = 0;
 
   const ownLaneOf = (root: string): string =>
@@ -74,6 +81,7 @@ export function createLanes(
     const nowMs = clock.monotonicMs();
     if (nowMs >= partsAtMs) join(nowMs);
     if (nowMs - countedSinceMs >= LOOK_MS) look(nowMs);
+    if (nowMs - timedSinceMs >= TIME_LOOK_MS) lookAtTime(nowMs);
     const count = counts.get(root);
     if (count !== undefined || counts.size < COUNTED_MAX) counts.set(root, (count ?? 0) + 1);
   }
@@ -89,7 +97,6 @@ export function createLanes(
     }
     counts.clear();
     countedSinceMs = nowMs;
-    lookAtTime(nowMs);
     if (next.size === busy.size && [...next].every((root) => busy.has(root))) return;
     const quietLanes = new Map([...next].map((root) => [root, ownLaneOf(root)]));
     busy = next;
@@ -101,9 +108,12 @@ export function createLanes(
   }
 
   function lookAtTime(nowMs: number): void {
-    const was = isShortOfTime;
-    isShortOfTime = busyShare() >= (was ? TIME_AGAIN_BELOW : SHORT_OF_TIME_FROM);
-    if (isShortOfTime !== was) join(nowMs);
+    timedSinceMs = nowMs;
+    const [was, share] = [steps, busyShare()];
+    steps = FEWER_LANES.filter(
+      ({ from, untilBelow }, step) => share >= (step < was ? untilBelow : from),
+    ).length;
+    if (steps !== was) join(nowMs);
   }
 
   function noteContended(counter: string, roots: readonly string[]): void {
@@ -124,11 +134,11 @@ export function createLanes(
     join(nowMs);
   }
 
-  /** Joins the lanes that fought for one counter and those that are pairs, and what has a lane in common with either. */
+  /** Joins the lanes that fought for one counter and those that time is too short for, and what has a lane in common with either. */
   function join(nowMs: number): void {
     const next = new Map<string, string>();
     partsAtMs = Number.POSITIVE_INFINITY;
-    const sets: Iterable<string>[] = isShortOfTime ? [...QUIET_PAIRS] : [];
+    const sets: Iterable<string>[] = [...(FEWER_LANES[steps - 1]?.sets ?? [])];
     for (const { lanes, untilMs } of fought.values()) {
       if (untilMs <= nowMs) continue;
       partsAtMs = Math.min(partsAtMs, untilMs);
@@ -156,6 +166,13 @@ export function createLanes(
       return version;
     },
   };
+}
+
+/** The quiet lanes in so many sets. */
+function lanesInSets(count: number): readonly (readonly string[])[] {
+  return Array.from({ length: count }, (_, set) =>
+    QUIET_LANES.filter((_lane, index) => index % count === set),
+  );
 }
 
 function add(lanes: Set<string>, lane: string): void {

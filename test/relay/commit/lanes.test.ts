@@ -34,7 +34,7 @@ test('quiet roots share eight lanes, about as many each', () => {
   expect(Math.min(...counts.values())).toBeGreaterThan(80);
 });
 
-test('a relay that is short of time makes four lanes of eight, and eight again once it has plenty', () => {
+test('a relay that is short of time makes four lanes of eight, then two, and eight again once it has plenty', () => {
   let busy = 0;
   const { lanes, clock } = someLanes(() => busy);
   const apart = () => new Set(range(1, 200).map((root) => lanes.laneOf(String(root))));
@@ -45,20 +45,36 @@ test('a relay that is short of time makes four lanes of eight, and eight again o
     return apart().size;
   };
   const eight = apart();
-  const shares = [0.49, 0.5, 0.9, 0.36, 0.34, 0.49];
+  const shares = [0.49, 0.5, 0.74, 0.75, 0.9, 0.55, 0.54, 0.36, 0.34, 0.49, 0.8, 0.2];
   const versions = new Set([lanes.version]);
   const sizes = shares.map((share) => {
     const size = pass(share);
     versions.add(lanes.version);
     return size;
   });
-  expect(sizes).toEqual([8, 4, 4, 4, 8, 8]);
-  expect(versions.size).toBe(3);
+  expect(sizes).toEqual([8, 4, 4, 2, 2, 2, 4, 4, 8, 8, 2, 8]);
+  expect(versions.size).toBe(7);
   expect(apart()).toEqual(eight);
 });
 
+test('a relay that gets busy sees it within a quarter of a second, however long it was idle', () => {
+  let busy = 0.9;
+  const { lanes, clock } = someLanes(() => busy);
+  const lanesNow = () => new Set(range(1, 200).map((root) => lanes.laneOf(String(root)))).size;
+  const noted = (afterMs: number): number => {
+    clock.advance(afterMs);
+    lanes.noteJob('1');
+    return lanesNow();
+  };
+  expect([noted(249), noted(1)]).toEqual([8, 2]);
+  busy = 0;
+  expect(noted(60_000)).toBe(8);
+  busy = 0.9;
+  expect([noted(249), noted(1)]).toEqual([8, 2]);
+});
+
 test('lanes that are one because time is short take with them what was fought for in either', () => {
-  const { lanes, clock } = someLanes(() => 0.9);
+  const { lanes, clock } = someLanes(() => 0.6);
   const byLane = new Map(range(1, 200).map((root) => [lanes.laneOf(String(root)), String(root)]));
   const of = (lane: number): string => byLane.get(`quiet ${lane}`) ?? '';
   lanes.noteContended('instance', [of(0), of(5)]);
