@@ -79,7 +79,7 @@ export function draftPolicy(
         : `${fallback.untagged ? 'Its runners take jobs without tags' : 'No runner takes jobs without tags; this class'} and ran ${fallback.use.jobs} jobs.`,
       '  ',
     ),
-    `  default_class: ${fallback?.name ?? 'any'}\n\n`,
+    `  default_class: ${quotedText(fallback?.name ?? 'any')}\n\n`,
     comment(
       whole.jobs >= RUNS_MIN
         ? `Nine of ten of the ${whole.jobs} jobs were over after so long.`

@@ -12,7 +12,8 @@ import { manager } from '../fleet/fleet-bench.ts';
 
 const MONTH_MS = 30 * 86_400_000;
 const tag = fc.oneof(
-  fc.constantFrom('linux', 'gpu', 'docker', 'none', 'Linux', 'a-b', 'a', 'b'),
+  // Some of them YAML takes for a number, a truth or nothing.
+  fc.constantFrom('linux', 'gpu', 'docker', 'none', 'Linux', 'a-b', 'a', 'b', '2026', '0', 'true', 'null'),
   fc.string({ minLength: 1, maxLength: 6, unit: 'binary' }).filter((text) => text.trim() !== ''),
 );
 
