@@ -161,7 +161,7 @@ function rowsOf(
   return [...ofProject, ...[...places].map((id) => ['hour', jobRowName(id, hour)] as const)];
 }
 
-/** Of each group and project that the job counts for. */
+/** One for each group and project that the job counts for. */
 const classRows = (
   subjects: readonly string[],
   { facts }: JobRecord,

@@ -15,7 +15,7 @@ import { requestNote } from './request-note-text.ts';
 interface RequestNotesAsked {
   readonly told: NonNullable<Cursor['notes']>;
   readonly requests: readonly StoredRequest[];
-  /** Of the limits that are live; what was granted is another matter only in another edit of them. */
+  /** The number of the limits that are live; what was granted is another matter only in another edit of them. */
   readonly edit: number;
   readonly known: OwnershipReader;
   readonly deps: Pick<NoticesDeps, 'ledger' | 'policy' | 'clock' | 'consoleUrl' | 'log' | 'notes'>;

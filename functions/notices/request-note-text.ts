@@ -84,7 +84,7 @@ const noteDisclosure = (
     ? 'none'
     : disclosureFor(recordPlaceOf(record, directory), disclose);
 
-/** Of limits that the job's own message did not name, a note says nothing, either. */
+/** A note says nothing of limits that the job's own message did not name. */
 function tellsLimit(
   { subject, limit }: LimitRequest,
   { violations }: JobRecord,

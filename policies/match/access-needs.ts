@@ -1,3 +1,4 @@
+import { joinedText } from '../text/plain-text.ts';
 import type { Conditions } from './conditions.ts';
 import type { Wildcard } from './wildcard.ts';
 
@@ -33,5 +34,5 @@ const patternsOf = (wildcards: readonly Wildcard[]): readonly string[] =>
 /** `a`, `a or b`, `a, b or c`, `a, b, c or others`. */
 function oneOf(words: readonly string[]): string {
   const told = words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), 'others'] : words;
-  return told.length < 2 ? told.join() : `${told.slice(0, -1).join(', ')} or ${told.at(-1)}`;
+  return joinedText(told, 'or');
 }

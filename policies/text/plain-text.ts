@@ -79,6 +79,11 @@ export function listText(entries: readonly string[], joint: 'and' | 'or'): strin
   const told = entries.slice(0, ENTRIES_MAX).map((each) => shortened(oneLine(each), ENTRY_CHARACTERS_MAX));
   const more = entries.length - told.length;
   const all = more === 0 ? told : [...told, `${more} more`];
-  const last = all.at(-1) ?? '';
-  return all.length < 2 ? last : `${all.slice(0, -1).join(', ')} ${joint} ${last}`;
+  return joinedText(all, joint);
+}
+
+/** The same of all of them, however many and long. */
+export function joinedText(entries: readonly string[], joint: 'and' | 'or'): string {
+  const last = entries.at(-1) ?? '';
+  return entries.length < 2 ? last : `${entries.slice(0, -1).join(', ')} ${joint} ${last}`;
 }

@@ -101,7 +101,7 @@ export async function sumSheets(ask: SumAsk, source: SumSource): Promise<SumShee
   for (const [index, month] of months.entries()) {
     const head = heads[index];
     const isRead = head !== undefined && month.isWhole && !ask.byDay;
-    // Of users there are sheets of days alone.
+    // Users have sheets of days alone.
     const isCost =
       isRead ||
       (head !== undefined && month.isWhole && hasRows(head.bytes) && !isGone(kind, month.from, nowSeconds));

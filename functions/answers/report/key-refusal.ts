@@ -35,7 +35,7 @@ type PlaceAsk = Pick<KeyAsk, 'subject' | 'places' | 'seesAll'>;
 export const spendKeysOf = (ask: PlaceAsk): readonly SpendKey[] =>
   SPEND_KEYS.filter((by) => refusalEver(by, ask) === undefined);
 
-/** Of whatever period. */
+/** Whatever the period is. */
 function refusalEver(by: SpendKey, { subject, places, seesAll }: PlaceAsk): string | undefined {
   if ((by === 'group' || by === 'project') && subject.startsWith('project/'))
     return 'a project has no groups and projects below it; ask by day or month';

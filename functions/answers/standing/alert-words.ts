@@ -1,5 +1,6 @@
 /** When somebody is told next, and what they were told last: the same sentence on the page and in the terminal. */
 import { instantText } from '../../../policies/text/edge-text.ts';
+import { joinedText } from '../../../policies/text/plain-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
@@ -15,7 +16,7 @@ export function nextAlertText({ thresholds = [] }: Pick<LimitRow, 'thresholds'>)
 export function alertsText({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): string | undefined {
   if (thresholds.length === 0) return undefined;
   const names = thresholds.map(({ name }) => levelText(name));
-  return `alerts at ${listed(names)}`;
+  return `alerts at ${joinedText(names, 'and')}`;
 }
 
 interface LastAlert {
@@ -52,13 +53,20 @@ function alertText(alert: AlertRow, { unit, zone }: LimitRow, currency: string):
   const since = failed.map(
     ({ channel, atMs }) => `${CHANNEL_WORDS[channel]} since ${instantText(atMs, zone)}`,
   );
-  if (taken.length === 0) return `${addressee} not told at ${at}${of}: no answer from ${listed(since)}`;
+  if (taken.length === 0)
+    return `${addressee} not told at ${at}${of}: no answer from ${joinedText(since, 'and')}`;
   const [first] = taken;
-  const by = listed(taken.map(({ channel }) => CHANNEL_WORDS[channel]));
+  const by = joinedText(
+    taken.map(({ channel }) => CHANNEL_WORDS[channel]),
+    'and',
+  );
   const told = `${addressee} told at ${at}${of} by ${by} on ${instantText(first?.atMs ?? 0, zone)}`;
   return failed.length === 0
     ? told
-    : `${told}; not by ${listed(failed.map(({ channel }) => CHANNEL_WORDS[channel]))}`;
+    : `${told}; not by ${joinedText(
+        failed.map(({ channel }) => CHANNEL_WORDS[channel]),
+        'and',
+      )}`;
 }
 
 const isFailed = ({ outcome }: AlertRow['channels'][number]): boolean => outcome === 'failed';
@@ -72,6 +80,3 @@ const CHANNEL_WORDS: Readonly<Record<AlertRow['channels'][number]['channel'], st
 const LEVEL_WORDS: Readonly<Record<string, string>> = { soft: 'the soft part', overdraft: 'overdraft' };
 
 const levelText = (name: string): string => LEVEL_WORDS[name] ?? name;
-
-const listed = (words: readonly string[]): string =>
-  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;

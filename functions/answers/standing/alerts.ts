@@ -52,7 +52,7 @@ export function alertRows(
       ...(limitAmount !== amount && { withdrawn: true }),
     }),
   );
-  // Of those told at once the highest level says most.
+  // The highest level says most where several were told at once.
   rows.sort((a, b) => lastMs(b) - lastMs(a) || b.levelAmount - a.levelAmount);
   return { alerts: rows.slice(0, SHOWN_MAX) };
 }

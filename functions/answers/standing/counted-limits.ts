@@ -18,7 +18,7 @@ export interface CountedLimit extends SubjectLimit {
 
 export interface CountedLimits {
   readonly ofGroup: (group: DirectoryGroup) => readonly CountedLimit[];
-  /** Of what is no group. */
+  /** For what is no group. */
   readonly counted: (limit: SubjectLimit) => CountedLimit;
 }
 

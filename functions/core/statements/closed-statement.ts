@@ -89,7 +89,7 @@ export function sealedText(value: object): { readonly text: string; readonly sha
   return { text, sha256: textSha256(text) };
 }
 
-/** Of a text as UTF-8, hexadecimal. */
+/** Takes the text as UTF-8; hexadecimal. */
 export const textSha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const inOrder = (_name: string, value: unknown): unknown =>

@@ -30,11 +30,11 @@ interface PriceChange {
   readonly number: number;
   /** When the first program that looks saw them, Unix ms: a quarter of an hour after the deployment at most. */
   readonly seenAtMs: number;
-  /** Of the policy document that brought them. */
+  /** The version of the policy document that brought them. */
   readonly policyVersion: string;
-  /** Of the edition's text as UTF-8, hexadecimal. */
+  /** The hash of the edition's text as UTF-8, hexadecimal. */
   readonly editionSha256: string;
-  /** Of the change before; empty: this is the first. */
+  /** The hash of the change before; empty: this is the first. */
   readonly previousSha256: string;
 }
 

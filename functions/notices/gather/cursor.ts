@@ -37,7 +37,7 @@ export interface ToldRequest {
 export interface ToldNote {
   /** Stands for what it says; absent: there is none, or nobody knows. */
   readonly text?: string;
-  /** Of the limits it was looked at with. */
+  /** The number of the limits that it was looked at with. */
   readonly edit: number;
   /** Unix ms; till then another edit may change what it says. */
   readonly untilMs?: number;

@@ -17,7 +17,7 @@ export function spendText(report: SpendReport, columns: number): string {
   return `${printable(path)}, ${fromDay} to ${toDay}${beside}, ${currency}\n\n${hours}${rowsText(shown, columns)}${wasteText(report)}${told}`;
 }
 
-/** Of all rows together; of each one they are in the CSV. */
+/** All rows together; the CSV has them for each. */
 const wasteText = (report: SpendReport): string =>
   report.total.jobs === 0 ? '' : `\n${retriesText(report)}\n${queueText(report)}\n`;
 

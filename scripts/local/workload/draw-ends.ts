@@ -11,7 +11,7 @@ export interface DrawnEnd {
 
 const FAILS_SHARE = 0.06;
 const CANCELED_SHARE = 0.02;
-/** Of those that fail; and of their retries as well, once. */
+/** The share of those that fail; and of their retries as well, once. */
 const RETRIED_SHARE = 0.75;
 const RETRIES_MAX = 2;
 /** Most jobs find a runner at once, and some stand in a long queue. */

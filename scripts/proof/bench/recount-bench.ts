@@ -26,7 +26,7 @@ const SIZES = [1, 10, 100] as const;
 /** As `functions/drift` gives it. */
 const RUN_MS = 12 * 60_000;
 const RUNS_MAX = 100;
-/** Of one page, while eight segments are read at once. */
+/** What one page takes while eight segments are read at once. */
 const PAGE_MS = 120;
 const SEGMENTS = 8;
 const PAGE_RECORDS = 1_024;
@@ -107,7 +107,7 @@ const recordOf = (at: number): JobRecord => ({
 /** Counts what is written of where a recount stands. */
 class KeptTable implements ItemTable {
   readonly tableName = 'kept';
-  /** Of its largest write. */
+  /** What its largest write takes. */
   units = 0;
   readonly #table = new MemoryTable();
   readonly #dies: () => boolean;

@@ -49,7 +49,7 @@ function narrowSlots(
   return [{ ...slots(subject, demand(subject), NARROW), waitSeconds }];
 }
 
-/** Of some limits whose room comes back within seconds. */
+/** Some limits have it whose room comes back within seconds. */
 function withPatience(limit: WrittenLimit, random: () => number): WrittenLimit {
   if (limit.unit !== 'jobs' && limit.unit !== 'starts') return limit;
   const waitSeconds = WAITS.seconds[Math.floor(random() * WAITS.seconds.length)];

@@ -1,28 +1,15 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
+import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { RECOUNT_EVERY_MS } from '../../../functions/core/ledger/recount-outcome.ts';
-import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
-import { openLocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { recountLocalBooks } from '../../../scripts/local/local-recount.ts';
-import { parseOptions } from '../../../scripts/local/options.ts';
 import { loadPastMonth } from '../../../scripts/local/past-month.ts';
-import { readLocalRules } from '../../../scripts/local/rules.ts';
+import { exampleLedger } from './example-ledger.ts';
 
 const NOW_MS = Date.parse('2026-12-01T12:00:00Z');
 
 async function monthOfJobs() {
-  const options = parseOptions([], fileURLToPath(new URL('../../../', import.meta.url)));
-  if (options === 'help') throw new Error('not asked for help');
-  const rules = readLocalRules(options);
-  const { directory } = rules;
-  if (directory === undefined) throw new Error('the example has a directory');
-  const place = { whose: () => ({ instance: 'gitlab.local' }), dataDir: '', memory: true, fresh: false };
-  const ledger = await openLocalLedger({ ...place, clock: systemClock });
-  const beside = { table: ledger.limits, ledger: ledger.ledger, clock: systemClock, log: silentLog };
-  const troubles: string[] = [];
-  const deps = { ledger, onTrouble: (text: string): void => void troubles.push(text) };
-  const { rulesFor } = rulesInForce(rules, beside);
+  const { ledger, directory, rulesFor, troubles, onTrouble } = await exampleLedger();
+  const deps = { ledger, onTrouble };
   await loadPastMonth({ ...deps, directory, zone: 'UTC', rulesFor, clock: systemClock, nowMs: NOW_MS });
   return { deps, troubles };
 }

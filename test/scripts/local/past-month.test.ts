@@ -1,16 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
-import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
+import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { coverageOfDays } from '../../../functions/core/usage/coverage.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
-import { type LocalLedger, openLocalLedger } from '../../../scripts/local/ledger-source.ts';
+import type { LocalLedger } from '../../../scripts/local/ledger-source.ts';
 import { closeLocalMonths } from '../../../scripts/local/local-closing.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { loadPastMonth, PAST_DAYS, type PastMonthOptions } from '../../../scripts/local/past-month.ts';
-import { readLocalRules } from '../../../scripts/local/rules.ts';
 import { PAST_RUNNERS } from '../../../scripts/local/workload/past-jobs.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
+import { exampleLedger } from './example-ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DAY_MS = 86_400_000;
@@ -20,21 +19,7 @@ const NOVEMBER_MS = NOW_MS - DAY_MS;
 const ZONE = 'Europe/Berlin';
 
 async function month() {
-  const options = parseOptions([], ROOT);
-  if (options === 'help') throw new Error('not asked for help');
-  const rules = readLocalRules(options);
-  const { directory } = rules;
-  if (directory === undefined) throw new Error('the example has a directory');
-  const place = { whose: () => ({ instance: 'gitlab.local' }), dataDir: '', memory: true, fresh: false };
-  const ledger = await openLocalLedger({ ...place, clock: systemClock });
-  const { rulesFor } = rulesInForce(rules, {
-    table: ledger.limits,
-    ledger: ledger.ledger,
-    clock: systemClock,
-    log: silentLog,
-  });
-  const troubles: string[] = [];
-  const onTrouble = (text: string): void => void troubles.push(text);
+  const { rules, directory, ledger, rulesFor, troubles, onTrouble } = await exampleLedger();
   const { store } = ledger;
   const deps = { rulesFor, directory, zone: ZONE, clock: systemClock, onTrouble };
   const load = (nowMs: number, over: LocalLedger = ledger, more: Partial<PastMonthOptions> = {}) =>

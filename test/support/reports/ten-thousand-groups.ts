@@ -13,7 +13,7 @@ import { manualClock } from '../ledger/test-clock.ts';
 
 export const GROUPS = 10_000;
 const INSTANCE = 'gitlab.example.com';
-/** Of the limits and of the directory, which say whether what is in memory still holds. */
+/** The limits' and the directory's, which say whether what is in memory still holds. */
 const POINTERS = 2;
 export const HISTORY_DAYS = 56;
 

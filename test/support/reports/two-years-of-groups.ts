@@ -55,7 +55,7 @@ export async function twoYearsOfGroups() {
           names,
         });
   }
-  // Of a month so many of 10 000 groups and their projects are kept, and of a day a quarter of them.
+  // A month keeps so many of 10 000 groups and their projects, and a day a quarter of them.
   const classes = Array.from({ length: 20_000 }, (_, row) =>
     classRowName(
       `${row % 2 === 0 ? 'group' : 'project'}/${Math.floor(row / 4)}`,

@@ -1,4 +1,5 @@
 /** Roles, the table of what each may do with limits, and how that is said. */
+import { joinedText } from '../../../../policies/text/plain-text.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 
 export type RoleName = 'viewer' | 'owner' | 'finance' | 'admin';
@@ -94,7 +95,7 @@ export const ACT_WORDS: Readonly<Record<Act, string>> = {
 /** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
 export function whoMayText(act: Act, roles: readonly RoleName[]): string {
   const words = roles.map((role) => (role === 'owner' ? ownerWords(act) : WORDS[role]));
-  return words.length < 2 ? (words[0] ?? 'nobody') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return words.length === 0 ? 'nobody' : joinedText(words, 'or');
 }
 
 /** Nobody loosens what holds themselves: it takes an owner further up. */

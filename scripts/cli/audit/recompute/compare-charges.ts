@@ -105,7 +105,7 @@ export async function compareCharges(ask: ComparisonAsk): Promise<ChargeComparis
 interface Recomputed {
   readonly micros: bigint;
   readonly byRequest: boolean;
-  /** Of the list it was recomputed by. */
+  /** The version of the list by which it was recomputed. */
   readonly version: string | undefined;
   readonly difference?: ChargeDifference;
 }

@@ -10,7 +10,7 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
   'a word of AWS':
     /\b(?:AWS|ARN|arn:|Lambda|DynamoDB|SSM|SNS|SQS|IAM|CloudWatch|EventBridge|Fargate|Parameter Store|partition key)\b/,
   'a subject of programs': /\b(?:group|project|user|runner|runner-class|instance)\/[\w-]+/,
-  // Of jobs, edits and statements people know the numbers: GitLab shows those of jobs, and others are counted for people.
+  // People know the numbers of jobs, edits and statements: GitLab shows those of jobs, and others are counted for people.
   'an id': /\b(?:group|project|user|request|plan|set) #?\d+\b|\b[pr]-?\d{1,3}\b(?!-)/i,
   'an instant as programs write it': /\d{4}-\d\d-\d\dT|\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z|\bT\d\d:\d\d/,
   'a day as programs write it': /\b\d{4}-\d\d-\d\d\b/,

@@ -23,7 +23,7 @@ export const asking = (change: (ask: HoldAsk) => HoldAsk): Partial<Parts> => ({
   }),
 });
 
-/** Of a job that may wait the function takes something else than the relay says. */
+/** The function takes something else of a job that may wait than the relay says. */
 export const waiting = (change: (wait: WaitAsk) => Partial<WaitAsk>): Partial<Parts> =>
   asking((ask) => (ask.wait === undefined ? ask : { ...ask, wait: { ...ask.wait, ...change(ask.wait) } }));
 

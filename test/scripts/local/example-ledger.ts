@@ -1,0 +1,24 @@
+/** The rules that `npm start` begins with, on an empty ledger in memory; what went wrong is told in `troubles`. */
+import { fileURLToPath } from 'node:url';
+import { silentLog, systemClock } from '../../../functions/core/environment/machine.ts';
+import { rulesInForce } from '../../../functions/core/rules/rules-in-force.ts';
+import { openLocalLedger } from '../../../scripts/local/ledger-source.ts';
+import { parseOptions } from '../../../scripts/local/options.ts';
+import { readLocalRules } from '../../../scripts/local/rules.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+export async function exampleLedger() {
+  const options = parseOptions([], ROOT);
+  if (options === 'help') throw new Error('not asked for help');
+  const rules = readLocalRules(options);
+  const { directory } = rules;
+  if (directory === undefined) throw new Error('the example has a directory');
+  const place = { whose: () => ({ instance: 'gitlab.local' }), dataDir: '', memory: true, fresh: false };
+  const ledger = await openLocalLedger({ ...place, clock: systemClock });
+  const beside = { table: ledger.limits, ledger: ledger.ledger, clock: systemClock, log: silentLog };
+  const { rulesFor } = rulesInForce(rules, beside);
+  const troubles: string[] = [];
+  const onTrouble = (text: string): void => void troubles.push(text);
+  return { rules, directory, ledger, rulesFor, troubles, onTrouble };
+}
