@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type { MeasuredCosts } from '../../../cli/cost/measured-costs.ts';
 import type { Figure } from '../figure.ts';
 import { BATCHES, measureDeskCosts, measureJobCosts, measureRecords, TOGETHER } from './measure-costs.ts';
+import { withBytesAsWritten } from './page-bytes.ts';
 
 const FILE = fileURLToPath(new URL('../../../cli/cost/measured-costs.json', import.meta.url));
 const FORMATTER = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome');
@@ -57,7 +59,9 @@ function keep(counted: Omit<MeasuredCosts, 'countedOn' | 'countedAfter'>): boole
     countedAfter: _after,
     ...before
   }: MeasuredCosts = JSON.parse(readFileSync(FILE, 'utf8'));
-  if (JSON.stringify(before) === JSON.stringify(counted)) return false;
+  const { desk } = counted;
+  const byGroups = withBytesAsWritten(desk.byGroups, before.desk.byGroups);
+  if (isDeepStrictEqual(before, { ...counted, desk: { ...desk, byGroups } })) return false;
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', timeout: 10_000 });
   const costs: MeasuredCosts = {
     countedOn: new Date().toISOString().slice(0, 10),
