@@ -50,6 +50,10 @@ export const HEARTBEAT_POLICY = 'po';
 export const HEARTBEAT_ANSWER_WITHIN = 'aw';
 /** JSON: lines of jobs that wait for room. */
 export const HEARTBEAT_WAITING = 'wl';
+/** `gitlab.example.com@rooms`, and one item per relay: what it knows to be left of limits, for relays that start in an outage. */
+export const ROOMS_PK_SUFFIX = '@rooms';
+/** JSON, gzipped. */
+export const ROOMS_KEPT = 'kr';
 /** `gitlab.example.com@health`, `look`: what the hourly look found last. */
 export const HEALTH_PK_SUFFIX = '@health';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */

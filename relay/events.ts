@@ -125,10 +125,10 @@ export type RelayEvent =
       readonly groups: number;
       readonly problem?: string;
     }
-  /** Fallback answers were not written where they outlive this relay; they wait in memory. */
+  /** Fallback answers, or rooms, were not written where they outlive this relay; they are in memory. */
   | {
       readonly type: 'not_written';
-      readonly where: 'journal' | 'spool';
+      readonly where: 'journal' | 'spool' | 'rooms';
       /** The error's name, e.g. `AccessDeniedException`. */
       readonly error: string;
     }

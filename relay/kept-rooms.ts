@@ -8,13 +8,13 @@ import { isRecord } from '../policies/document/reading.ts';
 import type { RelayClock } from './exchange.ts';
 import { type KeptLimitRoom, SLOTS_MAX } from './limit-room.ts';
 import { parseRooms } from './match-answers.ts';
-import type { KeptRooms, RelayRoom } from './room.ts';
+import type { KeptRooms, RelayRoom, RoomChange } from './room.ts';
 
 const FILE = 'tollgate-rooms.json';
 const VERSION = 1;
-const BYTES_MAX = 8 * 1024 * 1024;
+export const KEPT_ROOMS_BYTES_MAX = 8 * 1024 * 1024;
 /** Nobody knows any more what became of a limit since. */
-const AGE_MS_MAX = 24 * 3_600_000;
+export const KEPT_ROOMS_AGE_MS_MAX = 24 * 3_600_000;
 /** While the ledger tells it anew every second, an old one does little harm; what is given alone is known here only. */
 const WRITE_AFTER_MS = { told: 10_000, given: 1_000 } as const;
 
@@ -41,29 +41,31 @@ export class RoomFile {
   restore(): void {
     const { room, clock } = this.#deps;
     try {
-      if (statSync(this.#file).size > BYTES_MAX) return;
-      room.restore(keptIn(JSON.parse(readFileSync(this.#file, 'utf8')), clock.nowMs()));
+      if (statSync(this.#file).size > KEPT_ROOMS_BYTES_MAX) return;
+      room.restore(keptRoomsIn(JSON.parse(readFileSync(this.#file, 'utf8')), clock.nowMs()));
     } catch {
       // The first relay here, or a file of somebody else's.
     }
   }
 
   /** Writes soon; the soonest plan counts. */
-  changed(how: keyof typeof WRITE_AFTER_MS): void {
+  changed(how: RoomChange): void {
+    if (how === 'refused') return;
     const { clock } = this.#deps;
     const atMs = clock.monotonicMs() + WRITE_AFTER_MS[how];
     if (this.#planned !== undefined && this.#planned.atMs <= atMs) return;
     this.#planned?.cancel();
-    this.#planned = { atMs, cancel: clock.after(WRITE_AFTER_MS[how], () => this.write()) };
+    this.#planned = { atMs, cancel: clock.after(WRITE_AFTER_MS[how], () => this.write(how)) };
   }
 
-  write(): void {
+  write(how: keyof typeof WRITE_AFTER_MS = 'given'): void {
     this.#planned?.cancel();
     this.#planned = undefined;
     const fresh = `${this.#file}.new`;
     try {
-      const text = JSON.stringify({ version: VERSION, ...this.#deps.room.keep() });
-      if (Buffer.byteLength(text) > BYTES_MAX) throw new Error('the rooms are too many to be kept');
+      const text = keptRoomsText(this.#deps.room.keep(how));
+      if (Buffer.byteLength(text) > KEPT_ROOMS_BYTES_MAX)
+        throw new Error('the rooms are too many to be kept');
       writeFileSync(fresh, text, { mode: 0o600 });
       renameSync(fresh, this.#file);
     } catch (error) {
@@ -72,12 +74,17 @@ export class RoomFile {
   }
 }
 
-function keptIn(file: unknown, nowMs: number): KeptRooms {
+export const keptRoomsText = (kept: KeptRooms): string => JSON.stringify({ version: VERSION, ...kept });
+
+/** What can be read of it, and is of the last day. */
+export function keptRoomsIn(file: unknown, nowMs: number): KeptRooms {
   if (!isRecord(file) || file.version !== VERSION) return { rooms: [], given: [] };
   const { rooms, given } = file;
   return {
     rooms: Array.isArray(rooms)
-      ? rooms.filter(isKept).filter(({ toldAtMs }) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX)
+      ? rooms
+          .filter(isKept)
+          .filter(({ toldAtMs }) => toldAtMs <= nowMs && nowMs - toldAtMs <= KEPT_ROOMS_AGE_MS_MAX)
       : [],
     given: Array.isArray(given) ? given.filter((jobId) => Number.isSafeInteger(jobId)) : [],
   };

@@ -61,11 +61,12 @@ export function knownRoom(
   return { refusal, reason, policy, periodMs, ...told, left, resetsAtMs, ...none };
 }
 
-export function keptRoomOf(room: KnownRoom): KeptLimitRoom {
+/** @param admitted - what the ledger admitted since and nobody has deducted yet. */
+export function keptRoomOf(room: KnownRoom, admitted: number): KeptLimitRoom {
   const { refusal, policy, periodMs, toldAtMs, left, resetsAtMs, spent, held, slots } = room;
   return {
     room: { refusal, policy, ...(periodMs !== undefined && { periodMs }) },
-    ...{ toldAtMs, left, spent: spent + held, slots },
+    ...{ toldAtMs, left, spent: spent + held + admitted, slots },
     ...(Number.isFinite(resetsAtMs) && { resetsAtMs }),
   };
 }

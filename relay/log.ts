@@ -24,6 +24,7 @@ const TAKEN_OVER = 'fallback answers of an earlier relay taken over';
 const NOT_WRITTEN = {
   journal: 'the journal was not written',
   spool: 'the spool was not written',
+  rooms: 'what is known to be left of limits was not written into the table',
 } as const;
 
 /** JSON lines on stdout, where containers collect it. */

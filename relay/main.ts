@@ -41,7 +41,13 @@ async function main(config: RelayConfig): Promise<void> {
     random: Math.random,
     failed: (error: unknown) => log.warn({ error: whyOf(error) }, 'a parameter could not be read'),
   };
-  const [token, tls] = await Promise.all([openToken(config, secrets), openAuthority(config, secrets)]);
+  const [token, tls, left] = await Promise.all([
+    openToken(config, secrets),
+    openAuthority(config, secrets),
+    aws.rooms?.read().catch((error: unknown) => {
+      log.warn({ error: nameOf(error) }, 'what other relays knew to be left of limits could not be read');
+    }),
+  ]);
   const relay = createRelay({
     router: createRouter({
       target: config.router,
@@ -61,6 +67,7 @@ async function main(config: RelayConfig): Promise<void> {
     relays: config.relays,
     writeJournal: aws.writeJournal,
     spoolFolder: config.spoolFolder,
+    rooms: aws.rooms && { left: left ?? [], write: aws.rooms.write },
     accounts,
     schemaTrust: trustIn(schema, isLoopback(config.router.host)),
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),

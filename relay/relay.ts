@@ -5,18 +5,18 @@ import type { Fetch } from './admit-call.ts';
 import { createAnswering, createQuestionReader } from './answer.ts';
 import { createBreaker } from './breaker.ts';
 import { createGroupCommit } from './commit/group-commit.ts';
-import { createLanes } from './commit/lanes.ts';
-import { eventLoopShare } from './event-loop-share.ts';
+import { createLanes, eventLoopShare } from './commit/lanes.ts';
 import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
+import { HandedRooms } from './handed-rooms.ts';
 import type { RelayStatus } from './health.ts';
 import { Journal, type WriteJournal } from './journal.ts';
 import { RoomFile } from './kept-rooms.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
-import { RelayRoom } from './room.ts';
+import { type KeptRooms, RelayRoom } from './room.ts';
 import { type Router, STATUS } from './router/router.ts';
 import { openSpool } from './spool.ts';
 import { statelessCheck } from './stateless-check.ts';
@@ -48,6 +48,13 @@ interface RelayOptions {
   readonly writeJournal?: WriteJournal | undefined;
   /** Keeps fallback answers, and what is left of limits, over the relay's own death. Absent: both are in memory alone. */
   readonly spoolFolder?: string | undefined;
+  /**
+   * What other relays knew to be left of limits when this one started, and where it writes down what it knows itself. Absent: a
+   * relay that starts in an outage on a new disk knows of no limits.
+   */
+  readonly rooms?:
+    | { readonly left: readonly KeptRooms[]; readonly write: (kept: KeptRooms) => Promise<void> }
+    | undefined;
   /** Where every question is. @default kept for nobody */
   readonly accounts?: QuestionAccounts;
   /** @default the system's */
@@ -115,7 +122,10 @@ export function createRelay(options: RelayOptions): Relay {
     directory: directory.current,
     relays: options.relays ?? 1,
     isSettled: (sinceMs) => unmetered.isToldSince(sinceMs) && journal?.isBooked !== false,
-    changed: (how) => roomFile?.changed(how),
+    changed: (how) => {
+      roomFile?.changed(how);
+      handed?.changed(how);
+    },
   });
   const forwarder = createForwarder({
     ...way,
@@ -140,7 +150,7 @@ export function createRelay(options: RelayOptions): Relay {
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
   const { writeJournal: write } = options;
-  const notWritten = (where: 'journal' | 'spool') => (error: unknown) =>
+  const notWritten = (where: 'journal' | 'spool' | 'rooms') => (error: unknown) =>
     observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
   const journal =
     write && new Journal({ post: forwarder.postUnmetered, write, clock, failed: notWritten('journal') });
@@ -149,6 +159,8 @@ export function createRelay(options: RelayOptions): Relay {
   const spool = folder === undefined ? undefined : openSpool({ folder, failed: notWritten('spool') });
   const roomFile =
     folder === undefined ? undefined : new RoomFile({ folder, clock, room, failed: notWritten('spool') });
+  const handed =
+    options.rooms && new HandedRooms({ ...options.rooms, clock, room, failed: notWritten('rooms') });
   const unmetered = createUnmetered({ post, clock, random, observe, spool });
   const fallback = createFallback({
     clock,
@@ -222,8 +234,8 @@ export function createRelay(options: RelayOptions): Relay {
     await Promise.all([pool.drain(), registration?.stop()]);
     cancelDecide();
     commit.close();
-    await unmetered.flush(FLUSH_MS_MAX);
     roomFile?.write();
+    await Promise.all([unmetered.flush(FLUSH_MS_MAX), handed?.leave()]);
     router.close();
   }
 
@@ -232,7 +244,9 @@ export function createRelay(options: RelayOptions): Relay {
       tellSchema(proof.standing);
       directory.start();
       unmetered.restore();
+      // Its own disk knows better than the others.
       roomFile?.restore();
+      handed?.restore();
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },

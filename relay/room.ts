@@ -62,6 +62,10 @@ interface AdmittedJob {
   job?: Job;
 }
 
+/** Whether what was told of the room includes the job. */
+const isKnownTo = (room: KnownRoom, { tell, atMs }: AdmittedJob): boolean =>
+  tell === room.tell || atMs < room.askedAtMs;
+
 /** What came in one answer of the ledger. */
 interface RoomAnswer {
   readonly rooms: readonly LimitRoom[];
@@ -80,9 +84,11 @@ interface RoomDeps {
   readonly relays: number;
   /** Whether every answer of the fallback has been in the ledger since then (monotonic): what it tells includes them. */
   readonly isSettled: (sinceMs: number) => boolean;
-  /** Hears that what {@link RelayRoom.keep} says is another now. */
-  readonly changed?: (how: 'told' | 'given') => void;
+  /** Hears that what {@link RelayRoom.keep} says is another now, or that a job was refused by it. */
+  readonly changed?: (how: RoomChange) => void;
 }
+
+export type RoomChange = 'told' | 'given' | 'refused';
 
 /** What outlives a relay. */
 export interface KeptRooms {
@@ -127,10 +133,18 @@ export class RelayRoom {
     this.#deps.changed?.('told');
   }
 
-  /** What the next relay on this disk should know: the rooms told last come last, as do the jobs. */
-  keep(): KeptRooms {
+  /**
+   * What the next relay should know: the rooms told last come last, as do the jobs.
+   *
+   * @param how - `told`: the ledger will tell it anew in a second, and nobody looks at each job that it admitted since.
+   */
+  keep(how: 'told' | 'given'): KeptRooms {
     const rooms = [...this.#bySubject.values()].flatMap((limits) => [...limits.values()]);
-    return { rooms: rooms.slice(-KEPT_MAX).map(keptRoomOf), given: [...this.#given.keys()] };
+    const admitted = how === 'told' ? new Map<KnownRoom, number>() : this.#admittedSince();
+    return {
+      rooms: rooms.slice(-KEPT_MAX).map((room) => keptRoomOf(room, admitted.get(room) ?? 0)),
+      given: [...this.#given.keys()],
+    };
   }
 
   /** Takes over what an earlier relay knew; what this one was told is newer. */
@@ -157,12 +171,11 @@ export class RelayRoom {
 
   /** Takes what the job asks of every limit that is known to bind it. Undefined: it fits, or nothing is known. */
   take(request: AdmissionRequest): RoomRefusal | undefined {
-    const { policy, directory, clock, relays } = this.#deps;
+    const { policy, clock, relays } = this.#deps;
     if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
       return undefined;
     const nowMs = clock.nowMs();
-    const known = { policy, directory: directory(), nowMs, estimator: timeoutEstimator };
-    const asJob = (each: AdmissionRequest): Job => jobOf(each, { ...known, onEstimateFailed: () => {} });
+    const asJob = this.#jobReader(policy, nowMs);
     const job = asJob(request);
     const asks = this.#asksOf(job);
     for (const { room } of asks) {
@@ -178,6 +191,7 @@ export class RelayRoom {
       this.#deps.changed?.('given');
       return undefined;
     }
+    this.#deps.changed?.('refused');
     return {
       violations: [violationOf(first), ...rest.map(violationOf)],
       text: roomRefusalText(first.room, {
@@ -186,6 +200,11 @@ export class RelayRoom {
         nowMs,
       }),
     };
+  }
+
+  #jobReader(policy: Policy, nowMs: number): (request: AdmissionRequest) => Job {
+    const known = { policy, directory: this.#deps.directory(), nowMs, estimator: timeoutEstimator };
+    return (request) => jobOf(request, { ...known, onEstimateFailed: () => {} });
   }
 
   #asksOf(job: Job): readonly RoomAsk[] {
@@ -221,7 +240,7 @@ export class RelayRoom {
   #deduct(room: KnownRoom, asJob: (request: AdmissionRequest) => Job): void {
     const first = this.#admittedTotal - this.#admitted.length;
     for (const each of this.#admitted.slice(Math.max(0, room.heldTo - first))) {
-      const isIn = each.tell === room.tell || each.atMs < room.askedAtMs;
+      const isIn = isKnownTo(room, each);
       if (isIn && !isInFlight(room.reason.unit)) continue;
       each.job ??= asJob(each.request);
       const { job, atMs } = each;
@@ -230,6 +249,23 @@ export class RelayRoom {
       else room.held += askedOf(job, room);
     }
     room.heldTo = this.#admittedTotal;
+  }
+
+  /** What the ledger admitted since rooms were told, and nobody has deducted yet because none of their jobs was asked about. */
+  #admittedSince(): ReadonlyMap<KnownRoom, number> {
+    const { policy, clock } = this.#deps;
+    const since = new Map<KnownRoom, number>();
+    if (policy === undefined) return since;
+    const asJob = this.#jobReader(policy, clock.nowMs());
+    const first = this.#admittedTotal - this.#admitted.length;
+    for (const [index, each] of this.#admitted.entries()) {
+      each.job ??= asJob(each.request);
+      for (const { room, asked } of this.#asksOf(each.job)) {
+        if (first + index < room.heldTo || isKnownTo(room, each)) continue;
+        since.set(room, (since.get(room) ?? 0) + asked);
+      }
+    }
+    return since;
   }
 
   #fits({ policy, left, spent, held, returned }: KnownRoom, asked: number): boolean {

@@ -2,11 +2,11 @@ import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX } from '../../functions/names.ts';
+import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX, ROOMS_PK_SUFFIX } from '../../functions/names.ts';
 import type { RelayServiceProps } from './relay-service-props.ts';
 import { tableKeyStatements } from './table-key.ts';
 
-/** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal. */
+/** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal, keep rooms. */
 export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {
   const { parameters, relay } = settings;
   const secrets = [parameters.routerToken, ...(relay.caParameter === undefined ? [] : [relay.caParameter])];
@@ -14,6 +14,7 @@ export function grantRelay(role: IRole, { settings, admit, table }: RelayService
     ...(admit.route === 'url' ? callByUrl(admit.fn) : [invoke(admit.fn)]),
     ...readSecrets(Stack.of(role), secrets, parameters.keyArn),
     writeJournal(table, settings.gitlab.instance),
+    keepRooms(table, settings.gitlab.instance),
     ...(settings.watchdog ? [putHeartbeat(table, settings.gitlab.instance)] : []),
     ...tableKeyStatements(role, table.encryptionKey),
   ];
@@ -94,5 +95,17 @@ const writeJournal = (table: ITable, instance: string): PolicyStatement =>
     resources: [table.tableArn],
     conditions: {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${instance}${JOURNAL_PK_PREFIX}*`] },
+    },
+  });
+
+/** What relays leave to one another: nothing else in the table can be read by one. */
+const keepRooms = (table: ITable, instance: string): PolicyStatement =>
+  new PolicyStatement({
+    sid: 'Rooms',
+    effect: Effect.ALLOW,
+    actions: ['dynamodb:PutItem', 'dynamodb:Query'],
+    resources: [table.tableArn],
+    conditions: {
+      'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`${instance}${ROOMS_PK_SUFFIX}`] },
     },
   });

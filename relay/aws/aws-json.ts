@@ -15,13 +15,15 @@ interface AwsJsonCall {
   readonly version: '1.0' | '1.1';
   readonly input: object;
   readonly timeoutMs: number;
+  /** @default ANSWER_BYTES_MAX */
+  readonly answerBytesMax?: number;
 }
 
-/** What the relay asks for is a parameter of 8 KB or nothing. */
+/** Most of what the relay asks for is a parameter of 8 KB or nothing. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 /**
- * One call of AWS's JSON protocol, by hand: two operations are not worth two clients.
+ * One call of AWS's JSON protocol, by hand: three operations are not worth two clients.
  *
  * @throws {Error} named like the service's error, e.g. `ParameterNotFound`; its message never quotes what was sent or said.
  * @see https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
@@ -34,7 +36,7 @@ export async function awsJson({ fetch, endpoint }: AwsJsonDeps, call: AwsJsonCal
     redirect: 'manual',
     signal: AbortSignal.timeout(call.timeoutMs),
   });
-  const text = await readResponseText(response, ANSWER_BYTES_MAX);
+  const text = await readResponseText(response, call.answerBytesMax ?? ANSWER_BYTES_MAX);
   const answer = text === undefined ? undefined : parsed(text);
   if (response.status !== 200) throw awsError(call.target, response, answer);
   if (answer === undefined) throw new Error(`${call.target} answered with what is not JSON`);

@@ -5,6 +5,7 @@ import type { Fetch } from '../admit-call.ts';
 import type { RelayConfig } from '../config.ts';
 import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';
 import { journalWriter, type WriteJournal } from '../journal.ts';
+import { type RoomTable, roomTable } from '../room-table.ts';
 import { invokeRoute } from '../route/invoke-route.ts';
 import { urlRoute } from '../route/url-route.ts';
 import type { CredentialsProvider } from '../signing/credentials.ts';
@@ -27,6 +28,8 @@ export interface AwsServices {
   readonly putBeat: ((beat: Beat) => Promise<void>) | undefined;
   /** Likewise. */
   readonly writeJournal: WriteJournal | undefined;
+  /** Beside the journal. */
+  readonly rooms: RoomTable | undefined;
 }
 
 /** Asks for no credentials before the first call. */
@@ -38,11 +41,13 @@ export function awsServices(
   const signed = (service: AwsService): Fetch => signedFetch({ fetch, credentials, region, service, nowMs });
   const ssm = { fetch: signed('ssm'), endpoint: endpoints.ssm };
   const dynamodb = { fetch: signed('dynamodb'), endpoint: endpoints.dynamodb };
+  const relayId = randomUUID();
   return {
     admitFetch: admitFetch(),
     parameter: (name) => readParameter(ssm, name),
     writeJournal: journal && journalWriter({ ...dynamodb, ...journal, nowMs }),
-    putBeat: heartbeat && putHeartbeat({ ...dynamodb, ...heartbeat, relayId: randomUUID() }),
+    rooms: journal && roomTable({ ...dynamodb, ...journal, relayId, nowMs }),
+    putBeat: heartbeat && putHeartbeat({ ...dynamodb, ...heartbeat, relayId }),
   };
 
   function admitFetch(): Fetch {

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import type { RelayClock } from '../exchange.ts';
 
@@ -185,4 +186,15 @@ function hash(text: string): number {
   for (let index = 0; index < text.length; index += 1)
     sum = Math.imul(sum ^ text.charCodeAt(index), 0x01000193);
   return sum >>> 0;
+}
+
+/** @returns tells what share of the time since it was last asked this process's loop was busy for, 0 to 1. */
+export function eventLoopShare(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
 }

@@ -119,7 +119,7 @@ describe('a deployment by default', () => {
     expect(made.environment).not.toHaveProperty('https_proxy');
   });
 
-  test('the task may call one function by its URL, read one parameter and write its journal, and nothing else', () => {
+  test('the task may call one function by its URL, read one parameter, write its journal and keep rooms, and nothing else', () => {
     const statements = statementsOf(made.template, TASK_ROLE);
     expect(statements).toMatchObject([
       {
@@ -140,8 +140,13 @@ describe('a deployment by default', () => {
           'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['gitlab.example.com#journal#*'] },
         },
       },
+      {
+        Action: ['dynamodb:PutItem', 'dynamodb:Query'],
+        Resource: TABLE_ARN,
+        Condition: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['gitlab.example.com@rooms'] } },
+      },
     ]);
-    expect(statements).toHaveLength(4);
+    expect(statements).toHaveLength(5);
     expect(text(statements[2]?.Resource)).toContain(':parameter/tollgate/prod/router-token');
     expect(text(statements)).not.toContain('"*"');
   });

@@ -47,6 +47,7 @@ const PARTITIONS = {
   'hourly look': keys.healthLook.pk,
   'job that failed': keys.yetFailed.pk,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
+  'rooms of relays': `${INSTANCE}${names.ROOMS_PK_SUFFIX}`,
   'watchdog mark': `${INSTANCE}${names.WATCHDOG_PK_SUFFIX}`,
   'notices cursor': `${INSTANCE}${names.NOTICES_PK_SUFFIX}`,
   'told crossings': keys.alertMarks('crossings', counter).pk,
@@ -108,7 +109,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   ],
   DoctorProgram: ['hourly look'],
   WatchdogProgram: ['watchdog mark'],
-  Relay: ['heartbeat', 'journal item'],
+  Relay: ['heartbeat', 'journal item', 'rooms of relays'],
 };
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLUpdate'] as const;
 
@@ -198,6 +199,14 @@ test('only the check of the night reads the keys of pseudonyms', () => {
     ),
   );
   expect(readers).toEqual(['DriftCheckProgram']);
+});
+
+test('relays read what relays know to be left, and nothing else in the table', () => {
+  const reads = ['GetItem', 'Query', 'BatchGetItem', 'PartiQLSelect'];
+  const read = (Object.keys(PARTITIONS) as Item[]).filter((item) =>
+    reads.some((action) => may('Relay', action, item)),
+  );
+  expect(read).toEqual(['rooms of relays']);
 });
 
 test('a right that is added later opens no foreign item', () => {

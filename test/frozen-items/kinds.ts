@@ -46,6 +46,8 @@ import { counterName } from '../../policies/claim.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { journalWriter } from '../../relay/journal.ts';
+import type { KeptLimitRoom } from '../../relay/limit-room.ts';
+import { roomTable } from '../../relay/room-table.ts';
 import { signedFetch } from '../../relay/signing/signed-fetch.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
@@ -339,6 +341,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     },
   },
   heartbeat: { is: at('@heartbeat', any), read: (place) => readRelayBeats(options(place)) },
+  rooms: {
+    is: at('@rooms', any),
+    read: (place) => roomTable({ ...byRelay(place), relayId: 'relay-2' }).read(),
+  },
   'watchdog-mark': {
     is: at('@watchdog', is('mark')),
     read: (place) => dynamoWatchTable(options(place)).readMark(),
@@ -592,20 +598,38 @@ async function writeOthers(place: Place): Promise<void> {
   const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, told: ['m'] };
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });
-  const byRelay = {
-    fetch: signedFetch({
-      fetch,
-      credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
-      region: 'local',
-      service: 'dynamodb',
-      nowMs: () => Date.now(),
-    }),
-    endpoint: place.endpoint,
-    table: place.tableName,
-    instance: INSTANCE,
-  };
-  const beat = putHeartbeat({ ...byRelay, relayId: 'relay-1' });
+  const beat = putHeartbeat({ ...byRelay(place), relayId: 'relay-1' });
   const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
   await beat({ atMs: FAR_MS, openStreams: 8, schema });
-  await journalWriter({ ...byRelay, nowMs: () => FAR_MS })('{"answers":[]}');
+  await journalWriter(byRelay(place))('{"answers":[]}');
+  await roomTable({ ...byRelay(place), relayId: 'relay-1' }).write({ rooms: [A_ROOM], given: [101] });
 }
+
+/** How a relay calls the table, by hand. */
+const byRelay = (place: Place) => ({
+  fetch: signedFetch({
+    fetch,
+    credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
+    region: 'local',
+    service: 'dynamodb',
+    nowMs: () => Date.now(),
+  }),
+  endpoint: place.endpoint,
+  table: place.tableName,
+  instance: INSTANCE,
+  nowMs: () => FAR_MS,
+});
+
+const A_ROOM: KeptLimitRoom = {
+  room: {
+    policy: 'room',
+    refusal: {
+      ...{ rule: 'jobs-at-once', class: 'capacity', mode: 'enforce' },
+      reason: {
+        ...{ code: 'CONCURRENCY_FULL', subject: 'group/100', subjectLabel: 'acme', limit: 'jobs-now' },
+        ...{ unit: 'jobs', limitAmount: 9, committed: 2, settled: 0, asked: 1, zone: 'UTC' },
+      },
+    },
+  },
+  ...{ toldAtMs: FAR_MS, left: 7, spent: 1, slots: [{ endsMs: FAR_MS + 60_000, amount: 1 }] },
+};

@@ -87,14 +87,33 @@ test('a limit that begins anew does so for the next relay as well', () => {
   const [daily, forever] = [{ ...budgetWith(3), periodMs: 24 * HOUR_MS }, budgetWith(3)];
   for (const told of [daily, forever]) {
     room.tell({ rooms: [told], admitted: [], askedAtMs: 0 });
-    expect(room.keep().rooms.map((kept) => kept.room)).toEqual([told]);
+    expect(room.keep('given').rooms.map((kept) => kept.room)).toEqual([told]);
   }
+});
+
+test('what the ledger admitted since it told is not left for the next relay, whether this one has deducted it or not', () => {
+  const { room, clock, admits } = aRelay();
+  const tell = (jobs: readonly number[], rooms: readonly LimitRoom[] = []): void => {
+    clock.advance(100);
+    room.tell({ rooms, admitted: jobs.map(aJob), askedAtMs: clock.monotonicMs() });
+  };
+  const remainingEur = (how: 'told' | 'given') =>
+    room.keep(how).rooms.map(({ left, spent }) => (left - spent) / 1_000_000);
+  tell([1], [budgetWith(0)]);
+  // The one before, and the ones that come with it, are in what is told.
+  tell([2, 3], [budgetWith(9)]);
+  tell([4, 5]);
+  expect([remainingEur('told'), remainingEur('given')]).toEqual([[9], [7]]);
+  expect(admits([6])).toEqual([6]);
+  expect([remainingEur('told'), remainingEur('given')]).toEqual([[6], [6]]);
+  tell([7]);
+  expect([remainingEur('told'), remainingEur('given')]).toEqual([[6], [5]]);
 });
 
 test('a relay that knows of no limits writes nothing down of whom it admits', () => {
   const { room, admits } = aRelay();
   expect(admits([1, 2])).toEqual([1, 2]);
-  expect(room.keep().given).toEqual([]);
+  expect(room.keep('given').given).toEqual([]);
 });
 
 test('where nothing is left, jobs that ask for nothing start no more either', () => {

@@ -146,6 +146,7 @@ test('nothing of variables, tokens, texts or images is written, whatever happens
     { type: 'unmetered', queued: 7, posted: 0, dropped: 0, restored: 7 },
     { type: 'not_written', where: 'journal', error: 'AccessDeniedException' },
     { type: 'not_written', where: 'spool', error: 'Error' },
+    { type: 'not_written', where: 'rooms', error: 'TimeoutError' },
     { type: 'breaker', state: 'open' },
     { type: 'connected', downMs: 3 },
     { type: 'registered' },

@@ -38,6 +38,8 @@ export const MUTANT_TARGETS: readonly MutantTarget[] = [
   { source: 'relay/room.ts', ...ROOMS },
   { source: 'relay/limit-room.ts', ...ROOMS },
   { source: 'relay/kept-rooms.ts', ...ROOMS },
+  { source: 'relay/handed-rooms.ts', tests: ['test/relay/handed-rooms.test.ts'] },
+  { source: 'relay/room-table.ts', tests: ['test/relay/room-table.test.ts'] },
   { source: 'relay/journal.ts', tests: UNTOLD },
   { source: 'relay/spool.ts', tests: UNTOLD },
   { source: 'relay/unmetered.ts', tests: UNTOLD },

@@ -23,27 +23,25 @@ import { PATIENT_MS } from './patient-router.ts';
 
 export const TOKEN = 'glrct-flow-not-a-secret';
 
-/** A small company: acme (100) with acme/payments (101), projects 1001 and 1002 in it; a minute costs 0.10. */
+/** A minute costs 0.10, and a job ten minutes. */
+export const FLOW_POLICY = {
+  currency: 'EUR',
+  prices: {
+    version: 'flow',
+    classes: [{ name: 'small', tags: [], rate_per_minute: '0.10' }],
+    default_class: 'small',
+  },
+  estimate: { default: '10m' },
+  rules: [
+    { id: 'budgets', kind: 'budget', mode: 'enforce' },
+    { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
+  ],
+};
+
+/** A small company: acme (100) with acme/payments (101), projects 1001 and 1002 in it, under {@link FLOW_POLICY}. */
 export function flowRules(limits: readonly unknown[], rules: readonly unknown[] = []): Rules {
-  const policy = valid(
-    parsePolicy(
-      {
-        currency: 'EUR',
-        prices: {
-          version: 'flow',
-          classes: [{ name: 'small', tags: [], rate_per_minute: '0.10' }],
-          default_class: 'small',
-        },
-        estimate: { default: '10m' },
-        rules: [
-          { id: 'budgets', kind: 'budget', mode: 'enforce' },
-          { id: 'jobs-at-once', kind: 'concurrency', mode: 'enforce' },
-          ...rules,
-        ],
-      },
-      'flow',
-    ),
-  );
+  const document = { ...FLOW_POLICY, rules: [...FLOW_POLICY.rules, ...rules] };
+  const policy = valid(parsePolicy(document, 'flow'));
   const directory = valid(
     parseDirectory({
       groups: [

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { afterEach, expect, test } from 'vitest';
+import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
+import { roomTable } from '../../relay/room-table.ts';
+import { signedFetch } from '../../relay/signing/signed-fetch.ts';
+import { loopbackPort } from '../../scripts/local/free-port.ts';
+import { admitApp, FLOW_POLICY, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
+import { patientRouter } from '../support/flow/patient-router.ts';
+import { proveSchema } from '../support/flow/prove-schema.ts';
+import { until } from '../support/flow/until.ts';
+import { localTable } from '../support/ledger/local-table.ts';
+import { logOf, spawnRelay } from '../support/relay/relay-process.ts';
+
+const TABLE = 'relay-replaced';
+const local = localTable(TABLE);
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A router, an admit function that can be gone, and relays without a disk: a job costs one EUR, a month has five. */
+async function scene(instance: string) {
+  const { app } = admitApp(
+    new MemoryStore({ instance }),
+    flowRules([{ on: { group: 100 }, money: 5, per: 'month' }]),
+  );
+  const service = { isGone: false };
+  const front = new Hono();
+  front.all('*', (c) => (service.isGone ? c.body(null, 503) : app.fetch(c.req.raw)));
+  const server = await listen(front);
+  ends.push(() => server.close());
+  const router = await patientRouter({ controllers: [{ id: 1, tokens: [TOKEN], state: 'enabled' }] });
+  ends.push(() => router.close());
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-replaced-'));
+  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  const policyFile = join(folder, 'rules.json');
+  writeFileSync(policyFile, JSON.stringify({ policy: { version: 'flow', document: FLOW_POLICY } }));
+  const start = async (endpoint = local.endpoint) => {
+    const relay = spawnRelay({
+      TOLLGATE_ROUTER_URL: router.grpcUrl ?? '',
+      TOLLGATE_ROUTER_TOKEN: TOKEN,
+      TOLLGATE_ADMIT_URL: server.url,
+      TOLLGATE_DEADLINE_MS: '10000',
+      TOLLGATE_POLICY_FILE: policyFile,
+      TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
+      TOLLGATE_JOURNAL_TABLE: TABLE,
+      TOLLGATE_GITLAB_INSTANCE: instance,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    });
+    ends.push(relay.kill);
+    await relay.wrote('"started"');
+    await router.until(() => router.waitingStreams() > 0, { timeoutMs: 30_000 });
+    // In an outage, too, nobody is rejected before.
+    await proveSchema(router);
+    return relay;
+  };
+  const asked = async (...jobIds: readonly number[]): Promise<readonly string[]> => {
+    const results: string[] = [];
+    for (const jobId of jobIds) results.push((await router.admit(question(jobId))).result);
+    return results;
+  };
+  const table = roomTable({
+    ...{ table: TABLE, instance, relayId: 'test', nowMs: Date.now, endpoint: local.endpoint },
+    fetch: signedFetch({
+      fetch,
+      credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
+      ...{ region: 'local', service: 'dynamodb', nowMs: Date.now },
+    }),
+  });
+  const written = () => table.read();
+  return { service, start, asked, written };
+}
+
+test('a relay that is killed with its disk in an outage is followed by one that gives what is left and no more', async () => {
+  const { service, start, asked, written } = await scene('killed.example.com');
+  const first = await start();
+  expect(await asked(1, 2)).toEqual(['admitted', 'admitted']);
+  expect(await written(), 'while the function answers nothing is written').toEqual([]);
+  service.isGone = true;
+  expect(await asked(3, 4)).toEqual(['admitted', 'admitted']);
+  await until(async () => (await written()).some(({ given }) => given.includes(4)));
+  first.kill();
+  await first.closed;
+  const next = await start();
+  expect(await asked(5, 6, 3)).toEqual(['admitted', 'rejected', 'admitted']);
+  await until(async () => (await written()).some(({ given }) => given.includes(5)));
+  next.kill();
+  await next.closed;
+  await start();
+  expect(await asked(7, 5)).toEqual(['rejected', 'admitted']);
+});
+
+test('a relay that is stopped while all is well leaves what it knows, and whoever starts in an outage goes by it', async () => {
+  const { service, start, asked, written } = await scene('stopped.example.com');
+  const first = await start();
+  expect(await asked(1, 2)).toEqual(['admitted', 'admitted']);
+  first.child.kill('SIGTERM');
+  expect((await first.closed).code).toBe(0);
+  expect(await written()).toMatchObject([{ rooms: [{ left: 4_000_000, spent: 1_000_000 }], given: [] }]);
+  service.isGone = true;
+  await start();
+  expect(await asked(3, 4, 5, 6)).toEqual(['admitted', 'admitted', 'admitted', 'rejected']);
+});
+
+test('a relay that cannot read what is left starts all the same, says so, and knows of no limits', async () => {
+  const { service, start, asked } = await scene('unread.example.com');
+  service.isGone = true;
+  const relay = await start(`http://127.0.0.1:${await loopbackPort()}`);
+  expect(await asked(1, 2, 3, 4, 5, 6)).toEqual(Array.from({ length: 6 }, () => 'admitted'));
+  relay.kill();
+  const { stdout } = await relay.closed;
+  expect(logOf(stdout).map(({ msg, message }) => msg ?? message)).toContain(
+    'what other relays knew to be left of limits could not be read',
+  );
+});
