@@ -1,4 +1,4 @@
-import { capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
+import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
 import type { Roles } from '../../core/signin/index.ts';
 
@@ -74,6 +74,8 @@ export function placesOf(directory: Directory, atMs?: number): Places {
   return { directory, childrenOf, groups, ...(atMs !== undefined && { atMs }) };
 }
 
+const OF_PROJECTS: readonly CapKind[] = ['job', 'schedule'];
+
 /** What a person calls a subject: the path of a group or project, the name of a class, else the subject itself. */
 export function subjectLabelOf(subject: string, directory: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
@@ -81,7 +83,7 @@ export function subjectLabelOf(subject: string, directory: Directory): string {
   const cap = capOf(subject);
   if (cap !== undefined) {
     const place = subjectLabelOf(cap.place, directory);
-    return cap.name === undefined ? `${place}: ${capWords(cap.kind)}` : `${place}: ${cap.kind} ${cap.name}`;
+    return `${place}: ${cap.name === undefined ? capWords(cap.kind) : `${cap.kind} ${capNameLabel(cap.kind, cap.name, directory)}`}`;
   }
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
@@ -89,6 +91,13 @@ export function subjectLabelOf(subject: string, directory: Directory): string {
   if (kind === 'project') return projectById.get(Number(name))?.path ?? subject;
   if (kind === 'runner' || kind === 'user') return `${kind} ${name}`;
   return kind === 'runner-class' || kind === 'groups' ? name : subject;
+}
+
+/** Jobs and schedules are told apart by their project: `7/unit` → `unit of acme/payments/checkout`. */
+function capNameLabel(kind: CapKind, name: string, { projectById }: Directory): string {
+  const slash = name.indexOf('/');
+  const path = OF_PROJECTS.includes(kind) ? projectById.get(Number(name.slice(0, slash)))?.path : undefined;
+  return path === undefined ? name : `${name.slice(slash + 1)} of ${path}`;
 }
 
 function byPath(a: DirectoryGroup, b: DirectoryGroup): number {

@@ -11,8 +11,10 @@ import { JobSubjects } from '../backtest/job-subjects.ts';
 import { usedBefore } from '../backtest/used-before.ts';
 import { reportJobUrl } from '../job/job-url.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
+import { limitLabel, subjectOfLimit } from '../reading/limit-label.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
+import { userLabels } from '../reading/user-labels.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { type ArmedRow, ArmedRows } from '../shadow/armed-rows.ts';
 import type { RolloutForecast, RolloutForecastAnswer } from './model.ts';
@@ -59,6 +61,13 @@ export function rolloutForecastOf(reading: ReadContext) {
         rows.add(edited.record, edited.now.violations);
       },
     });
+    const shown = rows.all().slice(0, ROWS_MAX);
+    const nameOf = await userLabels(
+      shown.flatMap(({ limit }) =>
+        limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
+      ),
+      reading.userNames,
+    );
     return {
       outcome: 'counted',
       days: DAYS,
@@ -66,10 +75,10 @@ export function rolloutForecastOf(reading: ReadContext) {
       untilMs: compared.untilMs,
       complete: compared.complete && used.complete,
       ...counted,
-      rows: rows
-        .all()
-        .slice(0, ROWS_MAX)
-        .map((row) => forecastRow(row, reading.gitlabUrl, directory)),
+      rows: shown.map((row) => ({
+        ...forecastRow(row, reading.gitlabUrl, directory),
+        ...(row.limit !== undefined && { limitLabel: limitLabel(row.limit, directory, row, nameOf) }),
+      })),
     };
   };
 }
@@ -83,7 +92,6 @@ function forecastRow(
   const above = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return {
     ...withoutAbsent({ group, limit }),
-    ...(limit !== undefined && { limitLabel: limitLabel(limit, directory) }),
     path:
       (groupId === undefined ? undefined : directory.groupById.get(groupId)?.path) ??
       (above || (group ?? 'no known group')),
@@ -92,11 +100,6 @@ function forecastRow(
     jobs,
     examples: examples.slice(0, EXAMPLES_MAX).map((record) => exampleOf(record, gitlabUrl, directory)),
   };
-}
-
-function limitLabel(limit: string, directory: Directory): string {
-  const end = limit.lastIndexOf(' ');
-  return `${subjectLabelOf(limit.slice(0, end), directory)}${limit.slice(end)}`;
 }
 
 function exampleOf(

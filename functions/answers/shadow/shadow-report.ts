@@ -3,6 +3,7 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import { isAwaited, type LedgerStore } from '../../core/ledger/index.ts';
 import type { BacktestRules } from '../backtest/question.ts';
 import { reportJobUrl } from '../job/job-url.ts';
+import { limitLabel } from '../reading/limit-label.ts';
 import type { ArmedRow } from './armed-rows.ts';
 import { type ArmedForecast, ifArmed } from './if-armed.ts';
 import type { ShadowFigureRow, ShadowFigures, ShadowJob } from './shadow-figures.ts';
@@ -129,7 +130,9 @@ export interface ArmedReport extends Omit<ArmedForecast, 'rows'> {
   readonly rows: readonly ArmedReportRow[];
 }
 
-export interface ArmedReportRow extends Omit<ArmedRow, 'projectPath' | 'examples'> {
+export interface ArmedReportRow extends Omit<ArmedRow, 'projectPath' | 'limit' | 'examples'> {
+  /** For people: `acme/payments money-month`; absent for rules without a limit. */
+  readonly limit?: string;
   /** Paths where the directory or a project's path tells them, else ids. */
   readonly root: string;
   readonly group: string;
@@ -151,7 +154,7 @@ function rowOf(row: ArmedRow, { directory, gitlabUrl }: LabelContext) {
   const path = projectPath?.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return {
     ...rest,
-    ...(rest.limit !== undefined && { limit: limitLabel(rest.limit, directory) }),
+    ...(rest.limit !== undefined && { limit: limitLabel(rest.limit, directory, row) }),
     root: reportLabelOf(rest.rootId, path?.split('/')[0], directory),
     group: reportLabelOf(rest.groupId, path, directory),
     examples: examples.map((record) => {
@@ -160,11 +163,4 @@ function rowOf(row: ArmedRow, { directory, gitlabUrl }: LabelContext) {
       return { ...job, ...(url !== undefined && { url }) };
     }),
   };
-}
-
-/** `group/101 money-month` → `acme/payments money-month`. */
-function limitLabel(limit: string, directory: Directory): string {
-  const [, id, name] = /^group\/(\d+) (.*)$/.exec(limit) ?? [];
-  const path = id === undefined ? undefined : directory.groupById.get(Number(id))?.path;
-  return path === undefined ? limit : `${path} ${name}`;
 }

@@ -1,4 +1,5 @@
 import type { BacktestFigures, BacktestGroupRow } from '../../../functions/answers/backtest/figures.ts';
+import { limitLabel } from '../../../functions/answers/reading/limit-label.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -85,7 +86,7 @@ export function backtestText(
   const pathOf = placeIn(directory);
   const parts = [`${head.join('\n')}\n`];
   if (result.groups.length > 0) parts.push(groupsText(result, pathOf, paint, columns));
-  if (result.rejections.length > 0) parts.push(rejectionsText(result, pathOf, paint, columns));
+  if (result.rejections.length > 0) parts.push(rejectionsText(result, directory, paint, columns));
   return parts.join('\n');
 }
 
@@ -122,16 +123,17 @@ function groupsText(
 
 function rejectionsText(
   { rejections }: BacktestResult,
-  pathOf: PathOf,
+  directory: Directory,
   paint: Paint,
   columns: number,
 ): string {
+  const pathOf = placeIn(directory);
   const rows = rejections
     .slice(0, ROWS_SHOWN)
     .map((row) => [
       pathOf(row),
       printable(row.rule),
-      printable(row.limit ?? ''),
+      printable(row.limit === undefined ? '' : limitLabel(row.limit, directory, row)),
       row.code,
       shadowCount(row.jobs),
       shadowCount(row.newly),

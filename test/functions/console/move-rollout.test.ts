@@ -143,6 +143,28 @@ test('if enforced now: the jobs of the last days that would have failed, by rule
   });
 });
 
+test('if enforced now: limits of users are named as GitLab names them, those of projects and classes by what they are', async () => {
+  const house = await watching();
+  for (const subject of ['user/7', 'project/1', 'runner-class/small'])
+    await house.apply([
+      { kind: 'set', subject, limit: 'money-month', unit: 'money', per: 'month', amount: '0.01' },
+    ]);
+  await house.ask([aJob(1, { timeoutSeconds: 120, userId: 7 })]);
+  const deps = { ...house.deps, recentJobIds: async () => [1] };
+  house.clock.advance(1_000);
+  const labels = async (more: Partial<typeof deps>): Promise<readonly (string | undefined)[]> => {
+    const told = await createConsoleRead({ ...deps, ...more }).rolloutForecast(['group/101'], USERS.admin);
+    return told.outcome === 'counted' ? told.rows.map(({ limitLabel }) => limitLabel).toSorted() : [];
+  };
+  const others = ['acme/payments/cards/api money-month', 'small money-month'];
+  expect(await labels({ userNames: async () => new Map([[7, 'anna']]) })).toEqual([
+    others[0],
+    'anna money-month',
+    others[1],
+  ]);
+  expect(await labels({})).toEqual([...others, 'user 7 money-month']);
+});
+
 test('all go together: who is ready moves, who is not is named, and the instance waits for the groups that follow it', async () => {
   const house = await watching();
   for (const subject of ['group/100', 'instance']) await house.used(subject, '2026-11-21', 1, 10);

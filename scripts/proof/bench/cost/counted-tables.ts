@@ -3,6 +3,7 @@ import { systemClock } from '../../../../functions/core/environment/index.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/index.ts';
 import { dynamoSessionStore, type SessionStore } from '../../../../functions/core/signin/index.ts';
 import { MemoryTable } from '../../../../functions/core/store/index.ts';
+import { type AlertMarkStore, dynamoAlertMarks } from '../../../../functions/core/thresholds/index.ts';
 import { dynamoParameterMarks } from '../../../../functions/ssm-limits/dynamo-marks.ts';
 import type { Marks } from '../../../../functions/ssm-limits/marks.ts';
 import { readUnitsOf } from './counting-rollup-store.ts';
@@ -75,6 +76,18 @@ export class CountedDirectoryTable extends DynamoDirectoryTable {
     this.#counted.reads += unitsOf(chunks);
     return chunks;
   }
+}
+
+/** What owners were told. Read with eventual consistency, whether or not there is anything: at most some KB each. */
+export function countedAlertMarks(counted: TableCounts): AlertMarkStore {
+  const marks = dynamoAlertMarks({ ...place(), clock: systemClock, random: () => 0 });
+  return {
+    ...marks,
+    read(asks) {
+      counted.reads += asks.length / 2;
+      return marks.read(asks);
+    },
+  };
 }
 
 /** What is remembered of parameters: some hundred bytes each, read at once. */

@@ -10,7 +10,7 @@ import { Sessions, type SignInEnv } from '../../../../functions/core/signin/inde
 import { VISIT_PAGES } from '../../../cli/cost/assumptions.ts';
 import type { VisitUnits } from '../../../cli/cost/desk-units.ts';
 import { createPages } from '../../../local/console-pages.ts';
-import { countedSessions } from './counted-tables.ts';
+import { countedAlertMarks, countedSessions } from './counted-tables.ts';
 import type { SampleDesk } from './sample-desk.ts';
 
 const MINUTE_MS = 60_000;
@@ -54,8 +54,9 @@ function consoleOf(sample: SampleDesk, sessions: Sessions): Hono {
   const { clock, policy, packed, limitTable, ledger, usage } = sample;
   const { places, directory, desk } = sample.started();
   const zone = 'UTC';
+  const alerts = countedAlertMarks(sample.counted);
   const read = createConsoleRead({
-    ...{ desk, limitTable, packedLimits: packed, policy, ledger, usage, places, zone, clock },
+    ...{ desk, limitTable, packedLimits: packed, policy, ledger, usage, alerts, places, zone, clock },
   });
   const pages = createPages({
     ...{ desk, read, policy, directory, clock, zone },

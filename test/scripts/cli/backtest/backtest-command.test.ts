@@ -114,7 +114,7 @@ test('for people', async () => {
   expect(code).toBe(EXIT.ok);
   expect(out).toContain('2 of 4 jobs would be rejected; 1 were.');
   expect(out).toContain('Cost 0.20 EUR instead of 0.30 EUR (-0.10 EUR).');
-  expect(out).toMatch(/acme\/payments +budgets +group\/101 money-month +BUDGET_EXHAUSTED +2 +1 +2\n/);
+  expect(out).toMatch(/acme\/payments +budgets +acme\/payments money-month +BUDGET_EXHAUSTED +2 +1 +2\n/);
 });
 
 test('the period of a limit that a group has by a pattern is filled by the jobs before the span', async () => {

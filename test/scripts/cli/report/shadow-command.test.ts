@@ -190,6 +190,57 @@ test('rejected jobs that ran use up no limit of the forecast: armed, they would 
   expect(ifArmed).toMatchObject({ jobs: 4, wouldFail: 1 });
 });
 
+describe('limits are named as people call them', () => {
+  const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce' }];
+  const money = { money: 0.5, per: 'day' };
+
+  async function limited(limits: readonly object[]) {
+    const bench = ledgerBench({ policy: { rules }, limits });
+    await bench.ask([aRequest(1)]);
+    bench.clock.advance(60_000);
+    return bench;
+  }
+  const limitsOf = async (bench: House): Promise<readonly unknown[]> =>
+    (await jsonOf(bench)).ifArmed.rows.map(({ limit }) => limit).toSorted();
+
+  test('whatever they are of', async () => {
+    const bench = await limited([
+      { on: 'instance', ...money },
+      { on: { group: 101 }, ...money },
+      { on: { project: 1001 }, ...money },
+      { on: { runner_class: 'small' }, ...money },
+      { on: { user: 7 }, ...money },
+    ]);
+    const names = [
+      'The whole GitLab money-day',
+      'acme/payments money-day',
+      'acme/payments/checkout money-day',
+      'small money-day',
+      'user 7 money-day',
+    ];
+    expect(await limitsOf(bench)).toEqual(names);
+    const { out } = await report(bench);
+    for (const name of names) expect(out).toContain(name);
+  });
+
+  test('a project that the directory does not list has the path that its job told', async () => {
+    const limits = [
+      { on: { project: 1001 }, ...money },
+      { on: { each: 'pipeline', project: 1001 }, money: 0.5, per: 'once' },
+    ];
+    const bench = await limited(limits);
+    const groups = [
+      { id: 100, path: 'acme' },
+      { id: 101, parent: 100, path: 'acme/payments' },
+    ];
+    bench.documents({ rules }, limits, { groups });
+    expect(await limitsOf(bench)).toEqual([
+      'acme/payments/checkout money-day',
+      'acme/payments/checkout: pipeline 5000 money-once',
+    ]);
+  });
+});
+
 test('a bypass that was never asked about is told apart from a rejection that was not followed', async () => {
   const bench = ledgerBench({});
   const end = { jobId: 1, durationSeconds: 60, endedAtMs: bench.clock.nowMs() };
