@@ -3,7 +3,7 @@ import type { RequeueSettings } from './policy.ts';
 import type { Violation } from './reason.ts';
 import { isInFlight } from './units/unit.ts';
 
-/** Of the groups above a job, root first, the closest one that agreed. */
+/** What the closest group above a job agreed to. @param groupIds - root first */
 export function agreedBy(
   groupIds: readonly number[] = [],
   agreed: readonly RequeueSettings[] = [],

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FLOOR = ['policies/', 'functions/names.ts'];
 const SHARED = [...FLOOR, 'functions/core/', 'functions/answers/'];
-/** Of each folder besides itself. The last prefix counts; a program is a folder of `functions/` that has no line here. */
+/** What each folder may import besides itself. The last prefix counts; a program is a folder of `functions/` that has no line here. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'policies/': [],
   'functions/': SHARED,

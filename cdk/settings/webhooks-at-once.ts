@@ -1,6 +1,6 @@
 /** How many webhooks a deployment takes at once, from the jobs a second that it is made for. */
 
-/** Of one job: it was created, waits, runs, has ended. */
+/** GitLab sends so many webhooks for each job: it was created, waits, runs, has ended. */
 const DELIVERIES_PER_JOB = 4;
 /** A burst of so many times the usual rate loses none. */
 const BURST = 10;

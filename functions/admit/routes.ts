@@ -45,7 +45,7 @@ interface HealthResponse {
 const refused = <Status extends AdmitResponse['status']>(status: Status, problems: readonly string[]) =>
   ({ status, body: { problems } }) as const;
 
-/** Of one UTF-16 unit. */
+/** A UTF-16 unit takes at most so many bytes as UTF-8. */
 const UTF8_BYTES_MAX = 3;
 
 export const TOO_LARGE = refused(413, [`body is larger than ${BODY_BYTES_MAX} bytes`]);

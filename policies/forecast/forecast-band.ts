@@ -47,7 +47,7 @@ export function forecastBand(
   });
 }
 
-/** Of forecasts over one day, two days, three … as far as enough are known: how far off they were, as a share of them. */
+/** How far off forecasts over one day, two days, three … were, as a share of them, as far as enough are known. */
 function pastErrors(
   { first, amounts }: History,
   daysMax: number,

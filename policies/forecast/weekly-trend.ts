@@ -1,7 +1,7 @@
 import { HISTORY_DAYS, type History, PROFILE_DAYS } from './daily-usage.ts';
 
 const PROFILE_WEEKS = PROFILE_DAYS / 7;
-/** Of the growth that a week shows, the next one keeps so much: nothing grows for ever. */
+/** A week keeps so much of the growth that the one before shows: nothing grows for ever. */
 const DAMPING = 0.85;
 /** More a week is a jump, not a trend. */
 const GROWTH_MAX = 1.2;
@@ -35,7 +35,7 @@ export function weeklyTrend({ amounts }: History): WeeklyTrend {
     Math.exp(growth * ((PROFILE_WEEKS - 1) / 2 + (DAMPING * (1 - DAMPING ** week)) / (1 - DAMPING)));
 }
 
-/** Of whole weeks up to yesterday, the oldest first: a team that began within a week would seem to grow. */
+/** The sums of whole weeks up to yesterday, the oldest first: a team that began within a week would seem to grow. */
 function weeklySums(amounts: readonly number[]): readonly number[] {
   const weeks = Math.floor(Math.min(HISTORY_DAYS, amounts.length) / 7);
   const from = amounts.length - weeks * 7;

@@ -57,11 +57,11 @@ const cohortAt = ({ cohort, kind }: Limit, set: LimitSet, nowMs: number): readon
 
 const ownOf = ({ amount }: Limit): number => (amount === 'unlimited' ? 0 : amount);
 
-/** Of a limit in force: how far it may go above its own amount. */
+/** How far a limit in force may go above its own amount. */
 export const borrowOf = (limit: Limit): number =>
   limit.borrowShare === undefined ? (limit.borrow ?? 0) : shareOf(ownOf(limit), limit.borrowShare);
 
-/** Of a limit in force: how much of its own others may use while it is idle. */
+/** How much others may use of the own amount of a limit in force while it is idle. */
 const lendOf = (limit: Limit): number => {
   const own = ownOf(limit);
   const lend = limit.lendShare === undefined ? (limit.lend ?? own) : shareOf(own, limit.lendShare);

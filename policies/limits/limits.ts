@@ -107,7 +107,7 @@ export interface SubjectLimits {
   /** What a person calls it. Computed when asked for: most jobs meet no limit. */
   readonly label: () => string;
   readonly limits: readonly Limit[];
-  /** Of caps: the field that is missing to tell whose counters the job counts in. */
+  /** The field that a cap lacks to tell whose counters the job counts in. */
   readonly missing?: string;
 }
 

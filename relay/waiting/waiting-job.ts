@@ -95,7 +95,7 @@ export function waitingTerms(
 /** What is counted at once has no periods. */
 const NO_PERIOD = 'now';
 
-/** Of a limit of what is counted at once: its counter by name, and whole units that were left of it. Undefined: it is of another kind. */
+/** The counter of a limit on what is counted at once, by name, and whole units left of it. Undefined: another kind of limit. */
 export function slotsLeft({
   refusal: { reason },
 }: LimitRoom): { readonly name: string; readonly left: number } | undefined {

@@ -67,7 +67,6 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   requeue: 500,
   console: 1_470,
 };
-export const ADMIT_BUNDLE_BYTES_MAX = BUNDLE_KB_MAX.admit * 1024;
 
 export interface Bundle {
   readonly file: string;

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ALL_ALARMS, alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { MEMORY_MIB, USAGE_PRICES } from '../../cdk/monitoring/dashboard/usage-cost.ts';
 import { FUNCTION_METRICS, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
 import { RELAY_METRICS } from '../../relay/names.ts';
 import { COMMANDS } from '../../scripts/cli/commands.ts';
 import { PRICES } from '../../scripts/cli/cost/prices.ts';
+import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { dashboardOf, RUNBOOK_URL, UNMEASURED, WATCHED, type Widget } from './monitored.ts';
 import { DEFAULTS, PRIVATE, SEVERAL, type Synthesized, synthesize } from './synthesized.ts';
 

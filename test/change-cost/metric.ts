@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { EVERY_PART } from '../support/all-alarms.ts';
 import type { Change } from './change.ts';
 
 export const aMetric: Change = {
@@ -68,8 +69,10 @@ export const aMetric: Change = {
     measureSweepReport({ ...newTally(), ranRejected: 3 }, metrics);
     expect(JSON.parse(line)).toMatchObject({ RanRejected: 3 });
 
-    const { ALL_ALARMS } = await load('cdk/monitoring/alarms/all-alarms.ts');
-    const alarm = ALL_ALARMS.find(({ name }: { readonly name: string }) => name === 'RejectedYetRan');
+    const { alarmsFor } = await load('cdk/monitoring/alarms/all-alarms.ts');
+    const alarm = alarmsFor(EVERY_PART).find(
+      ({ name }: { readonly name: string }) => name === 'RejectedYetRan',
+    );
     const { SERIES, seriesIn } = await load('cdk/monitoring/series.ts');
     expect(seriesIn(alarm.formula).map((word: string) => SERIES[word])).toEqual([
       { from: 'tollgate', name: 'RanRejected', statistic: 'Sum' },

@@ -1,6 +1,5 @@
 /** The deployed functions on a real table: a job that they admitted and that the job router failed all the same. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { ADMISSIONS_PATH } from '../../functions/core/contract/admissions.ts';
 import { systemClock } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
@@ -18,6 +17,7 @@ import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../scripts/local/seeded-random.ts';
 import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
 import type { HostedBundle } from '../../scripts/proof/rehearse/hosted-bundle.ts';
+import { ALL_ALARMS } from '../support/all-alarms.ts';
 import {
   aFake,
   aRig,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_ALARMS } from '../../cdk/monitoring/alarms/all-alarms.ts';
 import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
 import { systemClock } from '../../functions/core/environment/machine.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
@@ -13,6 +12,7 @@ import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
 import { seededRandom } from '../../scripts/local/seeded-random.ts';
+import { ALL_ALARMS } from '../support/all-alarms.ts';
 import {
   aFake,
   aRig,

@@ -19,16 +19,3 @@ export const alarmsFor = (watched: AlarmInput): readonly AlarmSpec[] =>
     ...ruleAlarms,
     ...deskAlarms(watched),
   ].filter(({ formula }) => watched.metrics || !needsOwnMetrics(formula));
-
-/** Every alarm that any deployment can have, for the runbook. */
-export const ALL_ALARMS = alarmsFor({
-  relays: 2,
-  deadlineMs: 2_000,
-  failurePolicy: 'admit',
-  watchdog: true,
-  console: true,
-  notices: true,
-  requeue: true,
-  noticesMinutes: 60,
-  metrics: true,
-});

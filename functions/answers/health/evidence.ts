@@ -32,7 +32,7 @@ export interface HealthEvidence extends GitLabEvidence {
   readonly deployed: ReadResult<DeployedEvidence>;
 }
 
-/** Of the jobs that ran in the last days, how many were asked about. */
+/** How many of the jobs that ran in the last days were asked about. */
 export interface CoverageEvidence {
   readonly days: number;
   readonly ran: number;
@@ -51,7 +51,7 @@ export interface DeployedEvidence {
 
 /** GitLab's side: known only to whoever has a token for it, each part for itself. */
 export interface GitLabEvidence {
-  /** Of the token that asks. */
+  /** What is known of the token that asks. */
   readonly accessToken: ReadResult<AccessTokenEvidence>;
   /** E.g. `19.4.1-ee`. */
   readonly gitlabVersion: ReadResult<string>;

@@ -7,8 +7,8 @@ import { counted, span } from './judged.ts';
 const TOLD_MS = 60_000;
 
 /**
- * Of all relays together, in the order of their turns. Each relay has an order of its own; of equals the one that waits longest
- * comes first.
+ * The lines of all relays together, in the order of their turns. Each relay has an order of its own: where two have the same turn, the
+ * one that waits longer comes first.
  */
 export function waitingLines(beats: readonly RelayBeat[], nowMs: number): readonly WaitingLine[] {
   const lines = new Map<string, { line: WaitingLine; turn: number }>();

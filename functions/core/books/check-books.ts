@@ -44,7 +44,7 @@ interface BooksCheck {
 }
 
 export interface BooksReport extends BooksCheck {
-  /** Of the epochs that were looked at. */
+  /** The last of the epochs that were looked at. */
   readonly lastEpoch: number;
   /** When a check last found drift or passed something over, Unix ms: a recount that began later has looked. */
   readonly doubtedAtMs?: number;
@@ -56,7 +56,7 @@ const TIMEOUT_MS = 10_000;
 const SUBJECTS_AT_ONCE = 100;
 /** As long as the stream's reader may be late. */
 const LATE_EPOCHS = 96;
-/** Of a slot: taken as it is found. */
+/** The epoch of a slot that is taken as it is found. */
 const UNKNOWN = -1;
 /** More of them are one fault, not as many. */
 const OPEN_MAX = 2_000;

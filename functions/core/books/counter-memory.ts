@@ -30,7 +30,7 @@ export interface CounterMemory {
 
 const TIMEOUT_MS = 10_000;
 const KNOWN = 'kn';
-/** Of a counter that nobody moved for so long nothing need be known: it is met as a new one. */
+/** A counter that nobody moved for so long is forgotten: it is met as a new one. */
 const KEPT_EPOCHS = (40 * DAY_MS) / EPOCH_MS;
 
 export function dynamoCounterMemory(deps: InstanceTable & BatchGetDeps): CounterMemory {

@@ -18,7 +18,7 @@ import {
 /** A write of a record, as the stream shows it. */
 interface RecordStep {
   readonly sequence: string;
-  /** Of its transaction; absent: an older program wrote it. */
+  /** The epoch of its transaction; absent: an older program wrote it. */
   readonly epoch?: number;
   readonly before?: JobRecord;
   readonly after: JobRecord;

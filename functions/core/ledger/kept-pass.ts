@@ -27,7 +27,7 @@ const KEPT_SECONDS = 3 * 86_400;
 const REV = 'rv';
 const PARTS = 'pa';
 const BYTES = 'by';
-/** Of the text, so that another release begins anew instead of misreading it. */
+/** The form of the text, so that another release begins anew instead of misreading it. */
 const FORM = 'fo';
 const FORM_NOW = 1;
 

@@ -216,9 +216,9 @@ export interface GoneJob {
 }
 
 export interface ReserveAsk {
-  /** Of a job that is rejected. */
+  /** The job that is rejected. */
   readonly jobId: number;
-  /** Of what is counted at once only, in whole units. */
+  /** Amounts of what is counted at once only, in whole units. */
   readonly wants: readonly ReservedAmount[];
   /** From then on it is given back, Unix ms. */
   readonly untilMs: number;
@@ -294,7 +294,7 @@ export interface Counter {
   /** The part of `committed` that did not ask, by cause. */
   readonly unchecked: Readonly<Record<UncheckedCause, number>>;
   readonly rev: number;
-  /** Of a cohort's pool: until then nobody borrows of it anew, because a member wants its own back. Unix ms. */
+  /** Until then nobody borrows anew of this pool of a cohort, because a member wants its own back. Unix ms. */
   readonly reclaimedUntilMs?: number;
   /** The last recount found that it does not show what its records make: its period is not closed. */
   readonly drifts?: true;

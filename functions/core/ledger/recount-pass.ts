@@ -25,10 +25,10 @@ export interface RecountPass {
   readonly waiting: readonly CounterShare[];
   readonly segments: readonly SegmentStep[];
   readonly sums: KeptSums;
-  /** Of the first pass; the second one counts only these. */
+  /** What the first pass suspects; the second one counts only these. */
   readonly suspects: readonly SuspectCounter[];
   readonly found: Found;
-  /** Of the jobs that were looked at on the way; absent: nobody looked. */
+  /** What was found of the jobs that were looked at on the way; absent: nobody looked. */
   readonly usage?: UsageLook;
 }
 
@@ -36,9 +36,9 @@ export interface RecountPass {
 export interface UsageLook {
   /** Jobs that were decided or ended lately. */
   readonly jobs: number;
-  /** Of these, jobs that usage lacked, or had otherwise, and has now. */
+  /** Part of `jobs`: usage lacked them, or had them otherwise, and has them now. */
   readonly mended: number;
-  /** Of these, jobs that could not be looked at in time. */
+  /** Part of `jobs`: they could not be looked at in time. */
   readonly failed: number;
 }
 

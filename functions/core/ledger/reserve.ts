@@ -37,7 +37,7 @@ export async function reserve(ask: ReserveAsk, deadlineMs: number, deps: MoveDep
 
 interface HandOverResult {
   readonly outcome: EndOutcome;
-  /** Of the new job, as it stands. */
+  /** The record of the new job, as it stands. */
   readonly record?: JobRecord;
 }
 

@@ -74,19 +74,19 @@ interface SheetName {
 
 /** A day as it was packed. */
 export interface PackedDay {
-  /** Of the instance's usage on that day; empty: there was none, and there is no sheet of the day. */
+  /** The digest of the instance's usage on that day; empty: there was none, and there is no sheet of the day. */
   readonly digest: string;
   /** Unix ms. */
   readonly atMs: number;
 }
 
 export interface Sheet extends SheetName {
-  /** Of all but groups and projects: the row's id is the place in it. */
+  /** The names of all but groups and projects: the row's id is the place in it. */
   readonly names?: readonly string[];
   /** As `packedSums` makes them. */
   readonly bytes: Uint8Array;
   readonly later?: Uint8Array;
-  /** Of a month: the days it is the sum of. */
+  /** The days that the sheet of a month is the sum of. */
   readonly days?: ReadonlyMap<string, PackedDay>;
 }
 

@@ -21,7 +21,7 @@ export interface SignInConfig {
   /** `read_api`, an administrator's; for the roles, and for what runners are. */
   readonly gitlabTokenParameter: string;
   readonly clientId: string;
-  /** Of the application for terminals; absent: there is none. */
+  /** The id of the application for terminals; absent: there is none. */
   readonly deviceClientId: string | undefined;
   readonly clientSecretParameter: string;
   readonly redirectUrl: string;

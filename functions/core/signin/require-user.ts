@@ -19,7 +19,7 @@ interface RequireUserDeps {
   readonly sessionCookie: IdCookie;
   readonly sessionLimit: RateLimit;
   readonly jobs: Pick<JobTokens, 'read'>;
-  /** Of all jobs of a project together. */
+  /** For all jobs of a project together. */
   readonly jobLimit: RateLimit;
   /** For cookies that open no session, per address: each of them costs a read of the table. */
   readonly strangerLimit: RateLimit;

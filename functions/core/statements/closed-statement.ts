@@ -29,7 +29,7 @@ export interface ClosedStatement {
   /** What turned out about earlier months after they were closed. */
   readonly adjustments: readonly ClosedAdjustment[];
   readonly totals: ClosedTotals;
-  /** Of the group's month before; empty: this is its first. */
+  /** The hash of the group's month before; empty: this is its first. */
   readonly previousSha256: string;
 }
 
@@ -75,7 +75,7 @@ export interface SealedStatement {
   readonly statement: ClosedStatement;
   /** JSON without spaces, names in alphabetical order: what is hashed. */
   readonly text: string;
-  /** Of `text` as UTF-8, hexadecimal. */
+  /** The hash of `text` as UTF-8, hexadecimal. */
   readonly sha256: string;
 }
 

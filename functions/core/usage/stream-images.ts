@@ -10,7 +10,7 @@ export type Image =
       readonly record: JobRecord;
       /** Absent: there was none. */
       readonly before?: JobRecord;
-      /** Of its transaction; absent: its writer did not say. */
+      /** The epoch of its transaction; absent: its writer did not say. */
       readonly epoch?: number;
     }
   | {

@@ -53,7 +53,7 @@ function elementChange(
   const properties =
     kind === 'changed'
       ? propertyChanges('', before, after)
-      : // Of a whole element, its properties one by one.
+      : // A whole element is told by its properties, one by one.
         propertyChanges(
           '',
           bare(before ?? after, kind === 'removed'),

@@ -75,7 +75,7 @@ export function leftSection(
   return `${paint.strong(`Left now, in ${printable(place.path)}`)}\n${listed}${more.map((line) => `${line}\n`).join('')}`;
 }
 
-/** Of limits that are not told. Empty: all are. */
+/** Says how many limits are not told. Empty: all are. */
 export const hiddenText = ({ limitsHidden }: ConsoleCheck): string =>
   limitsHidden === 0
     ? ''

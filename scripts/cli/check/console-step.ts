@@ -24,7 +24,7 @@ interface ConsoleStep {
 interface ConsoleAsk extends Omit<RequestOptions, 'jobId'> {
   /** `--console`; absent: the environment names one, or none is asked. */
   readonly console: string | undefined;
-  /** Of the runner class that all jobs are taken to be of. */
+  /** The tags of the runner class that all jobs are taken to be of. */
   readonly classTags: readonly string[];
 }
 

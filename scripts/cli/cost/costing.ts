@@ -48,7 +48,7 @@ const MILLION = 1_000_000;
 
 /** An admitted job's record is written at its hold and at its end. */
 const RECORDS: Readonly<Record<JobOutcome, number>> = { admitted: 2, rejected: 1 };
-/** Of these, those that move counters. */
+/** So many of these writes move counters. */
 const MOVES: Readonly<Record<JobOutcome, number>> = { admitted: 2, rejected: 0 };
 
 export function costing(question: CostQuestion): Costing {

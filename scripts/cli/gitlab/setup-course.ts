@@ -13,7 +13,7 @@ export interface SetupReport {
   /** E.g. `19.4.0-ee`; undefined: GitLab did not say. */
   readonly version: string | undefined;
   readonly routerUrl: string | undefined;
-  /** Of GitLab's agent server: names the descriptors. */
+  /** The version of GitLab's agent server: it names the descriptors. */
   readonly kasVersion: string | undefined;
   readonly controller: AdminController | undefined;
 }

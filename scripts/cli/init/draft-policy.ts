@@ -152,7 +152,7 @@ function classesOf(runners: readonly MannedRunner[], month: RanMonth): readonly 
 
 const tagsOf = ({ runner }: MannedRunner): readonly string[] => runner.tags.toSorted().slice(0, TAGS_MAX);
 
-/** Of all its managers, in one order. */
+/** The machines of all its managers, in one order. */
 const machineOf = ({ managers }: MannedRunner): string =>
   [
     ...new Set(

@@ -23,7 +23,7 @@ export interface RanMonth {
   readonly untilMs: number;
   readonly jobs: readonly RanJob[];
   readonly unreadable: number;
-  /** Of these runners older jobs are missing: they ran more than is read. */
+  /** These runners ran more jobs than are read: their older ones are missing. */
   readonly cutRunners: readonly number[];
 }
 

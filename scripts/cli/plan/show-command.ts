@@ -10,7 +10,7 @@ import { withBudget } from '../api/open-api.ts';
 import { BUDGET_DEPS, BUDGET_FLAGS, BUDGET_FLAGS_HELP, type BudgetDeps } from '../budget/budget-flags.ts';
 import { PLAN_HELP, planOfWord } from './plan-word.ts';
 
-/** Of so many the use of a year is told. */
+/** So many rows are told with the use of a year. */
 const PAGE_ROWS = 100;
 
 const HELP = `tollgate plan show <plan> [flags]

@@ -13,7 +13,7 @@ interface ClassCostRow {
   readonly seconds: number;
   readonly chargedMicros: number;
   readonly billMicros: number;
-  /** Of a minute that ran; absent: none did. */
+  /** What a minute that ran came to on the bill; absent: none ran. */
   readonly billMicrosPerMinute?: number;
   readonly chargedMicrosPerMinute?: number;
 }

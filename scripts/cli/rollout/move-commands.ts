@@ -172,7 +172,7 @@ function planned(rows: readonly RolloutRow[], move: RolloutMove): Pick<MovedView
   return { moved: steps, held };
 }
 
-/** Of whoever would move; undefined: nobody, or it was asked too often. */
+/** The forecast of whoever would move; undefined: nobody would, or it was asked too often. */
 async function forecastOf(
   rows: readonly RolloutRow[],
   move: RolloutMove,

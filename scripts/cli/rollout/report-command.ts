@@ -46,7 +46,7 @@ const FLAGS = {
   base: 'text',
   ...BUDGET_FLAGS,
 } as const;
-/** Of one call. */
+/** One call makes so many reports. */
 const REPORTS_MAX = 20;
 
 export const rolloutReportCommandOn = (deps: BudgetDeps): Command => ({

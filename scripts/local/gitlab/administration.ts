@@ -7,7 +7,7 @@ export interface AdministrationSetting {
   readonly licence?: 'ultimate' | 'premium' | 'none';
   /** Whether the token is an administrator's. @default true */
   readonly administrator?: boolean;
-  /** Of the token. @default api and admin_mode */
+  /** What the token may do. @default api and admin_mode */
   readonly scopes?: readonly string[];
   /** Day on which the token dies, e.g. `2027-01-01`. @default none */
   readonly expiresAt?: string;

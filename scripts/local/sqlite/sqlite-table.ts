@@ -21,7 +21,7 @@ interface SqliteTableOptions {
   readonly nowMs: () => number;
 }
 
-/** Of the tables in the file. A file of another one is refused. */
+/** The version of the tables in the file. A file of another one is refused. */
 const SCHEMA_VERSION = 1;
 /** So long this program stands still for another one that writes; what they write takes a millisecond. */
 const BUSY_MS = 500;

@@ -124,7 +124,7 @@ export function jobsOfDay(
 
 interface Drawn {
   readonly project: DirectoryProject;
-  /** Of the project, among all. */
+  /** The place of the project among all. */
   readonly place: number;
   readonly pipeline: number;
   readonly kind: JobKind;

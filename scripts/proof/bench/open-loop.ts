@@ -20,11 +20,11 @@ export interface LoadOutcome extends LoadPoint {
   readonly undecidedShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of admissions and of the settlements beside them, for each admitted job. */
+  /** What admissions and the settlements beside them take, for each admitted job. */
   readonly unitsPerJob: number;
   readonly conflictsPerJob: number;
   readonly throttlesPerJob: number;
-  /** Of the admitted jobs, by two seconds after the last answer. */
+  /** The share of the admitted jobs that is settled two seconds after the last answer. */
   readonly settledShare: number;
 }
 

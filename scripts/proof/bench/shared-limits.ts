@@ -5,7 +5,7 @@ import { type LoadJob, sharedLoad } from './shared-load.ts';
 
 const isUndecided = ({ outcome }: LoadJob): boolean => outcome === 'undecided';
 
-/** Of jobs asked within a span: how many were left to the fallback, percent, and how long the slowest hundredth waited. */
+/** How many jobs of a span were left to the fallback, percent, and how long the slowest hundredth of them waited. */
 function waitingOf(jobs: readonly LoadJob[]) {
   const latenciesMs = jobs.map(({ latencyMs }) => latencyMs).toSorted((a, b) => a - b);
   return {

@@ -25,7 +25,7 @@ interface SharedLoad {
   readonly seed: number;
   readonly roots: number;
   /** Arrivals a second, one rate after the other. */
-  /** Of the whole instance at once. @default more than ever come */
+  /** Jobs at once in the whole instance. @default more than ever come */
   readonly slots?: number;
   readonly phases: readonly { readonly perSecond: number; readonly forMs: number }[];
 }

@@ -147,11 +147,3 @@ export const SLOTS = { leaf: { times: 5, floor: 8 }, middle: { times: 4, floor: 
 /** Monday to Friday of November 2026. */
 export const WORKING_DAYS = 21;
 export const WORKING_HOURS_A_DAY = 10;
-
-/** The same month for a test: some groups, some jobs. */
-export const smallShape = (seed: number, jobs: number): WorkloadShape => ({
-  seed,
-  jobs,
-  groupsByLevel: [2, 4, 8],
-  projects: 12,
-});

@@ -14,7 +14,7 @@ import {
   ENV_LEDGER_TABLE,
   ENV_RULES_FILE,
 } from '../../../functions/names.ts';
-import { ADMIT_BUNDLE_BYTES_MAX, type Bundle, bundleAdmit } from '../../../scripts/build/bundle.ts';
+import { type Bundle, bundleAdmit } from '../../../scripts/build/bundle.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { patientClient } from '../../support/ledger/patient-client.ts';
@@ -58,10 +58,6 @@ const event = (path: string, body: unknown) => ({
   requestContext: { http: { method: 'POST', path }, domainName: 'admit.example.com' },
   body: JSON.stringify(body),
   isBase64Encoded: false,
-});
-
-test('the deployed bundle stays below its bound', () => {
-  expect(bundle.bytes).toBeLessThanOrEqual(ADMIT_BUNDLE_BYTES_MAX);
 });
 
 test('the deployed bundle loads no client of SSM when it starts', () => {

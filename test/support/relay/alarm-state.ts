@@ -1,5 +1,4 @@
 import type { AlarmSpec } from '../../../cdk/monitoring/alarms/alarm-spec.ts';
-import { ALL_ALARMS } from '../../../cdk/monitoring/alarms/all-alarms.ts';
 import {
   SERIES,
   type Series,
@@ -7,6 +6,7 @@ import {
   type Statistic,
   seriesIn,
 } from '../../../cdk/monitoring/series.ts';
+import { ALL_ALARMS } from '../all-alarms.ts';
 import { measuredOf } from '../emf-spec.ts';
 
 /** The lines that all relays wrote in one minute. */

@@ -9,7 +9,7 @@ export { limitWords } from '../../../answers/standing/limit-words.ts';
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);
 
-/** Of a limit, while it cannot be asked. */
+/** What a limit does while it cannot be asked. */
 export const OUTAGE_TEXTS = {
   admit: 'admits all',
   room: 'admits what was left',

@@ -19,7 +19,7 @@ const WEEKDAYS = [
   ['Sun', 'Sunday'],
 ] as const;
 const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
-/** Of the classes `heat1` to `heat9`. */
+/** The squares have so many sizes: the classes `heat1` to `heat9`. */
 const SIZES = 9;
 /** Where the page is narrow, every sixth hour has its number. */
 const LABEL_EVERY = 6;

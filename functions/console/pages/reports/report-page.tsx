@@ -19,7 +19,7 @@ import { queueCard, wasteCard } from './waste-card.tsx';
 interface ReportShown {
   readonly asked: SpendQuery;
   readonly answer: SpendAnswer;
-  /** Of a report by hour. */
+  /** What the squares of a report by hour are of. */
   readonly heat: HeatKind;
 }
 

@@ -12,7 +12,7 @@ interface StatementsShown {
   readonly asked: string | undefined;
   /** Absent: no such group, none that is theirs, or nobody closes months here. */
   readonly months: ClosedMonths | undefined;
-  /** Of all groups, the youngest first. */
+  /** The latest statements of all groups, the youngest first. */
   readonly latest: StatementNumbers['numbers'];
 }
 

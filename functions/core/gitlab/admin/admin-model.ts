@@ -53,7 +53,7 @@ export const settingsSchema = z.object({
 
 export const discoverySchema = z.object({ server_url: z.string() });
 
-/** Of the controller that a canary makes for as long as it takes; nobody else means that one. */
+/** The description of the controller that a canary makes for as long as it takes: nobody else means that one. */
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 export const controllerSchema = z.object({

@@ -6,7 +6,7 @@ import { byVersion } from './router-access.ts';
 /** What people want to know of a runner beside its jobs. */
 export interface RunnerDetail {
   readonly description?: string;
-  /** Of GitLab Runner, as it reports it: `18.10.2`. The oldest of the managers that still work. */
+  /** The version of GitLab Runner, as the oldest of the managers that still work reports it: `18.10.2`. */
   readonly version?: string;
 }
 

@@ -88,7 +88,7 @@ async function* pages(path: string, ask: RunsAsk): AsyncGenerator<Fields> {
 
 interface Page {
   readonly entries: readonly Fields[];
-  /** Of the next page: only the query of a link counts, so the token goes nowhere else. */
+  /** The query of the next page. Nothing else of a link counts, so the token goes nowhere else. */
   readonly query: string | undefined;
 }
 

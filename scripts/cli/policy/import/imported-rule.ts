@@ -41,7 +41,7 @@ export type NoteCode =
 
 export interface ImportNote {
   readonly code: NoteCode;
-  /** Of the config.toml. */
+  /** The line of the config.toml. */
   readonly line: number;
   readonly text: string;
 }

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ALL_ALARMS } from '../../../../cdk/monitoring/alarms/all-alarms.ts';
 import type { HealthEvidence } from '../../../../functions/answers/health/evidence.ts';
 import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
 import { HEALTH_ALARM } from '../../../../functions/answers/health/judged.ts';
@@ -8,6 +7,7 @@ import type { HealthFinding } from '../../../../functions/answers/health/model.t
 import { gitlabUnknown } from '../../../../functions/answers/health/read-gitlab.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/canary-outcome.ts';
 import type { RelayBeat } from '../../../../functions/core/store/relay-beats.ts';
+import { ALL_ALARMS } from '../../../support/all-alarms.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 const MINUTE = 60_000;

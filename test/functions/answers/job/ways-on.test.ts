@@ -36,7 +36,7 @@ test('a job that is over its budget is told each way on, with the numbers', asyn
     advice: expect.any(Array),
     renewsAtMs: Date.UTC(2026, 11, 1),
     owner: { name: 'cards-leads', contact: '#cards' },
-    // Of 5.10 EUR medium would not fit either.
+    // Medium does not fit into 5.10 EUR either.
     classes: [{ runnerClass: 'small', tags: ['small'], microsPerMinute: 100_000, costMicros: 1_000_000 }],
     // 8 min are 4.80 EUR, 9 min 5.40 EUR.
     timeoutSeconds: 480,

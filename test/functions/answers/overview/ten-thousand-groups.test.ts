@@ -18,7 +18,7 @@ test('the overview leads with who has nothing left now, though copies say otherw
     ...[8007, 6007, 4007, 7].map((id) => `group/${id}`),
   ]);
   expect(answer.total).toBe(GROUPS);
-  // Of this month its days so far: today’s, read as it is, is empty.
+  // This month has its days so far: today’s, read as it is, is empty.
   expect(answer.rows[0]?.metered).toMatchObject({
     settledMicros: 20 * 2_002_007,
     jobs: 20 * (1 + (2007 % 70)),

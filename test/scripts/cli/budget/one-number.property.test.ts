@@ -37,7 +37,7 @@ import { someLimits } from '../../../policies/documents.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 import { budgetBench } from './budget-bench.ts';
 
-/** Of one limit, as a mouth says it. Amounts as they are printed, `-` before what is passed. */
+/** What a mouth says of one limit. Amounts as they are printed, `-` before what is passed. */
 interface Figures {
   readonly limit: string;
   readonly used: string;
@@ -63,7 +63,7 @@ interface Case {
   readonly counters: ReadonlyMap<string, Pick<Counter, 'committed' | 'settled'>>;
   /** On the days before today, micros. */
   readonly perDay: readonly number[];
-  /** Of the money; everything else is in UTC. */
+  /** The zone of the money; everything else is in UTC. */
   readonly zone: string;
 }
 

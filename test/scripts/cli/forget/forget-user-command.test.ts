@@ -92,7 +92,7 @@ async function house() {
     expect(bench.stillOpen()).toBe(0);
     return { code, ...told };
   };
-  /** Of sheets what is packed in them, too. */
+  /** All that is stored, with what is packed in sheets. */
   const everything = (): string =>
     JSON.stringify([
       ...store.dump(),

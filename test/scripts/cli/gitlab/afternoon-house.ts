@@ -50,7 +50,7 @@ const INSTANCE = 'gitlab.example.com';
 export const RECEIVER = `https://hooks.example.com${JOBS_PATH}`;
 const DAY_MS = 86_400_000;
 const JOB_MS = 600_000;
-/** Of the 200 groups, by number: these have jobs every day. The last two use runners that pass by. */
+/** The first groups of the 200, by number, have jobs every day. The last two use runners that pass by. */
 const BUSY = 12;
 const FIRST_RUNNER = 101;
 const BYPASSING = [131, 132, 133, 134, 135, 136, 137, 138, 139, 140];

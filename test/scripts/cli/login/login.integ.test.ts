@@ -32,7 +32,7 @@ async function openConsole({ isConfigured = true } = {}) {
   await house.apply(LIMITS);
   let sleptMs = 0;
   const startMs = Date.now();
-  // Of the machine for GitLab's tokens, and moved by sleeping.
+  // The machine's clock, for GitLab's tokens; sleeping moves it.
   const clock = { nowMs: () => startMs + sleptMs, monotonicMs: () => sleptMs, sleep: async () => {} };
   let app: ReturnType<typeof createConsoleApp> | undefined;
   const server = serve({

@@ -150,7 +150,7 @@ test('a month that is not over for 90 days comes from its days, too, and jobs ar
 
 test('what jobs hold that are not over is told without reading them', async () => {
   const { bench, json, december } = await books(BERLIN);
-  // Of January no day is rolled up yet; its counter has what is held.
+  // No day of January is rolled up yet; its counter has what is held.
   await bench.ask([aRequest(9_000)]);
   const january = ['--month', '2027-01'];
   const { totals } = await json('kept', ...january);

@@ -77,7 +77,7 @@ test('over a limit is what the ledger admitted beyond it; what relays admitted a
 });
 
 test('the room’s error is what really ran beyond a cap, and only jobs that relays admitted alone explain it', () => {
-  // Of the group with a cap of 14: sixteen side by side, then one after the other.
+  // Jobs of the group with a cap of 14: sixteen side by side, then one after the other.
   const runs = Array.from({ length: 20 }, (_, index): ChaosRun => {
     const fromMs = index < 16 ? index : 1_000 + 10 * index;
     return { jobId: index, projectId: 2000, fromMs, toMs: index < 16 ? 900 : fromMs + 10 };

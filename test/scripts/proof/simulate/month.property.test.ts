@@ -4,8 +4,8 @@ import { workloadOf } from '../../../../scripts/proof/simulate/draw-workload.ts'
 import { ESTIMATES } from '../../../../scripts/proof/simulate/estimators.ts';
 import { invariantsOf } from '../../../../scripts/proof/simulate/invariants.ts';
 import { simulateMonth } from '../../../../scripts/proof/simulate/month.ts';
-import { smallShape } from '../../../../scripts/proof/simulate/workload.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
+import { smallShape } from './small-shape.ts';
 
 const MONTHS = 50;
 const TIMEOUT_MS = 240_000;

@@ -4,7 +4,7 @@ import { ESTIMATES, type EstimateName } from '../../../../scripts/proof/simulate
 import { chargedPerTrue, invariantsOf } from '../../../../scripts/proof/simulate/invariants.ts';
 import { type MonthResult, simulateMonth } from '../../../../scripts/proof/simulate/month.ts';
 import { wrongOf } from '../../../../scripts/proof/simulate/report-text.ts';
-import { smallShape } from '../../../../scripts/proof/simulate/workload.ts';
+import { smallShape } from './small-shape.ts';
 
 const JOBS = 2_000;
 /** Includes a job that GitLab forgets, and jobs that ask while the table is silent. */

@@ -8,7 +8,7 @@ interface Bench {
   readonly managers?: Readonly<Record<number, readonly RunnerManager[]>>;
   /** Thrown instead of an answer. */
   readonly failing?: (id: number) => Error | undefined;
-  /** Of one call. */
+  /** One call takes so long. */
   readonly takesMs?: number;
 }
 
