@@ -29,12 +29,12 @@ export interface KnownRoom {
   /** Admitted by the ledger through this relay since then, as far as was looked at: up to this one of all such jobs. */
   held: number;
   heldTo: number;
-  /** Of what is given back at a job's end: when that is, as far as anybody can guess. */
+  /** What is given back at the ends of jobs: when that is, as far as anybody can guess. */
   slots: { readonly endsMs: number; readonly amount: number }[];
   /** The same of jobs that the ledger had admitted through this relay before (monotonic), and how much that was then. */
   before: { readonly endsMs: number; readonly amount: number }[];
   beforeTotal: number;
-  /** Of what was taken when it was told: given back since, as far as anybody can guess. */
+  /** The part of what was taken when it was told that was given back since, as far as anybody can guess. */
   returned: number;
 }
 
