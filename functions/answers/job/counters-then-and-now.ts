@@ -9,10 +9,13 @@ import type { Unit } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter, JobRecord, RecordClaim } from '../../core/ledger/index.ts';
 import { writtenWait } from '../../core/limits/index.ts';
+import { subjectLabelOf } from '../reading/scope.ts';
 
 /** One counter a job claimed, or would claim if it were asked about now. Whole units. */
 export interface CounterLine {
   readonly counter: CounterKey;
+  /** Whose limit it is, for people: `acme/payments`. */
+  readonly label: string;
   readonly unit: Unit;
   /** Absent: the job did not claim it then. */
   readonly atDecision?: CounterThen;
@@ -82,9 +85,10 @@ export function counterLines(
     const unit = claimed?.unit ?? asked?.unit;
     if (unit === undefined) return [];
     const now = counterNow(counter, asked, counters.get(name), by);
-    return [
-      { counter, unit, ...(claimed !== undefined && { atDecision: counterThen(claimed, violations) }), now },
-    ];
+    const { subject } = counter;
+    const label = by.directory === undefined ? subject : subjectLabelOf(subject, by.directory);
+    const then = claimed !== undefined && { atDecision: counterThen(claimed, violations) };
+    return [{ counter, label, unit, ...then, now }];
   });
 }
 

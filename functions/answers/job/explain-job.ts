@@ -6,7 +6,7 @@ import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isAwaited, type JobRecord } from '../../core/ledger/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
-import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
+import { NOWHERE, type Places, type Scope, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { askAgain } from './asked-again.ts';
 import { type CounterReader, countersFor } from './counters-read.ts';
@@ -102,7 +102,7 @@ function explained(
     ...(now !== undefined && { now: { ...termsOf(now), outcome: now.outcome } }),
     limitsVersionNow,
     rules: rules.map((rule) => ruleRow(rule, tell)),
-    counters: seen.map((line) => counterRow(line, subjectLabelOf(line.counter.subject, directory))),
+    counters: seen.map(counterRow),
     countersHidden: counters.length - seen.length,
     notRecorded,
   };
@@ -151,7 +151,7 @@ function detailOf(outcome: RuleOutcome): string | undefined {
   }
 }
 
-function counterRow({ counter, unit, atDecision, now }: CounterLine, label: string): ExplainedCounter {
+function counterRow({ counter, label, unit, atDecision, now }: CounterLine): ExplainedCounter {
   const { subject, limit, period } = counter;
   return {
     subject,

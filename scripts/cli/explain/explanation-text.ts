@@ -4,7 +4,6 @@ import type { ExplainedRule, Explanation, PricedTerms } from '../../../functions
 import type { JobRetry } from '../../../functions/answers/job/model.ts';
 import { BECAME } from '../../../functions/answers/job/retried.ts';
 import type { RuleOutcome } from '../../../functions/answers/job/rule-results.ts';
-import { counterName } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { reasonLine } from '../../../policies/text/reason-texts.ts';
@@ -185,7 +184,7 @@ function countersText({ counters, currency }: Explanation, columns: number, pain
   const rows = counters.flatMap((line) => [thenRow(line, currency), nowRow(line, currency)]);
   const right = { align: 'right' } as const;
   const titles = [
-    { title: '  counter' },
+    { title: '  limit' },
     {},
     { title: 'this job', ...right },
     { title: 'settled', ...right },
@@ -197,8 +196,10 @@ function countersText({ counters, currency }: Explanation, columns: number, pain
   return table(titles, rows, columns, paint.dim);
 }
 
-function thenRow({ counter, unit, atDecision }: CounterLine, currency: string): readonly string[] {
-  const name = `  ${counterName(counter)}`;
+function thenRow({ counter, label, unit, atDecision }: CounterLine, currency: string): readonly string[] {
+  const { limit, period } = counter;
+  // What is held at once is of no period.
+  const name = `  ${label} ${limit}${period === 'now' ? '' : ` ${period}`}`;
   if (atDecision === undefined) return [name, 'then', '–', '', '', '', '', 'not claimed'];
   const show = (amount: number): string => amountText(amount, unit, currency);
   const { seen, jobHeld } = atDecision;

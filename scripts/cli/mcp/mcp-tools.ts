@@ -89,10 +89,10 @@ function rerunText({ now, currency, counters, job }: Explanation): string {
     return 'Nobody can say: what was asked about this job was not recorded. would_job_start tells of a job like it.';
   const money = (micros: number): string => amountText(micros, 'micros', currency, 'nearest');
   const name = job.name === undefined ? 'This job' : `'${job.name}'`;
-  const left = counters.flatMap(({ counter: { subject, limit }, unit, now: { left: amount } }) =>
+  const left = counters.flatMap(({ counter: { limit }, label, unit, now: { left: amount } }) =>
     amount === undefined
       ? []
-      : [`- ${limit} of ${subject}: ${amountText(amount, unit, currency, 'nearest')} left now`],
+      : [`- ${limit} of ${label}: ${amountText(amount, unit, currency, 'nearest')} left now`],
   );
   return [
     now.outcome === 'admitted'

@@ -25,8 +25,13 @@ const EXPLAINED = {
   currency: 'EUR',
   now: { outcome: 'admitted', costMicros: 250_000, runnerClass: 'medium' },
   counters: [
-    { counter: { subject: 'group/101', limit: 'money-month' }, unit: 'micros', now: { left: 3_500_000 } },
-    { counter: { subject: 'group/101', limit: 'gone' }, unit: 'micros', now: {} },
+    {
+      counter: { subject: 'group/101', limit: 'money-month' },
+      label: 'acme/payments',
+      unit: 'micros',
+      now: { left: 3_500_000 },
+    },
+    { counter: { subject: 'group/101', limit: 'gone' }, label: 'acme/payments', unit: 'micros', now: {} },
   ],
 };
 
@@ -37,7 +42,7 @@ test('a rerun is answered with what it costs now and what is left', async () => 
     content: [
       {
         type: 'text',
-        text: "Yes. 'unit' would start, and is estimated at 0.25 EUR on medium.\n- money-month of group/101: 3.50 EUR left now",
+        text: "Yes. 'unit' would start, and is estimated at 0.25 EUR on medium.\n- money-month of acme/payments: 3.50 EUR left now",
       },
     ],
     isError: false,
