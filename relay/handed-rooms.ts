@@ -3,7 +3,7 @@
  * and one that starts takes it over. Nothing is written while the function answers, but once at the end.
  */
 import type { RelayClock } from './exchange.ts';
-import type { KeptLimitRoom } from './limit-room.ts';
+import { withoutEnded } from './limit-room.ts';
 import type { KeptRooms, RelayRoom, RoomChange } from './room.ts';
 
 /** One write for many answers: what was given since then is given twice if the relay dies. */
@@ -88,7 +88,7 @@ export class HandedRooms {
 function leastOf(left: readonly KeptRooms[], nowMs: number): KeptRooms {
   const rooms = left
     .flatMap((kept) => kept.rooms)
-    .map((room) => withoutEnded(room, nowMs))
+    .map((room) => ({ ...room, ...withoutEnded(room, nowMs) }))
     .sort((a, b) => a.toldAtMs - b.toldAtMs);
   const byLimit = Map.groupBy(rooms, ({ room: { refusal } }) => limitOf(refusal.reason));
   return {
@@ -108,11 +108,3 @@ const limitOf = (reason: object): string => {
   const { subject, limit } = reason as { readonly subject?: string; readonly limit?: string };
   return `${subject}\n${limit}`;
 };
-
-/** Slots of jobs that must have ended are free. */
-function withoutEnded(room: KeptLimitRoom, nowMs: number): KeptLimitRoom {
-  const slots = room.slots.filter(({ endsMs }) => endsMs > nowMs);
-  return { ...room, slots, spent: room.spent - sumOf(room.slots) + sumOf(slots) };
-}
-
-const sumOf = (slots: KeptLimitRoom['slots']): number => slots.reduce((sum, { amount }) => sum + amount, 0);

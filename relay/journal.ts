@@ -3,16 +3,8 @@
  * settles jobs books them. One item holds a whole batch. What comes twice is booked once.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  INBOX_SK,
-  ITEM_VERSION,
-  JOURNAL_PK_PREFIX,
-  PK,
-  SK,
-  TTL_ATTRIBUTE,
-  VERSION_ATTRIBUTE,
-} from '../functions/names.ts';
-import { type AwsJsonDeps, awsJson } from './aws/aws-json.ts';
+import { INBOX_SK, JOURNAL_PK_PREFIX, PK, SK, TTL_ATTRIBUTE } from '../functions/names.ts';
+import { putByHand, type RelayTable } from './aws/put-by-hand.ts';
 import type { RelayClock } from './exchange.ts';
 import type { Forwarder, UnmeteredOutcome, UnmeteredPost } from './forward.ts';
 
@@ -23,10 +15,7 @@ const KEPT_SECONDS = 14 * 24 * 3_600;
 /** The stream books an item within seconds; a room told in that time does not know of its jobs. */
 const BOOKED_AFTER_MS = 60_000;
 
-interface JournalTable extends AwsJsonDeps {
-  readonly table: string;
-  /** The GitLab host. */
-  readonly instance: string;
+interface JournalTable extends RelayTable {
   readonly nowMs: () => number;
 }
 
@@ -34,25 +23,17 @@ interface JournalTable extends AwsJsonDeps {
 export type WriteJournal = (body: string) => Promise<void>;
 
 export function journalWriter(journal: JournalTable): WriteJournal {
-  const { table, instance, nowMs } = journal;
+  const { instance, nowMs } = journal;
   return async (body) => {
     const atMs = nowMs();
-    await awsJson(journal, {
-      target: 'DynamoDB_20120810.PutItem',
-      version: '1.0',
-      input: {
-        TableName: table,
-        Item: {
-          [PK]: { S: `${instance}${JOURNAL_PK_PREFIX}${randomUUID()}` },
-          [SK]: { S: INBOX_SK },
-          [VERSION_ATTRIBUTE]: { N: ITEM_VERSION },
-          b: { S: body },
-          at: { N: String(atMs) },
-          [TTL_ATTRIBUTE]: { N: String(Math.ceil(atMs / 1_000) + KEPT_SECONDS) },
-        },
-      },
-      timeoutMs: TIMEOUT_MS,
-    });
+    const item = {
+      [PK]: { S: `${instance}${JOURNAL_PK_PREFIX}${randomUUID()}` },
+      [SK]: { S: INBOX_SK },
+      b: { S: body },
+      at: { N: String(atMs) },
+      [TTL_ATTRIBUTE]: { N: String(Math.ceil(atMs / 1_000) + KEPT_SECONDS) },
+    };
+    await putByHand(journal, item, TIMEOUT_MS);
   };
 }
 

@@ -101,11 +101,16 @@ export function renew(room: KnownRoom, nowMs: number): void {
         ? Number.POSITIVE_INFINITY
         : room.resetsAtMs + periodMs * (Math.floor((nowMs - room.resetsAtMs) / periodMs) + 1);
   }
-  const over = room.slots.filter(({ endsMs }) => endsMs <= nowMs);
-  if (over.length === 0) return;
-  room.slots = room.slots.filter(({ endsMs }) => endsMs > nowMs);
-  for (const { amount } of over) room.spent -= amount;
+  Object.assign(room, withoutEnded(room, nowMs));
 }
+
+/** Slots of jobs that must have ended are free. */
+export function withoutEnded({ spent, slots }: Pick<KeptLimitRoom, 'spent' | 'slots'>, nowMs: number) {
+  const running = slots.filter(({ endsMs }) => endsMs > nowMs);
+  return { slots: running, spent: spent - sumOf(slots) + sumOf(running) };
+}
+
+const sumOf = (slots: KeptLimitRoom['slots']): number => slots.reduce((sum, { amount }) => sum + amount, 0);
 
 export function spendRoom(room: KnownRoom, asked: number, endsMs: number): void {
   room.spent += asked;

@@ -2,7 +2,6 @@
  * What relays know to be left of limits, in the table: one item for each of them, which it writes over and over. The relay does
  * it by itself, because the admit function is not there when it matters.
  */
-
 import { promisify } from 'node:util';
 import { gunzip as gunzipInto, gzip as gzipInto } from 'node:zlib';
 import {
@@ -15,7 +14,8 @@ import {
   VERSION_ATTRIBUTE,
 } from '../functions/names.ts';
 import { isRecord } from '../policies/document/reading.ts';
-import { type AwsJsonDeps, awsJson } from './aws/aws-json.ts';
+import { awsJson } from './aws/aws-json.ts';
+import { putByHand, type RelayTable } from './aws/put-by-hand.ts';
 import { KEPT_ROOMS_AGE_MS_MAX, KEPT_ROOMS_BYTES_MAX, keptRoomsIn, keptRoomsText } from './kept-rooms.ts';
 import type { KeptRooms } from './room.ts';
 
@@ -33,10 +33,7 @@ const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 /** So far ahead another machine's clock may be. */
 const SKEW_MS_MAX = 60_000;
 
-interface RoomTableOptions extends AwsJsonDeps {
-  readonly table: string;
-  /** The GitLab host. */
-  readonly instance: string;
+interface RoomTableOptions extends RelayTable {
   /** Tells this process from the other relays, and from itself before a restart. */
   readonly relayId: string;
   readonly nowMs: () => number;
@@ -73,21 +70,13 @@ export function roomTable(options: RoomTableOptions): RoomTable {
   }
 
   async function write(kept: KeptRooms): Promise<void> {
-    await awsJson(options, {
-      target: 'DynamoDB_20120810.PutItem',
-      version: '1.0',
-      input: {
-        TableName: table,
-        Item: {
-          [PK]: { S: pk },
-          [SK]: { S: sk },
-          [VERSION_ATTRIBUTE]: { N: ITEM_VERSION },
-          [ROOMS_KEPT]: { B: (await packed(kept)).toString('base64') },
-          [TTL_ATTRIBUTE]: { N: String(Math.ceil((nowMs() + KEPT_ROOMS_AGE_MS_MAX) / 1_000)) },
-        },
-      },
-      timeoutMs: TIMEOUT_MS.write,
-    });
+    const item = {
+      [PK]: { S: pk },
+      [SK]: { S: sk },
+      [ROOMS_KEPT]: { B: (await packed(kept)).toString('base64') },
+      [TTL_ATTRIBUTE]: { N: String(Math.ceil((nowMs() + KEPT_ROOMS_AGE_MS_MAX) / 1_000)) },
+    };
+    await putByHand(options, item, TIMEOUT_MS.write);
   }
 
   return { read, write };

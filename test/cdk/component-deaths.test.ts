@@ -2,19 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/alarms/alarm-spec.ts';
 import { alarmsFor } from '../../cdk/monitoring/alarms/all-alarms.ts';
+import { EVERY_PART } from '../support/all-alarms.ts';
 import { isOnAfter } from '../support/relay/alarm-state.ts';
 import { SimulatedSite, type Trouble } from './simulated-site.ts';
 
-const ALARMS = alarmsFor({
-  relays: 2,
-  deadlineMs: 2_000,
-  failurePolicy: 'admit',
-  watchdog: true,
-  console: true,
-  notices: true,
-  requeue: true,
-  metrics: true,
-});
+const { noticesMinutes: _, ...parts } = EVERY_PART;
+const ALARMS = alarmsFor(parts);
 const HOUR = 60;
 /** Past the first night, so that nothing is new any more. */
 const BEFORE = 29 * HOUR;

@@ -5,7 +5,6 @@ import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
 import { roomTable } from '../../relay/room-table.ts';
-import { signedFetch } from '../../relay/signing/signed-fetch.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { admitApp, FLOW_POLICY, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
@@ -13,6 +12,7 @@ import { proveSchema } from '../support/flow/prove-schema.ts';
 import { until } from '../support/flow/until.ts';
 import { localTable } from '../support/ledger/local-table.ts';
 import { logOf, spawnRelay } from '../support/relay/relay-process.ts';
+import { signedLocalFetch } from '../support/relay/signed-local-fetch.ts';
 
 const TABLE = 'relay-replaced';
 const local = localTable(TABLE);
@@ -67,11 +67,7 @@ async function scene(instance: string) {
   };
   const table = roomTable({
     ...{ table: TABLE, instance, relayId: 'test', nowMs: Date.now, endpoint: local.endpoint },
-    fetch: signedFetch({
-      fetch,
-      credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
-      ...{ region: 'local', service: 'dynamodb', nowMs: Date.now },
-    }),
+    fetch: signedLocalFetch(),
   });
   const written = () => table.read();
   return { service, start, asked, written };

@@ -48,12 +48,12 @@ import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { journalWriter } from '../../relay/journal.ts';
 import type { KeptLimitRoom } from '../../relay/limit-room.ts';
 import { roomTable } from '../../relay/room-table.ts';
-import { signedFetch } from '../../relay/signing/signed-fetch.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
 import { aRecord } from '../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
+import { signedLocalFetch } from '../support/relay/signed-local-fetch.ts';
 
 export const INSTANCE = 'gitlab.example.com';
 const WAIT = { timeoutMs: 300_000 };
@@ -607,13 +607,7 @@ async function writeOthers(place: Place): Promise<void> {
 
 /** How a relay calls the table, by hand. */
 const byRelay = (place: Place) => ({
-  fetch: signedFetch({
-    fetch,
-    credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
-    region: 'local',
-    service: 'dynamodb',
-    nowMs: () => Date.now(),
-  }),
+  fetch: signedLocalFetch(),
   endpoint: place.endpoint,
   table: place.tableName,
   instance: INSTANCE,

@@ -44,6 +44,19 @@ function aTable(items: readonly object[] = []) {
   return { table, calls };
 }
 
+/** Who always says the same. */
+const answering = (body: string, status: number) =>
+  roomTable({
+    ...{
+      endpoint: 'https://dynamodb.example.com',
+      table: 't',
+      instance: 'i',
+      relayId: 'r',
+      nowMs: () => NOW_MS,
+    },
+    fetch: async () => new Response(body, { status }),
+  });
+
 const packed = (kept: unknown): string => gzipSync(JSON.stringify(kept)).toString('base64');
 const item = (text: string, version = '1') => ({ v: { N: version }, kr: { B: text } });
 
@@ -107,17 +120,7 @@ test.each([
 });
 
 test.each(['[]', '{}'])('a table that answers %s has nothing', async (body) => {
-  const table = roomTable({
-    ...{
-      endpoint: 'https://dynamodb.example.com',
-      table: 't',
-      instance: 'i',
-      relayId: 'r',
-      nowMs: () => NOW_MS,
-    },
-    fetch: async () => new Response(body, { status: 200 }),
-  });
-  expect(await table.read()).toEqual([]);
+  expect(await answering(body, 200).read()).toEqual([]);
 });
 
 test('more than an item has room for is halved, until those told last fit', async () => {
@@ -136,19 +139,10 @@ test('more than an item has room for is halved, until those told last fit', asyn
 });
 
 test('an error of the table is told by its name, and quotes nothing', async () => {
-  const table = roomTable({
-    ...{
-      endpoint: 'https://dynamodb.example.com',
-      table: 't',
-      instance: 'i',
-      relayId: 'r',
-      nowMs: () => NOW_MS,
-    },
-    fetch: async () =>
-      new Response(JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: 'secret' }), {
-        status: 400,
-      }),
-  });
+  const table = answering(
+    JSON.stringify({ __type: 'com.amazonaws#AccessDeniedException', message: 'secret' }),
+    400,
+  );
   await expect(table.read()).rejects.toMatchObject({ name: 'AccessDeniedException' });
   await expect(table.write({ rooms: [], given: [] })).rejects.not.toThrow(/secret/);
 });

@@ -83,7 +83,9 @@ export function subjectLabelOf(subject: string, directory: Directory): string {
   const cap = capOf(subject);
   if (cap !== undefined) {
     const place = subjectLabelOf(cap.place, directory);
-    return `${place}: ${cap.name === undefined ? capWords(cap.kind) : `${cap.kind} ${capNameLabel(cap.kind, cap.name, directory)}`}`;
+    const { kind, name } = cap;
+    if (name === undefined) return `${place}: ${capWords(kind)}`;
+    return `${place}: ${kind} ${capNameLabel(kind, name, directory)}`;
   }
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];

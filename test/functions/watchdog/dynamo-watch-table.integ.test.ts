@@ -9,8 +9,8 @@ import { readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';
 import { watch } from '../../../functions/watchdog/watch.ts';
 import { putHeartbeat } from '../../../relay/heartbeat/put-heartbeat.ts';
-import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
+import { signedLocalFetch } from '../../support/relay/signed-local-fetch.ts';
 
 const tableName = 'watchdog';
 const local = localTable(tableName);
@@ -18,13 +18,7 @@ const local = localTable(tableName);
 /** The heartbeat as the relay writes it: by hand, signed. */
 const heartbeat = (instance: string, relayId: string, table = tableName) =>
   putHeartbeat({
-    fetch: signedFetch({
-      fetch,
-      credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
-      region: 'local',
-      service: 'dynamodb',
-      nowMs: () => Date.now(),
-    }),
+    fetch: signedLocalFetch(),
     endpoint: local.endpoint,
     table,
     instance,

@@ -1,0 +1,11 @@
+import { signedFetch } from '../../../relay/signing/signed-fetch.ts';
+
+/** As relays call DynamoDB by hand, for the local one. */
+export const signedLocalFetch = () =>
+  signedFetch({
+    fetch,
+    credentials: async () => ({ accessKeyId: 'local', secretAccessKey: 'local' }),
+    region: 'local',
+    service: 'dynamodb',
+    nowMs: () => Date.now(),
+  });
