@@ -2,14 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { RELAY_BY_CPU } from './bench/exchanges.ts';
 import { type Figure, isFailedFigure, reached, renderTable } from './bench/figure.ts';
-import { ENV_HANDICAP_MICROS, PROOF_MICROS } from './bench/handicap.ts';
 import { medianOfTries } from './bench/median-of-tries.ts';
 import { measurePart } from './bench/part-process.ts';
 import { BENCH_PARTS } from './bench/parts.ts';
 
-const USAGE = `npm run bench [-- --only <part>] [--json] [--prove]
+const USAGE = `npm run bench [-- --only <part>] [--json]
 
 Measures each figure and says whether it reaches what is promised. Ratios are medians of interleaved rounds, counts are
 exact, "modelled" figures rest on the constants in scripts/proof/bench/contention-constants.ts. Every part runs in a process of
@@ -18,20 +16,17 @@ its own, so that none is measured in another's heap. The same figures are writte
   --only ${Object.keys(BENCH_PARTS).join(' | ')}
            one part
   --json   print JSON instead of the table
-  --prove  shows that the guards would see it: makes every question ${PROOF_MICROS} µs of CPU dearer, in the bench's own relay only,
-           measures the exchanges, and expects the relay's guard by CPU time to be missed
 
 When a ratio of a part is missed, the part is measured twice more, and the median of all three counts.
-Exit codes: 0 all reached (with --prove: the handicap was seen), 1 one missed, 3 wrong usage`;
+Exit codes: 0 all reached, 1 one missed, 3 wrong usage`;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 async function main(): Promise<number> {
-  const { only, json, prove, help } = parseArgs({
+  const { only, json, help } = parseArgs({
     options: {
       only: { type: 'string' },
       json: { type: 'boolean' },
-      prove: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   }).values;
@@ -42,7 +37,6 @@ async function main(): Promise<number> {
   if (only !== undefined && BENCH_PARTS[only] === undefined) {
     throw new TypeError(`--only is "${only}"; expected one of ${Object.keys(BENCH_PARTS).join(', ')}`);
   }
-  if (prove) return proof();
   const figures: Figure[] = [];
   const partSeconds: Record<string, number> = {};
   const startedMs = performance.now();
@@ -77,17 +71,6 @@ const measured = (name: string): Promise<readonly Figure[]> =>
     () => measurePart(name),
     (time, of) => console.error(`measuring ${name} again (${time} of ${of}): a ratio was missed …`),
   );
-
-/** Processes of the bench take their handicap from the environment. */
-async function proof(): Promise<number> {
-  process.env[ENV_HANDICAP_MICROS] = String(PROOF_MICROS);
-  console.error(`measuring exchanges with ${PROOF_MICROS} µs more per question …`);
-  const figures = (await measured('exchanges')).filter(({ name }) => name === RELAY_BY_CPU);
-  console.log(`\n${renderTable(figures)}`);
-  const seen = figures.some(isFailedFigure);
-  console.log(seen ? '\nMissed, as it must be: the guard sees it.' : '\nThe guard does not see it.');
-  return seen ? 0 : 1;
-}
 
 try {
   process.exit(await main());

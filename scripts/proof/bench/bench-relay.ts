@@ -5,7 +5,6 @@ import { loadSchema } from '../../../relay/wire/schema.ts';
 import { INLINE_URL, inlineFetch } from '../../local/inline.ts';
 import { benchRouter } from './bench-router.ts';
 import { benchRules } from './bench-rules.ts';
-import { handicapped } from './handicap.ts';
 
 /** Ids of the questions `router-process.ts` asks; any limits will do, the ledger's work is the same. */
 const ROOTS = 1;
@@ -17,16 +16,12 @@ class InstantStore extends MemoryStore {
   }
 }
 
-/**
- * A whole relay with the admit function inside and a ledger that answers at once: all CPU is ours.
- *
- * @param handicap - µs of CPU that each question costs more.
- */
-export function benchRelay(url: string, token: string, streams: number, handicap = 0): Relay {
+/** A whole relay with the admit function inside and a ledger that answers at once: all CPU is ours. */
+export function benchRelay(url: string, token: string, streams: number): Relay {
   const schema = loadSchema();
   const rules = benchRules(ROOTS);
   const relay = createRelay({
-    router: handicapped(benchRouter(url, schema, token), handicap),
+    router: benchRouter(url, schema, token),
     schema,
     admitUrl: INLINE_URL,
     fetch: inlineFetch({

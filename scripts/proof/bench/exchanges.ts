@@ -22,8 +22,6 @@ interface Compared {
 const RELAY = 'relay, inline function, a ledger that answers at once';
 const BARE = 'bare grpc-js client';
 const byCpu = (name: string): string => `${name}, by CPU time`;
-/** The guard that a dearer question cannot pass. */
-export const RELAY_BY_CPU = byCpu(`${RELAY} ÷ ${BARE}`);
 
 interface Comparison {
   readonly side: Compared;

@@ -7,7 +7,6 @@ import { obeyParent, startBenchProcess, tellParent } from './bench-process.ts';
 import { benchRelay } from './bench-relay.ts';
 import { benchRouter } from './bench-router.ts';
 import { startBareClient } from './floor-clients.ts';
-import { handicapMicros } from './handicap.ts';
 
 /**
  * `relay`: the whole relay with function and ledger inside. `streams`: the relay's client and stream pool, which admit
@@ -30,7 +29,7 @@ export async function startSideProcess(kind: SideKind, url: string, token: strin
 }
 
 const START: Readonly<Record<SideKind, (url: string, token: string) => void>> = {
-  relay: (url, token) => benchRelay(url, token, STREAMS, handicapMicros(process.env)),
+  relay: (url, token) => benchRelay(url, token, STREAMS),
   bare: (url, token) => startBareClient({ url, token, schema: loadSchema(), streams: STREAMS }),
   streams: (url, token) => {
     const schema = loadSchema();
