@@ -99,7 +99,6 @@ const read = createConsoleRead({
     instance: table.instance,
     description: `table ${table.table.tableName}`,
     usage,
-    periods: store,
     chain: dynamoStatementChain(table),
     prices: dynamoPriceEditions(table),
   },

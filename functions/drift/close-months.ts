@@ -1,102 +1,162 @@
 /**
- * Closes the months of groups: each top-level group, each group with limits of its own, and the instance. A month closes some
- * days after its end; what comes later is an adjustment on the next one.
+ * Closes the months of top-level groups and of the instance, some days after their end. What comes later is an adjustment on the
+ * next statement. Sums come from usage days alone: limits and the groups of today have no part in them.
  */
-import { DAY_MS } from '../../policies/limits/calendar.ts';
-import { type LimitSet, limitsOn } from '../../policies/limits/limits.ts';
-import { monthLimitsOf, monthRuleOf, type PastLimits } from '../answers/statement/month.ts';
-import { type DraftTerms, monthDraft, monthsToClose } from '../answers/statement/month-draft.ts';
-import { atOnce, type LedgerClock } from '../core/environment/index.ts';
-import { type StatementChain, sealed } from '../core/statements/index.ts';
+import { calendarDay, DAY_MS, dayNumber } from '../../policies/limits/calendar.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import { dayText, today } from '../answers/reading/usage-days.ts';
+import {
+  closedDays,
+  isClosable,
+  monthAfter,
+  monthOfDay,
+  type StatementMonth,
+} from '../answers/statement/month.ts';
+import { type DraftTerms, LOOKED_BACK_MONTHS, monthDraft } from '../answers/statement/month-draft.ts';
+import { atOnce, type LedgerClock, type Log } from '../core/environment/index.ts';
+import { eachRow, type SheetStore, WHOLE } from '../core/sheets/index.ts';
+import { type ClosedStatement, type StatementChain, sealed } from '../core/statements/index.ts';
 
-interface CloseMonthsDeps extends Omit<DraftTerms, 'nowMs'> {
+interface CloseMonthsDeps extends DraftTerms {
   readonly chain: StatementChain;
-  readonly limits: LimitSet;
+  /** Says which groups had jobs in which month. */
+  readonly sheets: Pick<SheetStore, 'read'>;
+  /** Says what groups are called, and which of them are personal namespaces, which have no statements. */
+  readonly directory: Directory;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
+  readonly log: Log;
 }
 
 interface ClosedMonths {
   readonly closed: number;
   /** Groups that are left for the next run. */
   readonly left: number;
+  /** Groups whose months could not be closed; the log says why. */
+  readonly failed: number;
 }
 
-/** By then the ends of a month's jobs have come, but of those that still run; GitLab's webhooks and the sweep take hours. */
-const SETTLED_DAYS = 5;
 const AT_ONCE = 16;
 const TRIES_MAX = 5;
 
-/** Whether any group may have a month to close: each of them is looked at once a day. */
+/** Returns true once a day: then each group is looked at. */
 export const areMonthsDue = (lookedAtMs: number, nowMs: number): boolean =>
   Math.floor(lookedAtMs / DAY_MS) < Math.floor(nowMs / DAY_MS);
 
 /**
  * @param deadlineMs - on the monotonic clock; what is not begun by then is left to the next run.
- * @throws {LedgerError}
+ * @throws {LedgerError} where neither register nor sheets can be read
  */
 export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps): Promise<ClosedMonths> {
-  const { chain, clock, limits, directory } = deps;
+  const { chain, clock, log } = deps;
   const nowMs = clock.nowMs();
   const register = await chain.register();
-  if (!areMonthsDue(register.lookedAtMs, nowMs)) return { closed: 0, left: 0 };
-  const past: PastLimits = { limits, directory, nowMs, zone: deps.usageZone };
-  const due: string[] = [];
-  await atOnce(billedSubjects(deps), AT_ONCE, async (subject) => {
-    const last = await chain.last(subject);
-    const months = monthsToClose(
-      monthRuleOf(groupIdOf(subject), past),
-      last?.statement,
-      nowMs - SETTLED_DAYS * DAY_MS,
-    );
-    if (months.length > 0) due.push(subject);
-  });
+  if (!areMonthsDue(register.lookedAtMs, nowMs)) return { closed: 0, left: 0, failed: 0 };
+  const due: Due[] = [];
   let closed = 0;
   let left = 0;
+  let failed = 0;
+  const fail = (subject: string, error: unknown): void => {
+    failed += 1;
+    log.error('month not closed', { subject, error: String(error) });
+  };
+  await atOnce([...(await firstDays(nowMs, deps))], AT_ONCE, async ([subject, firstDay]) => {
+    try {
+      const last = (await chain.last(subject))?.statement;
+      if (isClosable(nextMonth(last, firstDay, deps), deps.zone, nowMs)) due.push({ subject, firstDay });
+    } catch (error) {
+      fail(subject, error);
+    }
+  });
   // One by one, in an order that does not depend on answers: numbers are given in a row.
-  for (const subject of due.sort()) {
+  for (const each of due.sort((a, b) => (a.subject < b.subject ? -1 : 1))) {
     if (clock.monotonicMs() >= deadlineMs) left += 1;
-    else closed += await closeGroup(subject, past, deps);
+    else {
+      try {
+        closed += await closeGroup(each, nowMs, deps);
+      } catch (error) {
+        fail(each.subject, error);
+      }
+    }
   }
-  if (left === 0) await chain.noteLooked(await chain.register(), nowMs);
-  return { closed, left };
+  if (left + failed === 0) await chain.noteLooked(await chain.register(), nowMs);
+  return { closed, left, failed };
 }
 
-/** In the order of the directory. */
-function billedSubjects({ directory, limits }: CloseMonthsDeps): readonly string[] {
-  const groups = [...directory.groupById.values()].filter(
-    ({ id, parentId, personal }) =>
-      !personal && (parentId === undefined || limitsOn(limits, `group/${id}`).length > 0),
+interface Due {
+  readonly subject: string;
+  /** `dayNumber`: its first statement is of the month that has this day. */
+  readonly firstDay: number;
+}
+
+/**
+ * The groups that may be charged, by subject, each with the first day of the first month with its jobs. Sheets name every group
+ * that had jobs, wherever it is now. Where nothing is packed, a top-level group begins with the month before this one.
+ */
+async function firstDays(
+  nowMs: number,
+  { sheets, directory, zone }: CloseMonthsDeps,
+): Promise<ReadonlyMap<string, number>> {
+  const { year, month } = calendarDay(today(zone, nowMs));
+  const months = Array.from({ length: LOOKED_BACK_MONTHS + 2 }, (_, back) =>
+    dayNumber({ year, month: month - back, day: 1 }),
   );
-  return ['instance', ...groups.map(({ id }) => `group/${id}`)];
+  const first = new Map<string, number>([['instance', months[1] ?? 0]]);
+  for (const { id, parentId } of directory.groupById.values())
+    if (parentId === undefined) first.set(`group/${id}`, months[1] ?? 0);
+  const read = await sheets.read(
+    months.map((day) => ({ kind: 'group' as const, span: dayText(day).slice(0, '2026-11'.length) })),
+    'first',
+  );
+  for (const [index, day] of months.entries()) {
+    const bytes = read[index]?.bytes;
+    if (bytes !== undefined)
+      eachRow(bytes, (id) => first.set(id === WHOLE ? 'instance' : `group/${id}`, day), { first: 0 });
+  }
+  for (const { id, personal } of directory.groupById.values()) if (personal) first.delete(`group/${id}`);
+  return first;
 }
 
-const groupIdOf = (subject: string): number | undefined =>
-  subject === 'instance' ? undefined : Number(subject.slice('group/'.length));
+const nextMonth = (
+  last: ClosedStatement | undefined,
+  firstDay: number,
+  { fiscalStart }: Pick<CloseMonthsDeps, 'fiscalStart'>,
+): StatementMonth =>
+  last === undefined ? monthOfDay(firstDay, fiscalStart) : monthAfter(closedDays(last).to, fiscalStart);
 
-async function closeGroup(subject: string, past: PastLimits, deps: CloseMonthsDeps): Promise<number> {
-  const { chain, directory } = deps;
-  const { nowMs } = past;
-  const id = groupIdOf(subject);
-  const rule = monthRuleOf(id, past);
-  const limits = monthLimitsOf(subject, rule, past);
-  const group = id === undefined ? 'all groups' : (directory.groupById.get(id)?.path ?? String(id));
+async function closeGroup({ subject, firstDay }: Due, nowMs: number, deps: CloseMonthsDeps): Promise<number> {
+  const { chain } = deps;
   let closed = 0;
+  let begin = firstDay;
   for (let tries = 0; tries < TRIES_MAX; ) {
-    const before = await chain.of(subject);
-    const last = before.at(-1);
-    const [month] = monthsToClose(rule, last?.statement, nowMs - SETTLED_DAYS * DAY_MS);
-    if (month === undefined) return closed;
-    const ask = { subject, group, month, zone: rule.zone, limits };
+    const kept = await chain.of(subject);
+    const before = kept.map(({ statement }) => statement);
+    const month = nextMonth(before.at(-1), begin, deps);
+    if (!isClosable(month, deps.zone, nowMs)) return closed;
     const draft = await monthDraft(
-      { ...ask, before: before.map(({ statement }) => statement) },
-      { ...deps, nowMs },
+      { subject, group: labelOf(subject, before, deps), month, before, nowMs },
+      deps,
     );
-    // A chain begins with the first month that has something on it.
-    if (last === undefined && draft.lines.length === 0 && draft.credits.length === 0) return closed;
+    if (draft === undefined) {
+      // A chain begins with the first month that has something on it.
+      begin = month.to + 1;
+      continue;
+    }
     const { last: number } = await chain.register();
-    const statement = { number: number + 1, ...draft, previousSha256: last?.sha256 ?? '' };
+    const statement = { number: number + 1, ...draft, previousSha256: kept.at(-1)?.sha256 ?? '' };
     if ((await chain.append(sealed(statement))) === 'written') closed += 1;
     else tries += 1;
   }
   return closed;
 }
+
+/** Its path, also after it was deleted. */
+const labelOf = (
+  subject: string,
+  before: readonly ClosedStatement[],
+  { directory }: CloseMonthsDeps,
+): string =>
+  subject === 'instance'
+    ? 'all groups'
+    : (directory.groupById.get(Number(subject.slice('group/'.length)))?.path ??
+      before.at(-1)?.group ??
+      subject);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/fiscal.ts';
+import type { LimitSet } from '../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../policies/prices/price.ts';
 import {
   addToCounterSheet,
@@ -24,7 +26,7 @@ import {
   recountOn,
   replaceUserIds,
 } from '../core/ledger/index.ts';
-import { DynamoLimitTable, readDocument, readLimitSet } from '../core/limits/index.ts';
+import { DynamoLimitTable, readLimitSet } from '../core/limits/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { readPackedPrices, readPackedRules } from '../core/rules/index.ts';
 import { dynamoSheetStore } from '../core/sheets/index.ts';
@@ -151,30 +153,32 @@ async function packReports(startMs: number): Promise<void> {
   if (jobs.days > 0) consoleLog.info('jobs packed', { ...jobs });
 }
 
-/** Rules and groups are read on the days on which there is something to close. */
+/** Prices and groups are read on the days on which there is something to close. */
 async function closeDueMonths(startMs: number): Promise<void> {
   const chain = dynamoStatementChain(table);
   const { lookedAtMs } = await chain.register();
   if (!areMonthsDue(lookedAtMs, systemClock.nowMs())) return;
-  const [{ policy, limits, directory: packed }, known] = await Promise.all([rulesInForce(), readGroups()]);
+  const { policy, limits, directory: packed } = readPackedRules(config.rulesFile);
+  const [fiscalStart, known] = await Promise.all([fiscalStartInForce(limits.limits), readGroups()]);
   const directory = known?.directory ?? packed;
-  // Without groups nobody knows who is charged.
+  // Without groups it is unknown which namespaces are personal.
   if (directory === undefined) return;
   const found = await closeMonths(startMs + CLOSED_UNTIL_MS, {
-    ...{ chain, limits, directory, clock: systemClock, instance: config.gitlabInstance },
-    ...{ currency: policy.currency, prices: policy.prices, usageZone: config.zone },
-    ...{ usage: new DynamoRollupStore(table), periods: store },
+    ...{ chain, directory, clock: systemClock, log: consoleLog, instance: config.gitlabInstance },
+    ...{ currency: policy.currency, prices: policy.prices, zone: config.zone, fiscalStart },
+    ...{ usage: new DynamoRollupStore(table), sheets: dynamoSheetStore(table) },
   });
   consoleLog.info('months closed', { ...found });
+  if (found.failed > 0) throw new Error(`months of ${found.failed} groups are not closed: the log says why`);
 }
 
-async function rulesInForce() {
-  const { policy, limits, directory } = readPackedRules(config.rulesFile);
+/** Of the live limits only this one field is read: a set that cannot be read otherwise keeps no month open. */
+async function fiscalStartInForce(packed: LimitSet): Promise<FiscalStart> {
   const limitTable = new DynamoLimitTable(table);
   const pointer = await limitTable.getPointer({ timeoutMs: DIRECTORY_TIMEOUT_MS });
-  if (pointer === undefined) return { policy, directory, limits: limits.limits };
-  const { document } = await readLimitSet(pointer.set, limitTable);
-  return { policy, directory, limits: readDocument(document, pointer.set, policy).limits };
+  if (pointer === undefined) return packed.fiscalStart ?? CALENDAR_YEAR;
+  const { fiscal_start: start } = (await readLimitSet(pointer.set, limitTable)).document;
+  return typeof start === 'string' && isFiscalStart(start) ? start : CALENDAR_YEAR;
 }
 
 const readGroups = () =>

@@ -84,6 +84,7 @@ function readLimitSet(reading: Reading, version: string, policy: Policy): LimitS
     bySubject: withGrants(bySubject, reading.at('grants'), runnerClasses),
     personalDefault: readPersonal(reading.at('personal_default'), defaults),
     rollouts: readRollouts(reading.at('rollout')),
+    ...(defaults.fiscalStart !== CALENDAR_YEAR && { fiscalStart: defaults.fiscalStart }),
     ...(groupDefaults !== undefined && { groupDefaults }),
     ...(freezes !== undefined && { freezes }),
     ...(breakGlasses !== undefined && { breakGlasses }),

@@ -4,6 +4,7 @@ import type { Mode, RuleClass } from '../mode.ts';
 import type { PlacedGroup } from '../place/placement.ts';
 import type { BreakGlass } from './break-glass.ts';
 import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
+import type { FiscalStart } from './fiscal.ts';
 import type { Freeze } from './freeze.ts';
 import { grantedAt } from './grant.ts';
 import type { GroupDefaults } from './group-defaults.ts';
@@ -31,6 +32,8 @@ export interface LimitSet {
   readonly rollouts: ReadonlyMap<string, Rollout>;
   /** What a personal namespace has of each kind it has no limit of its own for; `subject` is empty here. */
   readonly personalDefault: readonly Limit[];
+  /** Months of statements begin by it, and of limits that name no other. Absent: the calendar year. */
+  readonly fiscalStart?: FiscalStart;
   /** Absent: none. */
   readonly groupDefaults?: GroupDefaults;
   /** Keyed by `subjectKey`. Absent: none. */

@@ -59,7 +59,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'statement closed',
-    summary: 'A month as it was closed, which never changes: number, lines, credits, adjustments and hash',
+    summary: 'A month as it was closed, which never changes: number, lines, adjustments and hash',
     load: async () => (await import('./statement/closed-command.ts')).closedCommand,
   },
   {

@@ -1,15 +1,15 @@
 /** Months that are over close here as in a deployment: by the program that closes them there, once a day at most. */
-import type { LedgerClock } from '../../functions/core/environment/index.ts';
+import { type LedgerClock, silentLog } from '../../functions/core/environment/index.ts';
 import { closeMonths } from '../../functions/drift/close-months.ts';
-import type { LimitSet } from '../../policies/limits/limits.ts';
+import { CALENDAR_YEAR, type FiscalStart } from '../../policies/limits/fiscal.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LocalLedger } from './ledger-source.ts';
 
 interface LocalClosing {
-  readonly ledger: Pick<LocalLedger, 'chain' | 'instance' | 'usage' | 'periods'>;
+  readonly ledger: Pick<LocalLedger, 'chain' | 'instance' | 'usage' | 'sheets'>;
   readonly policy: Policy;
-  readonly limits: LimitSet;
+  readonly limits: { readonly fiscalStart?: FiscalStart };
   readonly directory: Directory;
   /** IANA zone of the days of usage. */
   readonly zone: string;
@@ -21,19 +21,20 @@ interface LocalClosing {
 const CLOSING_MS_MAX = 2_000;
 
 export async function closeLocalMonths({
-  ledger: { chain, instance, usage, periods },
+  ledger: { chain, instance, usage, sheets },
   policy: { currency, prices },
-  limits,
+  limits: { fiscalStart = CALENDAR_YEAR },
   directory,
   zone,
   clock,
   onTrouble,
 }: LocalClosing): Promise<void> {
   try {
-    await closeMonths(clock.monotonicMs() + CLOSING_MS_MAX, {
-      ...{ chain, instance, usage, periods, currency, prices, limits, directory },
-      ...{ usageZone: zone, clock },
+    const { failed } = await closeMonths(clock.monotonicMs() + CLOSING_MS_MAX, {
+      ...{ chain, instance, usage, sheets, currency, prices, fiscalStart, directory, zone, clock },
+      log: silentLog,
     });
+    if (failed > 0) onTrouble(`months of ${failed} groups are not closed; the next start goes on with it`);
   } catch (error) {
     onTrouble(`months are not closed (${String(error)}); the next start goes on with it`);
   }

@@ -1,4 +1,4 @@
-import type { ClosingStore, LedgerStore } from '../../core/ledger/index.ts';
+import type { LedgerStore } from '../../core/ledger/index.ts';
 import type { PriceEditionStore, StatementChain } from '../../core/statements/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 
@@ -10,7 +10,6 @@ export interface StatementBooks {
   /** Every record: only for whoever may read the whole table. Absent: statements are made of days alone. */
   readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
   readonly usage?: Pick<RollupStore, 'readUsage'>;
-  readonly periods?: Pick<ClosingStore, 'readPeriod'>;
   /** Months that were closed. @default nobody closes any */
   readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
   /** Prices that were deployed. @default nobody keeps them */

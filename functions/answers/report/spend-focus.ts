@@ -27,7 +27,6 @@ function focusFields(line: SpendLine, list: SpendList): FocusFields {
       ...(groupId !== undefined && { subAccount: { id: groupId, name: path } }),
       category: isPriced ? 'Usage' : 'Adjustment',
       description: `Runner minutes: ${jobs === 1 ? '1 job' : `${jobs} jobs`} from ${fromDay} to ${toDay}`,
-      frequency: 'Usage-Based',
     }),
     x_JobsRejected: String(line.rejected),
     x_JobsNeverRan: String(line.neverRan),

@@ -13,7 +13,7 @@ export interface BilledGroup {
   readonly counts: (record: JobRecord) => boolean;
   /** The directory does not know the group: older records may not say that they were below it. */
   readonly unknown: boolean;
-  /** The subject whose counters are compared. */
+  /** The subject whose usage days are added up. */
   readonly subject: string | undefined;
 }
 

@@ -5,41 +5,24 @@ import { csv, csvField, decimal } from './csv-text.ts';
 type ClosedStatement = ClosedMonths['statements'][number];
 
 interface ClosedRow {
-  readonly kind: 'usage' | 'credit' | 'adjustment';
+  readonly kind: 'usage' | 'adjustment';
   /** A day, or the month that it is about. */
   readonly when: string;
   readonly jobs: number;
   readonly seconds: number;
   readonly micros: number;
   readonly about: string;
-  /** Somebody gave it or took it by hand. */
-  readonly byHand: boolean;
 }
 
-export function closedRows({ month, lines, credits, adjustments }: ClosedStatement): readonly ClosedRow[] {
-  const byHand = { jobs: 0, seconds: 0, byHand: true };
-  return [
-    ...lines.map(
-      ({ day, ...line }): ClosedRow => ({ kind: 'usage', when: day, ...line, about: '', byHand: false }),
-    ),
-    ...credits.map(
-      ({ id, micros, reason }): ClosedRow => ({
-        ...{ kind: 'credit', when: month, ...byHand, micros, about: `${id}: ${reason}` },
-      }),
-    ),
-    ...adjustments.flatMap((each): readonly ClosedRow[] => [
-      {
-        ...{ kind: 'adjustment', when: each.month, jobs: each.jobs, seconds: each.seconds, byHand: false },
-        ...{ micros: each.micros, about: `statement ${each.number}, ${each.corrections} corrections` },
-      },
-      ...each.credits.map(
-        ({ id, micros, reason }): ClosedRow => ({
-          ...{ kind: 'adjustment', when: each.month, ...byHand, micros, about: `${id}: ${reason}` },
-        }),
-      ),
-    ]),
-  ];
-}
+export const closedRows = ({ lines, adjustments }: ClosedStatement): readonly ClosedRow[] => [
+  ...lines.map(({ day, ...line }): ClosedRow => ({ kind: 'usage', when: day, ...line, about: '' })),
+  ...adjustments.map(
+    ({ month, jobs, seconds, micros, number, corrections }): ClosedRow => ({
+      ...{ kind: 'adjustment', when: month, jobs, seconds, micros },
+      about: `statement ${number}, ${corrections} corrections`,
+    }),
+  ),
+];
 
 export const closedCsv = (statement: ClosedStatement): string =>
   csv([

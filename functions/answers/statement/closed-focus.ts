@@ -1,6 +1,6 @@
 /**
  * A closed statement as a FOCUS 1.2 dataset, CSV. A closed month has days and no runner classes, so a day is one charge at the
- * average price of its minutes. What turned out later is a correction, and what somebody gave by hand is a credit.
+ * average price of its minutes. What turned out later is a correction.
  */
 import { periodAt } from '../../../policies/limits/period.ts';
 import { closedRows } from './closed-csv.ts';
@@ -18,10 +18,10 @@ export const closedFocusCsv = (statement: ClosedStatement): string => {
 };
 
 function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
-  const { kind, jobs, seconds, micros, byHand } = row;
+  const { kind, jobs, seconds, micros } = row;
   const { instance, subject, group, currency, startMs, endMs, number, priceVersions, sha256 } = statement;
   // A job whose end nobody knows is charged without a second: then there is no price of a minute.
-  const isPriced = !byHand && kind === 'usage' && (seconds > 0 || micros === 0);
+  const isPriced = kind === 'usage' && (seconds > 0 || micros === 0);
   const payer = subject === 'instance' ? undefined : { id: subject.slice('group/'.length), name: group };
   return {
     ...focusCharge({
@@ -29,10 +29,9 @@ function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
       ...{ billing: { startMs, endMs }, charged: chargePeriod(row, statement) },
       account: payer ?? { name: group },
       ...(payer !== undefined && { subAccount: payer }),
-      category: byHand ? 'Credit' : kind === 'usage' && !isPriced ? 'Adjustment' : 'Usage',
+      category: kind === 'usage' && !isPriced ? 'Adjustment' : 'Usage',
       isCorrection: kind === 'adjustment',
       description: describedCharge(row),
-      frequency: byHand ? 'One-Time' : 'Usage-Based',
       invoiceId: number,
     }),
     x_AdjustedMonth: kind === 'adjustment' ? csvField(row.when) : '',
@@ -40,16 +39,15 @@ function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
   };
 }
 
-function describedCharge({ kind, when, jobs, about, byHand }: ClosedRow): string {
+function describedCharge({ kind, when, jobs, about }: ClosedRow): string {
   const counted = jobs === 1 ? '1 job' : `${jobs} jobs`;
-  if (byHand) return `Credit ${about}`;
   return kind === 'usage' ? `Runner minutes: ${counted} on ${when}` : `Late truth about ${when}: ${about}`;
 }
 
 /** The day, cut to the month; what is of no day is of the whole month. */
 function chargePeriod(
   { kind, when }: ClosedRow,
-  { startMs, endMs, usageZone }: ClosedStatement,
+  { startMs, endMs, zone, usageZone = zone }: ClosedStatement,
 ): { readonly startMs: number; readonly endMs: number } {
   if (kind !== 'usage') return { startMs, endMs };
   for (let atMs = startMs; atMs < endMs; ) {

@@ -1,30 +1,22 @@
 import { count, instantMs, list, maybe, micros, text, z } from '../reading/schema.ts';
 
-const CreditNoteSchema = z
-  .object({ id: text(), micros: micros('Below 0 it was given back.'), reason: text() })
-  .openapi('CreditNote', { description: 'A credit or debit by hand.' });
-
 const ClosedStatementSchema = z
   .object({
     number: count('1, 2, 3 … of the instance; none is left out.'),
     subject: text('`group/101` or `instance`.'),
     group: text('Its path on the day of the closing.'),
-    month: text('`2026-10`'),
-    zone: text('IANA zone in which the month begins and ends.'),
+    month: text('`2026-10`; `2026-10@06` begins on the 6th.'),
+    zone: text('IANA zone of the deployment’s accounting, in which the month and its days begin and end.'),
     startMs: instantMs(),
     endMs: instantMs('Unix ms; the first instant that is no part of it.'),
     closedAtMs: instantMs(),
     instance: text('The GitLab the jobs ran on, a host.'),
     currency: text('ISO 4217.'),
     priceVersions: list(z.string()).openapi({ description: 'Price lists that were in force in the month.' }),
-    usageZone: text('IANA zone of the days.'),
-    limits: list(z.string()).openapi({
-      description: 'Limits of money whose counters it was compared with, and whose credits are on it.',
-    }),
+    usageZone: maybe(text('IANA zone of the days, where an older version took the month from a limit.')),
     lines: list(
       z.object({ day: text(), jobs: count('Jobs that ran.'), seconds: z.number(), micros: micros() }),
     ),
-    credits: list(CreditNoteSchema),
     adjustments: list(
       z.object({
         month: text('The closed month it is about.'),
@@ -33,7 +25,6 @@ const ClosedStatementSchema = z
         corrections: count('Corrections of jobs.'),
         seconds: z.number(),
         micros: micros(),
-        credits: list(CreditNoteSchema),
       }),
     ).openapi({ description: 'What turned out about earlier months after they were closed.' }),
     totals: z.object({
@@ -41,9 +32,8 @@ const ClosedStatementSchema = z
       corrections: count('Corrections that are in the lines.'),
       seconds: z.number(),
       micros: micros('The sum of the lines.'),
-      creditMicros: micros(),
       adjustmentMicros: micros(),
-      dueMicros: micros('The sum of the three: what is to be paid.'),
+      dueMicros: micros('The sum of both: what is to be paid.'),
     }),
     previousSha256: text('Of the group’s month before; empty for its first.'),
     sha256: text(

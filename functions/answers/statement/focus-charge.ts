@@ -25,10 +25,9 @@ interface FocusCharge {
   readonly account: { readonly id?: number | string; readonly name: string };
   /** The group that the jobs are of. */
   readonly subAccount?: { readonly id: number | string; readonly name: string };
-  readonly category: 'Usage' | 'Adjustment' | 'Credit';
+  readonly category: 'Usage' | 'Adjustment';
   readonly isCorrection?: boolean;
   readonly description: string;
-  readonly frequency: 'Usage-Based' | 'One-Time';
   readonly invoiceId?: number;
   readonly priceVersions?: readonly string[];
 }
@@ -57,7 +56,7 @@ export function focusCharge(charge: FocusCharge): FocusFields {
     ChargeCategory: charge.category,
     ChargeClass: charge.isCorrection === true ? 'Correction' : '',
     ChargeDescription: csvField(charge.description),
-    ChargeFrequency: charge.frequency,
+    ChargeFrequency: 'Usage-Based',
     ChargePeriodEnd: utcSecond(charged.endMs),
     ChargePeriodStart: utcSecond(charged.startMs),
     ConsumedQuantity: ifPriced(String(seconds)),

@@ -42,18 +42,10 @@ const StatementLineSchema = z
     description: 'Jobs of one day, project, runner class and price; or one job.',
   });
 
-const ControlSchema = z
-  .object({
-    counter: text('Name of a counter: subject, limit and period.'),
-    shownMicros: micros('What the counter shows as settled.'),
-    settledMicros: micros('What the jobs of this statement have settled on it.'),
-  })
-  .openapi('StatementControl');
-
 export const StatementSchema = z
   .object({
-    month: text('As the counters’ periods are named: `2026-10`.'),
-    zone: text('IANA zone in which the month begins and ends.'),
+    month: text('`2026-10`; `2026-10@06` begins on the 6th.'),
+    zone: text('IANA zone of the deployment’s accounting, in which days and months begin and end.'),
     startMs: instantMs('Unix ms.'),
     endMs: instantMs('Unix ms; the first instant that is no part of it.'),
     group: text('Its path, or `all groups`.'),
@@ -73,13 +65,7 @@ export const StatementSchema = z
       openJobs: count(
         'Jobs of the month that are not over: what they hold is in no line. Nobody counts them where lines are days.',
       ),
-      heldMicros: micros(
-        'What jobs hold that are not over; where lines are days, on the first of `controls`.',
-      ),
-    }),
-    controls: list(ControlSchema).openapi({
-      description:
-        'What the group’s counters of this month show, beside what the jobs of this statement make on them.',
+      heldMicros: micros('Amount that jobs hold which have not ended.'),
     }),
     notes: list(z.string()).openapi({ description: 'What a reader should know before paying it.' }),
   })
@@ -89,7 +75,6 @@ export type Statement = z.infer<typeof StatementSchema>;
 export type StatementGrain = Statement['by'];
 export type StatementLine = z.infer<typeof StatementLineSchema>;
 export type StatementTotals = Statement['totals'];
-export type ControlSum = z.infer<typeof ControlSchema>;
 
 export interface StatementQuery {
   /** `2026-10` */
@@ -102,14 +87,11 @@ export interface StatementQuery {
   readonly withUsers?: boolean;
   /** Every line has its project, runner class and price, which days do not have: every job is read for it. @default false */
   readonly withPrices?: boolean;
-  /** IANA zone in which the month begins and ends. @default the group's limit of money per month has it */
-  readonly zone?: string;
 }
 
 export type StatementAnswer =
   | { readonly outcome: 'stated'; readonly statement: Statement }
-  /** `asked` names the field that is wrong. */
-  | { readonly outcome: 'unreadable'; readonly asked: 'month' | 'zone'; readonly sentence: string }
+  | { readonly outcome: 'unreadable'; readonly asked: 'month'; readonly sentence: string }
   /** Neither the directory nor a job knows the group, or the viewer does not see it. */
   | { readonly outcome: 'unknown_group' }
   /** Jobs are not kept, or not read here: there are lines by day only, without classes and prices. */

@@ -1,74 +1,76 @@
-import type { FiscalStart } from '../../../policies/limits/fiscal.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
-import { type LimitSet, limitsOfGroup, limitsOn } from '../../../policies/limits/limits.ts';
-import { type Period, periodAt } from '../../../policies/limits/period.ts';
-import type { Directory } from '../../../policies/place/directory.ts';
-import { isMoney } from '../../../policies/units/unit.ts';
+/** Months of statements: whole days, without gaps and without days that two of them share. */
+import { type CalendarDay, calendarDay, DAY_MS, dayNumber, two } from '../../../policies/limits/calendar.ts';
+import { type FiscalStart, monthsOf } from '../../../policies/limits/fiscal.ts';
+import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
+import type { ClosedStatement } from '../../core/statements/index.ts';
+import type { DaySpan } from '../reading/usage-days.ts';
 
-/** How a group's months begin and end. */
-export interface MonthRule {
-  readonly zone: string;
-  readonly fiscalStart?: FiscalStart;
+/** Its days are `dayNumber`s in the accounting zone, both included. */
+export interface StatementMonth extends DaySpan {
+  /** `2026-10`; `2026-10@06` begins on the 6th. */
+  readonly key: string;
 }
 
+/** The ends of jobs and their webhooks need hours; five days leave room for an outage. */
+const SETTLING_MS = 5 * DAY_MS;
 /** Within every month of that name: fiscal months begin on the 28th at the latest. */
 const DAY_INSIDE = 28;
 
-/** Whose limits, and by when: defaults come and go with the dates on them. */
-export interface PastLimits {
-  readonly limits: LimitSet;
-  readonly directory: Directory;
-  /** Unix ms. */
-  readonly nowMs: number;
-  /** IANA zone of the deployment, for where no limit says one. */
-  readonly zone: string;
+/** The first and last instant, Unix ms; the last is not part of it. */
+export const monthSpanMs = ({ from, to }: DaySpan, zone: string) => ({
+  startMs: dayStartMs(zone, calendarDay(from)),
+  endMs: dayStartMs(zone, calendarDay(to + 1)),
+});
+
+/** @param day - `dayNumber` */
+export function monthOfDay(day: number, fiscalStart: FiscalStart): StatementMonth {
+  const { first, next } = monthsOf('month', calendarDay(day), fiscalStart);
+  return { key: keyOf(first), from: dayNumber(first), to: dayNumber(next) - 1 };
 }
+
+const keyOf = ({ year, month, day }: CalendarDay): string =>
+  `${year}-${two(month)}${day === 1 ? '' : `@${two(day)}`}`;
+
+/** Days of usage are named, so a statement of another zone still says which of them it has. */
+export const closedDays = ({
+  startMs,
+  endMs,
+  zone,
+  usageZone = zone,
+}: Pick<ClosedStatement, 'startMs' | 'endMs' | 'zone' | 'usageZone'>): DaySpan => ({
+  from: dayNumber(dayIn(usageZone, startMs)),
+  to: dayNumber(dayIn(usageZone, endMs - 1)),
+});
+
+/** The month that begins on the day after the last statement ended. A changed fiscal year makes it shorter, never longer. */
+export const monthAfter = (lastDay: number, fiscalStart: FiscalStart): StatementMonth => ({
+  ...monthOfDay(lastDay + 1, fiscalStart),
+  from: lastDay + 1,
+});
+
+/** Returns true if the month is over for so long that the ends of its jobs have come. */
+export const isClosable = (month: StatementMonth, zone: string, nowMs: number): boolean =>
+  monthSpanMs(month, zone).endMs + SETTLING_MS <= nowMs;
 
 /**
- * The months of a group's books: of its limit of money per month, its own or the one it has by default, or of the nearest
- * group above that has one, so that a statement adds up to what that limit's counter shows. The deployment's without any.
+ * Returns the days of the month of that name: as it was closed, else those that no statement has.
+ * Returns undefined if it names no month. One that has not begun has its first day in the future.
  */
-export function monthRuleOf(groupId: number | undefined, then: PastLimits): MonthRule {
-  const chain = groupId === undefined ? [] : (then.directory.chainById.get(groupId) ?? []);
-  const levels = [...chain.map(({ id }) => limitsOf(id, then)).reverse(), limitsOn(then.limits, 'instance')];
-  for (const ofLevel of levels) {
-    const limit = ofLevel.find(({ kind, per }) => isMoney(kind) && per === 'month');
-    if (limit === undefined) continue;
-    const { zone, fiscalStart } = limit;
-    return { zone, ...(fiscalStart !== undefined && { fiscalStart }) };
-  }
-  return { zone: then.zone };
-}
-
-/** Its own, with those that are over, and the ones it has by default. */
-function limitsOf(groupId: number, { limits, directory, nowMs }: PastLimits): readonly Limit[] {
-  const own = limitsOn(limits, `group/${groupId}`);
-  const group = directory.groupById.get(groupId);
-  return group === undefined ? own : [...own, ...limitsOfGroup(limits, group, nowMs)];
-}
-
-/** The limits of money of a group, or of the instance, that count in just these months, its own and those it has by default. */
-export function monthLimitsOf(
-  subject: string | undefined,
-  rule: MonthRule,
-  then: PastLimits,
-): ReadonlySet<string> {
-  const own =
-    subject === undefined
-      ? []
-      : subject === 'instance'
-        ? limitsOn(then.limits, subject)
-        : limitsOf(Number(subject.slice('group/'.length)), then);
-  const inMonth = own.filter(
-    ({ kind, per, zone, fiscalStart }) =>
-      isMoney(kind) && per === 'month' && zone === rule.zone && fiscalStart === rule.fiscalStart,
-  );
-  return new Set(inMonth.map(({ id }) => id));
-}
-
-/** Undefined: it names no month. One that has not begun has its start in the future. */
-export function monthNamed(text: string, { zone, fiscalStart }: MonthRule): Period | undefined {
-  const [, year, month] = /^(20\d{2})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+export function monthNamed(
+  text: string,
+  fiscalStart: FiscalStart,
+  closed: readonly ClosedStatement[],
+): StatementMonth | undefined {
+  const known = closed.find(({ month }) => month === text);
+  if (known !== undefined) return { key: text, ...closedDays(known) };
+  const [, year, month] = /^(20\d{2})-(0[1-9]|1[0-2])(?:@\d\d)?$/.exec(text) ?? [];
   if (year === undefined) return undefined;
-  return periodAt('month', zone, Date.UTC(Number(year), Number(month) - 1, DAY_INSIDE, 12), fiscalStart);
+  const named = monthOfDay(
+    dayNumber({ year: Number(year), month: Number(month), day: DAY_INSIDE }),
+    fiscalStart,
+  );
+  const last = closed.at(-1);
+  const from = Math.max(named.from, last === undefined ? named.from : closedDays(last).to + 1);
+  // A month before the first statement, or one between, is asked for as the calendar has it.
+  return from > named.to ? named : { ...named, from };
 }

@@ -1,25 +1,23 @@
-import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { type Period, periodAt } from '../../../policies/limits/period.ts';
+import { periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { compareTexts } from '../../../policies/text/compare-texts.ts';
-import { unitRow } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type CorrectionEntry, type Counter, isLive, type JobRecord } from '../../core/ledger/index.ts';
-import { type ChargeLine, chargeLines, isInNoGroup } from '../../core/truth/index.ts';
-import type { ControlSum, StatementGrain, StatementLine, StatementTotals } from './model.ts';
+import { type CorrectionEntry, isLive, type JobRecord } from '../../core/ledger/index.ts';
+import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/truth/index.ts';
+import type { BilledGroup } from './billed-group.ts';
+import type { StatementGrain, StatementLine, StatementTotals } from './model.ts';
 
 export interface TallyOptions {
-  readonly month: Period;
+  /** The first instant of the month, and the first that is no part of it, Unix ms. */
+  readonly startMs: number;
+  readonly endMs: number;
   readonly zone: string;
   readonly by: StatementGrain;
   /** Whether the line of a job says who started it. @default false */
   readonly withUsers?: boolean;
-  /** Whether a record's job belongs to the group. */
-  readonly counts: (record: JobRecord) => boolean;
-  /** `group/101`, where its id is known, or `instance`. */
-  readonly subject: string | undefined;
-  /** Ids of the group's limits of money in this month: their counters are compared. */
-  readonly limitIds: ReadonlySet<string>;
+  readonly billed: Pick<BilledGroup, 'id' | 'counts'>;
+  /** Leaves out jobs that were decided while the group was below another: they are charged to that one. @default false */
+  readonly chargedOnly?: boolean;
   readonly directory: Directory;
 }
 
@@ -30,9 +28,8 @@ const LINES_MAX = 500_000;
 export class StatementTally {
   readonly #options: TallyOptions;
   readonly #lines = new Map<string, StatementLine>();
-  /** Keyed by `counterName`. */
-  readonly #settled = new Map<string, number>();
-  readonly #shown = new Map<string, number>();
+  #charged = 0;
+  #below = 0;
   #inNoGroup = 0;
   readonly #totals = {
     jobs: 0,
@@ -50,11 +47,25 @@ export class StatementTally {
 
   /** Whether the job is part of the statement: a job belongs as a whole to the month of its admission. */
   has(record: JobRecord): boolean {
-    const { month, counts } = this.#options;
-    if (record.decidedAtMs < month.startMs || record.decidedAtMs >= month.endMs) return false;
-    if (counts(record)) return true;
-    if (record.state === 'SETTLED' && isInNoGroup(record)) this.#inNoGroup += 1;
-    return false;
+    const { startMs, endMs, billed, chargedOnly } = this.#options;
+    if (record.decidedAtMs < startMs || record.decidedAtMs >= endMs) return false;
+    if (!billed.counts(record)) {
+      if (record.state === 'SETTLED' && isInNoGroup(record)) this.#inNoGroup += 1;
+      return false;
+    }
+    const isCharged = billed.id === undefined || recordedRoot(record) === billed.id;
+    if (isCharged) this.#charged += 1;
+    else this.#below += 1;
+    return isCharged || chargedOnly !== true;
+  }
+
+  get hasJobs(): boolean {
+    return this.#charged + this.#below > 0;
+  }
+
+  /** True if the group was the top-level group of some jobs, and below another for others. */
+  get isMixed(): boolean {
+    return this.#charged > 0 && this.#below > 0;
   }
 
   /**
@@ -62,7 +73,6 @@ export class StatementTally {
    * @throws {Error} with the remedy, when the lines become too many.
    */
   add(record: JobRecord, entries: readonly CorrectionEntry[]): void {
-    this.#settle(record);
     if (isLive(record)) {
       this.#totals.openJobs += 1;
       this.#totals.heldMicros += record.facts.costMicros;
@@ -71,10 +81,6 @@ export class StatementTally {
     const charges = chargeLines(record, entries);
     if (charges.length > 0) this.#totals.jobs += 1;
     for (const charge of charges) this.#charge(record, charge);
-  }
-
-  addCounter({ key, settled }: Counter): void {
-    if (this.#isControl(key)) this.#shown.set(counterName(key), settled);
   }
 
   lines(): readonly StatementLine[] {
@@ -90,31 +96,8 @@ export class StatementTally {
     return this.#inNoGroup;
   }
 
-  /** Compares the group's own counters of money in this month. */
-  controls(): readonly ControlSum[] {
-    return [...this.#settled.keys()].sort().map((counter) => ({
-      counter,
-      shownMicros: this.#shown.get(counter) ?? 0,
-      settledMicros: this.#settled.get(counter) ?? 0,
-    }));
-  }
-
-  #isControl({ subject, limit, period }: CounterKey): boolean {
-    const { subject: own, month, limitIds } = this.#options;
-    return subject === own && limitIds.has(limit) && period === month.key;
-  }
-
-  #settle(record: JobRecord): void {
-    for (const { counter, unit, counted, corrected } of record.claims) {
-      if (!unitRow(unit).inCurrency || !this.#isControl(counter)) continue;
-      const name = counterName(counter);
-      const settled = (record.state === 'SETTLED' ? counted : 0) + corrected;
-      this.#settled.set(name, (this.#settled.get(name) ?? 0) + settled);
-    }
-  }
-
   #charge(record: JobRecord, charge: ChargeLine): void {
-    const late = charge.atMs !== undefined && charge.atMs >= this.#options.month.endMs;
+    const late = charge.atMs !== undefined && charge.atMs >= this.#options.endMs;
     this.#totals.seconds += charge.seconds;
     this.#totals.micros += charge.micros;
     if (charge.kind === 'correction') this.#totals.correctedMicros += charge.micros;

@@ -1,8 +1,10 @@
+import { CALENDAR_YEAR } from '../../../policies/limits/fiscal.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';
+import { billedGroup } from './billed-group.ts';
 import type { StatementAnswer, StatementQuery } from './model.ts';
-import { statementOf, statementPlan } from './statement.ts';
+import { statementOf } from './statement.ts';
 
 /** Who started jobs is for those who see everything: others are answered without. @throws {LedgerError} */
 export const viewerStatement =
@@ -11,11 +13,10 @@ export const viewerStatement =
     const [{ limits }, { directory } = NOWHERE] = await Promise.all([reading.limits(), reading.places()]);
     const scope = scopeOf(viewer.roles, directory);
     const { books, policy, zone, clock } = reading;
-    const plan = statementPlan(
-      { ...asked, withUsers: asked.withUsers === true && scope.seesAll },
-      { limits, directory, currency: policy.currency, nowMs: clock.nowMs(), zone },
-    );
-    if (plan.outcome === 'unreadable') return plan;
-    const sees = scope.seesAll || (plan.billed.subject !== undefined && scope.sees(plan.billed.subject));
-    return sees && books !== undefined ? statementOf(plan, books) : { outcome: 'unknown_group' };
+    const billed = billedGroup(asked.group, directory);
+    const sees = scope.seesAll || (billed.subject !== undefined && scope.sees(billed.subject));
+    if (!sees || books === undefined) return { outcome: 'unknown_group' };
+    const { fiscalStart = CALENDAR_YEAR } = limits;
+    const terms = { billed, directory, currency: policy.currency, fiscalStart, zone, nowMs: clock.nowMs() };
+    return statementOf({ ...asked, withUsers: asked.withUsers === true && scope.seesAll }, terms, books);
   };

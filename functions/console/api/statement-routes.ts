@@ -26,15 +26,12 @@ const statement = createRoute({
       with_prices: z.literal('yes').optional().openapi({
         description: 'Only with runner class and price on every line, as FOCUS needs them.',
       }),
-      zone: z.string().max(60).optional().openapi({
-        description: 'Where the month begins and ends. Left out: as the group’s limit of money per month.',
-      }),
     }),
   },
   responses: {
-    200: jsonAnswer(StatementSchema, 'Lines, totals, and what the group’s counters show'),
+    200: jsonAnswer(StatementSchema, 'Lines and totals'),
     404: errorAnswer('No such group, or not one of yours'),
-    422: errorAnswer('No such month or zone, or only days are kept of it; `problems` says which'),
+    422: errorAnswer('No such month, or only days are kept of it; `problems` says which'),
   },
 });
 
@@ -46,11 +43,10 @@ const ONLY_DAYS = apiError(
 
 export const statementRoutes = ({ read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook }).openapi(statement, async (c) => {
-    const { group, by, with_users, with_prices, zone } = c.req.valid('query');
+    const { group, by, with_users, with_prices } = c.req.valid('query');
     const { month } = c.req.valid('param');
     const asked = {
       ...{ month, group, by, withUsers: with_users === 'yes', withPrices: with_prices === 'yes' },
-      ...(zone !== undefined && { zone }),
     };
     const answer = await read.statement(asked, c.var.user);
     switch (answer.outcome) {

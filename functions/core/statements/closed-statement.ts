@@ -9,8 +9,9 @@ export interface ClosedStatement {
   readonly subject: string;
   /** Its path on that day. */
   readonly group: string;
-  /** `2026-10` */
+  /** `2026-10`; `2026-10@06` begins on the 6th. */
   readonly month: string;
+  /** IANA zone of the deployment's accounting, in which the month and its days begin and end. */
   readonly zone: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -20,12 +21,9 @@ export interface ClosedStatement {
   readonly currency: string;
   /** Versions of the price list that were in force in the month. */
   readonly priceVersions: readonly string[];
-  /** IANA zone of the days in {@link lines}. */
-  readonly usageZone: string;
-  /** Ids of the limits of money whose counters the month was compared with, and whose credits are on it. */
-  readonly limits: readonly string[];
+  /** Zone of the days where an older version took the month from the zone of a limit. */
+  readonly usageZone?: string;
   readonly lines: readonly ClosedLine[];
-  readonly credits: readonly CreditNote[];
   /** What turned out about earlier months after they were closed. */
   readonly adjustments: readonly ClosedAdjustment[];
   readonly totals: ClosedTotals;
@@ -40,13 +38,6 @@ interface ClosedLine {
   readonly micros: number;
 }
 
-/** A credit or debit by hand. */
-export interface CreditNote {
-  readonly id: string;
-  readonly micros: number;
-  readonly reason: string;
-}
-
 export interface ClosedAdjustment {
   /** Which month it is about, and the number of the statement that did not have it. */
   readonly month: string;
@@ -56,7 +47,6 @@ export interface ClosedAdjustment {
   readonly corrections: number;
   readonly seconds: number;
   readonly micros: number;
-  readonly credits: readonly CreditNote[];
 }
 
 interface ClosedTotals {
@@ -64,9 +54,8 @@ interface ClosedTotals {
   readonly corrections: number;
   readonly seconds: number;
   readonly micros: number;
-  readonly creditMicros: number;
   readonly adjustmentMicros: number;
-  /** The sum of the three: what is to be paid. */
+  /** The sum of both: what is to be paid. */
   readonly dueMicros: number;
 }
 

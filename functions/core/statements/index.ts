@@ -2,7 +2,6 @@
 export {
   type ClosedAdjustment,
   type ClosedStatement,
-  type CreditNote,
   chainBreak,
   type SealedStatement,
   sealed,

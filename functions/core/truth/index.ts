@@ -18,7 +18,7 @@ export {
   unadmittedShare,
 } from './enforcement-proof.ts';
 export { type ChargeLine, chargeLines, pricedAs } from './job-charge.ts';
-export { isInNoGroup, wasBelowPath, wasInGroup } from './recorded-groups.ts';
+export { isInNoGroup, recordedRoot, wasBelowPath, wasInGroup } from './recorded-groups.ts';
 export {
   noteAdmittedYetFailed,
   type SettleDeps,

@@ -16,8 +16,12 @@ export function wasInGroup(record: JobRecord, id: number, { chainById }: Directo
   return chain !== undefined && chain[0]?.id === rootId && chain.some((group) => group.id === id);
 }
 
+/** Returns the top-level group at the decision: its statement has the job. Undefined where no group of the job was known. */
+export const recordedRoot = ({ facts: { groupIds, rootId, groupId } }: JobRecord): number | undefined =>
+  groupIds?.[0] ?? rootId ?? groupId;
+
 /**
- * The same for a group that the directory does not know by this path. The path of the record decides; but where the
+ * Like {@link wasInGroup}, for a group that the directory does not know by this path. The path of the record decides; but where the
  * directory knows the job's root, the path must be below that root, or two names of one root would both be charged.
  */
 export function wasBelowPath({ facts }: JobRecord, path: string, { groupById }: Directory): boolean {

@@ -22,7 +22,13 @@ import {
   UNASKED_ON_PREFIX,
 } from './runner-names.ts';
 import type { UsageTally } from './tally.ts';
-import { RAN_REJECTED_BY_PREFIX, REJECTED_BY_PREFIX, WATCHED_BY_PREFIX } from './usage.ts';
+import {
+  BELOW_COUNTS,
+  RAN_REJECTED_BY_PREFIX,
+  REJECTED_BY_PREFIX,
+  ROOT_JOBS,
+  WATCHED_BY_PREFIX,
+} from './usage.ts';
 
 /** What of a job is in the usage items. */
 export interface Contribution {
@@ -86,7 +92,23 @@ export function tallyFor(subject: string, { subjects, tally }: Contribution): Us
     sum.set('ran', jobs);
     if (name.startsWith(UNASKED_ON_PREFIX)) sum.set('unasked', jobs);
   }
+  if (isGroupSubject(subject)) setPayer(sum, subject === subjects.find(isGroupSubject));
   return sum;
+}
+
+/**
+ * Notes whether the group was the job's top-level group, which a statement charges. A group can be both on one day: it moved.
+ * What is charged to the top-level group above it is counted a second time, so that a statement can leave it out.
+ */
+function setPayer(sum: Map<string, number>, isRoot: boolean): void {
+  if (isRoot) {
+    sum.set(ROOT_JOBS, 1);
+    return;
+  }
+  for (const [name, below] of BELOW_COUNTS) {
+    const count = sum.get(name);
+    if (count !== undefined) sum.set(below, count);
+  }
 }
 
 /** What of a record says where its job stands. */

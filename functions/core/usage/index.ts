@@ -28,5 +28,5 @@ export type { LatestRejections, RollupStore } from './rollup-store.ts';
 export { runnerNames } from './runner-names.ts';
 export type { UsageTally } from './tally.ts';
 export { type OnTransitions, TellTransitions } from './tell-transitions.ts';
-export { type Usage, type UsageKey, usageOf } from './usage.ts';
+export { BELOW_COUNTS, ROOT_JOBS, type Usage, type UsageKey, usageOf } from './usage.ts';
 export { usageZone } from './usage-zone.ts';

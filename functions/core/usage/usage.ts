@@ -50,6 +50,16 @@ export interface Usage {
   readonly holdRatioPercent?: { readonly p50: number; readonly p90: number };
 }
 
+/** Jobs of which the group was the top-level group when they were decided. */
+export const ROOT_JOBS = 'rootJobs';
+/** Counts of a group, and the same of the jobs that were decided while it was below another. */
+export const BELOW_COUNTS = [
+  ['settledMicros', 'bMicros'],
+  ['seconds', 'bSeconds'],
+  ['ran', 'bRan'],
+  ['corrections', 'bCorrections'],
+] as const;
+
 export const REJECTED_BY_PREFIX = 'x:';
 export const RAN_REJECTED_BY_PREFIX = 'y:';
 export const WATCHED_BY_PREFIX = 'w:';
@@ -113,6 +123,8 @@ const COUNTS = [
   'retries',
   'retryMicros',
   'queuedSeconds',
+  ROOT_JOBS,
+  ...BELOW_COUNTS.map(([, below]) => below),
   ...QUEUE_BUCKETS,
 ];
 const PREFIXES = [

@@ -33,7 +33,8 @@ would have paid the bill, as policy.yaml has them. Nothing is changed. The bill 
 unpacked), or what OpenCost answers for /allocation (.json). Lines belong to the class that a tag names; all others are a
 row of their own. Savings plans and reservations cost what they cost where they are used; their unused rest is left out.
 
-Days and months of bills are in UTC. Ninety days after its end a month is read by days as $TOLLGATE_ROLLUP_ZONE has them.
+Days and months of bills are in UTC, what was charged is by those of $TOLLGATE_ROLLUP_ZONE. Jobs are read for it, until ninety
+days after the month.
 
   --month <month>      2026-10: lines of other months are left out
   --tag <name>         the tag or label that holds the runner class     (default: tollgate-class)
@@ -140,7 +141,7 @@ async function statementOfAll(
   open: OpenLedger,
 ): Promise<Statement> {
   return withBooks(open, values, io, async ({ api }) => {
-    const query = { group: ALL_GROUPS, by: 'day' as const, zone: 'UTC' };
+    const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
     const answer = await answerOf(api.statements[':month'].$get({ param: { month }, query }));
     if (answer.ok) return answer.body;
     const { error, problems: [problem] = [] } = answer.refused;

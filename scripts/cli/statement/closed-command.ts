@@ -17,10 +17,10 @@ import { deliver, readFormat, terminalOf } from './deliver.ts';
 
 const HELP = `tollgate statement closed --month <month> --group <id | path> [flags]
 
-A month as it was closed. It closes five days after its end, for each top-level group, each group with limits of its own and
-the instance, and never changes: what turns out later is an adjustment on the statement of the next month.
+Prints a month as it was closed. It closes five days after its end, for each top-level group and the instance, and never changes:
+what turns out later is an adjustment on the statement of the next month.
 
-  --month <month>      2026-10
+  --month <month>      2026-10; 2026-10@06 where the fiscal year makes it begin on the 6th
   --group <id | path>  e.g. acme/payments; instance is everything
   --format <format>    terminal, csv or focus (FOCUS 1.2)                   (default: terminal)
   --out <file>         writes the statement there
@@ -33,7 +33,7 @@ Exit codes: 0 done, 1 the ledger does not answer, 3 wrong usage, or no such mont
 /** @param open - tests open a ledger of their own. */
 export const closedCommandOn = (open: OpenLedger): Command => ({
   name: 'statement closed',
-  summary: 'A month as it was closed, which never changes: number, lines, credits, adjustments and hash',
+  summary: 'A month as it was closed, which never changes: number, lines, adjustments and hash',
   help: HELP,
   run: (args, io) => tellClosed(args, io, open),
 });
@@ -96,7 +96,7 @@ function closedTerminal(statement: ClosedStatement, paint: Paint, columns: numbe
     paint.strong(
       `Statement ${number}, ${printable(group)}, ${month} (${zone}): ${money(totals.dueMicros, currency)}`,
     ),
-    `Usage ${money(totals.micros, currency)}, credits ${money(totals.creditMicros, currency)}, adjustments of earlier months ${money(totals.adjustmentMicros, currency)}.`,
+    `Usage ${money(totals.micros, currency)}, adjustments of earlier months ${money(totals.adjustmentMicros, currency)}.`,
     paint.dim(
       `Closed ${instantText(closedAtMs, zone)}, prices ${statement.priceVersions.map(printable).join(', ')}`,
     ),

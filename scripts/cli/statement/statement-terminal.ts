@@ -9,7 +9,7 @@ import { money, shadowCount } from '../report/shadow-words.ts';
 const ROWS_SHOWN = 60;
 
 export function statementTerminal(statement: Statement, paint: Paint, columns: number): string {
-  const { group, month, zone, startMs, endMs, ledger, totals, currency, controls, notes } = statement;
+  const { group, month, zone, startMs, endMs, ledger, totals, currency, notes } = statement;
   const lines = [
     paint.strong(`${printable(group)}, ${month} (${zone}): ${money(totals.micros, currency)}`),
     paint.dim(`${instantText(startMs, zone)} to ${instantText(endMs, zone)}, by ${printable(ledger)}`),
@@ -26,15 +26,6 @@ export function statementTerminal(statement: Statement, paint: Paint, columns: n
             `${totals.openJobs === 0 ? 'Jobs' : `${shadowCount(totals.openJobs)} jobs`} are not over: the ${money(totals.heldMicros, currency)} they hold is in no line.`,
           ),
         ]),
-    ...controls.map(({ counter, shownMicros, settledMicros }) =>
-      shownMicros === settledMicros
-        ? paint.good(
-            `Counter ${printable(counter)} shows ${money(shownMicros, currency)} settled, as its jobs make.`,
-          )
-        : paint.bad(
-            `Counter ${printable(counter)} shows ${money(shownMicros, currency)} settled, its jobs here make ${money(settledMicros, currency)}.`,
-          ),
-    ),
     ...notes.map((note) => paint.warn(note)),
   ];
   const rows = rowsText(statement, paint, columns);

@@ -1,5 +1,6 @@
 import { readDays, today } from '../../../functions/answers/reading/usage-days.ts';
-import { keptMonth } from '../../../functions/answers/statement/kept-month.ts';
+import { billedDays } from '../../../functions/answers/statement/billed-days.ts';
+import { monthOfDay } from '../../../functions/answers/statement/month.ts';
 import { usageView } from '../../../functions/answers/usage/usage-view.ts';
 import { checkBooks, dynamoCounterMemory, dynamoSumLog } from '../../../functions/core/books/index.ts';
 import { silentLog } from '../../../functions/core/environment/index.ts';
@@ -25,6 +26,7 @@ import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
 import { dailyUseOf } from '../../../functions/rollup/daily-use.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/parsed.ts';
+import { CALENDAR_YEAR } from '../../../policies/limits/fiscal.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { handClock } from '../../local/clock/hand-clock.ts';
@@ -114,7 +116,6 @@ async function monthOf(jobs: number) {
     table,
     deps,
     usage,
-    month,
     counters: Array.from({ length: LIMITS }, (_, at) => ({
       subject: `group/${101 + at}`,
       limit: 'money-month',
@@ -166,14 +167,8 @@ const CLAIM = {
 type House = Awaited<ReturnType<typeof monthOf>>;
 
 const READERS: Readonly<Record<string, (house: House) => Promise<unknown>>> = {
-  'a month’s statement': ({ deps, usage, month }) =>
-    keptMonth(
-      {
-        ...{ month, subject: SUBJECT, limitIds: new Set(['money-month']), usageZone: 'UTC' },
-        ...{ directory: directoryOf([]), isLongOver: false, nowMs: NOW_MS },
-      },
-      { usage, periods: new DynamoStore(deps) },
-    ),
+  'a month’s statement': ({ usage }) =>
+    billedDays(SUBJECT, monthOfDay(today('UTC', NOW_MS), CALENDAR_YEAR), usage),
   'the counters of a page of 100 limits': ({ deps, counters }) =>
     new DynamoStore(deps).readCounters(counters, { timeoutMs: 1_000 }),
   'a page of usage': async ({ usage }) => {

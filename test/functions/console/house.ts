@@ -176,7 +176,7 @@ export function consoleHouse(
       readEstimates: (projectIds) => usage.readEstimates(projectIds),
       readRejections: (subjects) => usage.readRejections(subjects),
     },
-    books: { instance: INSTANCE, description: 'in memory', usage, periods: store, chain, prices },
+    books: { instance: INSTANCE, description: 'in memory', usage, chain, prices },
     requeue,
     alerts,
     places: async () => placesOf(directory),

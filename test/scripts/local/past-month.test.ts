@@ -27,8 +27,8 @@ async function month() {
   const [limit] = limitsOn(rules.limits, 'group/101');
   if (limit === undefined) throw new Error('acme/payments has a budget');
   const budget = counterOf(limit, NOVEMBER_MS);
-  const spent = async (): Promise<number> => {
-    const [counter] = await ledger.ledger.readCounters([budget]);
+  const spent = async (subject = budget.subject): Promise<number> => {
+    const [counter] = await ledger.ledger.readCounters([{ ...budget, subject }]);
     return counter?.settled ?? 0;
   };
   const counted = async (): Promise<number> => {
@@ -178,8 +178,12 @@ test('the month closes five days after its end, for what was spent in it, and on
   expect((await ledger.chain.register()).last).toBe(0);
   await close(NOW_MS + 5 * DAY_MS);
   await close(NOW_MS + 6 * DAY_MS);
-  const [payments, ...more] = await ledger.chain.of('group/101');
+  const [company, ...more] = await ledger.chain.of('group/100');
   expect(more).toEqual([]);
-  expect(payments?.statement).toMatchObject({ month: '2026-11', totals: { dueMicros: await spent() } });
+  expect(company?.statement).toMatchObject({
+    month: '2026-11',
+    totals: { dueMicros: await spent('group/100') },
+  });
+  expect(await ledger.chain.of('group/101')).toEqual([]);
   expect(troubles).toEqual([]);
 });

@@ -11,23 +11,16 @@ export const aClosedStatement = (
   ...{ number, subject, group: 'acme/payments', month, zone: 'UTC', previousSha256 },
   ...{ startMs: Date.parse(`${month}-01T00:00:00Z`), endMs: nextMonthMs(month) },
   closedAtMs: nextMonthMs(month) + 5 * 86_400_000,
-  ...{ instance: 'gitlab.example.com', currency: 'EUR', priceVersions: [month], usageZone: 'UTC' },
-  limits: ['money-month'],
+  ...{ instance: 'gitlab.example.com', currency: 'EUR', priceVersions: [month] },
   lines: [
     { day: `${month}-05`, jobs: 2, seconds: 90, micros: 6_000_000 },
     // A job whose end nobody knows.
     { day: `${month}-07`, jobs: 0, seconds: 0, micros: 1_000_000 },
   ],
-  credits: [{ id: '=FIN-1', micros: -500_000, reason: 'outage' }],
-  adjustments: [
-    {
-      ...{ month: '2026-07', number: 1, jobs: 1, corrections: 2, seconds: 3, micros: 40_000 },
-      credits: [{ id: 'FIN-0', micros: -10_000, reason: 'late' }],
-    },
-  ],
+  adjustments: [{ month: '2026-07', number: 1, jobs: 1, corrections: 2, seconds: 3, micros: 30_000 }],
   totals: {
     ...{ jobs: 2, corrections: 0, seconds: 90, micros: 7_000_000 },
-    ...{ creditMicros: -500_000, adjustmentMicros: 30_000, dueMicros: 6_530_000 },
+    ...{ adjustmentMicros: 30_000, dueMicros: 7_030_000 },
   },
 });
 

@@ -72,9 +72,6 @@ export function closedStatementPage(user: User, shown: ClosedShown, telling: Pag
             </Fact>
           </div>
           <div>
-            <Fact name="Credits">{pageAmount(totals.creditMicros, 'micros', format)}</Fact>
-          </div>
-          <div>
             <Fact name="Of earlier months">{pageAmount(totals.adjustmentMicros, 'micros', format)}</Fact>
           </div>
         </dl>
@@ -103,17 +100,17 @@ export function closedStatementPage(user: User, shown: ClosedShown, telling: Pag
 
 const idOf = (subject: string): string => subject.replace(/^group\//, '');
 
-const KINDS = { usage: 'Usage', credit: 'Credit', adjustment: 'Earlier month' } as const;
+const KINDS = { usage: 'Usage', adjustment: 'Earlier month' } as const;
 
 const linesTable = (statement: ClosedStatement, format: PageFormat): Markup => (
   <Table label="Lines of the statement" columns={['', 'When', ['Jobs', 'n'], ['Cost', 'n'], 'About']}>
     <tbody>
-      {closedRows(statement).map(({ kind, when, jobs, micros, about, byHand }) => (
+      {closedRows(statement).map(({ kind, when, jobs, micros, about }) => (
         <tr>
           <td>{KINDS[kind]}</td>
           <th scope="row">{kind === 'usage' ? dayOfText(when) : monthText(when)}</th>
           <td class="n" data-label="Jobs">
-            {byHand ? '' : pageCount(jobs, 'job')}
+            {pageCount(jobs, 'job')}
           </td>
           <td class="n" data-label="Cost">
             {pageAmount(micros, 'micros', format)}

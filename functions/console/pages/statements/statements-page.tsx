@@ -43,9 +43,7 @@ export const statementsPage = (
             {asked === undefined ? 'Name a group.' : `There are no statements of ${asked} for you.`}
           </strong>
         </p>
-        <p>
-          Months are closed for each top-level group, each group with limits of its own, and the whole GitLab.
-        </p>
+        <p>Months are closed for each top-level group and for the whole GitLab.</p>
       </div>
     ) : (
       <section class="card" aria-labelledby="months">

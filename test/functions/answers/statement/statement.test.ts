@@ -23,7 +23,7 @@ async function month() {
 
 const PAYMENTS: StatementQuery = { month: '2026-11', group: 'acme/payments' };
 
-test('days alone state the same total as all jobs, and both the counter’s', async () => {
+test('days alone state the same total as all jobs', async () => {
   const { read, whole } = await month();
   const [days, jobs] = [
     await read.statement(PAYMENTS, USERS.viewer),
@@ -32,17 +32,7 @@ test('days alone state the same total as all jobs, and both the counter’s', as
   if (days.outcome !== 'stated' || jobs.outcome !== 'stated') throw new Error(days.outcome);
   expect(jobs.statement.lines).toHaveLength(2);
   expect(days.statement.lines).toHaveLength(1);
-  for (const { statement } of [days, jobs]) {
-    const { totals, controls } = statement;
-    expect(totals.micros).toBeGreaterThan(0);
-    expect(controls).toEqual([
-      {
-        counter: 'group/101|money-month|2026-11',
-        shownMicros: totals.micros,
-        settledMicros: totals.micros,
-      },
-    ]);
-  }
+  expect(days.statement.totals.micros).toBe(12_000_000);
   expect(days.statement.totals).toEqual(jobs.statement.totals);
 });
 
@@ -67,7 +57,6 @@ test('who started a job is told to those who see everything alone', async () => 
 test.each([
   [{ month: '2026-13' }, 'unreadable'],
   [{ month: '2026-12' }, 'unreadable'],
-  [{ zone: 'Berlin' }, 'unreadable'],
   [{ by: 'job' }, 'only_days'],
   [{ withPrices: true }, 'only_days'],
 ] as const)('of %j it is said why it cannot be stated: %s', async (asked, outcome) => {

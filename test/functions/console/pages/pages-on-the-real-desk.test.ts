@@ -693,11 +693,12 @@ test('a closed month is read, downloaded and mailed as it was closed, and a chan
   expect(list.text).toContain('href="/statements/2026-09?group=acme%2Fpayments"');
   const page = await get('/statements/2026-09?group=101');
   expect(page.text).toContain('September 2026, acme/payments');
-  expect(page.text).toContain('Due: 6.53 EUR');
+  expect(page.text).toContain('Due: 7.03 EUR');
   expect(page.text).toContain('href="/statements/2026-09/focus.csv?group=101"');
   const [, mail = ''] = /href="(mailto:[^"]+)"/.exec(page.text) ?? [];
   expect(decodeURIComponent(mail)).toContain('https://budget.example.com/statements/2026-09?group=101');
-  expect((await get('/statements/2026-09/statement.csv?group=101')).text).toContain("'=FIN-1: outage");
+  const csv = (await get('/statements/2026-09/statement.csv?group=101')).text;
+  expect(csv).toContain('"statement 1, 2 corrections"');
   expect((await get('/statements/2026-10?group=101')).status).toBe(404);
   expect((await get('/statements/2026-09/other.csv?group=101')).status).toBe(404);
   expect((await get('/statements?group=beta')).text).toContain('There are no statements of beta for you.');

@@ -5,6 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { chainBreak } from '../../../../functions/core/statements/closed-statement.ts';
 import { dynamoStatementChain } from '../../../../functions/core/statements/statement-chain.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -20,26 +22,27 @@ const DAY_MS = 86_400_000;
 const INSTANCE = 'gitlab.example.com';
 const TOKEN = 'glpat-secret';
 const RUNNER = { id: 41, tags: ['linux'] };
-const SUBJECTS = ['group/100', 'group/101', 'group/104', 'instance'];
+const SUBJECTS = ['group/100', 'instance'];
 const MONTHS = ['2026-11', '2026-12', '2027-01'] as const;
 const JOBS_A_MONTH = 12;
 
 async function books() {
   const house = consoleHouse();
-  const { clock, store, ledger, directory, policy, usage, deps } = house;
+  const { clock, store, ledger, directory, policy, usage } = house;
   await house.apply(LIMITS);
   const files = ledgerBench({});
   writeFileSync(join(files.folder, 'token'), TOKEN);
   const gitlab = createLocalGitLab({ clock, random: () => 0.5, token: TOKEN });
   gitlab.addRunner(RUNNER);
-  const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
+  const parts = { table: new MemoryTable(), instance: INSTANCE, clock, random: () => 0 };
+  const chain = dynamoStatementChain(parts);
+  const sheets = dynamoSheetStore(parts);
   const nightsUntil = async (untilMs: number): Promise<void> => {
     while (clock.nowMs() < untilMs) {
       clock.advance(DAY_MS);
       await closeMonths(clock.monotonicMs() + 60_000, {
-        ...{ chain, directory, clock, instance: INSTANCE, usage, periods: store },
-        ...{ limits: (await house.desk.live())?.limits ?? deps.packedLimits },
-        ...{ currency: policy.currency, prices: policy.prices, usageZone: 'UTC' },
+        ...{ chain, directory, clock, log: silentLog, instance: INSTANCE, usage, sheets },
+        ...{ currency: policy.currency, prices: policy.prices, zone: 'UTC', fiscalStart: '01-01' },
       });
     }
   };

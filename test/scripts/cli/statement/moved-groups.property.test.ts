@@ -152,7 +152,7 @@ test('the statements of all roots add up to all jobs, and each group has those d
 
 async function statementOf(group: number, bench: ReturnType<typeof ledgerBench>): Promise<Statement> {
   const { io, told } = bench.desk();
-  const asked = ['--month', NOVEMBER, '--group', String(group), '--zone', 'UTC', '--by', 'job', '--json'];
+  const asked = ['--month', NOVEMBER, '--group', String(group), '--by', 'job', '--json'];
   await statementCommandOn(bench.opening()).run([...asked, ...bench.flags], io);
   return JSON.parse(told.out);
 }
