@@ -50,13 +50,13 @@ export const deployments: readonly Deployment[] = [
     //   financeGroupId: 124, // direct members may change every limit
     // },
 
-    // Days that decisions, credits and limits are kept outside the table as well, for a restore; 0 keeps them in it alone.
+    // Days that decisions and limits are kept outside the table as well, for a restore; 0 keeps them in it alone.
     // state: { exportDays: 90 },
 
     // How often owners of limits are told what happened to them, in one message each; 0 tells nobody.
     // notices: { everyMinutes: 15 },
 
-    // Begin and end of a day in the usage figures.
+    // The accounting zone: days of usage and months of statements begin and end in it. UTC if left out.
     // usageZone: 'Europe/Berlin',
   },
 ];

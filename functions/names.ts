@@ -93,7 +93,6 @@ export const INBOX_SK = 'inbox';
 export const JOURNAL_PK_PREFIX = '#journal#';
 export const CLOSING_SK = 'closing';
 export const ENTRY_SK_PREFIX = 'entry#';
-export const ADJUSTMENT_SK_PREFIX = 'adjustment#';
 /** Path below the settle function's URL that GitLab's job webhooks go to. */
 export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 /** `gitlab.example.com@directory` begins the keys of what the directory sync keeps in the table. */

@@ -1,7 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import {
-  ADJUSTMENT_SK_PREFIX,
   CLOSING_SK,
   COUNTER_SK,
   ENTRY_SK_PREFIX,
@@ -38,7 +37,7 @@ const RETRIES = 200;
 const GIVEN_UP_AFTER = Duration.hours(20);
 
 /** What only the export wants of the stream, beside limits. */
-const EXPORTED = [CLOSING_SK, { prefix: ENTRY_SK_PREFIX }, { prefix: ADJUSTMENT_SK_PREFIX }];
+const EXPORTED = [CLOSING_SK, { prefix: ENTRY_SK_PREFIX }];
 
 /** Usage per group, project, class and day, what jobs usually take, and who is told that a limit is nearly reached. */
 export class Rollup extends Construct {

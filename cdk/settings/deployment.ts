@@ -119,7 +119,7 @@ export interface Deployment {
     /** @default the account's own key, `aws/dynamodb` */
     readonly tableKeyArn?: string;
     /**
-     * Days that decisions, credits, limits and their log are kept outside the table, in a bucket of their own, for a restore of
+     * Days that decisions, limits and their log are kept outside the table, in a bucket of their own, for a restore of
      * an older backup. At most 90; 0: they are in the table alone. @default 90
      */
     readonly exportDays?: number;
@@ -159,7 +159,7 @@ export interface Deployment {
   };
   /** @default 'nothing' */
   readonly chargeUnknown?: 'hold' | 'nothing';
-  /** @default 'UTC' */
+  /** The accounting zone, in which days of usage and months of statements begin and end. @default 'UTC' */
   readonly usageZone?: string;
   /** @default 30 */
   readonly logRetentionDays?: number;

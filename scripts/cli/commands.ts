@@ -101,7 +101,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'restore',
-    summary: 'Reads decisions, credits and limits back into a table that was restored from an older backup',
+    summary: 'Reads decisions and limits back into a table that was restored from an older backup',
     load: async () => (await import('./restore/restore-command.ts')).restoreCommand,
   },
   {

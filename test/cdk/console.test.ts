@@ -99,7 +99,6 @@ test.each(['PutItem', 'UpdateItem'])(
       keys.entry(7, 1),
       keys.counter(counter),
       keys.closing(counter),
-      keys.adjustment(counter, 'FIN-1'),
       keys.inbox('delivery'),
       keys.directoryPointer,
       keys.sweepMarks,

@@ -197,7 +197,7 @@ describe('the readers of the stream', () => {
     [
       'Rollup',
       ['INSERT', 'MODIFY'],
-      ['record', 'counter', 'closing', { prefix: 'entry#' }, { prefix: 'adjustment#' }],
+      ['record', 'counter', 'closing', { prefix: 'entry#' }],
       [{ prefix: 'gitlab.example.com@limits' }],
     ],
   ])('%s are woken only by what their program handles', (construct, eventName, sortKeys, partitions) => {
@@ -215,7 +215,7 @@ describe('the readers of the stream', () => {
         counter,
         keys.closing({ subject: 'instance', limit: 'l', period: 'p' }),
       ],
-      ...[keys.entry(7, 1), keys.adjustment({ subject: 'instance', limit: 'l', period: 'p' }, 'FIN-1')],
+      keys.entry(7, 1),
     ].map(({ sk }) => sk);
     const meets = (pattern: string | { readonly prefix: string }) => (key: string) =>
       typeof pattern === 'string' ? key === pattern : key.startsWith(pattern.prefix);

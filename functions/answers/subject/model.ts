@@ -61,7 +61,7 @@ const BurnUpSchema = z
         'From today to the end of the period as forecast; empty where nothing is known or the period does not end.',
     }),
     unexplained: amount(
-      'What the counter has beyond the days: jobs that are not added up yet, adjustments by hand, carried holds. Added to today’s total. Below 0: the days have more.',
+      'What the counter has beyond the days: jobs that are not added up yet, carried holds. Added to today’s total. Below 0: the days have more.',
     ),
   })
   .openapi('BurnUp', { description: 'Day by day against the limit.' });

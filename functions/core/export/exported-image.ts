@@ -1,19 +1,12 @@
 /**
  * What of the table is kept outside of it: what nobody else could give back. GitLab knows which jobs ran; only the books know
- * what was decided about a job and why, what was credited by hand, and the limits with their log, grants and requests.
+ * what was decided about a job and why, and the limits with their log, grants and requests.
  */
 import { isRecord } from '../../../policies/document/reading.ts';
 import { LIMITS_PK_SUFFIX, PK, SK } from '../../names.ts';
-import {
-  ADJUSTMENT_SK_PREFIX,
-  type AttributeValue,
-  CLOSING_SK,
-  ENTRY_SK_PREFIX,
-  type Item,
-  RECORD_SK,
-} from '../store/index.ts';
+import { type AttributeValue, CLOSING_SK, ENTRY_SK_PREFIX, type Item, RECORD_SK } from '../store/index.ts';
 
-export type ExportedKind = 'record' | 'entry' | 'adjustment' | 'closing' | 'limits';
+export type ExportedKind = 'record' | 'entry' | 'closing' | 'limits';
 
 export interface ExportedImage {
   readonly sequence: string;
@@ -36,10 +29,7 @@ export function exportedKind(item: Item, instance: string): ExportedKind | undef
     if (sk === RECORD_SK) return 'record';
     if (sk.startsWith(ENTRY_SK_PREFIX)) return 'entry';
   }
-  if (pk.startsWith(`${instance}#counter#`)) {
-    if (sk === CLOSING_SK) return 'closing';
-    if (sk.startsWith(ADJUSTMENT_SK_PREFIX)) return 'adjustment';
-  }
+  if (pk.startsWith(`${instance}#counter#`) && sk === CLOSING_SK) return 'closing';
   return undefined;
 }
 

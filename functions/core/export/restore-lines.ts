@@ -28,7 +28,7 @@ const AT_ONCE = 16;
 
 /** @param lines - in the order they were written. @throws {LedgerError} `ledger_unavailable`: run it again. */
 export async function restoreLines(lines: AsyncIterable<string>, deps: RestoreDeps): Promise<RestoreReport> {
-  const restored = { record: 0, entry: 0, adjustment: 0, closing: 0, limits: 0 };
+  const restored = { record: 0, entry: 0, closing: 0, limits: 0 };
   let [kept, leftOut, passedOver] = [0, 0, 0];
   let batch = new Map<string, { readonly item: Item; readonly kind: ExportedKind }>();
   const flush = async (): Promise<void> => {

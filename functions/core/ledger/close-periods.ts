@@ -80,7 +80,7 @@ const isQuiet = ({ committed, settled }: Counter): boolean => committed === sett
 function closed(counter: Counter, items: readonly StoredItem[], closedAtMs: number): readonly Write[] {
   const { key } = counter;
   const replaces = closingIn(items);
-  const closing = { key, ...amountsOf(counter), closedAtMs, adjusted: adjustedIn(items) };
+  const closing = { key, ...amountsOf(counter), closedAtMs };
   return [resetOf(counter), { kind: 'closing', closing, ...(replaces !== undefined && { replaces }) }];
 }
 
@@ -109,12 +109,8 @@ export const createClosing =
 
 // What a period's partition has, as {@link ClosingStore.readPeriod} returns it.
 
-export const counterIn = (items: readonly StoredItem[]): Counter | undefined =>
+const counterIn = (items: readonly StoredItem[]): Counter | undefined =>
   items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];
 
-export const closingIn = (items: readonly StoredItem[]): ClosingEntry | undefined =>
+const closingIn = (items: readonly StoredItem[]): ClosingEntry | undefined =>
   items.flatMap((item) => (item.kind === 'closing' ? item.closing : []))[0];
-
-/** Sum of the credits and debits by hand, in the counter's unit. */
-export const adjustedIn = (items: readonly StoredItem[]): number =>
-  items.reduce((sum, item) => sum + (item.kind === 'adjustment' ? item.adjustment.amount : 0), 0);

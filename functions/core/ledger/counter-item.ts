@@ -1,6 +1,5 @@
 /** Counters, and what is written beside them and beside records ↔ their items. */
 import {
-  ADJUSTMENT_SK_PREFIX,
   CLOSING_SK,
   COUNTER_SK,
   DUE_AT,
@@ -15,7 +14,7 @@ import {
   versioned,
 } from '../store/index.ts';
 import { UNCHECKED_CAUSES } from './amounts.ts';
-import type { AdjustmentEntry, ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
+import type { ClosingEntry, CorrectionEntry, EntryCause } from './entry.ts';
 import type { Counter, CounterAmounts, UncheckedCause } from './ledger.ts';
 import {
   decodeRecord,
@@ -29,7 +28,7 @@ import {
   ttl,
 } from './record-item.ts';
 import { decodeDeltas, encodeDeltas } from './record-lines.ts';
-import { counterExpiresAtSeconds, expiresAtSeconds, goesUnclosed } from './retention.ts';
+import { expiresAtSeconds } from './retention.ts';
 import type { CounterReset, StoredItem } from './store.ts';
 
 /** When a closing entry was written. */
@@ -156,7 +155,6 @@ export const encodeClosing = (closing: ClosingEntry, keys: LedgerKeys): Item => 
     ...versioned,
     ...encodeAmounts(closing),
     [CLOSED_AT]: numberValue(closing.closedAtMs),
-    ...(closing.adjusted !== 0 && { ad: numberValue(closing.adjusted) }),
   };
 };
 
@@ -164,32 +162,11 @@ const decodeClosing = (item: Item, keys: LedgerKeys): ClosingEntry => ({
   key: keys.counterOf(readText(item, PK)),
   ...decodeAmounts(item),
   closedAtMs: readNumber(item, CLOSED_AT),
-  adjusted: readNumber(item, 'ad'),
+  ...(item.ad !== undefined && { adjusted: readNumber(item, 'ad') }),
 });
 
-/** Never expires, unless it is a user's: people ask about what was done by hand long after. */
-export function encodeAdjustment(entry: AdjustmentEntry, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.adjustment(entry.key, entry.id);
-  return {
-    [PK]: textValue(pk),
-    [SK]: textValue(sk),
-    ...versioned,
-    am: numberValue(entry.amount),
-    re: textValue(entry.reason),
-    by: textValue(entry.actor),
-    at: numberValue(entry.atMs),
-    ...ttl(goesUnclosed(entry.key) ? counterExpiresAtSeconds(entry.key, entry.atMs) : undefined),
-  };
-}
-
-export const decodeAdjustment = (item: Item, keys: LedgerKeys): AdjustmentEntry => ({
-  key: keys.counterOf(readText(item, PK)),
-  id: readText(item, SK).slice(ADJUSTMENT_SK_PREFIX.length),
-  amount: readNumber(item, 'am'),
-  reason: readText(item, 're'),
-  actor: readText(item, 'by'),
-  atMs: readNumber(item, 'at'),
-});
+/** Credits by hand of older versions. */
+const CREDIT_SK_PREFIX = 'adjustment#';
 
 /** One item of a scan. `unknown`: this version does not know its kind or form; it is taken for nothing else. */
 export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
@@ -198,8 +175,7 @@ export function decodeItem(item: Item, keys: LedgerKeys): StoredItem {
   if (sk === RECORD_SK) return { kind: 'record', record: decodeRecord(item, keys) };
   if (sk === COUNTER_SK) return { kind: 'counter', counter: decodeCounter(item, keys) };
   if (sk.startsWith(ENTRY_SK_PREFIX)) return { kind: 'entry', entry: decodeEntry(item, keys) };
-  if (sk.startsWith(ADJUSTMENT_SK_PREFIX))
-    return { kind: 'adjustment', adjustment: decodeAdjustment(item, keys) };
+  if (sk.startsWith(CREDIT_SK_PREFIX)) return { kind: 'retired' };
   if (sk === CLOSING_SK) return { kind: 'closing', closing: decodeClosing(item, keys) };
   return { kind: 'unknown', sk };
 }

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { type LedgerClock, systemClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';
-import { adjust } from './adjust.ts';
 import { NO_AMOUNTS } from './amounts.ts';
 import { RetryBudgets } from './attempt.ts';
 import { dueJobs, postponeMove } from './due.ts';
@@ -111,7 +110,6 @@ export function createLedger({
       const outcomes = await moveAll(wishes, new Map(), clock.monotonicMs() + ENDS_TIMEOUT_MS);
       return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
     },
-    adjust: (adjustment) => adjust(adjustment, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),
     reserve: (ask) => reserve(ask, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps),
     handOver: async (jobId, newJobId) =>
       (await handOver(jobId, newJobId, clock.monotonicMs() + ENDS_TIMEOUT_MS, deps)).outcome,

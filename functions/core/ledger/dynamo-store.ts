@@ -35,7 +35,7 @@ import {
   TTL_ATTRIBUTE,
   transactItems,
 } from '../store/index.ts';
-import { decodeAdjustment, decodeCounter, decodeEntry, decodeItem } from './counter-item.ts';
+import { decodeCounter, decodeEntry, decodeItem } from './counter-item.ts';
 import { announcementItem, itemWrite, rewriteOf, rewriteOfEntry, seconds } from './dynamo-write.ts';
 import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
@@ -178,7 +178,6 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 
   async readPeriod(key: CounterKey, { timeoutMs }: ReadOptions): Promise<readonly StoredItem[]> {
     const ask = { pk: this.#keys.counter(key).pk, consistent: true };
-    // A period has a handful of adjustments: one page of 1 MB holds thousands.
     const { items } = await this.#answered('read a period of', () =>
       queryPage(this.#table, ask, new TimeLimit(timeoutMs)),
     );
@@ -253,8 +252,6 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
       case 'entry':
       case 'closing':
         return { kind: write.kind };
-      case 'adjustment':
-        return { kind: 'adjustment', ...(item && { adjustment: decodeAdjustment(item, this.#keys) }) };
     }
   }
 

@@ -28,7 +28,6 @@ import {
   CLOSED_AT,
   COMMITTED,
   DRIFTS,
-  encodeAdjustment,
   encodeClosing,
   encodeEntry,
   encodeReset,
@@ -55,8 +54,6 @@ export function itemWrite(write: Write, keys: LedgerKeys, epoch?: WriteEpoch): I
       return putOf(encodeEntry(write.entry, keys), absent(), 'old');
     case 'closing':
       return putOf(encodeClosing(write.closing, keys), sameAs(CLOSED_AT, write.replaces?.closedAtMs), 'old');
-    case 'adjustment':
-      return putOf(encodeAdjustment(write.adjustment, keys), absent(), 'old');
     case 'reset':
       return resetUpdate(write, keys);
   }

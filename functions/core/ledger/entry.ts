@@ -34,18 +34,6 @@ export interface EntryDelta {
   readonly checked: boolean;
 }
 
-/** A credit or debit by hand, beside its counter: what was charged to jobs stays as it is. Kept for good. */
-export interface AdjustmentEntry {
-  readonly key: CounterKey;
-  /** Given by whoever makes it; unique on its counter. */
-  readonly id: string;
-  /** Whole units: above 0 it was spent as well, below 0 it is given back. */
-  readonly amount: number;
-  readonly reason: string;
-  readonly actor: string;
-  readonly atMs: number;
-}
-
 /**
  * The final word on a closed period: from then on its records need not be counted again. A correction that comes later
  * counts on top of it, and is taken into a new closing before garbage collection takes the entry.
@@ -53,6 +41,6 @@ export interface AdjustmentEntry {
 export interface ClosingEntry extends CounterAmounts {
   readonly key: CounterKey;
   readonly closedAtMs: number;
-  /** The sum of the adjustments counted in it: those that come later count on top. */
-  readonly adjusted: number;
+  /** Credits by hand that an older version counted in it. */
+  readonly adjusted?: number;
 }

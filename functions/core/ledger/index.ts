@@ -7,7 +7,7 @@ export {
   dynamoCanaryOutcomes,
   type RouterPatience,
 } from './canary-outcome.ts';
-export { adjustedIn, type ClosedPeriods, closingIn, counterIn, createClosing } from './close-periods.ts';
+export { type ClosedPeriods, createClosing } from './close-periods.ts';
 export {
   type ControllerScope,
   type ControllerScopeStore,

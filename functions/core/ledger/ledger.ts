@@ -46,14 +46,6 @@ export interface Ledger {
   recordBypass(asks: readonly BypassAsk[]): Promise<readonly EndOutcome[]>;
 
   /**
-   * A credit or debit by hand, once per id and counter, as an entry of its own beside the counter: no record changes,
-   * and no bound is asked. A credit may leave a counter below 0.
-   *
-   * @throws {LedgerError} `ledger_misuse`: see {@link Adjustment}.
-   */
-  adjust(adjustment: Adjustment): Promise<AdjustOutcome>;
-
-  /**
    * Keeps room for a job that was rejected and is about to be retried, under its own record: its counters count it, by the
    * conditions of an admission. A reservation that stands already lasts until then.
    */
@@ -193,22 +185,6 @@ export interface JobEnd {
 
 /** What the job would have asked for, and how it ended. */
 export interface BypassAsk extends HoldAsk, JobEnd {}
-
-export interface Adjustment {
-  /** A period's: what is counted at once gives itself back. */
-  readonly counter: CounterKey;
-  /** Whole units, not 0: above 0 a debit (spent as well), below 0 a credit. */
-  readonly amount: number;
-  /** Why, for whoever asks later: at most 500 characters. */
-  readonly reason: string;
-  /** Who: at most 200 characters. */
-  readonly actor: string;
-  /** Tells a repetition from a second one, e.g. a ticket: letters, digits, `.`, `_` and `-`, at most 64. */
-  readonly id: string;
-}
-
-/** `unchanged`: it was made before. `contradicts`: one with this id was, of another amount. */
-export type AdjustOutcome = 'applied' | 'unchanged' | 'contradicts' | 'undecided';
 
 export interface GoneJob {
   readonly jobId: number;

@@ -91,7 +91,7 @@ export class CounterMerge {
   }
 }
 
-/** Limits of 0 block, also jobs that cost 0 and counters that a credit brought below zero: no counter shows so little. */
+/** Limits of 0 block, also jobs that cost 0 and counters below zero: no counter shows so little. */
 const BLOCKED = -Number.MAX_SAFE_INTEGER;
 
 const room = (bound: number, taken: number): number => (bound > 0 ? bound - taken : BLOCKED);

@@ -1,4 +1,4 @@
-/** What every counter must show, counted from closing entries, records, correction entries and adjustments. */
+/** What every counter must show, counted from closing entries, records and correction entries. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type AmountsSum, NO_AMOUNTS, plus, sameAmounts, startSum } from './amounts.ts';
 import type { ClosingEntry, CorrectionEntry } from './entry.ts';
@@ -33,7 +33,6 @@ interface Line {
   /** Corrections that a closing may have come before: few, since all jobs of the period have ended by then. */
   readonly late: LateAmounts[];
   closing: ClosingEntry | undefined;
-  adjusted: number;
 }
 
 interface LateAmounts {
@@ -76,11 +75,6 @@ export class RecountSums {
           line.closing = item.closing;
         });
         break;
-      case 'adjustment':
-        this.#withLine(item.adjustment.key, (line) => {
-          line.adjusted += item.adjustment.amount;
-        });
-        break;
       case 'counter':
         this.#withLine(item.counter.key, (line) => {
           line.counter = item.counter;
@@ -88,6 +82,8 @@ export class RecountSums {
         break;
       case 'unknown':
         this.passedOver += 1;
+        break;
+      case 'retired':
         break;
     }
   }
@@ -133,7 +129,7 @@ export class RecountSums {
     let line = this.#lines.get(name);
     if (line === undefined) {
       line = {
-        ...{ key, held: startSum(), early: startSum(), late: [], adjusted: 0 },
+        ...{ key, held: startSum(), early: startSum(), late: [] },
         ...{ counter: undefined, closing: undefined },
       };
       this.#lines.set(name, line);
@@ -196,11 +192,6 @@ function total(line: Line | undefined): CounterAmounts {
   if (line === undefined) return NO_AMOUNTS;
   const { closing } = line;
   const sum = startSum(closing ?? plus(line.held, line.early));
-  // Compared by sum, not by time: clocks of two programs may differ, and adjustments are kept for good.
-  const adjusted = line.adjusted - (closing?.adjusted ?? 0);
-  sum.committed += adjusted;
-  sum.fitted += adjusted;
-  sum.settled += adjusted;
   return afterClosing(line).reduce<CounterAmounts>((all, { amounts }) => plus(all, amounts), sum);
 }
 

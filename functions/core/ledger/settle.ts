@@ -6,6 +6,7 @@ import { GRACE_SECONDS } from './job.ts';
 import type { EndOutcome, JobEnd, JobFacts, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, correction, type Move, noMove } from './move.ts';
 import { freed, isAwaited, isReserved } from './reservation.ts';
+import { isClosable } from './retention.ts';
 
 type End = Move<EndOutcome>;
 
@@ -51,9 +52,15 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   /** What was kept for it goes back. A job that nobody decided counts as one from now on, and nobody rejected it. */
   function ranUnheld(held: JobRecord): End {
     const { record: before, changes } = isReserved(held) ? freed(held, nowMs) : { record: held, changes: [] };
-    const end = ended(bypassed(before), truth, target);
+    const charged = bypassed(before);
+    // A closing counts no records any more, so what comes after it is a correction.
+    const isLate = charged.claims.some(({ counter }) => isClosable(counter, nowMs));
+    const end: Required<Pick<End, 'record' | 'changes'>> & Pick<End, 'entry'> = isLate
+      ? lateCharge(correction(charged, target, 'late', nowMs))
+      : ended(charged, truth, target);
     return {
       outcome: 'applied',
+      ...(end.entry && { entry: end.entry }),
       record: {
         ...end.record,
         ...(isAwaited(held) && { flagged: false, generation: 1 }),
@@ -61,6 +68,10 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
       },
       changes: [...changes, ...end.changes],
     };
+  }
+
+  function lateCharge({ record: { dueAtMs: _due, ...next }, ...rest }: ReturnType<typeof correction>) {
+    return { ...rest, record: { ...next, ...truth } };
   }
 
   function corrected(cause: 'duration' | 'late'): End {

@@ -4,7 +4,7 @@
  */
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { PageEnd, ScanSegment } from '../store/index.ts';
-import type { AdjustmentEntry, ClosingEntry, CorrectionEntry } from './entry.ts';
+import type { ClosingEntry, CorrectionEntry } from './entry.ts';
 import type {
   Counter,
   CounterAmounts,
@@ -82,7 +82,7 @@ export interface ClosingStore {
     limit: number,
     options: ReadOptions,
   ): Promise<readonly CounterKey[]>;
-  /** Consistent: the counter, its closing entry and its adjustments. @throws {LedgerError} `ledger_unavailable` */
+  /** Consistent: the counter and its closing entry. @throws {LedgerError} `ledger_unavailable` */
   readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]>;
 }
 
@@ -120,7 +120,7 @@ export interface ReadOptions {
   readonly timeoutMs: number;
 }
 
-export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite | AdjustmentWrite;
+export type Write = RecordWrite | CounterWrite | EntryWrite | CounterReset | ClosingWrite;
 
 /** Puts a job's record if it is still as it was read. */
 interface RecordWrite {
@@ -187,12 +187,6 @@ interface ClosingWrite {
   readonly replaces?: ClosingEntry;
 }
 
-/** Puts an adjustment that must not exist yet. */
-interface AdjustmentWrite {
-  readonly kind: 'adjustment';
-  readonly adjustment: AdjustmentEntry;
-}
-
 export type TransactOutcome =
   | { readonly outcome: 'committed' }
   /** One per write, same order; `undefined` where the condition held. Nothing was written. */
@@ -207,15 +201,15 @@ export type Refusal =
   | { readonly kind: 'record'; readonly record?: JobRecord }
   | { readonly kind: 'counter'; readonly counter?: Counter }
   | { readonly kind: 'entry' }
-  | { readonly kind: 'closing' }
-  | { readonly kind: 'adjustment'; readonly adjustment?: AdjustmentEntry };
+  | { readonly kind: 'closing' };
 
 export type StoredItem =
   | { readonly kind: 'record'; readonly record: JobRecord }
   | { readonly kind: 'counter'; readonly counter: Counter }
   | { readonly kind: 'entry'; readonly entry: CorrectionEntry }
   | { readonly kind: 'closing'; readonly closing: ClosingEntry }
-  | { readonly kind: 'adjustment'; readonly adjustment: AdjustmentEntry }
+  /** A kind that only older versions wrote. */
+  | { readonly kind: 'retired' }
   /** A kind or form that a newer program wrote: counted, and passed over. */
   | { readonly kind: 'unknown'; readonly sk: string };
 

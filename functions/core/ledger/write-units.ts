@@ -6,7 +6,7 @@
 
 import { itemBytes, type LedgerKeys } from '../store/index.ts';
 import { NO_AMOUNTS, plus } from './amounts.ts';
-import { encodeAdjustment, encodeClosing, encodeCounter, encodeEntry, encodeReset } from './counter-item.ts';
+import { encodeClosing, encodeCounter, encodeEntry, encodeReset } from './counter-item.ts';
 import { recordItem } from './dynamo-write.ts';
 import type { TransactOutcome, Write } from './store.ts';
 
@@ -43,8 +43,6 @@ function bytesOf(write: Write, keys: LedgerKeys): number {
       return itemBytes(encodeEntry(write.entry, keys));
     case 'closing':
       return itemBytes(encodeClosing(write.closing, keys));
-    case 'adjustment':
-      return itemBytes(encodeAdjustment(write.adjustment, keys));
     case 'reset':
       return itemBytes(encodeReset(write, keys));
     case 'counter':

@@ -22,7 +22,6 @@ export { dynamoClient } from './dynamo-client.ts';
 export { dynamoTable } from './dynamo-table.ts';
 export { isNewer, versioned } from './item-version.ts';
 export {
-  ADJUSTMENT_SK_PREFIX,
   ANNOUNCED_SK,
   CLOSING_SK,
   COUNTER_SK,

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import {
-  ADJUSTMENT_SK_PREFIX,
   CLOSING_SK,
   COUNTER_SK,
   CROSSING_ALERTS_PK_INFIX,
@@ -37,7 +36,7 @@ export interface Key {
 /** The due index is spread, so that one busy instance does not write one partition of it. */
 export const DUE_SHARDS = 16;
 
-export { ADJUSTMENT_SK_PREFIX, CLOSING_SK, COUNTER_SK, ENTRY_SK_PREFIX, INBOX_SK, RECORD_SK };
+export { CLOSING_SK, COUNTER_SK, ENTRY_SK_PREFIX, INBOX_SK, RECORD_SK };
 /** Begins the keys of no instance: one item per instance that the table has books of. */
 export const INSTANCES_PK = '@instances';
 export const ANNOUNCED_SK = 'announced';
@@ -61,8 +60,6 @@ export interface LedgerKeys {
   counter(key: CounterKey): Key;
   /** `gitlab.example.com#counter#group/101|money-month|2026-10`, `closing`: beside its counter. */
   closing(key: CounterKey): Key;
-  /** `gitlab.example.com#counter#group/101|money-month|2026-11`, `adjustment#FIN-123`: beside its counter. */
-  adjustment(key: CounterKey, id: string): Key;
   /** `gitlab.example.com#announced#<SHA-256 of the text>`, `announced`: what is announced may be called anything. */
   announcement(text: string): Key;
   /** `gitlab.example.com#inbox#<SHA-256 of the delivery's id>`, `inbox`: what has arrived and is not yet worked off. */
@@ -181,10 +178,6 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     counter: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: COUNTER_SK }),
     closing: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: CLOSING_SK }),
-    adjustment: (key, id) => ({
-      pk: `${counterPrefix}${counterPath(key)}`,
-      sk: `${ADJUSTMENT_SK_PREFIX}${id}`,
-    }),
     announcement: (text) => ({ pk: `${instance}#announced#${digest(text)}`, sk: ANNOUNCED_SK }),
     inbox: (id) => ({ pk: `${inboxPrefix}${digest(id)}`, sk: INBOX_SK }),
     isInboxPk: (pk) => pk.startsWith(inboxPrefix),

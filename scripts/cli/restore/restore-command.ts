@@ -17,7 +17,7 @@ import { exportedLines } from './exported-files.ts';
 const HELP = `tollgate restore <folder> [flags]
 
 Reads decisions back into a table that was restored from an older backup: records of jobs with their reasons, corrections,
-credits and debits, closings, and limits with their change log, grants and requests. Each goes where the table has none
+closings, and limits with their change log, grants and requests. Each goes where the table has none
 or an older one, so running it twice changes nothing. Counters follow by "tollgate rebuild --repair", usage by "tollgate rebuild --usage".
 
 The folder is a copy of the bucket that the deployment prints as ExportBucketName, as "aws s3 sync" makes it.
@@ -42,7 +42,7 @@ const ATTEMPTS_MAX = 4;
 
 export const restoreCommandOn = (deps: RestoreCommandDeps): Command => ({
   name: 'restore',
-  summary: 'Reads decisions, credits and limits back into a table that was restored from an older backup',
+  summary: 'Reads decisions and limits back into a table that was restored from an older backup',
   help: HELP,
   run: (args, io) => restore(args, io, deps),
 });
@@ -90,7 +90,6 @@ const EVER = '520w';
 const WORDS: Readonly<Record<ExportedKind, string>> = {
   record: 'job records',
   entry: 'corrections',
-  adjustment: 'credits and debits',
   closing: 'closings',
   limits: 'items of limits, their log and requests',
 };

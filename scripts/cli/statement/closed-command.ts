@@ -11,9 +11,9 @@ import { withBooks } from '../api/open-api.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
-import { money } from '../report/shadow-words.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP } from '../rules-flags.ts';
 import { deliver, readFormat, terminalOf } from './deliver.ts';
+import { money } from './statement-terminal.ts';
 
 const HELP = `tollgate statement closed --month <month> --group <id | path> [flags]
 

@@ -1,9 +1,12 @@
 import type { Statement, StatementLine } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { durationText } from '../../../policies/units/unit-texts.ts';
+import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { type TerminalColumn, table } from '../../terminal/table.ts';
-import { money, shadowCount } from '../report/shadow-words.ts';
+import { shadowCount } from '../report/shadow-words.ts';
+
+/** To the micro-unit: lines add up to the total. */
+export const money = (micros: number, currency: string): string => `${moneyText(micros)} ${currency}`;
 
 /** Some screens: the CSV has all. */
 const ROWS_SHOWN = 60;

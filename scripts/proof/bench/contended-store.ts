@@ -99,7 +99,5 @@ function itemOf(write: Write): string {
       return `counter ${counterName(write.key)}`;
     case 'closing':
       return `closing ${counterName(write.closing.key)}`;
-    case 'adjustment':
-      return `adjustment ${counterName(write.adjustment.key)} ${write.adjustment.id}`;
   }
 }

@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { type ClosingOptions, createClosing } from '../../../functions/core/ledger/close-periods.ts';
+import { anAsk, claim } from '../../support/ledger/asks.ts';
 import { DUE_MS, house, MINUTE_MS, range } from './house.ts';
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const CREDIT = {
-  ...{ amount: -5, id: 'FIN-1', reason: 'outage', actor: 'finance' },
-  counter: { subject: 'group/1', limit: 'money-month', period: '2026-11' },
-};
 
 /** Closing reads what is due and the periods themselves, and never the whole table: it has no way to. */
 function closingHouse() {
@@ -40,7 +37,8 @@ test('a sweep closes a period once no job of it is live, and then leaves it alon
 test('while GitLab is silent no period is closed', async () => {
   const { clock, gitlab, hold, sweep, ledger } = closingHouse();
   await hold(range(1, 20));
-  await ledger.adjust({ ...CREDIT, counter: { ...CREDIT.counter, subject: 'group/2' } });
+  await ledger.hold([anAsk(99, [claim('group/2', 1, 10)])], clock.monotonicMs() + 60_000);
+  await ledger.release([{ jobId: 99, cause: 'canceled' }]);
   clock.advance(46 * DAY_MS);
   gitlab.fail = () => new GitLabError('gitlab_unavailable', 'injected');
   expect(await sweep()).toMatchObject({ gitlabSilent: true, closedPeriods: 0, waitingPeriods: 0 });
@@ -56,7 +54,7 @@ test('it looks every ten minutes', async () => {
   await ledger.release([{ jobId: 1, cause: 'canceled' }]);
   clock.advance(46 * DAY_MS);
   expect(await sweep()).toMatchObject({ closedPeriods: 1 });
-  await ledger.adjust(CREDIT);
+  await ledger.settle([{ jobId: 1, durationSeconds: 30, endedAtMs: clock.nowMs() }]);
   clock.advance(9 * MINUTE_MS);
   expect(await sweep()).toMatchObject({ closedPeriods: 0 });
   clock.advance(51 * MINUTE_MS + 1);

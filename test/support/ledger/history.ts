@@ -18,7 +18,6 @@ export class History {
   /** Pipelines of which a job ran or was to run at some time. Whoever read that may not know of a later release. */
   readonly #pipelines = new Set<string>();
   #before = new Map<string, Counter>();
-  #adjusted: ReadonlyMap<string, number> = new Map();
   commits = 0;
 
   constructor(dump: () => Iterable<StoredItem>) {
@@ -30,7 +29,6 @@ export class History {
     const now = snapshot(this.#dump());
     this.#countersEqualTheirRecords(now);
     this.#checkedClaimsFitted(writes);
-    this.#adjustedOnce(now);
     for (const record of now.records.values()) {
       this.#followLife(record);
       this.#chargedOnce(record, now.entries.get(record.jobId) ?? []);
@@ -74,7 +72,7 @@ export class History {
     else if (!this.#liveSince.has(jobId)) this.#liveSince.set(jobId, this.commits);
   }
 
-  /** 1: committed = settled + held = what the records, entries and adjustments say, in every part. */
+  /** 1: committed = settled + held = what the records and entries say, in every part. */
   #countersEqualTheirRecords(now: Snapshot): void {
     for (const name of new Set([...now.sums.keys(), ...now.counters.keys()])) {
       // A counter whose jobs all moved on to other periods has no record left and must show nothing.
@@ -203,13 +201,6 @@ export class History {
       must(charge === 0, `job ${record.jobId} still pays ${charge} on ${name}`);
   }
 
-  /** 4, of what is done by hand: written once, and by then for good. */
-  #adjustedOnce(now: Snapshot): void {
-    for (const [name, amount] of this.#adjusted)
-      must(now.adjusted.get(name) === amount, `adjustment ${name} of ${amount} was edited or lost`);
-    this.#adjusted = now.adjusted;
-  }
-
   #neverEdited(record: JobRecord): void {
     if (record.state !== 'SETTLED') return;
     const key = `${record.jobId}/${record.generation}`;
@@ -274,8 +265,6 @@ interface Snapshot {
   readonly records: Map<number, JobRecord>;
   readonly entries: Map<number, CorrectionEntry[]>;
   readonly counters: Map<string, Counter>;
-  /** Amounts, by counter and id. */
-  readonly adjusted: Map<string, number>;
   /** committed, fitted, settled, exempt, unmetered, bypass */
   readonly sums: Map<string, number[]>;
 }
@@ -288,7 +277,6 @@ function snapshot(items: Iterable<StoredItem>): Snapshot {
     records: new Map(),
     entries: new Map(),
     counters: new Map(),
-    adjusted: new Map(),
     sums: new Map(),
   };
   const add = (
@@ -315,11 +303,6 @@ function snapshot(items: Iterable<StoredItem>): Snapshot {
       for (const claim of item.record.claims) {
         add(claim, claim.counted, item.record.state === 'SETTLED' ? claim.counted : 0, item.record.unchecked);
       }
-    }
-    if (item.kind === 'adjustment') {
-      const { key, amount, id } = item.adjustment;
-      now.adjusted.set(`${counterName(key)} ${id}`, amount);
-      add({ counter: key, fitted: true, checked: true }, amount, amount, undefined);
     }
     if (item.kind === 'entry') {
       const entries = now.entries.get(item.entry.jobId) ?? [];

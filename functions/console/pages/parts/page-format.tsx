@@ -17,6 +17,10 @@ export interface PageFormat {
 export const pageAmount = (whole: number, unit: Unit, { currency }: PageFormat): string =>
   amountText(whole, unit, currency, 'nearest');
 
+/** `500.00 EUR`; to the micro-unit, for what is paid. */
+export const exactAmount = (micros: number, { currency }: Pick<PageFormat, 'currency'>): string =>
+  amountText(micros, 'micros', currency, 'exact');
+
 /** `500.00`. */
 export const bare = (whole: number, unit: Unit): string => bareAmountText(whole, unit, 'nearest');
 

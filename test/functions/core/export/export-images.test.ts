@@ -31,12 +31,11 @@ const image = (pk: string, sk: string, sequence = '1', more: object = {}) => ({
   },
 });
 
-test('decisions, corrections, credits, closings and limits go out, one line each, by the hour they were written', async () => {
+test('decisions, corrections, closings and limits go out, one line each, by the hour they were written', async () => {
   const { exported, objects } = aBucket();
   const Records = [
     image(`${INSTANCE}#job#1`, 'record', '11'),
     image(`${INSTANCE}#job#1`, 'entry#000001', '12'),
-    image(`${INSTANCE}#counter#group/1|money|2026-11`, 'adjustment#FIN-1', '13'),
     image(`${INSTANCE}#counter#group/1|money|2026-10`, 'closing', '14'),
     image(`${INSTANCE}@limits`, 'pointer', '15'),
     image(`${INSTANCE}@limits#log`, '0000000017', '16'),
@@ -52,6 +51,7 @@ test('decisions, corrections, credits, closings and limits go out, one line each
 
 test.each([
   [`${INSTANCE}#counter#group/1|money|2026-11`, 'counter'],
+  [`${INSTANCE}#counter#group/1|money|2026-11`, 'adjustment#FIN-1'],
   [`${INSTANCE}#job#1`, 'rollup'],
   [`${INSTANCE}#inbox#x`, 'inbox'],
   [`${INSTANCE}#announced#x`, 'announced'],

@@ -138,13 +138,6 @@ export function ledgerContract(
       expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 360, fitted: 60 }]);
     });
 
-    test('a limit of 0 blocks also where a credit has brought the counter below zero', async () => {
-      const { hold, ledger } = build();
-      await ledger.adjust({ counter: counter('group/1'), amount: -50, id: 'c', reason: 'r', actor: 'a' });
-      expect(words(await hold([anAsk(1, [claim('group/1', 10, 0)])]))).toEqual(['rejected']);
-      expect(words(await hold([anAsk(2, [claim('group/1', 10, 5)])]))).toEqual(['admitted']);
-    });
-
     test('the first batch of a period that is larger than the limit is admitted only up to it', async () => {
       const { hold, committed, other } = build();
       // The other program has never seen the counter: only the condition on an absent item can refuse.
@@ -1042,90 +1035,27 @@ export function ledgerContract(
     });
   });
 
-  describe('adjustments', () => {
-    const NOVEMBER = counter('group/1');
-    const credit = { counter: NOVEMBER, amount: -30, reason: 'runner outage', actor: 'finance', id: 'FIN-1' };
-
-    test('a credit frees room for the next job, a debit takes it, and no record changes', async () => {
-      const { hold, ledger } = build();
-      await hold([anAsk(1, [claim('group/1', 90, 100)])]);
-      const record = await ledger.readRecord(1);
-      expect(words(await hold([anAsk(2, [claim('group/1', 30, 100)])]))).toEqual(['rejected']);
-      expect(await ledger.adjust(credit)).toBe('applied');
-      expect(await ledger.readCounters([NOVEMBER])).toMatchObject([
-        { committed: 60, fitted: 60, settled: -30 },
-      ]);
-      expect(words(await hold([anAsk(3, [claim('group/1', 30, 100)])]))).toEqual(['admitted']);
-      expect(await ledger.adjust({ ...credit, amount: 10, id: 'FIN-2' })).toBe('applied');
-      expect(words(await hold([anAsk(4, [claim('group/1', 1, 100)])]))).toEqual(['rejected']);
-      expect(await ledger.readRecord(1)).toEqual(record);
-      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+  test('a rejected job that ran is charged as a correction once its period was closed, so the period closes again', async () => {
+    const { hold, ledger, clock, committed, close } = build();
+    await hold([anAsk(1, [claim('group/1', 90, 100)])]);
+    expect(words(await hold([anAsk(2, [claim('group/1', 45, 100)])]))).toEqual(['rejected']);
+    await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
+    clock.advance(AFTER_CLOSING_DATE_MS - clock.nowMs());
+    expect(await close()).toMatchObject({ closed: 1 });
+    clock.advance(1);
+    const end = { jobId: 2, durationSeconds: 45, endedAtMs: clock.nowMs() };
+    expect(await ledger.settle([end])).toEqual(['applied']);
+    expect(await ledger.settle([end])).toEqual(['unchanged']);
+    expect(await committed('group/1')).toBe(105);
+    expect(await ledger.rebuild({ repair: true })).toMatchObject({ drift: [], repaired: 0 });
+    expect(await ledger.readRecord(2)).toMatchObject({
+      state: 'SETTLED',
+      unchecked: 'bypass',
+      durationSeconds: 45,
     });
-
-    test('it is made once per id, however often and by how many programs at once', async () => {
-      const { ledger, other, committed } = build();
-      const outcomes = await Promise.all([ledger, other, ledger, other].map((by) => by.adjust(credit)));
-      expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1);
-      expect(await other.adjust(credit)).toBe('unchanged');
-      expect(await ledger.adjust({ ...credit, amount: -40 })).toBe('contradicts');
-      expect(await committed('group/1')).toBe(-30);
-    });
-
-    test('the same id on another counter is another adjustment', async () => {
-      const { ledger, committed } = build();
-      await ledger.adjust(credit);
-      expect(await ledger.adjust({ ...credit, counter: counter('group/2') })).toBe('applied');
-      expect([await committed('group/1'), await committed('group/2')]).toEqual([-30, -30]);
-    });
-
-    test('who, why and when are kept beside the counter', async () => {
-      const { ledger, store, clock } = build();
-      await ledger.adjust(credit);
-      const items: unknown[] = [];
-      for await (const item of store.scan()) if (item.kind === 'adjustment') items.push(item.adjustment);
-      const { counter: key, ...entry } = credit;
-      expect(items).toEqual([{ key, ...entry, atMs: clock.nowMs() }]);
-    });
-
-    test('rebuild counts them: a counter that lost one is repaired', async () => {
-      const { ledger, store, committed } = build();
-      await ledger.adjust({ ...credit, amount: 25 });
-      await store.transact(
-        [{ kind: 'counter', key: NOVEMBER, committed: -25, fitted: -25, settled: -25, unchecked: {} }],
-        { token: randomUUID(), timeoutMs: 300_000 },
-      );
-      expect(await ledger.rebuild({ repair: true })).toMatchObject({ repaired: 1 });
-      expect(await committed('group/1')).toBe(25);
-    });
-
-    test('closing a period counts those made before, and those made after count on top, whatever the clocks say', async () => {
-      const { hold, ledger, clock, committed, close } = build();
-      await hold([anAsk(1, [claim('group/1', 90, 100)])]);
-      await ledger.settle([{ jobId: 1, durationSeconds: 50, endedAtMs: clock.nowMs() }]);
-      await ledger.adjust(credit);
-      clock.advance(AFTER_CLOSING_DATE_MS - clock.nowMs());
-      expect(await close()).toMatchObject({ closed: 1 });
-      clock.advance(-300_000);
-      await ledger.adjust({ ...credit, amount: 7, id: 'FIN-2' });
-      expect(await committed('group/1')).toBe(50 - 30 + 7);
-      expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
-    });
-
-    test.each([
-      ['nothing', { amount: 0 }],
-      ['a part of a unit', { amount: 0.5 }],
-      ['what is no number', { amount: Number.NaN }],
-      ['more than can be counted', { amount: 2 ** 53 }],
-      ['what is counted at once', { counter: counter('group/1', 'jobs-now', 'now') }],
-      ['no id', { id: '' }],
-      ['an id that could be a key', { id: 'a#b' }],
-      ['no reason', { reason: ' ' }],
-      ['nobody', { actor: '' }],
-    ])('%s is refused and leaves no trace', async (_, wrong) => {
-      const { ledger } = build();
-      await expect(ledger.adjust({ ...credit, ...wrong })).rejects.toMatchObject({ code: 'ledger_misuse' });
-      expect(await ledger.rebuild({ repair: false })).toMatchObject({ counters: 0, drift: [] });
-    });
+    clock.advance(SETTLED_DOWN_MS);
+    expect(await close()).toEqual({ closed: 1, waiting: 0, undecided: 0 });
+    expect(await committed('group/1')).toBe(105);
   });
 
   describe('limits that change', () => {

@@ -20,7 +20,7 @@ function aPass(lines: number): RecountPass {
       lines: Array.from({ length: lines }, (_, index) => ({
         // Nothing that packs well.
         key: counter(`group/${index}`, randomBytes(40).toString('hex')),
-        ...{ held: amounts, early: amounts, late: [], adjusted: 0, counter: undefined, closing: undefined },
+        ...{ held: amounts, early: amounts, late: [], counter: undefined, closing: undefined },
       })),
     },
     found: { records: 0, counters: 0, drift: [], unproven: [], passedOver: 0, unclosed: 0 },

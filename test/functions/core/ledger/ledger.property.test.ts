@@ -35,7 +35,6 @@ type Op =
   | { kind: 'advance'; ms: number }
   | { kind: 'setLimit'; subject: string; bound: number }
   | { kind: 'nextMonth' }
-  | { kind: 'adjust'; by: number; subject: string; amount: number; id: string }
   | { kind: 'rebuild'; by: number };
 
 const jobs = fc.array(job, { minLength: 1, maxLength: 5 });
@@ -126,16 +125,6 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('nextMonth' as const) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('adjust' as const),
-      by: which,
-      subject: fc.constantFrom('group/1', 'group/2', 'shadow/1'),
-      amount: fc.constantFrom(-20, -3, 1, 7),
-      id: fc.constantFrom('a', 'b'),
-    }),
-  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('rebuild' as const), by: which }) },
 );
 
@@ -319,11 +308,6 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
             case 'nextMonth':
               period = '2026-12';
               return;
-            case 'adjust': {
-              const key = counter(one.subject, 'money', period);
-              await ledger.adjust({ counter: key, amount: one.amount, id: one.id, reason: 'r', actor: 'a' });
-              return;
-            }
             case 'rebuild': {
               // 7, while everything moves. A read that a fault swallowed is no finding.
               const report = await ledger.rebuild({ repair: false }).catch(() => undefined);

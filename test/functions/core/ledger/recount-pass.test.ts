@@ -25,7 +25,7 @@ const FOREVER = Number.POSITIVE_INFINITY;
 
 type Found = Omit<RebuildReport, 'repaired'>;
 
-/** Books of some months with corrections, closings, a credit, and counters that somebody changed by hand. */
+/** Books of some months with corrections, closings, and counters that somebody changed by hand. */
 async function books(wrong: readonly number[]) {
   const clock = manualClock();
   const store = new MemoryStore({ instance: INSTANCE, clock });
@@ -44,8 +44,6 @@ async function books(wrong: readonly number[]) {
         await ledger.settle([{ ...end, durationSeconds: 90, endedAtMs: clock.nowMs() + 1 }]);
     }
   }
-  const credit = { counter: counter('group/1'), amount: -7, reason: 'a credit', actor: 'ann', id: 'T-1' };
-  await ledger.adjust(credit);
   clock.advance(20 * DAY_MS);
   await createClosing({ store, clock, random: () => 0 })(clock.monotonicMs() + 60_000);
   // A correction after the closing.

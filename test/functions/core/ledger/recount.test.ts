@@ -21,7 +21,7 @@ const amounts = (committed: number): CounterAmounts => ({
 
 const closing: StoredItem = {
   kind: 'closing',
-  closing: { key: KEY, ...amounts(100), closedAtMs: CLOSED_AT_MS, adjusted: 0 },
+  closing: { key: KEY, ...amounts(100), closedAtMs: CLOSED_AT_MS },
 };
 
 const correction = (atMs: number, delta: number): StoredItem => ({

@@ -184,6 +184,16 @@ test('for people: total, corrections, what is still held, no trick of a name', a
   expect(out).not.toContain('\u202e');
 });
 
+test('for people an amount is what it is, to the micro-unit, and so is the total', async () => {
+  const bench = ledgerBench({ policy: { rules: [] } });
+  const facts = someFacts({ rootId: 100, groupId: 101, groupIds: [100, 101], microsPerMinute: 60_004 });
+  await bench.ledger.hold([anAsk(1, [], { facts })], bench.clock.monotonicMs() + 60_000);
+  await bench.ledger.settle([{ jobId: 1, durationSeconds: 15, endedAtMs: bench.clock.nowMs() }]);
+  const { out } = await run(bench, ...NOVEMBER, '--with-prices');
+  expect(out.split('\n')[0]).toMatch(/: 0\.015001 EUR$/);
+  expect(out.match(/0\.015001 EUR/g)).toHaveLength(2);
+});
+
 test('CSV: formulas are harmless, negative amounts stay numbers', async () => {
   const { out } = await run(await house(), ...NOVEMBER, '--by', 'job', '--format', 'csv');
   const lines = out.split('\r\n');
