@@ -1,6 +1,5 @@
 import type { LedgerClock } from '../../functions/core/environment/index.ts';
 import {
-  type ClosingStore,
   createLedger,
   DynamoStore,
   dynamoInstanceRegister,
@@ -44,8 +43,6 @@ export interface LocalLedger {
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
   readonly views: ViewStore;
-  /** What is kept of each period, and the months that were closed. */
-  readonly periods: Pick<ClosingStore, 'readPeriod'>;
   readonly chain: StatementChain;
   /** What the last comparison of counters with their jobs found. */
   readonly recounts: RecountOutcomes;
@@ -118,8 +115,7 @@ function ledgerIn(
   clock: LedgerClock,
 ): Omit<LocalLedger, 'stream' | 'description' | 'stop'> {
   const parts = { table, instance, clock, random: Math.random };
-  const periods = new DynamoStore(parts);
-  const { store, onWritten, quiet } = notifyingStore(periods);
+  const { store, onWritten, quiet } = notifyingStore(new DynamoStore(parts));
   return {
     ledger: createLedger({ store, clock }),
     store,
@@ -128,7 +124,6 @@ function ledgerIn(
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(parts),
     views: dynamoViewStore(parts),
-    periods,
     chain: dynamoStatementChain(parts),
     sheets: dynamoSheetStore(parts),
     recounts: dynamoRecountOutcomes(parts),

@@ -3,7 +3,6 @@ import { type DirectoryTable, DynamoDirectoryTable } from '../../../functions/co
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
   type CanaryOutcome,
-  type ClosingStore,
   type ControllerScope,
   DynamoStore,
   dynamoCanaryOutcomes,
@@ -49,8 +48,6 @@ export interface LedgerAccess extends NamedBooks {
   readonly limits?: LimitTable;
   readonly directory?: DirectoryTable;
   readonly usage?: RollupStore;
-  /** Closing entries and adjustments of one period. */
-  readonly periods?: Pick<ClosingStore, 'readPeriod'>;
   /** What is packed of usage, for reports. */
   readonly sheets?: Pick<SheetStore, 'read'>;
   /** Months that were closed. */
@@ -117,7 +114,6 @@ async function openFor(
   const store = new DynamoStore(parts);
   return {
     store: right(store),
-    periods: store,
     chain: dynamoStatementChain(parts),
     prices: dynamoPriceEditions(parts),
     sheets: dynamoSheetStore(parts),
@@ -146,7 +142,6 @@ export interface TableAccess
   extends Omit<
     LedgerAccess,
     | 'store'
-    | 'periods'
     | 'chain'
     | 'prices'
     | 'sheets'
