@@ -73,7 +73,8 @@ export function ruleEffect(kind: RuleKind, leaf: Leaf, written: WrittenTwice): P
   const [key = '', second = ''] = path;
   if (key === 'match') return matchEffect(path.slice(1), from, to);
   if (key in OF_EVERY_RULE) return second === '' ? (OF_EVERY_RULE[key]?.(from, to) ?? 'unclear') : 'unclear';
-  if (kind === 'resources') return quantityCap(from, to);
+  const isRaised = key === 'min' && from !== undefined && to !== undefined;
+  if (kind === 'resources') return isRaised ? quantityCap(to, from) : quantityCap(from, to);
   if (kind === 'variables') return variableEffect(path, from, to);
   if (key === 'compare') return compareEffect(to, written.to);
   const direction = OF_KIND[kind]?.[key];

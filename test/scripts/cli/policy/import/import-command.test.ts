@@ -19,6 +19,7 @@ test('the printed document is rules, each with a comment that names the Runnerâ€
   const { out } = await run(DOCKER);
   expect(out).toContain(`rules:
   # Runner "docker runner" (config.toml:7), executor docker, runner 41.
+  # Its runner class: { overwrites: none }
   # config.toml:23 allowed_images
   - id: "runner-41-image"
     kind: image
@@ -86,12 +87,34 @@ test('a runner without an id has its rules off until it is named', async () => {
 
 test('an executor without containers has no rules, and one runner under two sections is told', async () => {
   const shell = await run(SHELL);
-  expect(shell).toMatchObject({ code: EXIT.ok, out: 'rules: []\n' });
+  expect(shell.code).toBe(EXIT.ok);
+  expect(shell.out).toMatch(/^rules: \[\]\n/);
   expect(shell.err).toContain('executor "shell" runs no containers');
   const [, section = ''] = DOCKER.split('[[runners]]');
   const two = await run(`${DOCKER}[[runners]]${section}`);
   expect(two.err).toContain('stands in the file more than once');
   expect(two.out.match(/id: "runner-41-line-\d+-image"/g)).toHaveLength(2);
+});
+
+test('the size that a Runner gives jobs, and what they may overwrite, is printed as keys of its class', async () => {
+  const shell = await run(SHELL);
+  expect(shell.out).toContain('# Its runner class: { overwrites: none }');
+  const { runners } = JSON.parse((await run(KUBERNETES, ['--json'])).out);
+  expect(runners[0].class).toEqual({
+    cpu: '1',
+    overwrites: {
+      cpu_limit: '4',
+      memory_limit: '8Gi',
+      helper_memory_limit: '1Gi',
+      service_cpu_request: '500m',
+    },
+  });
+  const { out } = await run(KUBERNETES);
+  const [, keys = ''] = /Its runner class: \{ (.*) \}$/m.exec(out) ?? [];
+  const root = project({
+    'policies/policy.yaml': POLICY.replace(/- \{ name: (\w+)/, `- { ${keys}, name: $1`),
+  });
+  expect(await runDesk(['policy', 'validate'], root)).toMatchObject({ code: EXIT.ok });
 });
 
 test('--json has the rules and every note; no token of the file comes out anywhere', async () => {
