@@ -125,10 +125,10 @@ export type RelayEvent =
       readonly groups: number;
       readonly problem?: string;
     }
-  /** Fallback answers, or rooms, were not written where they outlive this relay; they are in memory. */
+  /** Fallback decisions, or headroom, were not written into the table; they are in memory. */
   | {
       readonly type: 'not_written';
-      readonly where: 'journal' | 'spool' | 'rooms';
+      readonly where: 'journal' | 'rooms';
       /** The error's name, e.g. `AccessDeniedException`. */
       readonly error: string;
     }
@@ -144,8 +144,6 @@ export type RelayEvent =
       readonly dropped: number;
       /** Why some are lost, and at most `LOST_NAMED_MAX` of their job ids. */
       readonly lost?: { readonly why: UnmeteredLoss; readonly jobIds: readonly number[] };
-      /** Left by an earlier relay and taken over at the start. */
-      readonly restored?: number;
     };
 
 /** `queue_full`: others came. `refused`: the service takes others and never this one. `stopping`: there was no time left. */

@@ -17,13 +17,9 @@ const NAMED_MAX = 10;
 /** The ledger will not hear of these answers; what ran turns up as bypass when it ends. */
 const LOST = 'fallback answers lost';
 
-/** They stood in the spool: that relay was killed, or stopped while nobody could be told. */
-const TAKEN_OVER = 'fallback answers of an earlier relay taken over';
-
 /** They go on waiting in memory. */
 const NOT_WRITTEN = {
   journal: 'the journal was not written',
-  spool: 'the spool was not written',
   rooms: 'what is known to be left of limits was not written into the table',
 } as const;
 
@@ -144,8 +140,6 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         warnOnce(`not written ${event.where}`, NOT_WRITTEN[event.where], { error: event.error });
         return;
       case 'unmetered':
-        if (event.restored !== undefined)
-          log.warn({ count: event.restored, queued: event.queued }, TAKEN_OVER);
         if (event.lost !== undefined) {
           const { queued, dropped, lost } = event;
           // A full queue loses one for each that comes; the others are one line each, with all the ids there is room for.

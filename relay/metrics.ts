@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { QuestionAccounts } from './accounts.ts';
 import { decisionMs, noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import * as names from './names.ts';
 
@@ -19,7 +18,7 @@ export interface RelayMetrics {
 }
 
 /** Counts what the relay says. One registry per relay, so that two in a process do not share numbers. */
-export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>): RelayMetrics {
+export function createMetrics(): RelayMetrics {
   const registry = new Registry();
   const registers = [registry];
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
@@ -95,10 +94,6 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
   const unmeteredJournaled = counter(
     names.METRIC_UNMETERED_JOURNALED,
     'Fallback answers written into the journal.',
-  );
-  const unaccounted = gauge(
-    names.METRIC_QUESTIONS_UNACCOUNTED,
-    'Questions that are nowhere, or in two places: a fault of the relay.',
   );
   const unmeteredDropped = counter(
     names.METRIC_UNMETERED_DROPPED,
@@ -192,9 +187,5 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
     }
   }
 
-  const render = (): Promise<string> => {
-    unaccounted.set(accounts?.unaccounted ?? 0);
-    return registry.metrics();
-  };
-  return { observe, render };
+  return { observe, render: () => registry.metrics() };
 }

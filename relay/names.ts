@@ -43,8 +43,6 @@ export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
 /** DynamoDB table for fallback answers that the function cannot be told of. Unset: they wait in memory alone. */
 export const ENV_JOURNAL_TABLE = 'TOLLGATE_JOURNAL_TABLE';
-/** Folder on disk for fallback answers that wait and for what is left of limits, so that both survive the relay's own death. Unset: memory alone. */
-export const ENV_SPOOL_FOLDER = 'TOLLGATE_SPOOL_FOLDER';
 /** Begins the keys of heartbeat and journal, as it begins every key of the table: `gitlab.example.com`. */
 export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 /** Containers on Fargate are told. */
@@ -87,7 +85,6 @@ export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
 export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
 export const METRIC_UNMETERED_JOURNALED = 'tollgate_relay_unmetered_journaled_total';
 export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
-export const METRIC_QUESTIONS_UNACCOUNTED = 'tollgate_relay_questions_unaccounted';
 
 /**
  * For CloudWatch, beside the functions' in one namespace and under one dimension. Written by every relay every minute, zeros
@@ -189,12 +186,6 @@ export const RELAY_UNMETERED_DROPPED = {
   statistic: 'Sum',
   says: 'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
 } as const;
-export const RELAY_QUESTIONS_UNACCOUNTED = {
-  name: 'QuestionsUnaccounted',
-  unit: 'Count',
-  statistic: 'Maximum',
-  says: 'Questions of a relay’s life that are neither open, decided by the ledger, told to it afterwards, journaled, waiting nor declared lost.',
-} as const;
 
 export const RELAY_DIRECTORY_AGE_SECONDS = {
   name: 'RelayDirectoryAgeSeconds',
@@ -223,6 +214,5 @@ export const RELAY_METRICS = [
   RELAY_BATCH_JOBS,
   RELAY_UNMETERED_QUEUED,
   RELAY_UNMETERED_DROPPED,
-  RELAY_QUESTIONS_UNACCOUNTED,
   RELAY_DIRECTORY_AGE_SECONDS,
 ] as const;

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Policy } from '../policies/policy.ts';
-import { QuestionAccounts } from './accounts.ts';
 import type { Fetch } from './admit-call.ts';
 import { createAnswering, createQuestionReader } from './answer.ts';
 import { createBreaker } from './breaker.ts';
@@ -10,15 +9,13 @@ import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
-import { HandedRooms } from './handed-rooms.ts';
 import type { RelayStatus } from './health.ts';
-import { Journal, type WriteJournal } from './journal.ts';
-import { RoomFile } from './kept-rooms.ts';
+import type { WriteJournal } from './journal.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { type KeptRooms, RelayRoom } from './room.ts';
+import { RoomSnapshots } from './room-snapshot.ts';
 import { type Router, STATUS } from './router/router.ts';
-import { openSpool } from './spool.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
@@ -44,19 +41,15 @@ interface RelayOptions {
   /** How many relays there are: each admits its share of what is left while nobody can be asked. @default 1 */
   readonly relays?: number;
   readonly observe: RelayObserver;
-  /** Where fallback answers go that the function cannot be told of. Absent: they wait in memory alone. */
+  /** Takes fallback decisions while the function cannot be reached. Absent: they wait in memory alone. */
   readonly writeJournal?: WriteJournal | undefined;
-  /** Keeps fallback answers, and what is left of limits, over the relay's own death. Absent: both are in memory alone. */
-  readonly spoolFolder?: string | undefined;
   /**
-   * What other relays knew to be left of limits when this one started, and where it writes down what it knows itself. Absent: a
-   * relay that starts in an outage on a new disk knows of no limits.
+   * Snapshots of headroom: what other relays left when this one started, and how it writes its own. Absent: a relay that starts
+   * in an outage knows of no limits.
    */
   readonly rooms?:
     | { readonly left: readonly KeptRooms[]; readonly write: (kept: KeptRooms) => Promise<void> }
     | undefined;
-  /** Where every question is. @default kept for nobody */
-  readonly accounts?: QuestionAccounts;
   /** @default the system's */
   readonly clock?: RelayClock;
   /** @default Math.random */
@@ -97,13 +90,11 @@ export function createRelay(options: RelayOptions): Relay {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
-  const accounts = options.accounts ?? new QuestionAccounts(clock);
   let lastAnswerAtMs: number | undefined;
   let everConnected = false;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     if (event.type === 'connected') everConnected = true;
-    accounts.note(event);
     options.observe(event);
     // A rejection may be refused for its text; only how admissions end tells which arm is which.
     if (event.type === 'stream_ended' && event.answered === 'admitted') noteAnswerEnd(event.code);
@@ -121,11 +112,8 @@ export function createRelay(options: RelayOptions): Relay {
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isSettled: (sinceMs) => unmetered.isToldSince(sinceMs) && journal?.isBooked !== false,
-    changed: (how) => {
-      roomFile?.changed(how);
-      handed?.changed(how);
-    },
+    isSettled: (sinceMs) => unmetered.isBookedSince(sinceMs),
+    changed: (how) => snapshots?.changed(how),
   });
   const forwarder = createForwarder({
     ...way,
@@ -149,19 +137,16 @@ export function createRelay(options: RelayOptions): Relay {
   const tellSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
-  const { writeJournal: write } = options;
-  const notWritten = (where: 'journal' | 'spool' | 'rooms') => (error: unknown) =>
+  const notWritten = (where: 'journal' | 'rooms') => (error: unknown) =>
     observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
-  const journal =
-    write && new Journal({ post: forwarder.postUnmetered, write, clock, failed: notWritten('journal') });
-  const post = journal?.post ?? forwarder.postUnmetered;
-  const { spoolFolder: folder } = options;
-  const spool = folder === undefined ? undefined : openSpool({ folder, failed: notWritten('spool') });
-  const roomFile =
-    folder === undefined ? undefined : new RoomFile({ folder, clock, room, failed: notWritten('spool') });
-  const handed =
-    options.rooms && new HandedRooms({ ...options.rooms, clock, room, failed: notWritten('rooms') });
-  const unmetered = createUnmetered({ post, clock, random, observe, spool });
+  const snapshots =
+    options.rooms && new RoomSnapshots({ ...options.rooms, clock, room, failed: notWritten('rooms') });
+  const unmetered = createUnmetered({
+    post: forwarder.postUnmetered,
+    writeJournal: options.writeJournal,
+    notWritten: notWritten('journal'),
+    ...{ clock, random, observe },
+  });
   const fallback = createFallback({
     clock,
     stateless: statelessCheck(policy, clock, directory.current),
@@ -211,7 +196,7 @@ export function createRelay(options: RelayOptions): Relay {
   }
   const pool = createStreamPool({
     router,
-    answer: accounts.watched(answer),
+    answer,
     encode: {
       admitted: () => (arms.swapped ? admittedByOtherArm : admitted),
       rejected: (reason) => encodeRejected(schema, reason),
@@ -234,8 +219,7 @@ export function createRelay(options: RelayOptions): Relay {
     await Promise.all([pool.drain(), registration?.stop()]);
     cancelDecide();
     commit.close();
-    roomFile?.write();
-    await Promise.all([unmetered.flush(FLUSH_MS_MAX), handed?.leave()]);
+    await Promise.all([unmetered.flush(FLUSH_MS_MAX), snapshots?.leave()]);
     router.close();
   }
 
@@ -243,10 +227,7 @@ export function createRelay(options: RelayOptions): Relay {
     start: () => {
       tellSchema(proof.standing);
       directory.start();
-      unmetered.restore();
-      // Its own disk knows better than the others.
-      roomFile?.restore();
-      handed?.restore();
+      snapshots?.restore();
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },

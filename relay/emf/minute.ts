@@ -101,15 +101,8 @@ export class Minute {
    * The minute's values; the next minute begins.
    *
    * @param leaving - streams that a relay closes because it was told to stop are not told.
-   * @param unaccounted - questions that are nowhere now.
    */
-  take({
-    leaving,
-    unaccounted = 0,
-  }: {
-    readonly leaving: boolean;
-    readonly unaccounted?: number | undefined;
-  }): ReadonlyMap<Metric, readonly number[]> {
+  take({ leaving }: { readonly leaving: boolean }): ReadonlyMap<Metric, readonly number[]> {
     const measured = new Map<Metric, readonly number[]>();
     for (const metric of COUNTED) {
       measured.set(metric, [this.#counts.get(metric) ?? 0]);
@@ -118,7 +111,6 @@ export class Minute {
     if (!leaving) measured.set(names.RELAY_STREAMS_OPEN, [this.#fewestOpen ?? this.#open]);
     measured.set(names.RELAY_SCHEMA_SUSPECT, [this.#mostSuspect]);
     measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
-    measured.set(names.RELAY_QUESTIONS_UNACCOUNTED, [unaccounted]);
     measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
     measured.set(names.RELAY_WAITING, this.#mostWaiting > 0 ? [this.#mostWaiting] : []);
     measured.set(names.RELAY_WAIT_MS, this.#waitsMs.take());

@@ -47,7 +47,7 @@ import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { journalWriter } from '../../relay/journal.ts';
 import type { KeptLimitRoom } from '../../relay/limit-room.ts';
-import { roomTable } from '../../relay/room-table.ts';
+import { roomTable } from '../../relay/room-snapshot.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';

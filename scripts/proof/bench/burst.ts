@@ -75,10 +75,9 @@ export async function burstFigure(): Promise<Figure> {
     unmetered: {
       add: observe,
       leave: observe,
-      restore: observe,
       flush: async () => {},
       queued: 0,
-      isToldSince: () => true,
+      isBookedSince: () => true,
     },
     clock,
     observe,

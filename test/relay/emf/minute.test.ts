@@ -41,7 +41,6 @@ const QUIET = {
   BatchJobs: [],
   UnmeteredQueued: [0],
   UnmeteredDropped: [0],
-  QuestionsUnaccounted: [0],
   RelayDirectoryAgeSeconds: [0],
 };
 
