@@ -100,11 +100,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./truth/rebuild-command.ts')).rebuildCommand,
   },
   {
-    name: 'restore',
-    summary: 'Reads decisions, credits and limits back into a table that was restored from an older backup',
-    load: async () => (await import('./restore/restore-command.ts')).restoreCommand,
-  },
-  {
     name: 'reconcile',
     summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
     load: async () => (await import('./truth/reconcile-command.ts')).reconcileCommand,

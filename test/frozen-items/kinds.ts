@@ -40,7 +40,7 @@ import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-stor
 import { dynamoViewStore } from '../../functions/core/views/dynamo-view-store.ts';
 import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
 import { START } from '../../functions/notices/gather/cursor.ts';
-import { dynamoParameterMarks as dynamoSsmMarks } from '../../functions/ssm-limits/dynamo-marks.ts';
+import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-versions.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
 import { counterName } from '../../policies/claim.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
@@ -99,9 +99,11 @@ export interface Place {
   readonly clock: HandClock;
 }
 
+/** Returns true if an item is of a kind, by its keys. */
+type IsOfKind = (pk: string, sk: string) => boolean;
+
 interface Kind {
-  /** Whether an item is of this kind, by its sort key within its partition. */
-  readonly is: (pk: string, sk: string) => boolean;
+  readonly is: IsOfKind;
   /** What the programs of today read of the kind's frozen item. Missing: nothing but the next program's write reads it. */
   readonly read: (place: Place) => Promise<unknown>;
 }
@@ -313,13 +315,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@yet-failed', is('latest')),
     read: (place) => dynamoYetFailed(options(place)).read(),
   },
-  'ssm-limits-mark': {
-    is: at('@ssm-limits', begins('group/')),
-    read: (place) => dynamoSsmMarks(options(place)).readAll(),
-  },
-  'ssm-limits-pass': {
-    is: at('@ssm-limits', is('pass')),
-    read: (place) => dynamoSsmMarks(options(place)).readPass(),
+  'imported-parameter': {
+    is: at('@ssm-limits', begins('parameter/')),
+    read: (place) => dynamoImportedVersions(options(place)).readAll(),
   },
   'notices-cursor': {
     is: at('@notices', is('cursor')),
@@ -357,6 +355,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: (pk) => pk === '@instances',
     read: (place) => dynamoInstanceRegister(options(place)).list(),
   },
+};
+
+/**
+ * Kinds that programs neither write nor read any more. Tables of running deployments still have such items, and every
+ * reader passes them over. To retire a kind, move its row here, keep `is`, and leave its frozen file.
+ */
+export const RETIRED: Readonly<Record<string, IsOfKind>> = {
+  'ssm-limits-mark': at('@ssm-limits', begins('group/')),
+  'ssm-limits-pass': at('@ssm-limits', is('pass')),
 };
 
 const A_CREDIT = { id: 'FIN-1', micros: -50, reason: 'a credit' };
@@ -591,10 +598,8 @@ async function writeOthers(place: Place): Promise<void> {
     deployed: { policyVersion: 'p1', descriptorsVersion: '18.9' },
   });
   await dynamoYetFailed(options(place)).write({ jobId: 4711, atMs: NOVEMBER_21_MS });
-  const marks = dynamoSsmMarks(options(place));
-  const owned = [{ id: 'money-month', created: true, entries: [{ amount: 5 }] }];
-  await marks.write([{ group: 101, version: 2, modifiedAtMs: NOVEMBER_21_MS, owned }]);
-  await marks.writePass({ completeFromMs: 1, unfinished: { fromMs: 2, token: 't', seen: [101] } });
+  const imported = { version: 2, modifiedAtMs: NOVEMBER_21_MS, limits: ['money-month', 'jobs-now'] };
+  await dynamoImportedVersions(options(place)).write(101, imported);
   const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, told: ['m'] };
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });

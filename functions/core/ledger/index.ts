@@ -16,7 +16,7 @@ export {
   isOutOfScope,
   scopeAfter,
 } from './controller-scope.ts';
-export { CLOSED_AT, decodeCounter, decodeItem, REV } from './counter-item.ts';
+export { decodeCounter, decodeItem } from './counter-item.ts';
 export { createLedger } from './create-ledger.ts';
 export { deployedTable, onOwnBooks } from './deployed-table.ts';
 export { DynamoStore } from './dynamo-store.ts';

@@ -43,7 +43,7 @@ export const INSTANCES_PK = '@instances';
 export const ANNOUNCED_SK = 'announced';
 /** Everything functions/rollup and functions/estimates keep in the table. */
 export const ROLLUP_SK = 'rollup';
-export const PARAMETER_MARK_SK_PREFIX = 'group/';
+export const IMPORTED_PARAMETER_SK_PREFIX = 'parameter/';
 const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
 const LIMIT_EDIT_DIGITS = 10;
@@ -146,10 +146,8 @@ export interface LedgerKeys {
   readonly noticesCursor: Key;
   /** `gitlab.example.com@alerts#crossings#group/101|money-month|2026-11`, `told`: what its owner was told of a counter's levels. No part of the books, either. */
   alertMarks(of: 'crossings' | 'forecasts', key: CounterKey): Key;
-  /** `gitlab.example.com@ssm-limits`, `group/101`: what was last taken over from a parameter. */
-  parameterMark(group: number): Key;
-  /** `gitlab.example.com@ssm-limits`, `pass`: how far the listing of parameters has come. */
-  readonly parameterPass: Key;
+  /** `gitlab.example.com@ssm-limits`, `parameter/101`: the version of a group's parameter that was imported. */
+  importedParameter(group: number): Key;
   /** `gitlab.example.com@requeue`, `group/101`: which rejected jobs of a group are to be retried, and what became of them. */
   requeueList(group: number): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
@@ -269,11 +267,10 @@ export function ledgerKeys(instance: string): LedgerKeys {
       pk: `${instance}${of === 'crossings' ? CROSSING_ALERTS_PK_INFIX : FORECAST_ALERTS_PK_INFIX}${counterPath(key)}`,
       sk: 'told',
     }),
-    parameterMark: (group) => ({
+    importedParameter: (group) => ({
       pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`,
-      sk: `${PARAMETER_MARK_SK_PREFIX}${group}`,
+      sk: `${IMPORTED_PARAMETER_SK_PREFIX}${group}`,
     }),
-    parameterPass: { pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`, sk: 'pass' },
     requeueList: (group) => ({ pk: `${instance}${REQUEUE_PK_SUFFIX}`, sk: `group/${group}` }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),

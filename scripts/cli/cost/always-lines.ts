@@ -57,7 +57,6 @@ export function alwaysLines(
       tableUnits(assumed.SWEEP_READS, assumed.DIRECTORY_READS),
       'readUnit',
     ),
-    always('Writes of ssm-limits', parameterRun.writeUnits * ssmRuns, 'writeUnit'),
     always(
       'Reads of ssm-limits and notices',
       parameterRun.readUnits * ssmRuns + noticesRun.readUnits * shape.STARTS_PER_MONTH.notices,

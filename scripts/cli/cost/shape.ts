@@ -87,6 +87,8 @@ export const HEARTBEATS_PER_MINUTE = 2;
 
 /** Router's token, GitLab's token, webhook secrets. All standard parameters. */
 export const PARAMETERS = 3;
+/** GetParametersByPath returns at most ten. */
+export const PARAMETERS_PER_CALL = 10;
 /** A token of its own; the application's secret and a token of its own. */
 export const PARAMETERS_OF = { watchdog: 1, console: 2 } as const;
 /** The topic of those on call has one, because CloudWatch may not use the account's own. */

@@ -55,14 +55,24 @@ test('what the policy admits and the Runner fails is told, with exit 2', async (
 });
 
 test('what the policy refuses beyond the Runner is told, and is no contradiction', async () => {
-  const narrow = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3"] }
-  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:16"], max: 1 }
+  const narrow = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:*"] }
+  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:*"], max: 1 }
   - { id: fresh, kind: pull-policy, mode: enforce, allow: [always], required: false }
 `;
   const { code, err } = await run(DOCKER, [], narrow);
   expect(code).toBe(EXIT.ok);
   expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule narrow/);
   expect(err).toMatch(/max: rule few/);
+});
+
+test('a policy with another pattern than the Runner is reported both ways, since either may be wider', async () => {
+  const other = '  - { id: other, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3"] }\n';
+  const { code, err } = await run(DOCKER, [], other);
+  expect(code).toBe(EXIT.wouldReject);
+  expect(err).toMatch(
+    /config\.toml:23 the policy admits it, the Runner fails it: allow: rule other \(enforce\) may admit/,
+  );
+  expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule other/);
 });
 
 test('a policy that has the imported rules contradicts its Runner nowhere', async () => {
