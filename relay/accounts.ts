@@ -52,9 +52,9 @@ export class QuestionAccounts {
       const given = await answer(question);
       return {
         answer: given.answer,
-        delivered: (heard) => {
+        delivered: (...ended) => {
           this.#open.delete(place);
-          given.delivered(heard);
+          given.delivered(...ended);
         },
       };
     };
