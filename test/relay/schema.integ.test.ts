@@ -105,6 +105,7 @@ const MOVED = schemaVariant({
   renumber: (number, message) => (message === 'AdmitJobRequest' && number <= 2 ? 3 - number : number),
 });
 const SWAPPED_ARMS = schemaVariant({
+  removed: { GitInfo: ['ref_type'] },
   renumber: (number, message) => (message === 'AdmitJobResponse' ? 3 - number : number),
 });
 
@@ -208,7 +209,8 @@ test('swapped arms are no matter where the relay has the router’s own descript
   await proveSchema(router);
   expect((await router.admit(withImage(1, 'good/image'))).result).toBe('admitted');
   expect((await router.admit(withImage(2, REJECTED_IMAGE))).result).toBe('rejected');
-  const { values } = await stopped(relay);
+  const { log, values } = await stopped(relay);
+  expect(log.find(({ message }) => message === 'started')).toMatchObject({ withoutSource: ['refType'] });
   expect(values).toMatchObject({ Admitted: [PROVING_JOBS + 1], Rejected: [1], SchemaSuspect: [0] });
 });
 
