@@ -143,7 +143,7 @@ type Plausibility =
   | 'plausible'
   /** True of no job. */
   | 'impossible'
-  /** Against the directory, which is some minutes old. It speaks neither for the schema nor against: anybody can rename. */
+  /** Against the directory, which is some minutes old. It speaks neither for the schema nor against: authors rename. */
   | 'against_directory';
 
 export type JudgePlausibility = (request: AdmissionRequest) => Plausibility;

@@ -8,5 +8,5 @@ export const LIST_LENGTH_MAX = 100;
 /** Came, and is too long to be looked at: a rule that needs it follows its `on_missing`, and no variable stands in for it. */
 export const UNKNOWN = Symbol('unknown');
 
-/** The `$` says that nobody can tell what the runner will start: rules allow no such image and no such user. */
+/** Marks a text as unknown: rules allow no image and no user that has a `$`. */
 export const UNKNOWN_END = '$…';

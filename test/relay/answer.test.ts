@@ -13,7 +13,7 @@ const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(
 const says = (verdict: LedgerVerdict) => (): SendBatch => async (jobs) => jobs.map(() => verdict);
 const never = (): SendBatch => () => new Promise(() => {});
 
-/** The tag of field 900 and the length of what follows: {@link READING_BOUNDS} bytes that nobody reads. */
+/** The tag of field 900 and the length of what follows: {@link READING_BOUNDS} bytes that are skipped. */
 const UNKNOWN_FIELD = new BinaryWriter()
   .tag(900, WireType.LengthDelimited)
   .uint32(READING_BOUNDS.bytes)
