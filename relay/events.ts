@@ -111,8 +111,14 @@ export type RelayEvent =
       /** The code of the rejection's first violation; absent where none is known. */
       readonly code?: string;
     }
-  /** The router refused the form of `admitted`; from now on it goes by the other arm, or by its own again. */
-  | { readonly type: 'answer_refused'; readonly swapped: boolean }
+  /** The router did not accept an answer; `refusal` is what it says. */
+  | {
+      readonly type: 'answer_refused';
+      readonly outcome: RouterAnswer['outcome'];
+      readonly refusal: string;
+    }
+  /** Fields of a request that rules need and no question has any more: told at the start and at every change. */
+  | { readonly type: 'fields'; readonly missing: readonly string[] }
   | OwnFault
   | {
       readonly type: 'breaker';

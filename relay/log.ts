@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { oneLine } from '../policies/text/plain-text.ts';
 import { noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
@@ -11,6 +12,8 @@ export const standardOut = (): DestinationStream => pino.destination(1);
 
 /** Longer than GitLab's own paths are in practice; a line has room for everything else. */
 const PATH_LENGTH_MAX = 255;
+/** A router says in a sentence what it does not take. */
+const REFUSAL_LENGTH_MAX = 200;
 /** A job has some two dozen counters at most, and its page names them all; a log's reader wants the first ones. */
 const NAMED_MAX = 10;
 
@@ -101,11 +104,15 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         });
         return;
       }
-      case 'answer_refused':
-        log.error(
-          { swapped: event.swapped },
-          'THE ROUTER REFUSES OUR ANSWERS: the descriptors are of another version; admissions go by the other arm',
-        );
+      case 'answer_refused': {
+        const { outcome, refusal } = event;
+        const fields = { outcome, refusal: oneLine(refusal).slice(0, REFUSAL_LENGTH_MAX) };
+        warnOnce(`refused ${outcome}`, 'THE ROUTER DOES NOT ACCEPT OUR ANSWERS', fields);
+        return;
+      }
+      case 'fields':
+        if (event.missing.length > 0)
+          log.warn({ missing: event.missing }, 'fields that rules need do not come from GitLab');
         return;
       case 'own_fault': {
         const { place, error, frames } = event;
@@ -171,7 +178,7 @@ const SCHEMA_MESSAGE: Readonly<Record<SchemaState, string>> = {
   unproven: 'nothing is rejected before the schema is proven by questions of several projects',
   proven: 'the schema is proven',
   suspect:
-    'NOTHING IS REJECTED: most recent questions contradict the schema; does GitLab speak another version?',
+    'NOTHING IS REJECTED: recent questions contradict the schema, or the router refused an answer; does GitLab speak another version?',
   placeholder:
     'NOTHING IS EVER REJECTED: the descriptors are the placeholder, whose field numbers are guesses; give GitLab’s own',
 };

@@ -17,6 +17,7 @@ import { RelayError } from './relay-error.ts';
 import { keptFetch } from './route/kept-fetch.ts';
 import { createRouter } from './router/router-client.ts';
 import { awsCredentials } from './signing/credentials.ts';
+import { fieldsWithoutSource } from './translate/describe.ts';
 import { VERSION } from './version.ts';
 import { loadSchema } from './wire/schema.ts';
 import { trustIn } from './wire/schema-proof.ts';
@@ -100,6 +101,7 @@ async function main(config: RelayConfig): Promise<void> {
       schema: schema.source,
       schemaHash: schema.hash,
       ...(schema.placeholder && { placeholder: true }),
+      withoutSource: fieldsWithoutSource(schema.question, rules?.policy),
       policy: policyVersion,
       healthPort: health.port,
     },

@@ -83,6 +83,15 @@ export function createMetrics(): RelayMetrics {
     'Jobs admitted because the schema was not proven, by how far it was.',
     ['standing'],
   );
+  const refused = counter(
+    names.METRIC_ANSWERS_REFUSED,
+    'Answers that the router did not accept, by outcome.',
+    ['outcome'],
+  );
+  const fieldsMissing = gauge(
+    names.METRIC_FIELDS_MISSING,
+    'Fields that rules need and GitLab does not send, or not any more.',
+  );
   const ownFaults = counter(names.METRIC_OWN_FAULTS, 'Mistakes of the relay itself, by place.', ['place']);
   const breaker = gauge(names.METRIC_BREAKER, 'Circuit breaker: 0 closed, 1 half open, 2 open.');
   const directoryAge = gauge(names.METRIC_DIRECTORY_AGE, 'Seconds since all groups of GitLab were listed.');
@@ -160,6 +169,12 @@ export function createMetrics(): RelayMetrics {
       case 'rejection_withheld':
         withheld.inc({ standing: event.standing });
         return;
+      case 'answer_refused':
+        refused.inc({ outcome: event.outcome });
+        return;
+      case 'fields':
+        fieldsMissing.set(event.missing.length);
+        return;
       case 'own_fault':
         ownFaults.inc({ place: event.place });
         return;
@@ -175,7 +190,6 @@ export function createMetrics(): RelayMetrics {
         unmeteredJournaled.inc(event.journaled ?? 0);
         unmeteredDropped.inc(event.dropped);
         return;
-      case 'answer_refused':
       case 'not_written':
       case 'stream_ended':
       case 'backing_off':

@@ -78,6 +78,8 @@ export const METRIC_IMPLAUSIBLE = 'tollgate_relay_implausible_total';
 export const METRIC_SCHEMA_INFO = 'tollgate_relay_schema_info';
 export const METRIC_SCHEMA_PROVEN = 'tollgate_relay_schema_proven';
 export const METRIC_REJECTIONS_WITHHELD = 'tollgate_relay_rejections_withheld_total';
+export const METRIC_ANSWERS_REFUSED = 'tollgate_relay_answers_refused_total';
+export const METRIC_FIELDS_MISSING = 'tollgate_relay_fields_missing';
 export const METRIC_OWN_FAULTS = 'tollgate_relay_own_faults_total';
 export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
 export const METRIC_DIRECTORY_AGE = 'tollgate_relay_directory_age_seconds';
@@ -131,6 +133,18 @@ export const RELAY_REJECTIONS_WITHHELD = {
   unit: 'Count',
   statistic: 'Sum',
   says: 'Jobs admitted that would have been rejected under a proven schema.',
+} as const;
+export const RELAY_ANSWERS_REFUSED = {
+  name: 'AnswersRefused',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Decisions that the router did not accept.',
+} as const;
+export const RELAY_FIELDS_MISSING = {
+  name: 'FieldsMissing',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Fields that rules need and that GitLab does not send, or not any more.',
 } as const;
 export const RELAY_OWN_FAULTS = {
   name: 'OwnFaults',
@@ -206,6 +220,8 @@ export const RELAY_METRICS = [
   RELAY_UNREADABLE_QUESTIONS,
   RELAY_SCHEMA_SUSPECT,
   RELAY_REJECTIONS_WITHHELD,
+  RELAY_ANSWERS_REFUSED,
+  RELAY_FIELDS_MISSING,
   RELAY_OWN_FAULTS,
   RELAY_STREAMS_OPEN,
   RELAY_RECONNECTS,

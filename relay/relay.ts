@@ -12,17 +12,18 @@ import { createForwarder } from './forward.ts';
 import type { RelayStatus } from './health.ts';
 import type { WriteJournal } from './journal.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
+import { NeededFields } from './needed-fields.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { type KeptRooms, RelayRoom } from './room.ts';
 import { RoomSnapshots } from './room-snapshot.ts';
-import { type Router, STATUS } from './router/router.ts';
+import type { Router } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
 import { createStreamPool } from './streams/pool.ts';
 import type { PoolSizes } from './streams/pool-size.ts';
+import { fieldsWithoutSource } from './translate/describe.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
 import { WaitingQueue } from './waiting/waiting-queue.ts';
-import { AS_DESCRIBED, answerEnded } from './wire/answer-arms.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
@@ -96,8 +97,6 @@ export function createRelay(options: RelayOptions): Relay {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     if (event.type === 'connected') everConnected = true;
     options.observe(event);
-    // A rejection may be refused for its text; only how admissions end tells which arm is which.
-    if (event.type === 'stream_ended' && event.answered === 'admitted') noteAnswerEnd(event.code);
   };
 
   const breaker = createBreaker(
@@ -137,6 +136,12 @@ export function createRelay(options: RelayOptions): Relay {
   const tellSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
+  const fields = new NeededFields({
+    policy,
+    withoutSource: new Set(fieldsWithoutSource(schema.question, policy)),
+    nowMs: clock.nowMs(),
+    changed: (missing) => observe({ type: 'fields', missing }),
+  });
   const notWritten = (where: 'journal' | 'rooms') => (error: unknown) =>
     observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
   const snapshots =
@@ -153,7 +158,6 @@ export function createRelay(options: RelayOptions): Relay {
     groupsAbove: (request) => groupsAbove(request, directory.current()),
     costAndCapacity: options.fallback,
     room,
-    schemaProven: () => proof.standing === 'proven',
     newDecisionId: () => `f-${randomUUID()}`,
     ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
   });
@@ -172,6 +176,7 @@ export function createRelay(options: RelayOptions): Relay {
       }),
       judge: plausibilityJudge(directory.current),
       proof,
+      fields,
       observe,
     }),
     proof,
@@ -182,23 +187,11 @@ export function createRelay(options: RelayOptions): Relay {
     observe,
   });
   const admitted = encodeAdmitted(schema);
-  const admittedByOtherArm = encodeRejected(schema, '');
-  let arms = AS_DESCRIBED;
-  function noteAnswerEnd(code: number): void {
-    if (code !== STATUS.OK && code !== STATUS.INVALID_ARGUMENT) return;
-    const before = arms.swapped;
-    arms = answerEnded(arms, code === STATUS.OK ? 'taken' : 'refused');
-    // Told and remembered at each change: the first one fails a job that nothing could have saved.
-    if (arms.swapped !== before) {
-      observe({ type: 'answer_refused', swapped: arms.swapped });
-      proof.note({ kind: 'answer_refused' });
-    }
-  }
   const pool = createStreamPool({
     router,
     answer,
     encode: {
-      admitted: () => (arms.swapped ? admittedByOtherArm : admitted),
+      admitted: () => admitted,
       rejected: (reason) => encodeRejected(schema, reason),
     },
     clock,
@@ -226,6 +219,7 @@ export function createRelay(options: RelayOptions): Relay {
   return {
     start: () => {
       tellSchema(proof.standing);
+      observe({ type: 'fields', missing: fields.missing });
       directory.start();
       snapshots?.restore();
       registration = startRegistration({ router, clock, random, observe });

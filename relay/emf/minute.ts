@@ -11,6 +11,7 @@ const COUNTED = [
   names.RELAY_FALLBACK_ANSWERS,
   names.RELAY_UNREADABLE_QUESTIONS,
   names.RELAY_REJECTIONS_WITHHELD,
+  names.RELAY_ANSWERS_REFUSED,
   names.RELAY_OWN_FAULTS,
   names.RELAY_RECONNECTS,
   names.RELAY_UNMETERED_DROPPED,
@@ -30,6 +31,7 @@ export class Minute {
   /** Now, and at any time of this minute. */
   #suspect = 0;
   #mostSuspect = 0;
+  #fieldsMissing = 0;
   #waiting = 0;
   #mostWaiting = 0;
   #queued = 0;
@@ -79,6 +81,12 @@ export class Minute {
       case 'rejection_withheld':
         this.#count(names.RELAY_REJECTIONS_WITHHELD);
         return;
+      case 'answer_refused':
+        this.#count(names.RELAY_ANSWERS_REFUSED);
+        return;
+      case 'fields':
+        this.#fieldsMissing = event.missing.length;
+        return;
       case 'own_fault':
         this.#count(names.RELAY_OWN_FAULTS);
         return;
@@ -110,6 +118,7 @@ export class Minute {
     }
     if (!leaving) measured.set(names.RELAY_STREAMS_OPEN, [this.#fewestOpen ?? this.#open]);
     measured.set(names.RELAY_SCHEMA_SUSPECT, [this.#mostSuspect]);
+    measured.set(names.RELAY_FIELDS_MISSING, [this.#fieldsMissing]);
     measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
     measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
     measured.set(names.RELAY_WAITING, this.#mostWaiting > 0 ? [this.#mostWaiting] : []);

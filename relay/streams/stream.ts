@@ -30,7 +30,7 @@ export class Stream implements AdmitCallListener {
   #call: AdmitCall | undefined;
   #cancelled = false;
   #question: Question | undefined;
-  #delivered: ((heard: boolean) => void) | undefined;
+  #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
   /** Its question was beyond the message limit. */
   tooLarge = false;
   /** Given to the transport. */
@@ -96,7 +96,8 @@ export class Stream implements AdmitCallListener {
     const last = this.#state;
     if (!this.#step('end')) return;
     if (last.name === 'deciding') this.#question?.onGone?.();
-    if (last.name === 'answered' || last.name === 'sent') this.#delivered?.(this.#heard(last, code));
+    if (last.name === 'answered' || last.name === 'sent')
+      this.#delivered?.(this.#heard(last, code), refusalOf(code, details));
     this.#owner.ended(this, last, code, details);
   }
 
@@ -124,6 +125,12 @@ export class Stream implements AdmitCallListener {
     return true;
   }
 }
+
+/** Why the router does not accept what it was sent. A stream that was reset is `INTERNAL` to grpc-js and says nothing. */
+const refusalOf = (code: number, details: string): string | undefined =>
+  code === STATUS.INVALID_ARGUMENT || (code === STATUS.INTERNAL && !details.startsWith('Received RST_STREAM'))
+    ? details
+    : undefined;
 
 /**
  * The life of one AdmitJob stream: opening → waiting → deciding → answered → sent → ended. One question per stream; what

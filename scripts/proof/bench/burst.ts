@@ -69,7 +69,6 @@ export async function burstFigure(): Promise<Figure> {
       clock,
       stateless: statelessCheck(rules.policy, clock, () => rules.directory),
       costAndCapacity: 'reject',
-      schemaProven: () => true,
       newDecisionId: () => 'f-bench',
     }),
     unmetered: {

@@ -31,6 +31,8 @@ const QUIET = {
   FallbackAnswers: [0],
   UnreadableQuestions: [0],
   SchemaSuspect: [0],
+  AnswersRefused: [0],
+  FieldsMissing: [0],
   RejectionsWithheld: [0],
   OwnFaults: [0],
   StreamsOpen: [0],
