@@ -3,7 +3,6 @@ import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/places-now.ts';
 import { approvalCheck } from '../core/approval/index.ts';
-import { dynamoCounterSheet } from '../core/books/index.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
 import { createFleetReader, runnerDetails, userNames } from '../core/gitlab/index.ts';
@@ -30,7 +29,7 @@ import {
 import { snsNotify } from '../core/sns/index.ts';
 import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
 import { dynamoAlertMarks } from '../core/thresholds/index.ts';
-import { DynamoRollupStore } from '../core/usage/index.ts';
+import { DynamoRollupStore, dynamoCounterSnapshots } from '../core/usage/index.ts';
 import { dynamoViewStore } from '../core/views/index.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
@@ -104,7 +103,7 @@ const read = createConsoleRead({
     prices: dynamoPriceEditions(table),
   },
   recounts: dynamoRecountOutcomes(table),
-  counterSheet: dynamoCounterSheet(table),
+  counterSnapshots: dynamoCounterSnapshots(table),
   alerts: dynamoAlertMarks(table),
   requeue: dynamoRequeueLists(table),
   places,

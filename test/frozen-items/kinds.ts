@@ -1,10 +1,6 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
-import { dynamoOpenDifferences } from '../../functions/core/books/check-books.ts';
-import { dynamoCounterMemory } from '../../functions/core/books/counter-memory.ts';
-import { dynamoCounterSheet } from '../../functions/core/books/counter-sheet.ts';
-import { dynamoSumLog } from '../../functions/core/books/sum-log.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
 import { dynamoCanaryOutcomes } from '../../functions/core/ledger/canary-outcome.ts';
@@ -13,11 +9,10 @@ import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { journalBody } from '../../functions/core/ledger/inbox-item.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/instance-register.ts';
-import { dynamoRecountPasses } from '../../functions/core/ledger/kept-pass.ts';
+import { dynamoRecountRounds } from '../../functions/core/ledger/kept-round.ts';
 import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../../functions/core/ledger/recount-outcome.ts';
-import { epochAt } from '../../functions/core/ledger/slots.ts';
 import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
@@ -36,13 +31,13 @@ import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
 import { dynamoAlertMarks } from '../../functions/core/thresholds/alert-marks.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
+import { dynamoCounterSnapshots } from '../../functions/core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
 import { dynamoViewStore } from '../../functions/core/views/dynamo-view-store.ts';
 import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
 import { START } from '../../functions/notices/gather/cursor.ts';
 import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-versions.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
-import { counterName } from '../../policies/claim.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { journalWriter } from '../../relay/journal.ts';
@@ -51,7 +46,6 @@ import { roomTable } from '../../relay/room-snapshot.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
-import { aRecord } from '../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
 import { signedLocalFetch } from '../support/relay/signed-local-fetch.ts';
 
@@ -86,12 +80,6 @@ const GROUPS = directoryOf([
 const OPENED = counter('group/101', 'money-month', '2026-12');
 const CLOSED = counter('group/101', 'money-month', '2026-08');
 
-const SUMMED = aRecord({
-  claims: [
-    { counter: OPENED, unit: 'micros', held: 7, counted: 7, corrected: 0, fitted: true, checked: true },
-  ],
-});
-
 export interface Place {
   readonly client: DynamoDBClient;
   readonly endpoint: string;
@@ -115,8 +103,10 @@ const options = ({ client, tableName, clock }: Place) => ({
   random: () => 0.5,
 });
 
-const recountPasses = (place: Place) =>
-  dynamoRecountPasses({ ...options(place), nowMs: () => NOVEMBER_21_MS, partBytes: 200 });
+const recountRounds = (place: Place) =>
+  dynamoRecountRounds({ ...options(place), nowMs: () => NOVEMBER_21_MS, partBytes: 200 });
+
+const counterSnapshots = (place: Place) => dynamoCounterSnapshots(options(place));
 
 const books = (pk: string): boolean => pk.startsWith(`${INSTANCE}#`);
 const at = (suffix: string, sk: (sk: string) => boolean) => (pk: string, key: string) =>
@@ -255,30 +245,18 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@recount', is('outcome')),
     read: (place) => dynamoRecountOutcomes(options(place)).read(),
   },
-  'recount-pass': {
+  'recount-round': {
     // The head with its parts.
-    is: at('@recount', begins('pass')),
-    read: (place) => recountPasses(place).read(),
+    is: at('@recount', begins('round')),
+    read: (place) => recountRounds(place).read(),
   },
-  'sum-log': {
-    is: under('@sums#log#', any),
-    read: (place) => dynamoSumLog(options(place)).read(epochAt(NOVEMBER_21_MS)),
-  },
-  'sum-memory': {
-    is: under('@sums#known#', any),
-    read: (place) => dynamoCounterMemory(options(place)).read(['group/101']),
-  },
-  'counter-sheet': {
-    // The head with its parts.
-    is: at('@sums', begins('counters')),
+  'counter-snapshot': {
+    // The head with its parts, and the log.
+    is: (pk) => pk.startsWith(`${INSTANCE}@counters`),
     read: async (place) => {
-      const { counters, ...sheet } = (await dynamoCounterSheet(options(place)).read()) ?? {};
-      return { ...sheet, counters: [...(counters?.values() ?? [])] };
+      const { atMs: _, counters, ...snapshot } = (await counterSnapshots(place).read()) ?? {};
+      return { ...snapshot, counters: [...(counters?.values() ?? [])] };
     },
-  },
-  'sums-open': {
-    is: at('@sums', is('open')),
-    read: (place) => dynamoOpenDifferences(options(place)).read(),
   },
   'statement-register': {
     is: at('@statements', is('register')),
@@ -364,6 +342,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 export const RETIRED: Readonly<Record<string, IsOfKind>> = {
   'ssm-limits-mark': at('@ssm-limits', begins('group/')),
   'ssm-limits-pass': at('@ssm-limits', is('pass')),
+  // A recount in two passes, once a week.
+  'recount-pass': at('@recount', begins('pass')),
+  // A second set of sums, compared with the counters every quarter of an hour, and the copies of counters that this kept.
+  'sum-log': under('@sums#log#', any),
+  'sum-memory': under('@sums#known#', any),
+  'sums-open': at('@sums', is('open')),
+  'counter-sheet': at('@sums', begins('counters')),
 };
 
 const A_CREDIT = { id: 'FIN-1', micros: -50, reason: 'a credit' };
@@ -508,17 +493,13 @@ async function writeOthers(place: Place): Promise<void> {
   await dynamoPseudonymKeys(options(place)).keyOf(2026);
   await dynamoRecountOutcomes(options(place)).write({
     recountedAtMs: NOVEMBER_21_MS,
+    records: 3,
     drifting: [{ key: OPENED, committed: 7, recounted: 5 }],
     unlisted: 0,
   });
   const amounts = { committed: 7, fitted: 7, settled: 5, unchecked: { exempt: 0, unmetered: 1, bypass: 0 } };
-  await recountPasses(place).write({
-    ...{
-      startedAtMs: NOVEMBER_21_MS,
-      phase: 'first',
-      share: { index: 0, of: 2 },
-      waiting: [{ index: 1, of: 2 }],
-    },
+  await recountRounds(place).write({
+    ...{ startedAtMs: NOVEMBER_21_MS, lastRecords: 7, share: { index: 0, of: 2 } },
     segments: [{ done: true }, { done: false, from: { pk: { S: 'pk' }, sk: { S: 'sk' } } }],
     sums: {
       ...{ records: 3, passedOver: 0 },
@@ -530,7 +511,7 @@ async function writeOthers(place: Place): Promise<void> {
       ],
     },
     suspects: [{ key: OPENED, rev: 4, expected: amounts }],
-    found: { records: 3, counters: 1, drift: [], unproven: [], passedOver: 0, unclosed: 0 },
+    usage: { jobs: 3, mended: 1, failed: 0 },
   });
   await dynamoSheetStore(options(place)).write({
     ...{ kind: 'class', span: '2026-11', names: ['large', ''] },
@@ -554,20 +535,16 @@ async function writeOthers(place: Place): Promise<void> {
       ],
     },
   ]);
-  const step = { sequence: '1', epoch: epochAt(NOVEMBER_21_MS), after: SUMMED };
-  await dynamoSumLog(options(place)).note([step], [], NOVEMBER_21_MS);
-  const slots = { moved: [1, 0, 0, 0], added: [11, 0, 0, 0], unexplained: 3, epochs: [4, 0, 0, -1] };
-  await dynamoCounterMemory(options(place)).write('group/101', new Map([['money-month|2026-12', slots]]));
-  await dynamoOpenDifferences(options(place)).write({ since: 4, differences: new Map([['a 5', '1 11']]) });
   const copied = { committed: 70, fitted: 60, settled: 50, rev: 3 };
   const copies = [
     { key: OPENED, ...copied, unchecked: { exempt: 0, unmetered: 4, bypass: 0 } },
     { key: CLOSED, ...copied, unchecked: { exempt: 0, unmetered: 0, bypass: 0 } },
   ];
-  await dynamoCounterSheet(options(place)).write({
-    ...{ sinceMs: NOVEMBER_21_MS, atMs: NOVEMBER_21_MS, epoch: 4, whole: true },
-    counters: new Map(copies.map((copy) => [counterName(copy.key), copy])),
-  });
+  const snapshots = counterSnapshots(place);
+  await snapshots.fold();
+  await snapshots.add(copies.slice(0, 1));
+  await snapshots.append(copies, '1');
+  await snapshots.recounted(FAR_MS);
   await dynamoStatementChain(options(place)).append(sealed(A_STATEMENT));
   // In three parts.
   const prices = dynamoPriceEditions(options(place), 60);

@@ -62,6 +62,7 @@ export {
   type PageEnd,
   type PutWrite,
   present,
+  type QueryAsk,
   type RefusedItem,
   type ScanSegment,
   TimeLimit,

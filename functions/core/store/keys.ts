@@ -4,7 +4,9 @@ import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import {
   ADJUSTMENT_SK_PREFIX,
   CLOSING_SK,
+  COUNTER_LOG_PK_SUFFIX,
   COUNTER_SK,
+  COUNTERS_PK_SUFFIX,
   CROSSING_ALERTS_PK_INFIX,
   DIRECTORY_PK_SUFFIX,
   ENTRY_SK_PREFIX,
@@ -22,7 +24,6 @@ import {
   SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
-  SUM_LOG_PK_INFIX,
   VIEWS_PK_SUFFIX,
   WATCHDOG_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
@@ -48,6 +49,9 @@ const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
 const LIMIT_EDIT_DIGITS = 10;
 const MARKS_BLOCK_DIGITS = 4;
+/** Times count down from here in keys whose newest is to sort first: the year 2286. */
+const LAST_MS = 9_999_999_999_999;
+const LAST_MS_DIGITS = 13;
 const STATEMENTS_A_BLOCK = 1000;
 
 export interface LedgerKeys {
@@ -78,20 +82,16 @@ export interface LedgerKeys {
   readonly controllerScope: Key;
   /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
   readonly recountOutcome: Key;
-  /** `gitlab.example.com@recount`, `pass`: where the recount under way stands. */
-  readonly recountPass: Key;
-  /** `gitlab.example.com@recount`, `pass#0000000012#0003`: a part of what it has added up, by number. */
+  /** `gitlab.example.com@recount`, `round`: the progress of the round under way. */
+  readonly recountRound: Key;
+  /** `gitlab.example.com@recount`, `round#0000000012#0003`: a part of its sums, by number. */
   recountPart(rev: number, part: number): Key;
-  /** `gitlab.example.com@sums#log#1973456`, `<sequences>`: what records changed on counters in an epoch. No part of the books, either. */
-  sumLog(epoch: number, name: string): Key;
-  /** `gitlab.example.com@sums#known#group/101`, `slots`: what the check of these sums knows of a subject's counters. */
-  sumMemory(subject: string): Key;
-  /** `gitlab.example.com@sums`, `open`: what it saw differ, and looks at again. */
-  readonly sumsOpen: Key;
-  /** `gitlab.example.com@sums`, `counters`: the head of the copies of all counters. */
-  readonly counterSheet: Key;
-  /** `gitlab.example.com@sums`, `counters#1#0003`: a part of them. */
-  counterSheetPart(turn: number, part: number): Key;
+  /** `gitlab.example.com@counters`, `head`: the snapshot of all counters. Outside the prefix of the ledger, so no scan yields it. */
+  readonly counterSnapshot: Key;
+  /** `gitlab.example.com@counters`, `part#1#0003`: a part of it. */
+  counterSnapshotPart(turn: number, part: number): Key;
+  /** `gitlab.example.com@counters#log`, `8204737599999#<batch>`: counters that a batch changed. The newest sorts first. */
+  counterLog(atMs: number, batch: string): Key;
   /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
   readonly canaryOutcome: Key;
   /** `gitlab.example.com@statements`, `register`: the last number of a closed statement. No part of the books, either. */
@@ -194,18 +194,19 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
-    recountPass: { pk: `${instance}@recount`, sk: 'pass' },
+    recountRound: { pk: `${instance}@recount`, sk: 'round' },
     recountPart: (rev, part) => ({
       pk: `${instance}@recount`,
-      sk: `pass#${String(rev).padStart(LIMIT_EDIT_DIGITS, '0')}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+      sk: `round#${String(rev).padStart(LIMIT_EDIT_DIGITS, '0')}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
     }),
-    sumLog: (epoch, name) => ({ pk: `${instance}${SUM_LOG_PK_INFIX}${epoch}`, sk: name }),
-    sumMemory: (subject) => ({ pk: `${instance}@sums#known#${escapePart(subject)}`, sk: 'slots' }),
-    sumsOpen: { pk: `${instance}@sums`, sk: 'open' },
-    counterSheet: { pk: `${instance}@sums`, sk: 'counters' },
-    counterSheetPart: (turn, part) => ({
-      pk: `${instance}@sums`,
-      sk: `counters#${turn}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    counterSnapshot: { pk: `${instance}${COUNTERS_PK_SUFFIX}`, sk: 'head' },
+    counterSnapshotPart: (turn, part) => ({
+      pk: `${instance}${COUNTERS_PK_SUFFIX}`,
+      sk: `part#${turn}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    }),
+    counterLog: (atMs, batch) => ({
+      pk: `${instance}${COUNTER_LOG_PK_SUFFIX}`,
+      sk: `${String(LAST_MS - atMs).padStart(LAST_MS_DIGITS, '0')}#${batch}`,
     }),
     canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
     statementRegister: { pk: `${instance}${STATEMENTS_PK_SUFFIX}`, sk: 'register' },

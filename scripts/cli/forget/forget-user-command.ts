@@ -11,7 +11,7 @@ const HELP = `tollgate forget user <id> [flags]
 
 Takes the id of a GitLab user out of what is kept about jobs, also where a pseudonym stands for it, ends the user's
 sign-ins to the console and takes the user's saved views and the rows of reports by user away. What was spent stays as it is.
-It reads the whole table, may be interrupted and repeated, and asks first. Without it the weekly recount puts pseudonyms for user ids 90 days after a job.
+It reads the whole table, may be interrupted and repeated, and asks first. Without it the recount puts pseudonyms for user ids 90 days after a job.
 
   --dry-run            only says what would be changed
   --yes                does not ask

@@ -15,38 +15,38 @@ import {
   TTL_ATTRIBUTE,
   unavailable,
 } from '../store/index.ts';
-import type { RecountPass, RecountPassStore } from './recount-pass.ts';
+import type { RecountRound, RecountRounds } from './recount-round.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Below the 400 KB of an item. */
 const PART_BYTES_MAX = 300_000;
 const AT_ONCE = 8;
-/** A pass that nobody went on with for so long begins anew. */
+/** A round that no run went on with for so long begins again. */
 const KEPT_SECONDS = 3 * 86_400;
 
 const REV = 'rv';
 const PARTS = 'pa';
 const BYTES = 'by';
-/** The form of the text, so that another release begins anew instead of misreading it. */
+/** The form of the text, so that another release begins again instead of misreading it. */
 const FORM = 'fo';
 const FORM_NOW = 1;
 
-interface PassOptions extends InstanceTable {
+interface RoundOptions extends InstanceTable {
   readonly nowMs: () => number;
   /** @default {@link PART_BYTES_MAX} */
   readonly partBytes?: number;
 }
 
 /**
- * A pass in the table: a head, which has all of a small one, and parts of a large one. Parts are written under a number of their
- * own before the head names them, so there is a whole pass at every instant; those of earlier rounds go by themselves.
+ * A round in the table: a head, which has all of a small one, and parts of a large one. Parts are written under a number of their
+ * own before the head names them, so a reader finds a whole round at any time. Older parts expire.
  */
-export function dynamoRecountPasses({
+export function dynamoRecountRounds({
   table,
   instance,
   nowMs,
   partBytes = PART_BYTES_MAX,
-}: PassOptions): RecountPassStore {
+}: RoundOptions): RecountRounds {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   let rev = 0;
@@ -65,7 +65,7 @@ export function dynamoRecountPasses({
 
   return {
     async read() {
-      const head = await get(keys.recountPass);
+      const head = await get(keys.recountRound);
       rev = Number(head?.[REV]?.N ?? 0);
       if (head === undefined || Number(head[FORM]?.N) !== FORM_NOW) return undefined;
       const parts: Uint8Array[] = [];
@@ -74,12 +74,12 @@ export function dynamoRecountPasses({
       await atOnce([...Array(Number(head[PARTS]?.N ?? 0)).keys()], AT_ONCE, async (part) => {
         parts[part] = (await get(keys.recountPart(rev, part)))?.[BYTES]?.B ?? new Uint8Array();
       });
-      // Parts of a pass that nobody went on with are gone.
+      // Parts of a round that no run went on with are gone.
       if (parts.some(({ length }) => length === 0)) return undefined;
-      return JSON.parse(gunzipSync(Buffer.concat(parts)).toString()) as RecountPass;
+      return JSON.parse(gunzipSync(Buffer.concat(parts)).toString()) as RecountRound;
     },
-    async write(pass) {
-      const bytes = gzipSync(JSON.stringify(pass));
+    async write(round) {
+      const bytes = gzipSync(JSON.stringify(round));
       const parts = bytes.length <= partBytes ? 0 : Math.ceil(bytes.length / partBytes);
       const next = rev + 1;
       await atOnce([...Array(parts).keys()], AT_ONCE, async (part) => {
@@ -94,9 +94,9 @@ export function dynamoRecountPasses({
         [PARTS]: { N: String(parts) },
         ...(parts === 0 && { [BYTES]: { B: bytes } }),
       };
-      const { outcome } = await put(keys.recountPass, head, rev);
+      const { outcome } = await put(keys.recountRound, head, rev);
       if (outcome === 'refused')
-        throw new LedgerError('ledger_unavailable', 'somebody else goes on with the recount');
+        throw new LedgerError('ledger_unavailable', 'another run goes on with the recount');
       rev = next;
     },
   };
