@@ -106,8 +106,6 @@ export const SHEETS_PK_SUFFIX = '@sheets';
 export const STATEMENTS_PK_SUFFIX = '@statements';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
-/** `gitlab.example.com@views` begins the key of the views of limits that have a name. */
-export const VIEWS_PK_SUFFIX = '@views';
 /** The keys of pseudonyms: only the recount may read them. */
 export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
 /** `gitlab.example.com@sums#log#1973456`: what records changed on counters in an epoch. */

@@ -179,5 +179,10 @@ function setEdit(group: number, { entry, limit }: WantedLimit, isThere: boolean)
 /** Whether two limits say the same; what was granted on them or came over is nothing they say. */
 const isSameLimit = (a: Limit, b: Limit): boolean => isDeepStrictEqual(said(a), said(b));
 
-const said = ({ grants: _grants, opening: _opening, overdrawn: _overdrawn, ...limit }: Limit): object =>
-  limit;
+const said = ({
+  grants: _grants,
+  earlierGrants: _earlier,
+  opening: _opening,
+  overdrawn: _overdrawn,
+  ...limit
+}: Limit): object => limit;
