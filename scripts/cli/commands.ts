@@ -265,6 +265,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./limits/check-command.ts')).limitsCheckCommand,
   },
   {
+    name: 'limits retired',
+    summary: 'Lists plans and saved views that are left in the table and ignored',
+    load: async () => (await import('./limits/retired-command.ts')).retiredCommand,
+  },
+  {
     name: 'directory show',
     summary: 'Which groups and projects does Tollgate know, and which groups are above one?',
     load: async () => (await import('./directory/show-command.ts')).directoryShowCommand,
