@@ -106,8 +106,6 @@ export const SHEETS_PK_SUFFIX = '@sheets';
 export const STATEMENTS_PK_SUFFIX = '@statements';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
-/** `gitlab.example.com@views` begins the key of the views of limits that have a name. */
-export const VIEWS_PK_SUFFIX = '@views';
 /** The keys of pseudonyms: only the recount may read them. */
 export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
 /** The key of the snapshot of all counters, and of the log of changes since: `functions/core/usage/counter-snapshot.ts`. */

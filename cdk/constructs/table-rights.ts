@@ -13,7 +13,6 @@ import {
   SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
-  VIEWS_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../functions/names.ts';
 
@@ -84,7 +83,6 @@ export const pseudonymPartitions = (instance: string): readonly string[] => [
 /** @param instance - begins every key, as `functions/core/store/keys.ts` builds them. */
 export function tableRights(instance: string): Readonly<Record<LedgerUse, TableRights>> {
   const books = [`${instance}#job#*`, `${instance}#counter#*`];
-  const views = `${instance}${VIEWS_PK_SUFFIX}`;
   const announced = `${instance}#announced#*`;
   const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
   // Whoever reads the rules notes what a period began with, and which groups the directory lacks.
@@ -135,7 +133,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [
         // That an owner was told, so that nobody is told twice.
-        { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced, views] },
+        { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced] },
         { actions: ['dynamodb:DeleteItem'], partitions: sessionPartitions(instance) },
       ],
       sessions: true,

@@ -30,7 +30,6 @@ import { snsNotify } from '../core/sns/index.ts';
 import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
 import { dynamoAlertMarks } from '../core/thresholds/index.ts';
 import { DynamoRollupStore, dynamoCounterSnapshots } from '../core/usage/index.ts';
-import { dynamoViewStore } from '../core/views/index.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
@@ -155,7 +154,6 @@ const pages = createPages({
   policy,
   directory,
   uploads: createUploads({ table: limitTable, clock, newId }),
-  views: dynamoViewStore(table),
   sessions: ownSessions(sessions, clock),
   clock,
   zone,

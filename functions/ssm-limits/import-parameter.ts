@@ -177,8 +177,13 @@ function setEdit(group: number, { entry, limit }: WantedLimit, isThere: boolean)
 /** Compares what two limits say, without grants and carried amounts. */
 const isSameLimit = (a: Limit, b: Limit): boolean => isDeepStrictEqual(written(a), written(b));
 
-const written = ({ grants: _grants, opening: _opening, overdrawn: _overdrawn, ...limit }: Limit): object =>
-  limit;
+const written = ({
+  grants: _grants,
+  earlierGrants: _earlier,
+  opening: _opening,
+  overdrawn: _overdrawn,
+  ...limit
+}: Limit): object => limit;
 
 /** Says why an edit was not made; undefined: it was. */
 function problemsOf(outcome: Exclude<ApplyOutcome, { outcome: 'stale' }>): readonly string[] | undefined {

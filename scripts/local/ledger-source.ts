@@ -24,7 +24,6 @@ import {
   MemoryTable,
 } from '../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
-import { dynamoViewStore, type ViewStore } from '../../functions/core/views/index.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import { memoryStream } from './memory-stream.ts';
 import { type NotifyingStore, notifyingStore, type WriteListener } from './notifying-store.ts';
@@ -43,7 +42,6 @@ export interface LocalLedger {
   /** What pages show of the past. Whoever counts is told by `onWritten`. */
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
-  readonly views: ViewStore;
   /** What is kept of each period, and the months that were closed. */
   readonly periods: Pick<ClosingStore, 'readPeriod'>;
   readonly chain: StatementChain;
@@ -127,7 +125,6 @@ function ledgerIn(
     quiet,
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(parts),
-    views: dynamoViewStore(parts),
     periods,
     chain: dynamoStatementChain(parts),
     sheets: dynamoSheetStore(parts),

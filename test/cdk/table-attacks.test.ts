@@ -27,7 +27,6 @@ const PARTITIONS = {
   'opening of a period': keys.limitOpening(counter).pk,
   'change log': keys.limitLog(1).pk,
   'request for more': keys.limitRequest('r-1').pk,
-  'plan of limits': keys.limitPlan('p-1').pk,
   'directory pointer': keys.directoryPointer.pk,
   'directory chunk': keys.directoryChunk('v1', 'groups/7', 0).pk,
   'directory wish': keys.directoryWish('group/1').pk,
@@ -52,7 +51,6 @@ const PARTITIONS = {
   'told crossings': keys.alertMarks('crossings', counter).pk,
   'told forecasts': keys.alertMarks('forecasts', counter).pk,
   'imported parameters': `${INSTANCE}${names.SSM_LIMITS_PK_SUFFIX}`,
-  'saved views': keys.savedViews(7).pk,
   'list of retries': keys.requeueList(101).pk,
   usage: usage.usage(day).pk,
   'top projects': usage.top(day).pk,
@@ -69,14 +67,7 @@ const BOOKS: readonly Item[] = [
   'directory wish',
 ];
 const LIMITS: readonly Item[] = [
-  ...([
-    'limits pointer',
-    'limits chunk',
-    'opening of a period',
-    'change log',
-    'request for more',
-    'plan of limits',
-  ] as const),
+  ...(['limits pointer', 'limits chunk', 'opening of a period', 'change log', 'request for more'] as const),
 ];
 
 const STATEMENTS: readonly Item[] = [
@@ -99,7 +90,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   SsmLimitsProgram: [...LIMITS, 'imported parameters'],
   NoticesProgram: ['notices cursor', 'told forecasts'],
   RequeueProgram: ['record', 'counter', 'list of retries'],
-  ConsoleProgram: [...LIMITS, 'session', 'session of a user', 'saved views', 'announced mark'],
+  ConsoleProgram: [...LIMITS, 'session', 'session of a user', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),
     ...(['snapshot of counters'] as const),

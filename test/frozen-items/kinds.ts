@@ -33,7 +33,6 @@ import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { dynamoCounterSnapshots } from '../../functions/core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
-import { dynamoViewStore } from '../../functions/core/views/dynamo-view-store.ts';
 import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
 import { START } from '../../functions/notices/gather/cursor.ts';
 import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-versions.ts';
@@ -212,7 +211,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedChangeOf),
   },
   'limit-request': { is: at('@limits#requests', any), read: (place) => limits(place).readRequests(10, WAIT) },
-  'limit-plan': { is: at('@limits#plans', any), read: (place) => limits(place).readPlans(10, WAIT) },
   'directory-pointer': {
     is: at('@directory', is('pointer')),
     read: (place) => directory(place).getPointer(WAIT),
@@ -228,10 +226,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   session: {
     is: under('@sessions#', is('session')),
     read: (place) => dynamoSessionStore(options(place)).read('hash'),
-  },
-  'saved-views': {
-    is: at('@views', any),
-    read: (place) => dynamoViewStore(options(place)).read(12),
   },
   'session-of-user': {
     is: under('@sessions#of#', any),
@@ -349,6 +343,8 @@ export const RETIRED: Readonly<Record<string, IsOfKind>> = {
   'sum-memory': under('@sums#known#', any),
   'sums-open': at('@sums', is('open')),
   'counter-sheet': at('@sums', begins('counters')),
+  'limit-plan': at('@limits#plans', any),
+  'saved-views': at('@views', any),
 };
 
 const A_CREDIT = { id: 'FIN-1', micros: -50, reason: 'a credit' };
@@ -472,7 +468,6 @@ async function writeLimits(place: Place): Promise<void> {
   const change = { actor: 'ann', why: 'new year', source: 'page', atMs: NOVEMBER_21_MS };
   await publishLimits(LIMITS, change, { table, policy: aPolicy(), directory: GROUPS });
   await table.putRequest({ id: 'r-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
-  await table.putPlan({ id: 'p-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
   await table.putOpening({ key: OPENED, carried: 5, committed: 10, settled: 9, atMs: NOVEMBER_21_MS }, WAIT);
 }
 
@@ -488,8 +483,6 @@ async function writeOthers(place: Place): Promise<void> {
   const roles = { admin: false, finance: true, ownedGroupIds: [101], viewerGroupIds: [100] };
   const times = { rolesReadAtMs: NOVEMBER_21_MS, seenAtMs: NOVEMBER_21_MS, endsAtMs: FAR_MS };
   await sessions.create('hash', { userId: 12, username: 'ann', name: 'Ann', roles, ...times });
-  await dynamoViewStore(options(place)).change(12, { keep: { name: 'Projects', query: 'kind=project' } });
-  await dynamoViewStore(options(place)).change(12, { first: 'Projects' });
   await dynamoPseudonymKeys(options(place)).keyOf(2026);
   await dynamoRecountOutcomes(options(place)).write({
     recountedAtMs: NOVEMBER_21_MS,

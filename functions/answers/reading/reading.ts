@@ -17,17 +17,7 @@ import type { StatementBooks } from './statement-books.ts';
 export interface ReadingDeps {
   readonly desk: Pick<
     LimitsDesk,
-    | 'live'
-    | 'at'
-    | 'preview'
-    | 'history'
-    | 'edit'
-    | 'request'
-    | 'requests'
-    | 'decide'
-    | 'breakGlasses'
-    | 'plans'
-    | 'plan'
+    'live' | 'at' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
   >;
   /** The pointer, and what was carried over. */
   readonly limitTable: LimitTable;

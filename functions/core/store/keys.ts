@@ -24,7 +24,6 @@ import {
   SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
-  VIEWS_PK_SUFFIX,
   WATCHDOG_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../names.ts';
@@ -118,8 +117,6 @@ export interface LedgerKeys {
   limitLog(edit: number): Key;
   /** `gitlab.example.com@limits#requests`, `r-…`: somebody asks for more. */
   limitRequest(id: string): Key;
-  /** `gitlab.example.com@limits#plans`, `p-…`: a draft of limits for a day to come. */
-  limitPlan(id: string): Key;
   /** `gitlab.example.com@directory`, `pointer`: which version of the directory is live. No part of the books, either. */
   readonly directoryPointer: Key;
   /** `gitlab.example.com@directory#<version>`, `groups/7#000`: beside the other chunks that were written for the version. */
@@ -134,8 +131,6 @@ export interface LedgerKeys {
   sessionOfUser(userId: number, idHash: string): Key;
   /** Begins the pk of every session. */
   readonly sessionPrefix: string;
-  /** `gitlab.example.com@views`, `user/7` or `everybody`: views of limits that have a name. No part of the books, either. */
-  savedViews(of: number | 'everybody'): Key;
   /** `gitlab.example.com@heartbeat`: each relay's last sign of life, under its id. */
   readonly heartbeatPk: string;
   /** `gitlab.example.com@watchdog`, `mark` */
@@ -244,7 +239,6 @@ export function ledgerKeys(instance: string): LedgerKeys {
       pk: `${instance}${LIMITS_PK_SUFFIX}#log`,
       sk: String(edit).padStart(LIMIT_EDIT_DIGITS, '0'),
     }),
-    limitPlan: (id) => ({ pk: `${instance}${LIMITS_PK_SUFFIX}#plans`, sk: id }),
     limitRequest: (id) => ({ pk: `${instance}${LIMITS_PK_SUFFIX}#requests`, sk: id }),
     directoryPointer: { pk: `${instance}${DIRECTORY_PK_SUFFIX}`, sk: 'pointer' },
     directoryChunk: (version, chunk, part) => ({
@@ -256,10 +250,6 @@ export function ledgerKeys(instance: string): LedgerKeys {
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
     sessionOfUser: (userId, idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#of#${userId}`, sk: idHash }),
     sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
-    savedViews: (of) => ({
-      pk: `${instance}${VIEWS_PK_SUFFIX}`,
-      sk: of === 'everybody' ? of : `user/${of}`,
-    }),
     heartbeatPk: `${instance}${HEARTBEAT_PK_SUFFIX}`,
     watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
     yetFailed: { pk: `${instance}${YET_FAILED_PK_SUFFIX}`, sk: 'latest' },
