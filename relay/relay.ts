@@ -20,8 +20,7 @@ import { type KeptRooms, RelayRoom } from './room.ts';
 import { type Router, STATUS } from './router/router.ts';
 import { openSpool } from './spool.ts';
 import { statelessCheck } from './stateless-check.ts';
-import { createStreamPool } from './streams/pool.ts';
-import type { PoolSizes } from './streams/pool-size.ts';
+import { createStreamPool, type PoolSizes } from './streams/pool.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
 import { WaitingQueue } from './waiting/waiting-queue.ts';
@@ -63,7 +62,7 @@ interface RelayOptions {
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
   /** How long a relay that stops leaves its waiting streams to the router. @default 3 s */
-  readonly attritionMs?: number;
+  readonly leaveWaitingMs?: number;
   /** @default 20 */
   readonly unreadablePerHour?: number;
   /**
@@ -221,7 +220,7 @@ export function createRelay(options: RelayOptions): Relay {
     observe,
     parked: () => waiting.size,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
-    ...(options.attritionMs !== undefined && { attritionMs: options.attritionMs }),
+    ...(options.leaveWaitingMs !== undefined && { leaveWaitingMs: options.leaveWaitingMs }),
   });
   let registration: Registration | undefined;
   let stopped: Promise<void> | undefined;

@@ -65,7 +65,7 @@ export function newRelay(
     observe,
     spoolFolder,
     // The local router is told to ask no more first; a real one may be about to.
-    ...(router !== undefined && { attritionMs: 0 }),
+    ...(router !== undefined && { leaveWaitingMs: 0 }),
   });
 }
 
