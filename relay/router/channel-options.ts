@@ -45,7 +45,7 @@ export const channelOptions = (
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   // The name's TXT record must not change how we call.
   'grpc.service_config_disable_resolution': 1,
-  // Two routers in one process are two connections; and nobody reads channelz here.
+  // Two routers in one process are two connections. Nothing reads channelz.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_channelz': 0,
 });

@@ -305,7 +305,7 @@ class GrpcAdmitCall implements AdmitCall {
 
   readonly #status = (status: StatusObject): void => {
     if (this.#ended) return;
-    // A question that came in the same packet as the end must still be told first; read() emits it.
+    // A question that came in the same packet as the end must be passed on first; read() emits it.
     if (this.#stream.readableLength > 0) this.#stream.read();
     this.#ended = true;
     const oversized = status.code === STATUS.RESOURCE_EXHAUSTED ? OVERSIZED.exec(status.details) : null;

@@ -1,6 +1,6 @@
 /** The router as the relay sees it: open a call, answer it, register. `router-client.ts` is the one over gRPC. */
 export interface Router {
-  /** Opens one AdmitJob call; everything that happens to it is told to the listener, ending with `onEnd`, once. */
+  /** Opens one AdmitJob call; the listener hears everything that happens to it, and `onEnd` last and once. */
   admitJob(listener: AdmitCallListener): AdmitCall;
   /** Looks whether the token is another one than that of the last call; cheap enough for every second. */
   tokenReplaced(): boolean;
@@ -29,7 +29,7 @@ export interface AdmitCallListener {
    */
   onWaiting(): void;
   onQuestion(bytes: Uint8Array): void;
-  /** A question beyond the message limit: nobody can answer it, `onEnd` follows. */
+  /** A question beyond the message limit. It cannot be answered; `onEnd` follows. */
   onOversized(sizeBytes: number): void;
   /** `code` is a gRPC status; 0 with no question before it is a stream that came of age. `details`: address and cause. */
   onEnd(code: number, details: string, remedy?: string): void;

@@ -13,7 +13,7 @@ export interface StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   nowMs(): number;
-  /** Comes with every step of the stream's life, before what else is told of it. */
+  /** Runs with every transition of the stream, before the other notifications. */
   moved(from: StreamState['name'], to: StreamState['name']): void;
   accepted(stream: Stream): void;
   asked(stream: Stream): void;
