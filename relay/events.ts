@@ -21,7 +21,10 @@ export type RelayEvent =
       readonly type: 'stream_ended';
       readonly code: number;
       readonly details: string;
+      readonly remedy?: string;
       readonly asked: boolean;
+      /** The router refused the stream or lost it. @default false */
+      readonly failed?: boolean;
       /** What it was answered, if it was. */
       readonly answered?: RouterAnswer['outcome'];
     }
@@ -29,6 +32,8 @@ export type RelayEvent =
   | {
       readonly type: 'backing_off';
       readonly code: number;
+      /** Address and cause. */
+      readonly details: string;
       readonly attempt: number;
       readonly delayMs: number;
       readonly remedy?: string;
@@ -40,6 +45,7 @@ export type RelayEvent =
       readonly type: 'registration_failed';
       readonly code: number;
       readonly details: string;
+      readonly remedy?: string;
     }
   | { readonly type: 'question' }
   /** Fields the schema does not explain: `job_info.21:varint`. Counted, never fatal. */

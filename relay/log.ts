@@ -49,15 +49,25 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
     const suppressed = of.due(kind);
     if (suppressed !== undefined) log.warn(suppressed === 0 ? fields : { ...fields, suppressed }, message);
   };
+  const logStreamEnd = ({ code, details, remedy, asked, failed }: StreamEnded): void => {
+    if (failed === true) {
+      warnOnce(
+        `stream ${code} ${details}`,
+        'a stream failed',
+        { code, details, remedy, asked },
+        onceOfProblems,
+      );
+    } else if (code !== 0) log.debug({ code, details, asked }, 'stream ended');
+  };
   return (event) => {
     switch (event.type) {
       case 'answered':
         logAnswer(log, event);
         return;
       case 'backing_off': {
-        const { code, attempt, delayMs, remedy } = event;
+        const { code, details, remedy, attempt, delayMs } = event;
         log.warn(
-          { code, attempt, delayMs: Math.round(delayMs), remedy },
+          { code, details, remedy, attempt, delayMs: Math.round(delayMs) },
           'waiting before streams are opened again',
         );
         return;
@@ -67,7 +77,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         return;
       case 'registration_failed':
         log.warn(
-          { code: event.code, details: event.details },
+          { code: event.code, details: event.details, remedy: event.remedy },
           'registration failed; admission goes on without it',
         );
         return;
@@ -156,8 +166,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         }
         return;
       case 'stream_ended':
-        if (event.code !== 0)
-          log.debug({ code: event.code, details: event.details, asked: event.asked }, 'stream ended');
+        logStreamEnd(event);
         return;
       case 'batch':
         log.debug({ lane: event.lane, jobs: event.jobs, waiters: event.waiters }, 'batch');
@@ -173,6 +182,8 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
     }
   };
 }
+
+type StreamEnded = Extract<RelayEvent, { type: 'stream_ended' }>;
 
 const SCHEMA_MESSAGE: Readonly<Record<SchemaState, string>> = {
   unproven: 'nothing is rejected before the schema is proven by questions of several projects',

@@ -18,8 +18,7 @@ import { type KeptRooms, RelayRoom } from './room.ts';
 import { RoomSnapshots } from './room-snapshot.ts';
 import type { Router } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
-import { createStreamPool } from './streams/pool.ts';
-import type { PoolSizes } from './streams/pool-size.ts';
+import { createStreamPool, type PoolSizes } from './streams/pool.ts';
 import { fieldsWithoutSource } from './translate/describe.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
@@ -57,7 +56,7 @@ interface RelayOptions {
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
   /** How long a relay that stops leaves its waiting streams to the router. @default 3 s */
-  readonly attritionMs?: number;
+  readonly leaveWaitingMs?: number;
   /** @default 20 */
   readonly unreadablePerHour?: number;
   /**
@@ -199,7 +198,7 @@ export function createRelay(options: RelayOptions): Relay {
     observe,
     parked: () => waiting.size,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
-    ...(options.attritionMs !== undefined && { attritionMs: options.attritionMs }),
+    ...(options.leaveWaitingMs !== undefined && { leaveWaitingMs: options.leaveWaitingMs }),
   });
   let registration: Registration | undefined;
   let stopped: Promise<void> | undefined;

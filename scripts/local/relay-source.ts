@@ -62,7 +62,7 @@ export function newRelay(
     schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
     observe,
     // The local router is told to ask no more first; a real one may be about to.
-    ...(router !== undefined && { attritionMs: 0 }),
+    ...(router !== undefined && { leaveWaitingMs: 0 }),
   });
 }
 

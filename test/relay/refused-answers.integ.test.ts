@@ -63,7 +63,7 @@ async function relayBefore(options: { readonly trust?: SchemaTrust; readonly tex
       events.push(event);
       said.emit('event');
     },
-    attritionMs: 0,
+    leaveWaitingMs: 0,
   });
   const told = async (type: RelayEvent['type'], standing?: string): Promise<void> => {
     const isIt = (event: RelayEvent): boolean =>
