@@ -50,7 +50,7 @@ export const deployments: readonly Deployment[] = [
     //   financeGroupId: 124, // direct members may change every limit
     // },
 
-    // Days that decisions and limits are kept outside the table as well, for a restore; 0 keeps them in it alone.
+    // Days that decisions and limits are archived outside the table as well; 0 keeps them in it alone.
     // state: { exportDays: 90 },
 
     // How often owners of limits are told what happened to them, in one message each; 0 tells nobody.

@@ -105,12 +105,11 @@ export const SHEETS_PK_SUFFIX = '@sheets';
 export const STATEMENTS_PK_SUFFIX = '@statements';
 /** `gitlab.example.com@sessions` begins the keys of who is signed in to the console. */
 export const SESSIONS_PK_SUFFIX = '@sessions';
-/** `gitlab.example.com@views` begins the key of the views of limits that have a name. */
-export const VIEWS_PK_SUFFIX = '@views';
 /** The keys of pseudonyms: only the recount may read them. */
 export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
-/** `gitlab.example.com@sums#log#1973456`: what records changed on counters in an epoch. */
-export const SUM_LOG_PK_INFIX = '@sums#log#';
+/** The key of the snapshot of all counters, and of the log of changes since: `functions/core/usage/counter-snapshot.ts`. */
+export const COUNTERS_PK_SUFFIX = '@counters';
+export const COUNTER_LOG_PK_SUFFIX = '@counters#log';
 /** `gitlab.example.com@notices` begins the key of how far owners were told what happened. */
 export const NOTICES_PK_SUFFIX = '@notices';
 /** Begins the keys of what owners were told of a counter's levels: the rollup's of crossings, the notices' of forecasts. */
@@ -250,7 +249,7 @@ export const METRIC_DRIFTED_COUNTERS = {
   name: 'DriftedCounters',
   unit: 'Count',
   statistic: 'Maximum',
-  says: 'Counters that do not show what their records make, in a check of a quarter of an hour or a recount.',
+  says: 'Counters that do not show what their records make, at the end of a round of the recount.',
 } as const;
 export const METRIC_HEALTH_PROBLEMS = {
   name: 'HealthProblems',

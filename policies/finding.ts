@@ -93,7 +93,7 @@ export function takenOf(job: Job, kind: LimitKind): FootprintTotal {
 }
 
 const requestedOf = ({ request, runnerClass }: Job, resource: 'cpu' | 'memory'): FootprintTotal =>
-  footprintOf(request, runnerClass.footprint ?? {})[resource === 'cpu' ? 'millicpu' : 'bytes'];
+  footprintOf(request, runnerClass)[resource === 'cpu' ? 'millicpu' : 'bytes'];
 
 class CounterClaim implements LimitClaim {
   readonly counter: LimitClaim['counter'];

@@ -2,23 +2,27 @@ import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { RelayObserver } from './events.ts';
 import type { AnswerQuestion, Question, RelayClock, RouterAnswer } from './exchange.ts';
-import { type Fallback, type FallbackAnswer, plainReasonText } from './fallback.ts';
+import type { Fallback, FallbackAnswer } from './fallback.ts';
+import type { NeededFields } from './needed-fields.ts';
 import { type FaultPlace, ownFault } from './own-fault.ts';
 import type { JudgePlausibility, ReadQuestion } from './translate/question-reader.ts';
 import type { UnmeteredAnswers } from './unmetered.ts';
 import type { FallbackCause } from './verdict.ts';
 import type { WaitingQueue } from './waiting/waiting-queue.ts';
+import { wireReason } from './wire/reason.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
 type QuestionOutcome =
-  | { readonly ok: true; readonly request: AdmissionRequest }
-  /** The project is named only where the job itself may have brought this about. */
-  | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly projectId?: number };
+  /** `explained`: it speaks for the schema, once the router has taken the answer. */
+  | { readonly ok: true; readonly request: AdmissionRequest; readonly explained: boolean }
+  /** The ids that GitLab gave, where they can be relied on: enough to book the job. */
+  | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly ids?: AdmissionRequest };
 
 interface ReadQuestionDeps {
   readonly read: ReadQuestion;
   readonly judge: JudgePlausibility;
   readonly proof: Pick<SchemaProof, 'note'>;
+  readonly fields?: Pick<NeededFields, 'note'>;
   readonly observe: RelayObserver;
 }
 
@@ -30,43 +34,27 @@ export function createQuestionReader(deps: ReadQuestionDeps): (bytes: Uint8Array
     const read = deps.read(bytes);
     if (read.unknown.length > 0) observe({ type: 'unknown_fields', fields: read.unknown });
     if (!read.ok) {
-      const { cause, problem, blame, projectId } = read;
+      const { cause, problem, blame, ids } = read;
       observe({ type: 'unreadable', problem, sizeBytes: bytes.length });
-      const jobs = blame === 'job' && projectId !== undefined;
-      // Size says nothing about the schema: any job can be large.
-      if (cause !== 'oversized') {
-        proof.note(jobs ? { kind: 'broken', project: String(projectId) } : { kind: 'contradicted' });
-      }
-      return { ok: false, cause, ...(jobs && { projectId }) };
+      if (blame === 'schema') proof.note({ kind: 'contradicted' });
+      return { ok: false, cause, ...(ids !== undefined && blame === 'job' && { ids }) };
     }
     const { request, suspicious } = read;
-    if (suspicious.length > 0) observe({ type: 'suspicious', jobId: request.jobId, fields: suspicious });
-    noteRead(request);
-    return { ok: true, request };
-  };
-
-  function noteRead(request: AdmissionRequest): void {
-    const { jobId, projectId } = request;
-    const project = projectId === undefined ? request.projectPath : String(projectId);
+    const { jobId } = request;
+    deps.fields?.note(request);
+    if (suspicious.length > 0) observe({ type: 'suspicious', jobId, fields: suspicious });
     const plausibility = deps.judge(request);
-    if (plausibility === 'plausible') {
-      proof.note({ kind: 'explained', jobId, project });
-      return;
-    }
-    observe({ type: 'implausible', jobId, why: plausibility });
-    proof.note(
-      plausibility === 'impossible' || project === undefined
-        ? { kind: 'contradicted' }
-        : { kind: 'broken', project },
-    );
-  }
+    if (plausibility !== 'plausible') observe({ type: 'implausible', jobId, why: plausibility });
+    if (plausibility === 'impossible') proof.note({ kind: 'contradicted' });
+    return { ok: true, request, explained: plausibility === 'plausible' };
+  };
 }
 
 interface AnsweringDeps {
   readonly read: (bytes: Uint8Array) => QuestionOutcome;
   readonly waiting: Pick<WaitingQueue, 'decide'>;
   readonly fallback: Fallback;
-  readonly proof: Pick<SchemaProof, 'standing'>;
+  readonly proof: SchemaProof;
   readonly unmetered: UnmeteredAnswers;
   readonly clock: RelayClock;
   readonly observe: RelayObserver;
@@ -76,6 +64,7 @@ interface AnsweringDeps {
 interface Settled {
   readonly answer: RouterAnswer;
   readonly request?: AdmissionRequest;
+  readonly explained?: boolean;
   readonly decision?: Decision;
   /** Present if the job went to the ledger. */
   readonly batch?: string | undefined;
@@ -87,28 +76,34 @@ interface Settled {
 
 /** The way of one question: read it, ask the ledger together with its neighbours, else fall back. Always an answer. */
 export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
-  const { clock, observe, fallback } = deps;
+  const { clock, observe, fallback, proof } = deps;
+  let shortUntilMs = Number.NEGATIVE_INFINITY;
 
   return async (question) => {
-    const settled = withheld(await settle(question));
+    const settled = sendable(await settle(question));
+    const { answer } = settled;
     // How the call ends is told later; the answer is given now.
     const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - question.arrivedAtMs };
-    const delivered = (heard: boolean): void => {
-      guarded('tell', () => told(settled, given, heard));
+    const delivered = (heard: boolean, refusal?: string): void => {
+      guarded('tell', () => {
+        told(settled, given, heard);
+        if (refusal !== undefined) refused(answer, refusal);
+        else if (heard) explained(settled);
+      });
     };
-    return { answer: settled.answer, delivered };
+    return { answer, delivered };
   };
 
   async function settle(question: Question): Promise<Settled> {
     const read = guarded('read', () => deps.read(question.bytes));
     if (read === undefined) return fromFallback(fallback.operatorsWord('error'), 'error');
     if (!read.ok) {
-      const { projectId, cause } = read;
-      const given = byFallback(() => fallback.answerUnread(projectId, cause), cause);
-      return fromFallback(given, cause);
+      const { ids, cause } = read;
+      const given = byFallback(() => fallback.answerUnread(ids?.projectId, cause), cause);
+      return fromFallback(given, cause, ids);
     }
     try {
-      return await decide(read.request, question);
+      return { ...(await decide(read.request, question)), explained: read.explained };
     } catch (error) {
       observe(ownFault('decide', error));
       return instead(read.request, 'error');
@@ -132,7 +127,7 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
         return { answer: { outcome: 'admitted' }, request, decision: verdict, batch, waitedMs };
       case 'rejected':
         return {
-          answer: { outcome: 'rejected', reason: plainReasonText(verdict.text) },
+          answer: { outcome: 'rejected', reason: wireReason(verdict.text) },
           request,
           decision: verdict,
           batch,
@@ -159,13 +154,30 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
   }
 
   /** A rejection fails the job for good: without a schema that is proven nobody can say that it is the right job. */
-  function withheld(settled: Settled): Settled {
-    const { standing } = deps.proof;
-    if (settled.answer.outcome === 'admitted' || standing === 'proven') return settled;
+  function sendable(settled: Settled): Settled {
+    if (settled.answer.outcome === 'admitted') return settled;
+    const { standing } = proof;
+    if (standing === 'proven')
+      return clock.monotonicMs() < shortUntilMs ? { ...settled, answer: SHORT_REJECTION } : settled;
     const { decision } = settled;
     const code = decision?.outcome === 'rejected' ? decision.violations[0].reason.code : undefined;
     observe({ type: 'rejection_withheld', standing, ...(code !== undefined && { code }) });
     return { ...settled, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
+  }
+
+  /** The text of a rejection holds what authors write, so a refusal may be its fault alone. All else is the form's. */
+  function refused(answer: RouterAnswer, refusal: string): void {
+    const { outcome } = answer;
+    observe({ type: 'answer_refused', outcome, refusal });
+    if (outcome === 'rejected' && answer !== SHORT_REJECTION) shortUntilMs = clock.monotonicMs() + SHORT_MS;
+    else proof.note({ kind: 'refused' });
+  }
+
+  function explained({ request, explained = false }: Settled): void {
+    if (request === undefined || !explained) return;
+    const { jobId, projectId, projectPath } = request;
+    const project = projectId === undefined ? projectPath : String(projectId);
+    proof.note({ kind: 'explained', jobId, project });
   }
 
   function told(
@@ -204,6 +216,13 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
     }
   }
 }
+
+/** Long enough that one author’s texts cost few rejections, short enough that reasons come back. */
+const SHORT_MS = 10 * 60_000;
+const SHORT_REJECTION: RouterAnswer = {
+  outcome: 'rejected',
+  reason: 'Rejected by Tollgate. "tollgate explain" and the console say why.',
+};
 
 const fromFallback = (given: FallbackAnswer, cause: FallbackCause, request?: AdmissionRequest): Settled => ({
   ...given,

@@ -30,8 +30,6 @@ export interface RelayConfig {
   readonly fallback: 'admit' | 'reject';
   /** Relays that share what is left of limits while nobody can be asked. */
   readonly relays: number;
-  /** Absent: fallback answers wait in memory alone. */
-  readonly spoolFolder: string | undefined;
   readonly health: { readonly host: string; readonly port: number };
   readonly logLevel: LogLevel;
   /** Absent: no metrics for CloudWatch. */
@@ -74,7 +72,6 @@ export function readRelayConfig(env: Readonly<Record<string, string | undefined>
     answerWithinMs: readAnswerWithin(read, deadlineMs),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
     relays: read.integer(names.ENV_RELAYS, RELAYS),
-    spoolFolder: read.optional(names.ENV_SPOOL_FOLDER),
     health: {
       host: read.optional(names.ENV_HEALTH_HOST) ?? '127.0.0.1',
       port: read.integer(names.ENV_HEALTH_PORT, HEALTH_PORT),

@@ -21,7 +21,10 @@ export type RelayEvent =
       readonly type: 'stream_ended';
       readonly code: number;
       readonly details: string;
+      readonly remedy?: string;
       readonly asked: boolean;
+      /** The router refused the stream or lost it. @default false */
+      readonly failed?: boolean;
       /** What it was answered, if it was. */
       readonly answered?: RouterAnswer['outcome'];
     }
@@ -29,6 +32,8 @@ export type RelayEvent =
   | {
       readonly type: 'backing_off';
       readonly code: number;
+      /** Address and cause. */
+      readonly details: string;
       readonly attempt: number;
       readonly delayMs: number;
       readonly remedy?: string;
@@ -40,6 +45,7 @@ export type RelayEvent =
       readonly type: 'registration_failed';
       readonly code: number;
       readonly details: string;
+      readonly remedy?: string;
     }
   | { readonly type: 'question' }
   /** Fields the schema does not explain: `job_info.21:varint`. Counted, never fatal. */
@@ -111,8 +117,14 @@ export type RelayEvent =
       /** The code of the rejection's first violation; absent where none is known. */
       readonly code?: string;
     }
-  /** The router refused the form of `admitted`; from now on it goes by the other arm, or by its own again. */
-  | { readonly type: 'answer_refused'; readonly swapped: boolean }
+  /** The router did not accept an answer; `refusal` is what it says. */
+  | {
+      readonly type: 'answer_refused';
+      readonly outcome: RouterAnswer['outcome'];
+      readonly refusal: string;
+    }
+  /** Fields of a request that rules need and no question has any more: told at the start and at every change. */
+  | { readonly type: 'fields'; readonly missing: readonly string[] }
   | OwnFault
   | {
       readonly type: 'breaker';
@@ -125,10 +137,10 @@ export type RelayEvent =
       readonly groups: number;
       readonly problem?: string;
     }
-  /** Fallback answers, or rooms, were not written where they outlive this relay; they are in memory. */
+  /** Fallback decisions, or headroom, were not written into the table; they are in memory. */
   | {
       readonly type: 'not_written';
-      readonly where: 'journal' | 'spool' | 'rooms';
+      readonly where: 'journal' | 'rooms';
       /** The error's name, e.g. `AccessDeniedException`. */
       readonly error: string;
     }
@@ -144,8 +156,6 @@ export type RelayEvent =
       readonly dropped: number;
       /** Why some are lost, and at most `LOST_NAMED_MAX` of their job ids. */
       readonly lost?: { readonly why: UnmeteredLoss; readonly jobIds: readonly number[] };
-      /** Left by an earlier relay and taken over at the start. */
-      readonly restored?: number;
     };
 
 /** `queue_full`: others came. `refused`: the service takes others and never this one. `stopping`: there was no time left. */

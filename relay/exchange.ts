@@ -19,11 +19,12 @@ export interface Question {
 
 /**
  * Answers one question, always: resolves in time, never rejects. `delivered` is called once, when the stream has ended,
- * with whether the router has the answer; `false` means that it went before, or that nobody can know.
+ * with whether the router has the answer; `false` means that it went before, or that nobody can know. `refusal` is there if
+ * the router does not accept the answer, in the router's words.
  */
 export type AnswerQuestion = (question: Question) => Promise<{
   readonly answer: RouterAnswer;
-  readonly delivered: (heard: boolean) => void;
+  readonly delivered: (heard: boolean, refusal?: string) => void;
 }>;
 
 export interface RelayClock {

@@ -2,21 +2,19 @@ import type { Decision } from '../policies/decision.ts';
 import { keepLatest } from '../policies/keep-latest.ts';
 import type { Violation } from '../policies/reason.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
-import { plainLines } from '../policies/text/plain-text.ts';
 import { rejectionText } from '../policies/text/rejection-text.ts';
 import type { RelayClock, RouterAnswer } from './exchange.ts';
 import { RecentRejections } from './recent-rejections.ts';
 import type { RelayRoom, RoomRefusal } from './room.ts';
 import type { StatelessCheck } from './stateless-check.ts';
 import type { FallbackCause, LedgerVerdict } from './verdict.ts';
+import { wireReason } from './wire/reason.ts';
 
 interface FallbackDeps {
   readonly clock: RelayClock;
   readonly stateless: StatelessCheck;
   /** What cost and capacity rules do. A rejection fails the job for good, so `reject` is the operator's word, not ours. */
   readonly costAndCapacity: 'admit' | 'reject';
-  /** Whether what is read can be relied on. While it cannot, nothing is taken from a project's allowance. */
-  readonly schemaProven: () => boolean;
   /** Makes the id by which people and logs find a fallback's rejection again. */
   readonly newDecisionId: () => string;
   /** What was last known to be left of the limits. @default nothing is known, and all that limits ask is admitted */
@@ -93,7 +91,7 @@ export function createFallback(deps: FallbackDeps): Fallback {
 
   /** Within what a project may have; without a project there is no count that would not be everybody's. */
   const isAllowed = (project: number | string | undefined): boolean =>
-    project === undefined || !deps.schemaProven() || allowance.take(String(project));
+    project === undefined || allowance.take(String(project));
 
   function operatorsWord(cause: FallbackCause): FallbackAnswer {
     if (deps.costAndCapacity === 'reject') return controllerError(cause, 'fallback');
@@ -131,7 +129,7 @@ export function createFallback(deps: FallbackDeps): Fallback {
     text: string,
     decisionId = deps.newDecisionId(),
   ): FallbackAnswer {
-    const reason = plainReasonText(text);
+    const reason = wireReason(text);
     return {
       answer: { outcome: 'rejected', reason },
       decision: { outcome: 'rejected', decisionId, violations, shadow: [], text: reason },
@@ -210,13 +208,4 @@ class UnreadableAllowance {
     keepLatest(this.#taken, project, taken + 1, PROJECTS_MAX);
     return true;
   }
-}
-
-/** GitLab cuts job messages here, and its own prefix needs some room (app/models/ci/job_message.rb). */
-const REASON_LENGTH_MAX = 9_900;
-
-/** What the router is told: never empty, never more than fits, nothing that cannot be seen but line breaks. */
-export function plainReasonText(text: string): string {
-  const plain = plainLines(text.slice(0, REASON_LENGTH_MAX)).trim();
-  return plain === '' ? 'Rejected by Tollgate without a reason; ask whoever runs it.' : plain;
 }

@@ -43,8 +43,6 @@ export type UnmeteredOutcome =
   | {
       readonly kind: 'told';
       readonly outcomes: ReadonlyMap<number, UnmeteredResult['outcome']>;
-      /** They are in the journal; the function does not know them. @default false */
-      readonly journaled?: boolean;
     }
   /** The service will not take this batch; `content`: for what is in it, so that another batch may pass. */
   | { readonly kind: 'refused'; readonly content: boolean }

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { oneLine } from '../policies/text/plain-text.ts';
 import { noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import type { SchemaState } from './wire/schema-proof.ts';
@@ -11,19 +12,17 @@ export const standardOut = (): DestinationStream => pino.destination(1);
 
 /** Longer than GitLab's own paths are in practice; a line has room for everything else. */
 const PATH_LENGTH_MAX = 255;
+/** A router says in a sentence what it does not take. */
+const REFUSAL_LENGTH_MAX = 200;
 /** A job has some two dozen counters at most, and its page names them all; a log's reader wants the first ones. */
 const NAMED_MAX = 10;
 
 /** The ledger will not hear of these answers; what ran turns up as bypass when it ends. */
 const LOST = 'fallback answers lost';
 
-/** They stood in the spool: that relay was killed, or stopped while nobody could be told. */
-const TAKEN_OVER = 'fallback answers of an earlier relay taken over';
-
 /** They go on waiting in memory. */
 const NOT_WRITTEN = {
   journal: 'the journal was not written',
-  spool: 'the spool was not written',
   rooms: 'what is known to be left of limits was not written into the table',
 } as const;
 
@@ -50,15 +49,25 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
     const suppressed = of.due(kind);
     if (suppressed !== undefined) log.warn(suppressed === 0 ? fields : { ...fields, suppressed }, message);
   };
+  const logStreamEnd = ({ code, details, remedy, asked, failed }: StreamEnded): void => {
+    if (failed === true) {
+      warnOnce(
+        `stream ${code} ${details}`,
+        'a stream failed',
+        { code, details, remedy, asked },
+        onceOfProblems,
+      );
+    } else if (code !== 0) log.debug({ code, details, asked }, 'stream ended');
+  };
   return (event) => {
     switch (event.type) {
       case 'answered':
         logAnswer(log, event);
         return;
       case 'backing_off': {
-        const { code, attempt, delayMs, remedy } = event;
+        const { code, details, remedy, attempt, delayMs } = event;
         log.warn(
-          { code, attempt, delayMs: Math.round(delayMs), remedy },
+          { code, details, remedy, attempt, delayMs: Math.round(delayMs) },
           'waiting before streams are opened again',
         );
         return;
@@ -68,7 +77,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         return;
       case 'registration_failed':
         log.warn(
-          { code: event.code, details: event.details },
+          { code: event.code, details: event.details, remedy: event.remedy },
           'registration failed; admission goes on without it',
         );
         return;
@@ -105,11 +114,15 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         });
         return;
       }
-      case 'answer_refused':
-        log.error(
-          { swapped: event.swapped },
-          'THE ROUTER REFUSES OUR ANSWERS: the descriptors are of another version; admissions go by the other arm',
-        );
+      case 'answer_refused': {
+        const { outcome, refusal } = event;
+        const fields = { outcome, refusal: oneLine(refusal).slice(0, REFUSAL_LENGTH_MAX) };
+        warnOnce(`refused ${outcome}`, 'THE ROUTER DOES NOT ACCEPT OUR ANSWERS', fields);
+        return;
+      }
+      case 'fields':
+        if (event.missing.length > 0)
+          log.warn({ missing: event.missing }, 'fields that rules need do not come from GitLab');
         return;
       case 'own_fault': {
         const { place, error, frames } = event;
@@ -144,8 +157,6 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         warnOnce(`not written ${event.where}`, NOT_WRITTEN[event.where], { error: event.error });
         return;
       case 'unmetered':
-        if (event.restored !== undefined)
-          log.warn({ count: event.restored, queued: event.queued }, TAKEN_OVER);
         if (event.lost !== undefined) {
           const { queued, dropped, lost } = event;
           // A full queue loses one for each that comes; the others are one line each, with all the ids there is room for.
@@ -155,8 +166,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
         }
         return;
       case 'stream_ended':
-        if (event.code !== 0)
-          log.debug({ code: event.code, details: event.details, asked: event.asked }, 'stream ended');
+        logStreamEnd(event);
         return;
       case 'batch':
         log.debug({ lane: event.lane, jobs: event.jobs, waiters: event.waiters }, 'batch');
@@ -173,11 +183,13 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
   };
 }
 
+type StreamEnded = Extract<RelayEvent, { type: 'stream_ended' }>;
+
 const SCHEMA_MESSAGE: Readonly<Record<SchemaState, string>> = {
   unproven: 'nothing is rejected before the schema is proven by questions of several projects',
   proven: 'the schema is proven',
   suspect:
-    'NOTHING IS REJECTED: most recent questions contradict the schema; does GitLab speak another version?',
+    'NOTHING IS REJECTED: recent questions contradict the schema, or the router refused an answer; does GitLab speak another version?',
   placeholder:
     'NOTHING IS EVER REJECTED: the descriptors are the placeholder, whose field numbers are guesses; give GitLab’s own',
 };

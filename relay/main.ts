@@ -1,6 +1,5 @@
 /** The relay as a process: reads its environment, wires the parts, leaves on SIGTERM. */
 import type { Logger } from 'pino';
-import { QuestionAccounts } from './accounts.ts';
 import { isLoopback } from './aws/aws-config.ts';
 import { awsServices } from './aws/aws-services.ts';
 import { openAuthority, openToken } from './aws/secrets.ts';
@@ -18,6 +17,7 @@ import { RelayError } from './relay-error.ts';
 import { keptFetch } from './route/kept-fetch.ts';
 import { createRouter } from './router/router-client.ts';
 import { awsCredentials } from './signing/credentials.ts';
+import { fieldsWithoutSource } from './translate/describe.ts';
 import { VERSION } from './version.ts';
 import { loadSchema } from './wire/schema.ts';
 import { trustIn } from './wire/schema-proof.ts';
@@ -26,9 +26,8 @@ async function main(config: RelayConfig): Promise<void> {
   const out = standardOut();
   const log = createLogger(config.logLevel, out);
   const ending = endOnSignals(log);
-  const accounts = new QuestionAccounts(systemRelayClock);
-  const metrics = createMetrics(accounts);
-  const emf = emfOf(config, accounts, (line) => out.write(line));
+  const metrics = createMetrics();
+  const emf = emfOf(config, (line) => out.write(line));
   const observers = [metrics.observe, logEvents(log, systemRelayClock), ...(emf ? [emf.observe] : [])];
   const schema = loadSchema(config.protoFile);
   const rules = config.policyFile === undefined ? undefined : readPolicyFile(config.policyFile);
@@ -66,9 +65,7 @@ async function main(config: RelayConfig): Promise<void> {
     fallback: config.fallback,
     relays: config.relays,
     writeJournal: aws.writeJournal,
-    spoolFolder: config.spoolFolder,
     rooms: aws.rooms && { left: left ?? [], write: aws.rooms.write },
-    accounts,
     schemaTrust: trustIn(schema, isLoopback(config.router.host)),
     observe: tellAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),
   });
@@ -104,6 +101,7 @@ async function main(config: RelayConfig): Promise<void> {
       schema: schema.source,
       schemaHash: schema.hash,
       ...(schema.placeholder && { placeholder: true }),
+      withoutSource: fieldsWithoutSource(schema.question, rules?.policy),
       policy: policyVersion,
       healthPort: health.port,
     },
@@ -111,14 +109,10 @@ async function main(config: RelayConfig): Promise<void> {
   );
 }
 
-function emfOf(
-  { deployment }: RelayConfig,
-  accounts: QuestionAccounts,
-  write: (line: string) => void,
-): EmfWriter | undefined {
+function emfOf({ deployment }: RelayConfig, write: (line: string) => void): EmfWriter | undefined {
   return deployment === undefined
     ? undefined
-    : startEmf({ deployment, clock: systemRelayClock, random: Math.random, accounts, write });
+    : startEmf({ deployment, clock: systemRelayClock, random: Math.random, write });
 }
 
 /**

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { QuestionAccounts } from './accounts.ts';
 import { decisionMs, noticeOf, type RelayEvent, type RelayObserver } from './events.ts';
 import * as names from './names.ts';
 
@@ -19,7 +18,7 @@ export interface RelayMetrics {
 }
 
 /** Counts what the relay says. One registry per relay, so that two in a process do not share numbers. */
-export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>): RelayMetrics {
+export function createMetrics(): RelayMetrics {
   const registry = new Registry();
   const registers = [registry];
   const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
@@ -84,6 +83,15 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
     'Jobs admitted because the schema was not proven, by how far it was.',
     ['standing'],
   );
+  const refused = counter(
+    names.METRIC_ANSWERS_REFUSED,
+    'Answers that the router did not accept, by outcome.',
+    ['outcome'],
+  );
+  const fieldsMissing = gauge(
+    names.METRIC_FIELDS_MISSING,
+    'Fields that rules need and GitLab does not send, or not any more.',
+  );
   const ownFaults = counter(names.METRIC_OWN_FAULTS, 'Mistakes of the relay itself, by place.', ['place']);
   const breaker = gauge(names.METRIC_BREAKER, 'Circuit breaker: 0 closed, 1 half open, 2 open.');
   const directoryAge = gauge(names.METRIC_DIRECTORY_AGE, 'Seconds since all groups of GitLab were listed.');
@@ -95,10 +103,6 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
   const unmeteredJournaled = counter(
     names.METRIC_UNMETERED_JOURNALED,
     'Fallback answers written into the journal.',
-  );
-  const unaccounted = gauge(
-    names.METRIC_QUESTIONS_UNACCOUNTED,
-    'Questions that are nowhere, or in two places: a fault of the relay.',
   );
   const unmeteredDropped = counter(
     names.METRIC_UNMETERED_DROPPED,
@@ -165,6 +169,12 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
       case 'rejection_withheld':
         withheld.inc({ standing: event.standing });
         return;
+      case 'answer_refused':
+        refused.inc({ outcome: event.outcome });
+        return;
+      case 'fields':
+        fieldsMissing.set(event.missing.length);
+        return;
       case 'own_fault':
         ownFaults.inc({ place: event.place });
         return;
@@ -180,7 +190,6 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
         unmeteredJournaled.inc(event.journaled ?? 0);
         unmeteredDropped.inc(event.dropped);
         return;
-      case 'answer_refused':
       case 'not_written':
       case 'stream_ended':
       case 'backing_off':
@@ -192,9 +201,5 @@ export function createMetrics(accounts?: Pick<QuestionAccounts, 'unaccounted'>):
     }
   }
 
-  const render = (): Promise<string> => {
-    unaccounted.set(accounts?.unaccounted ?? 0);
-    return registry.metrics();
-  };
-  return { observe, render };
+  return { observe, render: () => registry.metrics() };
 }

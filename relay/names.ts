@@ -43,8 +43,6 @@ export const ENV_POLICY_FILE = 'TOLLGATE_POLICY_FILE';
 export const ENV_HEARTBEAT_TABLE = 'TOLLGATE_HEARTBEAT_TABLE';
 /** DynamoDB table for fallback answers that the function cannot be told of. Unset: they wait in memory alone. */
 export const ENV_JOURNAL_TABLE = 'TOLLGATE_JOURNAL_TABLE';
-/** Folder on disk for fallback answers that wait and for what is left of limits, so that both survive the relay's own death. Unset: memory alone. */
-export const ENV_SPOOL_FOLDER = 'TOLLGATE_SPOOL_FOLDER';
 /** Begins the keys of heartbeat and journal, as it begins every key of the table: `gitlab.example.com`. */
 export const ENV_RELAY_GITLAB_INSTANCE = 'TOLLGATE_GITLAB_INSTANCE';
 /** Containers on Fargate are told. */
@@ -80,6 +78,8 @@ export const METRIC_IMPLAUSIBLE = 'tollgate_relay_implausible_total';
 export const METRIC_SCHEMA_INFO = 'tollgate_relay_schema_info';
 export const METRIC_SCHEMA_PROVEN = 'tollgate_relay_schema_proven';
 export const METRIC_REJECTIONS_WITHHELD = 'tollgate_relay_rejections_withheld_total';
+export const METRIC_ANSWERS_REFUSED = 'tollgate_relay_answers_refused_total';
+export const METRIC_FIELDS_MISSING = 'tollgate_relay_fields_missing';
 export const METRIC_OWN_FAULTS = 'tollgate_relay_own_faults_total';
 export const METRIC_BREAKER = 'tollgate_relay_breaker_state';
 export const METRIC_DIRECTORY_AGE = 'tollgate_relay_directory_age_seconds';
@@ -87,7 +87,6 @@ export const METRIC_UNMETERED_QUEUED = 'tollgate_relay_unmetered_queued';
 export const METRIC_UNMETERED_POSTED = 'tollgate_relay_unmetered_posted_total';
 export const METRIC_UNMETERED_JOURNALED = 'tollgate_relay_unmetered_journaled_total';
 export const METRIC_UNMETERED_DROPPED = 'tollgate_relay_unmetered_dropped_total';
-export const METRIC_QUESTIONS_UNACCOUNTED = 'tollgate_relay_questions_unaccounted';
 
 /**
  * For CloudWatch, beside the functions' in one namespace and under one dimension. Written by every relay every minute, zeros
@@ -134,6 +133,18 @@ export const RELAY_REJECTIONS_WITHHELD = {
   unit: 'Count',
   statistic: 'Sum',
   says: 'Jobs admitted that would have been rejected under a proven schema.',
+} as const;
+export const RELAY_ANSWERS_REFUSED = {
+  name: 'AnswersRefused',
+  unit: 'Count',
+  statistic: 'Sum',
+  says: 'Decisions that the router did not accept.',
+} as const;
+export const RELAY_FIELDS_MISSING = {
+  name: 'FieldsMissing',
+  unit: 'Count',
+  statistic: 'Maximum',
+  says: 'Fields that rules need and that GitLab does not send, or not any more.',
 } as const;
 export const RELAY_OWN_FAULTS = {
   name: 'OwnFaults',
@@ -189,12 +200,6 @@ export const RELAY_UNMETERED_DROPPED = {
   statistic: 'Sum',
   says: 'Fallback answers that the ledger never hears of: the queue was full, the service refused them for good, or the relay had to stop.',
 } as const;
-export const RELAY_QUESTIONS_UNACCOUNTED = {
-  name: 'QuestionsUnaccounted',
-  unit: 'Count',
-  statistic: 'Maximum',
-  says: 'Questions of a relay’s life that are neither open, decided by the ledger, told to it afterwards, journaled, waiting nor declared lost.',
-} as const;
 
 export const RELAY_DIRECTORY_AGE_SECONDS = {
   name: 'RelayDirectoryAgeSeconds',
@@ -215,6 +220,8 @@ export const RELAY_METRICS = [
   RELAY_UNREADABLE_QUESTIONS,
   RELAY_SCHEMA_SUSPECT,
   RELAY_REJECTIONS_WITHHELD,
+  RELAY_ANSWERS_REFUSED,
+  RELAY_FIELDS_MISSING,
   RELAY_OWN_FAULTS,
   RELAY_STREAMS_OPEN,
   RELAY_RECONNECTS,
@@ -223,6 +230,5 @@ export const RELAY_METRICS = [
   RELAY_BATCH_JOBS,
   RELAY_UNMETERED_QUEUED,
   RELAY_UNMETERED_DROPPED,
-  RELAY_QUESTIONS_UNACCOUNTED,
   RELAY_DIRECTORY_AGE_SECONDS,
 ] as const;

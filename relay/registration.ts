@@ -5,13 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
+import type { RouterFailure } from './router/failure.ts';
 import { type Router, RouterStatus, STATUS } from './router/router.ts';
 
 /** The router forgets a controller after 5 min. */
 const REGISTER_EVERY_MS = 180_000;
-/** After a failure: twice more before it forgets, and soon enough after a new token. */
-const RETRY_EVERY_MS = 60_000;
-/** Either way, so that relays started together do not register together. */
+/** The first retry after a failure; each further one waits twice as long. */
+const RETRY_MS_MIN = 60_000;
+/** A router without the method gets it by an upgrade, which is no matter of minutes. */
+const RETRY_UNIMPLEMENTED_MS_MAX = 3_600_000;
+/** Either way, so that relays that start together do not register together. */
 const JITTER_MS = 10_000;
 /** Saying goodbye is courtesy: it must not hold up the end. */
 const UNREGISTER_MS_MAX = 2_000;
@@ -30,24 +33,28 @@ export interface Registration {
   stop(): Promise<void>;
 }
 
-/** Registers now and every 3 min, or a minute after a failure, until stopped or told that there is no such method. */
+/** Registers now and every 3 min until stopped. After a failure it retries, with pauses from 1 min up to 3 min (or an hour). */
 export function startRegistration(options: RegistrationOptions): Registration {
   const { router, clock, random, observe } = options;
   const instanceId = options.instanceId ?? randomInstanceId();
   let stopped = false;
   let announced = false;
+  /** Failures in a row. */
+  let failures = 0;
   let cancelNext = (): void => {};
 
   const announce = async (): Promise<void> => {
     const status = await router.register(instanceId).then(() => undefined, statusOf);
     if (status === undefined) {
       announced = true;
+      failures = 0;
       observe({ type: 'registered' });
     } else {
-      observe({ type: 'registration_failed', code: status.code, details: status.details });
+      failures += 1;
+      observe({ type: 'registration_failed', ...status });
     }
-    if (stopped || status?.code === STATUS.UNIMPLEMENTED) return;
-    const pauseMs = status === undefined ? REGISTER_EVERY_MS : RETRY_EVERY_MS;
+    if (stopped) return;
+    const pauseMs = status === undefined ? REGISTER_EVERY_MS : retryMs(status.code, failures);
     cancelNext = clock.after(pauseMs + (random() * 2 - 1) * JITTER_MS, announce);
   };
   void announce();
@@ -69,10 +76,10 @@ export function startRegistration(options: RegistrationOptions): Registration {
           resolve();
         };
         router.unregister(instanceId).then(done, (error: unknown) => {
-          // Whoever no longer waits closes the router under the call: that is no failure of the router's.
+          // The relay has closed the router meanwhile, so this failure is its own.
           if (waited) return;
-          const { code, details } = statusOf(error);
-          observe({ type: 'registration_failed', code, details: `taking it back: ${details}` });
+          const status = statusOf(error);
+          observe({ type: 'registration_failed', ...status, details: `taking it back: ${status.details}` });
           done();
         });
       });
@@ -83,7 +90,14 @@ export function startRegistration(options: RegistrationOptions): Registration {
 /** A positive int64, new with every start of the process: tells two relays of one token apart. */
 export const randomInstanceId = (): bigint => randomBytes(8).readBigUInt64BE() >> 1n || 1n;
 
-const statusOf = (error: unknown): { readonly code: number; readonly details: string } =>
-  error instanceof RouterStatus
-    ? error
-    : { code: -1, details: error instanceof Error ? error.message : String(error) };
+function retryMs(code: number, failures: number): number {
+  const longestMs = code === STATUS.UNIMPLEMENTED ? RETRY_UNIMPLEMENTED_MS_MAX : REGISTER_EVERY_MS;
+  return Math.min(longestMs, RETRY_MS_MIN * 2 ** Math.min(failures - 1, 30));
+}
+
+function statusOf(error: unknown): RouterFailure {
+  if (!(error instanceof RouterStatus))
+    return { code: -1, details: error instanceof Error ? error.message : String(error) };
+  const { code, details, remedy } = error;
+  return { code, details, ...(remedy !== undefined && { remedy }) };
+}

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Policy } from '../policies/policy.ts';
-import { QuestionAccounts } from './accounts.ts';
 import type { Fetch } from './admit-call.ts';
 import { createAnswering, createQuestionReader } from './answer.ts';
 import { createBreaker } from './breaker.ts';
@@ -10,22 +9,20 @@ import type { RelayObserver } from './events.ts';
 import type { RelayClock } from './exchange.ts';
 import { createFallback } from './fallback.ts';
 import { createForwarder } from './forward.ts';
-import { HandedRooms } from './handed-rooms.ts';
 import type { RelayStatus } from './health.ts';
-import { Journal, type WriteJournal } from './journal.ts';
-import { RoomFile } from './kept-rooms.ts';
+import type { WriteJournal } from './journal.ts';
 import { createLiveDirectory, groupsAbove } from './live-directory.ts';
+import { NeededFields } from './needed-fields.ts';
 import { type Registration, startRegistration } from './registration.ts';
 import { type KeptRooms, RelayRoom } from './room.ts';
-import { type Router, STATUS } from './router/router.ts';
-import { openSpool } from './spool.ts';
+import { RoomSnapshots } from './room-snapshot.ts';
+import type { Router } from './router/router.ts';
 import { statelessCheck } from './stateless-check.ts';
-import { createStreamPool } from './streams/pool.ts';
-import type { PoolSizes } from './streams/pool-size.ts';
+import { createStreamPool, type PoolSizes } from './streams/pool.ts';
+import { fieldsWithoutSource } from './translate/describe.ts';
 import { compileReader, plausibilityJudge } from './translate/question-reader.ts';
 import { createUnmetered } from './unmetered.ts';
 import { WaitingQueue } from './waiting/waiting-queue.ts';
-import { AS_DESCRIBED, answerEnded } from './wire/answer-arms.ts';
 import { encodeAdmitted, encodeRejected, type WireSchema } from './wire/schema.ts';
 import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
 
@@ -44,26 +41,22 @@ interface RelayOptions {
   /** How many relays there are: each admits its share of what is left while nobody can be asked. @default 1 */
   readonly relays?: number;
   readonly observe: RelayObserver;
-  /** Where fallback answers go that the function cannot be told of. Absent: they wait in memory alone. */
+  /** Takes fallback decisions while the function cannot be reached. Absent: they wait in memory alone. */
   readonly writeJournal?: WriteJournal | undefined;
-  /** Keeps fallback answers, and what is left of limits, over the relay's own death. Absent: both are in memory alone. */
-  readonly spoolFolder?: string | undefined;
   /**
-   * What other relays knew to be left of limits when this one started, and where it writes down what it knows itself. Absent: a
-   * relay that starts in an outage on a new disk knows of no limits.
+   * Snapshots of headroom: what other relays left when this one started, and how it writes its own. Absent: a relay that starts
+   * in an outage knows of no limits.
    */
   readonly rooms?:
     | { readonly left: readonly KeptRooms[]; readonly write: (kept: KeptRooms) => Promise<void> }
     | undefined;
-  /** Where every question is. @default kept for nobody */
-  readonly accounts?: QuestionAccounts;
   /** @default the system's */
   readonly clock?: RelayClock;
   /** @default Math.random */
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
   /** How long a relay that stops leaves its waiting streams to the router. @default 3 s */
-  readonly attritionMs?: number;
+  readonly leaveWaitingMs?: number;
   /** @default 20 */
   readonly unreadablePerHour?: number;
   /**
@@ -97,16 +90,12 @@ export function createRelay(options: RelayOptions): Relay {
   const { router, schema, policy } = options;
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
-  const accounts = options.accounts ?? new QuestionAccounts(clock);
   let lastAnswerAtMs: number | undefined;
   let everConnected = false;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     if (event.type === 'connected') everConnected = true;
-    accounts.note(event);
     options.observe(event);
-    // A rejection may be refused for its text; only how admissions end tells which arm is which.
-    if (event.type === 'stream_ended' && event.answered === 'admitted') noteAnswerEnd(event.code);
   };
 
   const breaker = createBreaker(
@@ -121,11 +110,8 @@ export function createRelay(options: RelayOptions): Relay {
     policy,
     directory: directory.current,
     relays: options.relays ?? 1,
-    isSettled: (sinceMs) => unmetered.isToldSince(sinceMs) && journal?.isBooked !== false,
-    changed: (how) => {
-      roomFile?.changed(how);
-      handed?.changed(how);
-    },
+    isSettled: (sinceMs) => unmetered.isBookedSince(sinceMs),
+    changed: (how) => snapshots?.changed(how),
   });
   const forwarder = createForwarder({
     ...way,
@@ -149,26 +135,28 @@ export function createRelay(options: RelayOptions): Relay {
   const tellSchema = (standing: SchemaState): void =>
     observe({ type: 'schema', standing, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', tellSchema);
-  const { writeJournal: write } = options;
-  const notWritten = (where: 'journal' | 'spool' | 'rooms') => (error: unknown) =>
+  const fields = new NeededFields({
+    policy,
+    withoutSource: new Set(fieldsWithoutSource(schema.question, policy)),
+    nowMs: clock.nowMs(),
+    changed: (missing) => observe({ type: 'fields', missing }),
+  });
+  const notWritten = (where: 'journal' | 'rooms') => (error: unknown) =>
     observe({ type: 'not_written', where, error: error instanceof Error ? error.name : typeof error });
-  const journal =
-    write && new Journal({ post: forwarder.postUnmetered, write, clock, failed: notWritten('journal') });
-  const post = journal?.post ?? forwarder.postUnmetered;
-  const { spoolFolder: folder } = options;
-  const spool = folder === undefined ? undefined : openSpool({ folder, failed: notWritten('spool') });
-  const roomFile =
-    folder === undefined ? undefined : new RoomFile({ folder, clock, room, failed: notWritten('spool') });
-  const handed =
-    options.rooms && new HandedRooms({ ...options.rooms, clock, room, failed: notWritten('rooms') });
-  const unmetered = createUnmetered({ post, clock, random, observe, spool });
+  const snapshots =
+    options.rooms && new RoomSnapshots({ ...options.rooms, clock, room, failed: notWritten('rooms') });
+  const unmetered = createUnmetered({
+    post: forwarder.postUnmetered,
+    writeJournal: options.writeJournal,
+    notWritten: notWritten('journal'),
+    ...{ clock, random, observe },
+  });
   const fallback = createFallback({
     clock,
     stateless: statelessCheck(policy, clock, directory.current),
     groupsAbove: (request) => groupsAbove(request, directory.current()),
     costAndCapacity: options.fallback,
     room,
-    schemaProven: () => proof.standing === 'proven',
     newDecisionId: () => `f-${randomUUID()}`,
     ...(options.unreadablePerHour !== undefined && { unreadablePerHour: options.unreadablePerHour }),
   });
@@ -187,6 +175,7 @@ export function createRelay(options: RelayOptions): Relay {
       }),
       judge: plausibilityJudge(directory.current),
       proof,
+      fields,
       observe,
     }),
     proof,
@@ -197,23 +186,11 @@ export function createRelay(options: RelayOptions): Relay {
     observe,
   });
   const admitted = encodeAdmitted(schema);
-  const admittedByOtherArm = encodeRejected(schema, '');
-  let arms = AS_DESCRIBED;
-  function noteAnswerEnd(code: number): void {
-    if (code !== STATUS.OK && code !== STATUS.INVALID_ARGUMENT) return;
-    const before = arms.swapped;
-    arms = answerEnded(arms, code === STATUS.OK ? 'taken' : 'refused');
-    // Told and remembered at each change: the first one fails a job that nothing could have saved.
-    if (arms.swapped !== before) {
-      observe({ type: 'answer_refused', swapped: arms.swapped });
-      proof.note({ kind: 'answer_refused' });
-    }
-  }
   const pool = createStreamPool({
     router,
-    answer: accounts.watched(answer),
+    answer,
     encode: {
-      admitted: () => (arms.swapped ? admittedByOtherArm : admitted),
+      admitted: () => admitted,
       rejected: (reason) => encodeRejected(schema, reason),
     },
     clock,
@@ -221,7 +198,7 @@ export function createRelay(options: RelayOptions): Relay {
     observe,
     parked: () => waiting.size,
     ...(options.poolSizes !== undefined && { sizes: options.poolSizes }),
-    ...(options.attritionMs !== undefined && { attritionMs: options.attritionMs }),
+    ...(options.leaveWaitingMs !== undefined && { leaveWaitingMs: options.leaveWaitingMs }),
   });
   let registration: Registration | undefined;
   let stopped: Promise<void> | undefined;
@@ -234,19 +211,16 @@ export function createRelay(options: RelayOptions): Relay {
     await Promise.all([pool.drain(), registration?.stop()]);
     cancelDecide();
     commit.close();
-    roomFile?.write();
-    await Promise.all([unmetered.flush(FLUSH_MS_MAX), handed?.leave()]);
+    await Promise.all([unmetered.flush(FLUSH_MS_MAX), snapshots?.leave()]);
     router.close();
   }
 
   return {
     start: () => {
       tellSchema(proof.standing);
+      observe({ type: 'fields', missing: fields.missing });
       directory.start();
-      unmetered.restore();
-      // Its own disk knows better than the others.
-      roomFile?.restore();
-      handed?.restore();
+      snapshots?.restore();
       registration = startRegistration({ router, clock, random, observe });
       pool.start();
     },

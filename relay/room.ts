@@ -133,14 +133,10 @@ export class RelayRoom {
     this.#deps.changed?.('told');
   }
 
-  /**
-   * What the next relay should know: the rooms told last come last, as do the jobs.
-   *
-   * @param how - `told`: the ledger will tell it anew in a second, and nobody looks at each job that it admitted since.
-   */
-  keep(how: 'told' | 'given'): KeptRooms {
+  /** Returns what the next relay must know: the rooms told last come last, as do the jobs. */
+  keep(): KeptRooms {
     const rooms = [...this.#bySubject.values()].flatMap((limits) => [...limits.values()]);
-    const admitted = how === 'told' ? new Map<KnownRoom, number>() : this.#admittedSince();
+    const admitted = this.#admittedSince();
     return {
       rooms: rooms.slice(-KEPT_MAX).map((room) => keptRoomOf(room, admitted.get(room) ?? 0)),
       given: [...this.#given.keys()],

@@ -5,7 +5,7 @@ import { RelayError } from './relay-error.ts';
 export interface TokenSource {
   /** @throws {RelayError} `token_unreadable`: there is none and never was a good one. */
   read(): string;
-  /** The router refused the token: look at the source anew with the next read. */
+  /** The router refused the token: read the source again with the next call. */
   refresh(): void;
 }
 
@@ -16,14 +16,14 @@ const TOKEN_BYTES_MAX = 4_096;
 /** What may stand in a header: a line break inside would let a file write headers. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** A token given by value, e.g. from the environment. Throws as {@link TokenSource.read}, at once. */
+/** A token given by value, e.g. from the environment. Throws like {@link TokenSource.read}, immediately. */
 export function literalToken(text: string): TokenSource {
   const token = checkedToken(text, 'the token given by value');
   return { read: () => token, refresh: () => {} };
 }
 
 /**
- * A token in a file: read anew when the file's time, size or inode changes. While a new file is unreadable (caught
+ * A token in a file: read again when the file's time, size or inode changes. While a new file is unreadable (caught
  * half written, or its mount is being swapped) the last good token stays in use.
  */
 export function fileToken(path: string, monotonicMs: () => number = () => performance.now()): TokenSource {

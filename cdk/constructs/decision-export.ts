@@ -20,8 +20,8 @@ interface DecisionExportProps {
 }
 
 /**
- * Where decisions are kept outside the table, for `tollgate restore`. Stateful: kept when the stack goes. Who writes to it
- * reads nothing and deletes nothing, and what is written over is still there as an older version.
+ * Archives decisions outside the table. Stateful: kept when the stack goes. The writer has no right to read or delete,
+ * and an object that is written over stays as an older version.
  */
 export class DecisionExport extends Construct {
   readonly bucket: IBucket;

@@ -15,12 +15,12 @@ interface DriftCheckProps {
 
 /** A line for each of some hundred thousand counters, and CPU to read pages of several segments at once. */
 const MEMORY_MIB = 1769;
-/** Lambda's longest. A recount that takes longer goes on with the next run. */
+/** Lambda's longest. The next run goes on. */
 const TIMEOUT = Duration.minutes(15);
-/** Every run compares the second sums; the first after 2:20 UTC begins a recount that is due, and others go on with it. */
-const AT = Schedule.cron({ minute: '8/15' });
+/** Each run reads the part of the table that is due. */
+const AT = Schedule.cron({ minute: '8' });
 
-/** Compares counters every quarter of an hour, and recounts them all each week and when there is a doubt, in as many runs as it takes, says which do not show what their records make, and adds to usage what the stream lost. */
+/** Compares all counters with their records in rounds of a day or a week, and adds to usage what the stream lost. */
 export class DriftCheck extends Construct {
   readonly program: NodeLambda;
 
@@ -37,6 +37,7 @@ export class DriftCheck extends Construct {
       environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
     });
     ledger.grant(this.program, 'recount');
+    // CloudFormation cannot replace a rule that has a name, so its id stays.
     new ScheduledProgram(this, 'Nightly', {
       settings,
       program: this.program,

@@ -93,16 +93,15 @@ export class RelayService extends Construct {
     const { settings } = props;
     const linuxParameters = new LinuxParameters(this, 'Linux', { initProcessEnabled: false });
     linuxParameters.dropCapabilities(Capability.ALL);
-    // Fargate has no tmpfs. An empty volume of the task's own disk is made like the image's folder of the same path: a /tmp
-    // that everybody may write to. The tunnel's socket and its folder (0700) are made there, and the spool of fallback
-    // answers, which a container that is started again in its task finds there.
+    // The WebSocket tunnel makes its socket in a folder (0700) of its own here; nothing else is written. Fargate has no tmpfs:
+    // an empty volume of the task's own disk is made like the image's folder of the same path, a /tmp open to every user.
     task.addVolume({ name: 'scratch' });
     const container = task.addContainer('Relay', {
       containerName: 'relay',
       image: relayImage(this, { ready: settings.relay.image, descriptors: settings.gitlab.descriptors }),
       environment: relayEnvironment(this, props),
       user: NONROOT,
-      // A relay that dies is back within seconds, with its task's disk. One that dies within a minute of its start is not: a
+      // A relay that dies is back within seconds, without a new task. One that dies within a minute of its start is not: a
       // deployment that cannot work fails as before.
       enableRestartPolicy: true,
       restartAttemptPeriod: Duration.seconds(60),
@@ -155,7 +154,6 @@ function relayEnvironment(
     [names.ENV_RELAYS]: String(relay.count),
     [names.ENV_RELAY_GITLAB_INSTANCE]: gitlab.instance,
     [names.ENV_JOURNAL_TABLE]: table.tableName,
-    [names.ENV_SPOOL_FOLDER]: SCRATCH_FOLDER,
     ...(settings.metrics && { [names.ENV_RELAY_DEPLOYMENT]: settings.stage }),
     ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),
     [names.ENV_AWS_REGION]: Stack.of(scope).region,

@@ -16,11 +16,11 @@ interface SsmLimitsProps {
 
 /** All limits, all groups and 10 000 parameters at once. */
 const MEMORY_MIB = 1024;
-/** A run asks Parameter Store for 200 s at most, and ends what it has begun. */
+/** A run begins no import after 200 s, and ends the one it has begun. */
 const TIMEOUT = Duration.seconds(290);
 const EVERY = Duration.minutes(5);
 
-/** Takes limits over from Parameter Store: soon after a parameter changed, and every five minutes. */
+/** Imports limits from Parameter Store: when a parameter changes, and every five minutes those whose events were lost. */
 export class SsmLimits extends Construct {
   readonly program: NodeLambda;
   /** Parameters right below it have limits: `/tollgate/prod/limits`. */
@@ -33,7 +33,7 @@ export class SsmLimits extends Construct {
       settings,
       bundlesPath,
       name: 'ssm-limits',
-      description: 'Takes limits over from Parameter Store',
+      description: 'Imports limits from Parameter Store',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
       // Two at once would make the same edits, and one of them for nothing.

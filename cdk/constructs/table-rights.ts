@@ -1,4 +1,6 @@
 import {
+  COUNTER_LOG_PK_SUFFIX,
+  COUNTERS_PK_SUFFIX,
   CROSSING_ALERTS_PK_INFIX,
   DIRECTORY_PK_SUFFIX,
   FORECAST_ALERTS_PK_INFIX,
@@ -11,8 +13,6 @@ import {
   SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
-  SUM_LOG_PK_INFIX,
-  VIEWS_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../functions/names.ts';
 
@@ -83,7 +83,6 @@ export const pseudonymPartitions = (instance: string): readonly string[] => [
 /** @param instance - begins every key, as `functions/core/store/keys.ts` builds them. */
 export function tableRights(instance: string): Readonly<Record<LedgerUse, TableRights>> {
   const books = [`${instance}#job#*`, `${instance}#counter#*`];
-  const views = `${instance}${VIEWS_PK_SUFFIX}`;
   const announced = `${instance}#announced#*`;
   const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
   // Whoever reads the rules notes what a period began with, and which groups the directory lacks.
@@ -97,14 +96,14 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     settle: { reads: READ, writes: [{ actions: WRITE, partitions: ended }] },
     /** One inbox item for each webhook. */
     receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}#inbox#*`] }] },
-    /** What a job added to the usage lies beside its record; counters are closed to it, and what the check of the sums knows. */
+    /** A job's share of the usage lies next to its record. Counters, and the snapshot that the log is folded into, are closed to it. */
     rollUp: {
       reads: READ,
       writes: [
         { actions: WRITE, partitions: [`${instance}#job#*`, ...usage, announced, ...noted] },
         {
           actions: PUT,
-          partitions: [`${instance}${SUM_LOG_PK_INFIX}*`, `${instance}${CROSSING_ALERTS_PK_INFIX}*`],
+          partitions: [`${instance}${COUNTER_LOG_PK_SUFFIX}`, `${instance}${CROSSING_ALERTS_PK_INFIX}*`],
         },
       ],
     },
@@ -134,7 +133,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       reads: READ,
       writes: [
         // That an owner was told, so that nobody is told twice.
-        { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced, views] },
+        { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced] },
         { actions: ['dynamodb:DeleteItem'], partitions: sessionPartitions(instance) },
       ],
       sessions: true,
@@ -162,28 +161,26 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       writes: [{ actions: PUT, partitions: [`${instance}${HEALTH_PK_SUFFIX}`] }],
     },
     /**
-     * Reads all of the table; marks counters that drift, writes what the stream lost of usage and what it found, puts pseudonyms for
-     * users, closes months, and packs sheets.
+     * Reads all of the table, marks counters that drift, and writes the usage that the stream lost. Puts pseudonyms for users, closes
+     * months, packs sheets and the snapshot of counters.
      */
     recount: {
       reads: [...READ, 'dynamodb:Scan'],
       writes: [
         {
           actions: WRITE,
-          partitions: [
-            ...[...books, ...usage, `${instance}@recount`],
-            // What the check of the second sums knows; their log is the rollup's.
-            ...[`${instance}@sums`, `${instance}@sums#known#*`],
-            ...pseudonymPartitions(instance),
-          ],
+          partitions: [...[...books, ...usage, `${instance}@recount`], ...pseudonymPartitions(instance)],
         },
         // Closed months are put, and nobody may update or delete one.
         {
           actions: PUT,
           partitions: [`${instance}${STATEMENTS_PK_SUFFIX}`, `${instance}${STATEMENTS_PK_SUFFIX}#*`],
         },
-        // Sums of all groups, which reports read.
-        { actions: PUT, partitions: [`${instance}${SHEETS_PK_SUFFIX}#*`] },
+        // Sums of all groups, which reports read, and copies of all counters, which pages rank by.
+        {
+          actions: PUT,
+          partitions: [`${instance}${SHEETS_PK_SUFFIX}#*`, `${instance}${COUNTERS_PK_SUFFIX}`],
+        },
       ],
       pseudonyms: true,
     },

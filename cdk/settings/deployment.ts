@@ -119,8 +119,8 @@ export interface Deployment {
     /** @default the account's own key, `aws/dynamodb` */
     readonly tableKeyArn?: string;
     /**
-     * Days that decisions, limits and their log are kept outside the table, in a bucket of their own, for a restore of
-     * an older backup. At most 90; 0: they are in the table alone. @default 90
+     * Days that decisions, limits and their log are archived outside the table, in a bucket of their own.
+     * At most 90; 0: they are in the table alone. @default 90
      */
     readonly exportDays?: number;
   };

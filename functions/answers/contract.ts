@@ -6,11 +6,13 @@
  * Subjects are texts as in functions/core/limits/desk/contract.ts.
  */
 
+import type { LimitSet } from '../../policies/limits/limits.ts';
 import type {
   BreakGlassState,
   HistoryPage,
   HistoryQuery,
   LimitEdit,
+  LimitFigures,
   LogEntry,
 } from '../core/limits/index.ts';
 import type { BacktestAnswer } from './backtest/model.ts';
@@ -21,7 +23,6 @@ import type { ExceptionRow } from './exceptions/model.ts';
 import type { JobAnswer } from './job/model.ts';
 import type { MeAnswer } from './me/model.ts';
 import type { Overview, OverviewQuery } from './overview/model.ts';
-import type { PlanQuery, PlanSummary, PlanView } from './plans/model.ts';
 import type { PreviewAnswer } from './preview/model.ts';
 import type { Viewer } from './reading/viewer.ts';
 import type { Reconciliation } from './reconciliation/model.ts';
@@ -72,10 +73,8 @@ export interface ConsoleReader {
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
   /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */
   backtest(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<BacktestAnswer>;
-  /** Drafts of limits for days to come, newest first; nobody but who sees all has any. */
-  plans(viewer: Viewer): Promise<readonly PlanSummary[]>;
-  /** A page of one. Undefined: there is no such plan, or it is not theirs to see. */
-  plan(asked: PlanQuery, viewer: Viewer): Promise<PlanView | undefined>;
+  /** The last year's use and the forecast of limits of groups, projects and runner classes, by their `entryKey`. */
+  limitFigures(limits: LimitSet): Promise<ReadonlyMap<string, LimitFigures>>;
   /** Newest first; rows of subjects outside are left out, `count` with them. */
   history(asked: HistoryQuery, viewer: Viewer): Promise<HistoryPage>;
   /** One edit with every row that is theirs to see. Undefined: there is none, or nothing of it is theirs. */

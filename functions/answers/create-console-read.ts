@@ -9,10 +9,10 @@ import type { ConsoleReader } from './contract.ts';
 import { coverageViewOf } from './coverage/coverage-view.ts';
 import { exceptionsOf } from './exceptions/exceptions.ts';
 import { viewerEdit, viewerHistory } from './history/viewer-history.ts';
+import { limitFiguresOf } from './import/limit-figures.ts';
 import { explainJob } from './job/explain-job.ts';
 import { meOf } from './me/me.ts';
 import { overviewOf } from './overview/overview.ts';
-import { planOf, plansOf } from './plans/plans-view.ts';
 import { previewOf } from './preview/preview-view.ts';
 import { countersNow } from './reading/counters-now.ts';
 import { limitsNow } from './reading/limits-now.ts';
@@ -71,8 +71,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),
     backtest: backtestOf(reading, compareEdit),
-    plans: plansOf(reading),
-    plan: planOf(reading),
+    limitFigures: limitFiguresOf(reading),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
     edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),
     requests,

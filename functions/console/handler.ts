@@ -3,7 +3,6 @@ import { getConnInfo, handle } from 'hono/aws-lambda';
 import { createConsoleRead } from '../answers/create-console-read.ts';
 import { placesNow } from '../answers/reading/places-now.ts';
 import { approvalCheck } from '../core/approval/index.ts';
-import { dynamoCounterSheet } from '../core/books/index.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
 import { createFleetReader, runnerDetails, userNames } from '../core/gitlab/index.ts';
@@ -30,8 +29,7 @@ import {
 import { snsNotify } from '../core/sns/index.ts';
 import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
 import { dynamoAlertMarks } from '../core/thresholds/index.ts';
-import { DynamoRollupStore } from '../core/usage/index.ts';
-import { dynamoViewStore } from '../core/views/index.ts';
+import { DynamoRollupStore, dynamoCounterSnapshots } from '../core/usage/index.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
@@ -103,7 +101,7 @@ const read = createConsoleRead({
     prices: dynamoPriceEditions(table),
   },
   recounts: dynamoRecountOutcomes(table),
-  counterSheet: dynamoCounterSheet(table),
+  counterSnapshots: dynamoCounterSnapshots(table),
   alerts: dynamoAlertMarks(table),
   requeue: dynamoRequeueLists(table),
   places,
@@ -155,7 +153,6 @@ const pages = createPages({
   policy,
   directory,
   uploads: createUploads({ table: limitTable, clock, newId }),
-  views: dynamoViewStore(table),
   sessions: ownSessions(sessions, clock),
   clock,
   zone,

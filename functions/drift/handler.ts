@@ -2,16 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/fiscal.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { runnerClassNames } from '../../policies/prices/price.ts';
-import {
-  addToCounterSheet,
-  type BooksReport,
-  checkBooks,
-  completeCounterSheet,
-  dynamoCounterMemory,
-  dynamoCounterSheet,
-  dynamoSumLog,
-  keepCounterSheet,
-} from '../core/books/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import {
@@ -19,10 +9,11 @@ import {
   deployedTable,
   dynamoPseudonymKeys,
   dynamoRecountOutcomes,
-  dynamoRecountPasses,
+  dynamoRecountRounds,
   dynamoSweepMarks,
+  isRecountLate,
+  mendedMs,
   onOwnBooks,
-  RECOUNT_EVERY_MS,
   recountOn,
   replaceUserIds,
 } from '../core/ledger/index.ts';
@@ -31,20 +22,18 @@ import { deployedMetrics } from '../core/metrics/index.ts';
 import { readPackedPrices, readPackedRules } from '../core/rules/index.ts';
 import { dynamoSheetStore } from '../core/sheets/index.ts';
 import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
-import { DynamoRollupStore, placeBy } from '../core/usage/index.ts';
-import { ENV_DEPLOYMENT } from '../names.ts';
+import { DynamoRollupStore, dynamoCounterSnapshots, placeBy } from '../core/usage/index.ts';
+import { ENV_DEPLOYMENT, METRIC_DRIFTED_COUNTERS } from '../names.ts';
 import { areMonthsDue, closeMonths } from './close-months.ts';
 import { readDriftConfig } from './config.ts';
-import { measureBooksCheck, measureDriftReport } from './measure-report.ts';
 import { mendUsage } from './mend-usage.ts';
-import { isRecountDue } from './night.ts';
 import { packJobs } from './pack-jobs.ts';
 import { packSheets } from './pack-sheets.ts';
 import { recordVisit } from './records-to-check.ts';
 import { tellDrift } from './tell-drift.ts';
 
 const DIRECTORY_TIMEOUT_MS = 10_000;
-/** Leaves three of the run's 15 minutes for what a round ends with; the next run goes on. */
+/** Leaves three of the run's 15 minutes for the end of a round; the next run goes on. */
 const READS_UNTIL_MS = 12 * 60_000;
 const NAMES_UNTIL_MS = 13 * 60_000;
 const CLOSED_UNTIL_MS = 14 * 60_000;
@@ -52,85 +41,79 @@ const CLOSED_UNTIL_MS = 14 * 60_000;
 const PACKED_UNTIL_MS = 4 * 60_000;
 const JOBS_READ_UNTIL_MS = 6 * 60_000;
 const RECORDS_TIMEOUT_MS = 10_000;
-/** A recount may take some runs, each a quarter of an hour. */
-const LATE_MS = 86_400_000;
 
 const config = readDriftConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
-const counterSheet = dynamoCounterSheet(table);
+const snapshots = dynamoCounterSnapshots(table);
 
 /**
- * Lambda's entry point for the schedule: compares the second sums, then begins the week's recount, goes on with it, or has nothing
- * more to do, packs sheets, and once a day closes the months that are over. Give it 15 minutes.
+ * Lambda's entry point for the hourly schedule: folds the snapshot of counters, packs sheets, goes on with the recount, and once a day
+ * closes the months that are over. Give it 15 minutes.
  */
 export const handler = onOwnBooks(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
-  const books = await tellBooks().catch((error: unknown) => ({ error }));
-  const prices = await notePrices().catch((error: unknown) => ({ error }));
-  const hasFailed = 'error' in books;
-  // Reports are an hour old at worst; they wait for the next run rather than keep the recount from going on.
+  const failures: unknown[] = [];
+  const attempted = (work: Promise<unknown>): Promise<unknown> =>
+    work.catch((error: unknown) => failures.push(error));
+  // First, so that the first round of the recount completes the snapshot.
+  await attempted(snapshots.fold());
+  await attempted(notePrices());
+  // Reports wait for the next run. The recount does not wait for them.
   await packReports(startMs).catch((error: unknown) =>
     consoleLog.warn('sheets not packed', { error: String(error) }),
   );
-  const outcome = await recount(startMs, hasFailed ? undefined : books.doubtedAtMs);
+  const outcome = await recount(startMs);
   await closeDueMonths(startMs);
-  // A recount that could go on has done so.
-  if (hasFailed) throw books.error;
-  if (typeof prices === 'object') throw prices.error;
+  if (failures.length > 0) throw failures[0];
   return outcome;
 });
 
-/** The first run after a deployment keeps its prices, for whoever recomputes charges. */
-async function notePrices(): Promise<'known' | 'noted'> {
+/** The first run after a deployment keeps its prices, for those who recompute charges. */
+async function notePrices(): Promise<void> {
   const edition = readPackedPrices(config.rulesFile);
   const outcome = await dynamoPriceEditions(table).noteInForce(edition, systemClock.nowMs());
   if (outcome === 'noted') consoleLog.info('prices noted', { policyVersion: edition.policyVersion });
-  return outcome;
 }
 
-/** The second sums: a quarter of an hour of them. */
-async function tellBooks(): Promise<BooksReport> {
-  const memory = dynamoCounterMemory(table);
-  const last = await dynamoRecountOutcomes(table).read();
-  const log = dynamoSumLog(table);
-  const found = await checkBooks({ ...table, log, memory });
-  const isRecountLate = systemClock.nowMs() - (last?.recountedAtMs ?? 0) > RECOUNT_EVERY_MS + LATE_MS;
-  measureBooksCheck(found, { metrics, log: consoleLog, isRecountLate });
-  await keepCounterSheet(found, { ...table, sheets: counterSheet, log, store });
-  return found;
-}
-
-async function recount(startMs: number, doubtedAtMs: number | undefined): Promise<string> {
+async function recount(startMs: number): Promise<string> {
   const nowMs = systemClock.nowMs();
-  const visit = recordVisit(nowMs, {
-    mend: async (records) => {
-      const { changed: mended, failed } = await mendUsage(records, await mendDeps());
-      return { jobs: records.length, mended, failed };
+  const outcomes = dynamoRecountOutcomes(table);
+  const sinceMs = nowMs - mendedMs((await outcomes.read())?.records);
+  const visit = recordVisit(
+    { sinceMs, nowMs },
+    {
+      mend: async (records) => {
+        const { changed: mended, failed } = await mendUsage(records, await mendDeps());
+        return { jobs: records.length, mended, failed };
+      },
+      replaceUserIds: async (jobIds) => {
+        const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
+          ...{ store, clock: systemClock },
+          keys: dynamoPseudonymKeys(table),
+        });
+        consoleLog.info('user ids replaced', { ...names });
+      },
+      keepCounters: (counters) => snapshots.add(counters),
     },
-    replaceUserIds: async (jobIds) => {
-      const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
-        ...{ store, clock: systemClock },
-        keys: dynamoPseudonymKeys(table),
-      });
-      consoleLog.info('user ids replaced', { ...names });
-    },
-    keepCounters: (counters) => addToCounterSheet(counters, { sheets: counterSheet, clock: systemClock }),
-  });
-  return recountOn(startMs + READS_UNTIL_MS, {
+  );
+  const outcome = await recountOn(startMs + READS_UNTIL_MS, {
     ...{ store, clock: systemClock, random: Math.random, newToken: randomUUID, visit },
-    passes: dynamoRecountPasses({ ...table, nowMs: systemClock.nowMs }),
-    isDue: (last) => isRecountDue(last, { doubtedAtMs, nowMs }),
+    rounds: dynamoRecountRounds({ ...table, nowMs: systemClock.nowMs }),
     onOver: async (found, { startedAtMs, usage }) => {
-      const report = await tellDrift({ ...found, ...(usage && { usage }) }, startedAtMs, {
-        outcomes: dynamoRecountOutcomes(table),
-        log: consoleLog,
+      const { drifting } = await tellDrift({ ...found, ...(usage && { usage }) }, startedAtMs, {
+        ...{ outcomes, log: consoleLog },
       });
-      measureDriftReport(report, metrics);
-      await completeCounterSheet(startedAtMs, { sheets: counterSheet });
+      metrics.add(METRIC_DRIFTED_COUNTERS, drifting);
+      await snapshots.recounted(startedAtMs);
     },
   });
+  const last = await outcomes.read();
+  // A day without a value is an alarm, so a recount that is late sends none.
+  if (last === undefined || !isRecountLate(last, nowMs)) metrics.add(METRIC_DRIFTED_COUNTERS, 0);
+  metrics.flush();
+  return outcome;
 }
 
 async function packReports(startMs: number): Promise<void> {

@@ -2,7 +2,7 @@
  * Packs what jobs cost by what their records say of them, such as their branch or the hour of their decision, and the runner classes
  * of each group and project: from the records of the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
  */
-import { calendarDay } from '../../policies/limits/calendar.ts';
+import { calendarDay, DAY_MS } from '../../policies/limits/calendar.ts';
 import { dayStartMs, hourOfWeek } from '../../policies/limits/zone.ts';
 import { type ReadBounds, type RecordReader, readRecentRecords } from '../answers/backtest/recent-records.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
@@ -24,7 +24,6 @@ import {
 } from '../core/sheets/index.ts';
 import { contributionOf, placeBy } from '../core/usage/index.ts';
 import { type NamedSums, namedSheet, sumsOfSheets } from './named-sums.ts';
-import { nightOf } from './night.ts';
 
 interface PackJobsDeps extends RecordReader {
   readonly sheets: SheetStore;
@@ -92,6 +91,12 @@ export async function packJobs(
     );
   return { days: days.length, records: records.length };
 }
+
+/** 02:20 UTC: away from midnight, when periods end and most schedules start. */
+const NIGHT_AT_MS = (2 * 60 + 20) * 60_000;
+
+/** The number of the night that it is, or of the last one. */
+const nightOf = (atMs: number): number => Math.floor((atMs - NIGHT_AT_MS) / DAY_MS);
 
 const monthOf = (day: string): string => day.slice(0, '2026-11'.length);
 

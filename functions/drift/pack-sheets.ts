@@ -47,9 +47,9 @@ interface PackedSheets {
 const KINDS = ['group', 'project', 'class'] as const satisfies readonly SheetKind[];
 /** Usage is kept for two years and a month. */
 const MONTHS = 25;
-/** What changes all day long is packed so often; days that are over for long, once a night. */
+/** Days that change are packed by each hourly run, which does not come to the second; older ones once a day. */
 const FRESH_DAYS = 2;
-const FRESH_MS = HOUR_MS;
+const FRESH_MS = HOUR_MS / 2;
 const STALE_MS = DAY_MS;
 
 /**
@@ -83,7 +83,7 @@ export async function packSheets(deadlineMs: number, deps: PackSheetsDeps): Prom
 }
 
 /** How often it runs. */
-const RUN_MS = 15 * 60_000;
+const RUN_MS = HOUR_MS;
 
 /** Days of it, as `dayNumber`s. */
 interface MonthDays {

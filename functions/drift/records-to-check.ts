@@ -1,26 +1,27 @@
 import {
   type Counter,
   type JobRecord,
-  MENDED_MS,
   namesNeedlessly,
   type RecordVisit,
   type UsageLook,
 } from '../core/ledger/index.ts';
 
 /** Some 1 KB each. */
-const RECORDS_MAX = 20_000;
+const ITEMS_MAX = 20_000;
 
 interface VisitWork {
-  /** Records of jobs that were decided or ended lately. */
+  /** Records of jobs that were decided or ended since `sinceMs`. */
   readonly mend: (recent: readonly JobRecord[]) => Promise<UsageLook>;
   /** Ids of jobs whose records name a user and need not any more. */
   readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
   readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
 }
 
-/** What the recount does with records beside counting them, some at a time. @param nowMs - Unix ms */
-export function recordVisit(nowMs: number, { mend, replaceUserIds, keepCounters }: VisitWork): RecordVisit {
-  const sinceMs = nowMs - MENDED_MS;
+/** Further work of the recount on the items it reads, some at a time. Times are Unix ms. */
+export function recordVisit(
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
+  { mend, replaceUserIds, keepCounters }: VisitWork,
+): RecordVisit {
   let recent: JobRecord[] = [];
   let aged: number[] = [];
   let counters: Counter[] = [];
@@ -31,7 +32,7 @@ export function recordVisit(nowMs: number, { mend, replaceUserIds, keepCounters 
       if (namesNeedlessly(record, nowMs)) aged.push(record.jobId);
     },
     seeCounter: (counter) => counters.push(counter),
-    isFull: () => recent.length >= RECORDS_MAX || aged.length >= RECORDS_MAX,
+    isFull: () => [recent, aged, counters].some(({ length }) => length >= ITEMS_MAX),
     async work() {
       const [records, jobIds, met] = [recent, aged, counters];
       [recent, aged, counters] = [[], [], []];

@@ -57,7 +57,7 @@ export async function tellDrift(
   if (unclosed > 0) log.warn('periods not closed yet', { periods: unclosed });
   if (drift.length > 0) log.error('drift: look with `tollgate rebuild`', report);
   else if (passedOver === 0) log.info('no drift', report);
-  await note(recountOutcome({ drift, unproven }, recountedAtMs, found.usage), outcomes, log);
+  await note(recountOutcome({ records, drift, unproven }, recountedAtMs, found.usage), outcomes, log);
   return report;
 }
 

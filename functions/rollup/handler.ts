@@ -1,5 +1,4 @@
 import type { CounterKey } from '../../policies/claim.ts';
-import { dynamoSumLog } from '../core/books/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';
 import { exportImages, s3Objects } from '../core/export/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
@@ -16,6 +15,7 @@ import {
 } from '../core/thresholds/index.ts';
 import {
   DynamoRollupStore,
+  dynamoCounterSnapshots,
   type OnTransitions,
   placeAskOf,
   placeBy,
@@ -73,7 +73,7 @@ const objects = config.export && s3Objects(config.export);
 
 const deps: RollUpDeps = {
   store,
-  sums: dynamoSumLog(table),
+  snapshots: dynamoCounterSnapshots(table),
   keys: ledgerKeys(config.gitlabInstance),
   clock: systemClock,
   random: Math.random,

@@ -7,9 +7,9 @@ import { deployedMetrics } from '../core/metrics/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readSsmLimitsConfig } from './config.ts';
-import { dynamoParameterMarks } from './dynamo-marks.ts';
+import { dynamoImportedVersions } from './imported-versions.ts';
+import { ssmParameters } from './parameters.ts';
 import { runOn } from './run.ts';
-import { ssmParameters } from './ssm-parameters.ts';
 
 /** Hundreds of chunks, some at once. */
 const DIRECTORY_TIMEOUT_MS = 10_000;
@@ -25,7 +25,7 @@ const directory = async () =>
 const deps = {
   path: config.limitsPath,
   parameters: ssmParameters({ endpoint: config.ssmEndpoint }),
-  marks: dynamoParameterMarks(table),
+  imported: dynamoImportedVersions(table),
   desk: createLimitsDesk({
     table: new DynamoLimitTable(table),
     policy: packed.policy,

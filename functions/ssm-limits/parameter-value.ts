@@ -1,5 +1,5 @@
 /**
- * What a parameter says. Its name ends with the group's id, its value is YAML or JSON:
+ * Reads the value of a parameter. Its name ends with the group's id, its value is YAML or JSON:
  *
  *   # /tollgate/prod/limits/101
  *   path: acme/payments
@@ -20,8 +20,10 @@ import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LimitsDocument } from '../core/limits/index.ts';
-import type { SsmLimitEntry } from './marks.ts';
 import type { StoredParameter } from './parameters.ts';
+
+/** An entry of `limits` in limits.yaml, without `on`. */
+type SsmLimitEntry = Readonly<Record<string, unknown>>;
 
 export interface WantedLimit {
   readonly entry: SsmLimitEntry;
@@ -29,7 +31,7 @@ export interface WantedLimit {
   readonly limit: Limit;
 }
 
-export interface WantedLimits {
+interface WantedLimits {
   readonly limits: readonly WantedLimit[];
   readonly confirmed: boolean;
 }
@@ -38,7 +40,7 @@ type ReadValue =
   | { readonly ok: true; readonly wanted: WantedLimits }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-export interface ValueContext {
+interface ValueContext {
   readonly policy: Policy;
   readonly directory: Directory;
   /** Its defaults hold for limits in parameters, too. */
@@ -117,8 +119,8 @@ function checkPath(reading: Reading, group: number, path: string, directory: Dir
   }
 }
 
-/** Entries of a group as they would be read in the live document; one limit each, same order. */
-export function parseEntries(
+/** Reads entries of a group as they would be read in the live document; one limit each, same order. */
+function parseEntries(
   group: number,
   entries: readonly SsmLimitEntry[],
   { policy, live }: Pick<ValueContext, 'policy' | 'live'>,

@@ -1,91 +1,104 @@
+/** One invocation: a change event imports its parameter; the schedule imports all whose events were lost. */
 import { isRecord } from '../../policies/document/reading.ts';
-import type { LedgerClock, Log } from '../core/environment/index.ts';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Log } from '../core/environment/index.ts';
 import type { Metrics } from '../core/metrics/index.ts';
 import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
-import { type SsmSyncDeps, type SsmSyncReport, syncLimits } from './sync.ts';
+import { type ImportDeps, importParameter, isSameVersion } from './import-parameter.ts';
 
-interface RunDeps extends SsmSyncDeps {
+interface RunDeps extends ImportDeps {
+  /** The groups as they are now; undefined: not known. */
+  readonly directory: () => Promise<Directory | undefined>;
   readonly log: Log;
   readonly metrics: Metrics;
 }
 
-/** One invocation. A run that fails counts like a parameter that cannot be read: so the same alarm tells of it. */
+/** An import that was begun ends after it; the function has 290 s. */
+const RUN_MS = 200_000;
+/** The log of one run stays readable. */
+const LINES_MAX = 20;
+const PROBLEMS_MAX = 5;
+
+/** A run that fails counts like a refused parameter, so that the same alarm reports it. */
 export async function runOn(event: unknown, deps: RunDeps): Promise<void> {
-  const { marks, clock, log, metrics } = deps;
+  const { path, log, metrics } = deps;
+  let refused = 0;
+  const refuse = (parameter: string, version: number | undefined, problems: readonly string[]): void => {
+    refused += 1;
+    if (refused > LINES_MAX) return;
+    // Logged in every run until it is corrected or deleted, so that the alarm stays on.
+    log.error('parameter refused, its last valid version stays', {
+      parameter,
+      version,
+      problems: problems.slice(0, PROBLEMS_MAX),
+    });
+  };
   try {
-    const atMs = changedAtMs(event, clock.nowMs());
-    const listed = async () => (await marks.readPass()).completeFromMs;
-    if (!(await isTimeFor(atMs, listed, clock))) return;
-    const report = await syncLimits(deps);
-    logSsmReport(report, log);
-    measureSsmReport(report, metrics);
+    const directory = await deps.directory();
+    if (directory === undefined) {
+      log.error(
+        'no parameter is imported: the groups of GitLab were never listed, so no path can be compared',
+      );
+      metrics.add(METRIC_LIMITS_UNREADABLE, 1);
+      return;
+    }
+    const endsAtMs = deps.clock.monotonicMs() + RUN_MS;
+    const { groups, strangers } = await toImport(event, deps);
+    for (const name of strangers)
+      refuse(name, undefined, [`ends with no group's id; expected a name such as ${path}/101`]);
+    let imported = 0;
+    let left = groups.length;
+    for (const group of groups) {
+      if (deps.clock.monotonicMs() >= endsAtMs) break;
+      left -= 1;
+      const result = await importParameter(group, directory, deps);
+      if (result.outcome === 'imported') imported += 1;
+      if (result.outcome === 'refused') refuse(`${path}/${group}`, result.version, result.problems);
+    }
+    log.info('limits from parameters', { imported, refused, left });
+    if (refused > 0) metrics.add(METRIC_LIMITS_UNREADABLE, refused);
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     log.error('limits in Parameter Store not read, the last valid ones stay', { cause });
     metrics.add(METRIC_LIMITS_UNREADABLE, 1);
-    metrics.flush();
     throw error;
+  } finally {
+    metrics.flush();
   }
 }
 
-// What starts a run: the schedule, or a change of a parameter. An event says only that it is time; its content is not used.
-/** After a change it is waited so long, so that changes that come together are one run. */
-const QUIET_MS = 10_000;
-/** What was written so long before a listing began is in it. */
-const LISTED_AFTER_MS = 2_000;
-
-/** When a parameter was changed, Unix ms; now, if its time is unreadable; undefined: it is the schedule. */
-function changedAtMs(event: unknown, nowMs: number): number | undefined {
-  if (!isRecord(event) || event.source !== 'aws.ssm') return undefined;
-  const atMs = typeof event.time === 'string' ? Date.parse(event.time) : Number.NaN;
-  // EventBridge cuts times to whole seconds.
-  return Number.isNaN(atMs) ? nowMs : atMs + 999;
+interface ToImport {
+  readonly groups: readonly number[];
+  /** Names below the path that end with no group's id. */
+  readonly strangers: readonly string[];
 }
 
-/**
- * Waits until a change has settled. False: a listing that began later came to its end, so there is nothing to do.
- *
- * @param completeFromMs - when the last complete listing began, Unix ms.
- */
-async function isTimeFor(
-  atMs: number | undefined,
-  completeFromMs: () => Promise<number | undefined>,
-  clock: Pick<LedgerClock, 'nowMs' | 'sleep'>,
-): Promise<boolean> {
-  if (atMs === undefined) return true;
-  const listedFromMs = await completeFromMs();
-  if (listedFromMs !== undefined && atMs + LISTED_AFTER_MS <= listedFromMs) return false;
-  const waitMs = Math.min(atMs + QUIET_MS - clock.nowMs(), QUIET_MS);
-  if (waitMs > 0) await clock.sleep(waitMs);
-  return true;
+async function toImport(event: unknown, { path, parameters, imported }: ImportDeps): Promise<ToImport> {
+  const changed = changedName(event);
+  if (changed?.startsWith(`${path}/`)) {
+    const group = groupOf(changed, path);
+    return group === undefined ? { groups: [], strangers: [changed] } : { groups: [group], strangers: [] };
+  }
+  const [listed, known] = await Promise.all([parameters.list(path), imported.readAll()]);
+  const byGroup = new Map(listed.map((each) => [groupOf(each.name, path), each]));
+  const groups = new Set([...byGroup.keys(), ...known.keys()]);
+  return {
+    groups: [...groups].flatMap((group) =>
+      group === undefined || isSameVersion(byGroup.get(group), known.get(group)) ? [] : group,
+    ),
+    strangers: listed.flatMap(({ name }) => (groupOf(name, path) === undefined ? name : [])),
+  };
 }
 
-/** More lines of one run help nobody. */
-const LINES_MAX = 20;
-const PROBLEMS_MAX = 5;
-
-/** What a run did. A refused parameter is told each time, until it is corrected or deleted: so its alarm stays on. */
-function logSsmReport(report: SsmSyncReport, log: Log): void {
-  const { outcome, listed, complete, applied, refused, kept, left } = report;
-  for (const { name, version, problems } of refused.slice(0, LINES_MAX))
-    log.error('parameter refused, its last valid version stays', {
-      parameter: name,
-      version,
-      problems: problems.slice(0, PROBLEMS_MAX),
-    });
-  for (const { name, limit, why } of kept.slice(0, LINES_MAX))
-    log.warn('limit left as it is', { parameter: name, limit, why });
-  const counts = { listed, complete, applied: applied.length, refused: refused.length, left };
-  if (outcome === 'done') log.info('limits from parameters', counts);
-  else if (listed > 0) log.error(NO_DIRECTORY, counts);
+/** The parameter of a change event. Nothing else of the event is used: it may be late or out of order. */
+function changedName(event: unknown): string | undefined {
+  if (!isRecord(event) || event.source !== 'aws.ssm' || !isRecord(event.detail)) return undefined;
+  return typeof event.detail.name === 'string' ? event.detail.name : undefined;
 }
 
-const NO_DIRECTORY =
-  'no parameter is taken: the groups of GitLab were never listed, so no path can be compared';
-
-/** Parameters whose last valid version had to stay. */
-function measureSsmReport({ outcome, listed, refused }: SsmSyncReport, metrics: Metrics): void {
-  const stay = outcome === 'done' ? refused.length : listed;
-  if (stay > 0) metrics.add(METRIC_LIMITS_UNREADABLE, stay);
-  metrics.flush();
+/** `/tollgate/prod/limits/101`: 101. GitLab's ids begin with 1 and have no zeros before them. */
+function groupOf(name: string, path: string): number | undefined {
+  const last = name.slice(path.length + 1);
+  const group = Number(last);
+  return /^[1-9]\d{0,15}$/.test(last) && Number.isSafeInteger(group) ? group : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Grant } from '../limits/grant.ts';
 import type { Limit } from '../limits/limit.ts';
+import { earlierGrants, lineOf, withoutDay } from '../limits/line.ts';
 import { readUnits } from '../units/written.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { checkOrder, isName, NAME_EXPECTED, readEdge, readTextField, readUser } from './parse-entry.ts';
@@ -17,7 +18,10 @@ const PERSON_CHARACTERS_MAX = 200;
 const REASON_CHARACTERS_MAX = 500;
 const TICKET_CHARACTERS_MAX = 200;
 
-/** Reads `grants: [{on, limit, amount, from, until, reason, ticket}]` and puts each on the limit it names. */
+/**
+ * Reads `grants: [{on, limit, amount, from, until, reason, ticket}]` and puts each on the limit it names, and on those
+ * that take over from it. If the named limit is gone, the grant is on the one that took over.
+ */
 export function withGrants(
   bySubject: ReadonlyMap<string, readonly Limit[]>,
   reading: Reading,
@@ -29,7 +33,7 @@ export function withGrants(
     const subject = readLimitSubject(each.at('on'), runnerClasses);
     if (subject === undefined) continue;
     const limits = bySubject.get(subject) ?? [];
-    const limit = limits.find(({ id }) => id === each.at('limit').value);
+    const limit = limitNamed(each.at('limit').value, limits);
     if (limit === undefined) {
       refuseLimit(each.at('limit'), subject, limits);
       continue;
@@ -45,8 +49,20 @@ export function withGrants(
   }
   if (found.size === 0) return bySubject;
   return new Map(
-    [...bySubject].map(([subject, limits]) => [subject, limits.map((limit) => withThose(limit, found))]),
+    [...bySubject].map(([subject, limits]) => {
+      const granted = limits.map((limit) => withThose(limit, found));
+      return [subject, granted.map((limit) => withEarlier(limit, granted))];
+    }),
   );
+}
+
+const limitNamed = (id: unknown, limits: readonly Limit[]): Limit | undefined =>
+  limits.find((limit) => limit.id === id) ??
+  (typeof id === 'string' ? limits.find((limit) => lineOf(limit) === withoutDay(id)) : undefined);
+
+function withEarlier(limit: Limit, onSubject: readonly Limit[]): Limit {
+  const earlier = earlierGrants(limit, onSubject);
+  return earlier.length === 0 ? limit : { ...limit, earlierGrants: earlier };
 }
 
 /** What was given on one limit so far. Added up as it is read: a limit may have thousands, and each is checked with all before it. */

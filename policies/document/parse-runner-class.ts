@@ -1,4 +1,5 @@
 import type { FootprintDefaults } from '../kubernetes/footprint.ts';
+import { readOverwrites } from '../kubernetes/resource-caps.ts';
 import { MICROS_PER_MINUTE_MAX, NO_CLASS, type RunnerClass } from '../prices/price.ts';
 import { readDecimal } from './decimal.ts';
 import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
@@ -16,6 +17,7 @@ const KEYS = [
   'round',
   'cpu',
   'memory',
+  'overwrites',
   'estimate',
 ];
 const TAGS_MAX = 50;
@@ -35,6 +37,7 @@ export function readRunnerClass(reading: Reading): RunnerClass | undefined {
   const hourly = readHourlyRates(reading, footprint);
   const rounding = reading.at('round');
   const round = rounding.isThere ? rounding.oneOf('what a price is rounded up to', ROUNDINGS) : undefined;
+  const overwrites = readOverwrites(reading.at('overwrites'));
   const estimateSeconds = readEstimate(reading.at('estimate'));
   if (name === undefined) return undefined;
   return {
@@ -45,6 +48,7 @@ export function readRunnerClass(reading: Reading): RunnerClass | undefined {
     ...hourly,
     ...(round === 'minute' && { round }),
     ...(footprint !== undefined && { footprint }),
+    ...(overwrites !== undefined && { overwrites }),
     ...(estimateSeconds !== undefined && { estimateSeconds }),
   };
 }

@@ -18,12 +18,6 @@ export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSett
 
 export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
 
-/** What one container adds to the job's total of one resource. */
-interface Part {
-  readonly kind: ContainerKind;
-  readonly setting: Setting;
-}
-
 /** Many rules ask about the same request: its variables are read once. */
 const known = new WeakMap<AdmissionRequest, { readonly demand: Demand | undefined }>();
 
@@ -63,20 +57,8 @@ function readDemand({ variables, services = [] }: AdmissionRequest, resource: Re
   };
 }
 
-/**
- * What makes up a job's total: the pod's own word alone where it has one, and otherwise one part for each of the build,
- * the helper and the services that asks for anything.
- */
-export function demandPartsOf(demand: ResourceDemand, bound: Bound): readonly Part[] {
-  const pod = effective(demand.pod, bound);
-  if (pod !== undefined) return [{ kind: 'pod', setting: pod }];
-  const parts: Part[] = [];
-  const add = (kind: ContainerKind, asked: BoundSettings): void => {
-    const setting = effective(asked, bound);
-    if (setting !== undefined) parts.push({ kind, setting });
-  };
-  add('build', demand.build);
-  add('helper', demand.helper);
-  for (const asked of demand.services) add('service', asked);
-  return parts;
-}
+/** Returns what each container of a job asks for: build, helper and services, in this order; those that ask for nothing have no entry. */
+export const containerSettingsOf = (
+  { build, helper, services }: ResourceDemand,
+  bound: Bound,
+): readonly Setting[] => [build, helper, ...services].flatMap((asked) => effective(asked, bound) ?? []);

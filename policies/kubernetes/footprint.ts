@@ -1,16 +1,30 @@
 import type { AdmissionRequest } from '../request/request.ts';
-import { demandOf, demandPartsOf, type ResourceDemand } from './demand.ts';
-import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, wholeUnits } from './quantity.ts';
+import { demandOf, type ResourceDemand } from './demand.ts';
+import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, type Quantity, wholeUnits } from './quantity.ts';
+import type { BoundSettings, Setting } from './resource-variables.ts';
 
-/** What a job's build container is taken to request when the job states nothing for it. Whole units. */
+/** CPU and memory that the runner's configuration requests for the build container. Whole units. */
 export interface FootprintDefaults {
   readonly millicpu?: number;
   readonly bytes?: number;
 }
 
 /**
- * A total in whole units, rounded up once. Absent: nothing is stated and there is no default. `invalid`: a variable
- * that counts is no Kubernetes quantity, or the total is past 2^53 - 1.
+ * The largest amount that runners take from each variable, e.g. `KUBERNETES_CPU_REQUEST`. A variable that is not here is
+ * ignored, as the Runner ignores it while its `*_overwrite_max_allowed` is empty.
+ */
+export type Overwrites = ReadonlyMap<string, Quantity>;
+
+/** The size that the runners of a class give a job, and how far the job may overwrite it. */
+export interface RunnerSize {
+  readonly footprint?: FootprintDefaults;
+  /** Absent: unknown, so the larger of class and request counts. Empty: the job overwrites nothing. */
+  readonly overwrites?: Overwrites;
+}
+
+/**
+ * A total in whole units, rounded up once. Absent: nothing is stated and the class has no size. `invalid`: the class has no
+ * size, and a variable that counts is not a Kubernetes quantity.
  */
 export type FootprintTotal = number | undefined | 'invalid';
 
@@ -20,30 +34,55 @@ export interface Footprint {
 }
 
 /**
- * How much CPU and memory a job requests from the cluster: what its pod requests, or else its build (or the default),
- * helper and services together. Helper and services that state nothing count 0. Pure; throws only
- * on a default that is no whole number.
+ * Returns the CPU and memory that a job requests from the cluster: the sum of its containers, or the request of its pod if
+ * that is larger. Kubernetes refuses a pod that requests less than its containers. Helper and services that request
+ * nothing count 0. A job cannot make itself smaller than its class by a variable that its runners do not read.
  */
-export function footprintOf(request: AdmissionRequest, defaults: FootprintDefaults): Footprint {
+export function footprintOf(request: AdmissionRequest, size: RunnerSize): Footprint {
   const demand = demandOf(request);
+  const { footprint = {}, overwrites } = size;
   return {
-    millicpu: takenOf(demand?.cpu, defaults.millicpu, NANOS_PER_MILLICPU),
-    bytes: takenOf(demand?.memory, defaults.bytes, NANOS_PER_BYTE),
+    millicpu: totalOf(demand?.cpu, {
+      units: footprint.millicpu,
+      overwrites,
+      nanosPerUnit: NANOS_PER_MILLICPU,
+    }),
+    bytes: totalOf(demand?.memory, { units: footprint.bytes, overwrites, nanosPerUnit: NANOS_PER_BYTE }),
   };
 }
 
-function takenOf(
-  demand: ResourceDemand | undefined,
-  defaultUnits: number | undefined,
-  nanosPerUnit: bigint,
-): FootprintTotal {
-  const parts = demand === undefined ? [] : demandPartsOf(demand, 'request');
-  const fillsIn = defaultUnits !== undefined && !parts.some(({ kind }) => kind === 'build' || kind === 'pod');
-  if (parts.length === 0 && !fillsIn) return undefined;
-  let nanos = fillsIn ? BigInt(defaultUnits) * nanosPerUnit : 0n;
-  for (const { setting } of parts) {
-    if (setting.quantity === undefined) return 'invalid';
-    nanos += setting.quantity.nanos;
-  }
-  return wholeUnits(nanos, nanosPerUnit) ?? 'invalid';
+interface ClassSize {
+  readonly units: number | undefined;
+  readonly overwrites: Overwrites | undefined;
+  readonly nanosPerUnit: bigint;
 }
+
+function totalOf(demand: ResourceDemand | undefined, size: ClassSize): FootprintTotal {
+  const { units, overwrites, nanosPerUnit } = size;
+  if (demand === undefined) return units;
+  const own = units === undefined ? undefined : BigInt(units) * nanosPerUnit;
+  const isRead = (setting: Setting | undefined): boolean =>
+    setting !== undefined && (overwrites === undefined || overwrites.has(setting.variable));
+  // Kubernetes takes the limit of a container without a request for its request.
+  const requested = ({ request, limit }: BoundSettings): Setting | undefined =>
+    isRead(request) ? request : isRead(limit) ? limit : undefined;
+  const { request } = demand.build;
+  // The build of a class with a size has a request already, whatever limit the job writes.
+  const keepsRequest = own !== undefined && overwrites !== undefined;
+  const build = keepsRequest ? (isRead(request) ? request : undefined) : requested(demand.build);
+  const pod = requested(demand.pod);
+  const others = [demand.helper, ...demand.services].map(requested);
+  const stated = [build, pod, ...others].filter((each) => each !== undefined);
+  if (own === undefined && stated.length === 0) return undefined;
+  if (own === undefined && stated.some(({ quantity }) => quantity === undefined)) return 'invalid';
+  // The Runner fails a job that asks for more than the maximum, so no job takes more.
+  const nanosOf = (setting: Setting | undefined): bigint | undefined =>
+    setting?.quantity && smaller(setting.quantity.nanos, overwrites?.get(setting.variable)?.nanos);
+  const asked = nanosOf(build) ?? own ?? 0n;
+  const ofBuild = overwrites === undefined ? larger(asked, own ?? 0n) : asked;
+  const sum = others.reduce((total, each) => total + (nanosOf(each) ?? 0n), ofBuild);
+  return wholeUnits(larger(sum, nanosOf(pod) ?? 0n), nanosPerUnit) ?? Number.MAX_SAFE_INTEGER;
+}
+
+const smaller = (a: bigint, b: bigint = a): bigint => (a < b ? a : b);
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -1,15 +1,21 @@
 import { isRecord, type Reading } from '../document/reading.ts';
+import type { Overwrites } from './footprint.ts';
 import { NANOS_PER_BYTE, parseQuantity, QUANTITY_EXPECTED, type Quantity } from './quantity.ts';
-import type { Bound, ContainerKind, ResourceName } from './resource-variables.ts';
+import {
+  type Bound,
+  type ContainerKind,
+  type ResourceName,
+  resourceVariableName,
+} from './resource-variables.ts';
 
-/** What a cap holds for: one kind of container, the pod's own variables, or `job`, the sum over all containers. */
+/** One kind of container, the pod's own variables, or `job`: the pod and the sum over all containers. */
 type CapSubject = ContainerKind | 'job';
 
 export interface Cap {
   readonly subject: CapSubject;
   readonly resource: ResourceName;
   readonly bound: Bound;
-  readonly max: Quantity;
+  readonly amount: Quantity;
   /** It was written for this bound alone (`memory_limit`), not for both (`memory`). */
   readonly isOwn: boolean;
 }
@@ -23,6 +29,37 @@ const RESOURCES: readonly { readonly key: string; readonly resource: ResourceNam
 ];
 const BOUNDS: readonly Bound[] = ['request', 'limit'];
 
+/** Floors are for one container: what a container gets that states nothing is not known here, so neither is their sum. */
+export const CONTAINER_KINDS: readonly ContainerKind[] = ['build', 'helper', 'service', 'pod'];
+
+/**
+ * Reads `overwrites` of a runner class: `none`, or the Runner's own maxima such as `{cpu_request: "4", helper_memory_limit: 1Gi}`.
+ *
+ * @see https://docs.gitlab.com/runner/executors/kubernetes/#overwrite-container-resources
+ */
+export function readOverwrites(reading: Reading): Overwrites | undefined {
+  if (!reading.isThere) return undefined;
+  if (reading.value === 'none') return new Map();
+  const rows = CONTAINER_KINDS.flatMap((kind) =>
+    RESOURCES.filter(({ resource }) => resource !== 'ephemeral-storage').flatMap(({ key, resource }) =>
+      BOUNDS.map((bound) => ({
+        key: `${kind === 'build' ? '' : `${kind}_`}${key}_${bound}`,
+        resource,
+        variable: resourceVariableName(kind, resource, bound),
+      })),
+    ),
+  );
+  if (typeof reading.value === 'string')
+    return reading.expected("none, or an object such as {cpu_request: '4'}");
+  if (!reading.object(rows.map(({ key }) => key))) return undefined;
+  return new Map(
+    rows.flatMap(({ key, resource, variable }) => {
+      const max = readAmount(reading.at(key), resource);
+      return max === undefined ? [] : [[variable, max] as const];
+    }),
+  );
+}
+
 /** An exact decimal as long as it has no more digits. */
 const NUMBER_DIGITS_MAX = 15;
 
@@ -30,8 +67,8 @@ const NUMBER_DIGITS_MAX = 15;
  * Reads `build: {cpu: 8, memory_limit: 16Gi}` and the like, in the order reasons are told. `cpu` caps request and
  * limit; `cpu_request` and `cpu_limit` go before it.
  */
-export const readCaps = (reading: Reading): readonly Cap[] =>
-  CAP_SUBJECTS.flatMap((subject) => readSubject(reading.at(subject), subject));
+export const readCaps = (reading: Reading, subjects: readonly CapSubject[] = CAP_SUBJECTS): readonly Cap[] =>
+  subjects.flatMap((subject) => readSubject(reading.at(subject), subject));
 
 function readSubject(reading: Reading, subject: CapSubject): readonly Cap[] {
   if (!reading.isThere) return [];
@@ -44,25 +81,25 @@ function readSubject(reading: Reading, subject: CapSubject): readonly Cap[] {
     reading.refuse(`has no caps; expected one of ${keys.join(', ')}`);
   }
   return resources.flatMap(({ key, resource }) => {
-    const both = readMax(reading.at(key), resource);
+    const both = readAmount(reading.at(key), resource);
     return BOUNDS.flatMap((bound) => {
-      const own = readMax(reading.at(`${key}_${bound}`), resource);
-      const max = own ?? both;
-      return max === undefined ? [] : [{ subject, resource, bound, max, isOwn: own !== undefined }];
+      const own = readAmount(reading.at(`${key}_${bound}`), resource);
+      const amount = own ?? both;
+      return amount === undefined ? [] : [{ subject, resource, bound, amount, isOwn: own !== undefined }];
     });
   });
 }
 
-function readMax(reading: Reading, resource: ResourceName): Quantity | undefined {
+function readAmount(reading: Reading, resource: ResourceName): Quantity | undefined {
   if (!reading.isThere) return undefined;
   const text = quantityTextOf(reading.value);
-  const max = text === undefined ? undefined : parseQuantity(text);
-  if (max === undefined) return reading.expected(QUANTITY_EXPECTED);
+  const amount = text === undefined ? undefined : parseQuantity(text);
+  if (amount === undefined) return reading.expected(QUANTITY_EXPECTED);
   // `memory: 512m` is half a byte, and always a slip.
-  if (resource !== 'cpu' && max.nanos % NANOS_PER_BYTE !== 0n) {
+  if (resource !== 'cpu' && amount.nanos % NANOS_PER_BYTE !== 0n) {
     return reading.expected('a whole number of bytes, such as 512Mi (m means a thousandth)');
   }
-  return max;
+  return amount;
 }
 
 /** A number stands for its shortest decimal text, which is what was written as long as it is short. */

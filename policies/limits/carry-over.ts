@@ -1,5 +1,5 @@
 import type { CounterKey, CounterSnapshot } from '../claim.ts';
-import { grantedAt, grantedWithin } from './grant.ts';
+import { grantedAt, grantedWithin, grantsOf } from './grant.ts';
 import type { Limit } from './limit.ts';
 import { counterOf, limitPeriod } from './limits.ts';
 
@@ -27,7 +27,8 @@ interface PeriodEnd extends CounterSnapshot {
  * A grant that has ended leaves nothing, but what was spent under it is not overdrawn. The base is the one of today.
  */
 export function carriedInto(limit: Limit, nowMs: number, end: PeriodEnd): number {
-  const { amount: base, grants = [], carryMax = 0, overdraft } = limit;
+  const { amount: base, carryMax = 0, overdraft } = limit;
+  const grants = grantsOf(limit);
   const period = limitPeriod(limit, nowMs);
   if (base === 'unlimited' || period === undefined || !Number.isFinite(period.startMs)) return 0;
   const before = limitPeriod(limit, period.startMs - 1);

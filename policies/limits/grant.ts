@@ -19,6 +19,15 @@ export interface Grant {
   readonly approvedByUser?: number;
 }
 
+/** All that add to a limit: its own, and those from before it took over. */
+export const grantsOf = ({
+  grants = [],
+  earlierGrants = [],
+}: {
+  readonly grants?: readonly Grant[];
+  readonly earlierGrants?: readonly Grant[];
+}): readonly Grant[] => (earlierGrants.length === 0 ? grants : [...grants, ...earlierGrants]);
+
 /** What the grants in force at an instant come to. */
 export const grantedAt = (grants: readonly Grant[], nowMs: number): number =>
   granted(grants.filter(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs));

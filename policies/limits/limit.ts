@@ -35,6 +35,8 @@ export interface Limit {
   readonly graceShare?: number;
   /** All that were ever given; only those in force count. */
   readonly grants?: readonly Grant[];
+  /** Grants on the limit that this one took over from, which still go on. They add to the amount like its own. */
+  readonly earlierGrants?: readonly Grant[];
   /** The most of what a period leaves that the next one gets on top; absent: nothing. */
   readonly carryMax?: number;
   /** Likewise. */

@@ -6,7 +6,7 @@ import type { BreakGlass } from './break-glass.ts';
 import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
 import type { FiscalStart } from './fiscal.ts';
 import type { Freeze } from './freeze.ts';
-import { grantedAt } from './grant.ts';
+import { grantedAt, grantsOf } from './grant.ts';
 import type { GroupDefaults } from './group-defaults.ts';
 import type { Limit } from './limit.ts';
 import { type Period, periodAt, validAt } from './period.ts';
@@ -58,7 +58,8 @@ export const counterOf = (limit: Limit, nowMs: number): CounterKey => ({
  * An overdraft takes at most the base: what is granted to help is there to help.
  */
 export function limitAt(limit: Limit, nowMs: number): Limit {
-  const { amount: base, grants = [], opening } = limit;
+  const { amount: base, opening } = limit;
+  const grants = grantsOf(limit);
   // Most limits are what was written.
   if (base === 'unlimited' || (grants.length === 0 && opening === undefined)) return limit;
   const carried = opening?.period === limitPeriod(limit, nowMs)?.key ? (opening?.carried ?? 0) : 0;

@@ -22,7 +22,7 @@ export function branchMatches({ prefix, prefixTokens, tokens, mayEndAt }: Branch
 }
 
 /** A state is a token's index; one past `components` that is inside a component is kept as a negative number. */
-export function enterToken(index: number, tokens: readonly Token[], states: Set<number>): void {
+function enterToken(index: number, tokens: readonly Token[], states: Set<number>): void {
   states.add(index);
   const kind = tokens[index]?.kind;
   // All three may stand for nothing, so what follows them is possible as well.
@@ -30,7 +30,7 @@ export function enterToken(index: number, tokens: readonly Token[], states: Set<
 }
 
 /** Adds the states after a character. */
-export function advanceToken(state: number, code: number, tokens: readonly Token[], next: Set<number>): void {
+function advanceToken(state: number, code: number, tokens: readonly Token[], next: Set<number>): void {
   const index = state < 0 ? -state - 1 : state;
   const token = tokens[index];
   if (token === undefined) return;

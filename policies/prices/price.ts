@@ -3,11 +3,12 @@ import {
   type FootprintDefaults,
   type FootprintTotal,
   footprintOf,
+  type RunnerSize,
 } from '../kubernetes/footprint.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 
 /** A named set of runners with a price. */
-export interface RunnerClass {
+export interface RunnerClass extends RunnerSize {
   readonly name: string;
   /** A runner belongs to the class if it has all of them. Empty: by id only. */
   readonly tags: readonly string[];
@@ -20,8 +21,6 @@ export interface RunnerClass {
   readonly microsPerGibHour?: number;
   /** What a begun minute costs: the whole of it, or its seconds where this is absent. */
   readonly round?: 'minute';
-  /** What a job is taken to use where its variables do not say; absent: not known. */
-  readonly footprint?: FootprintDefaults;
   /** What a job of the class is taken to last before its runs are known; absent: the policy's default. */
   readonly estimateSeconds?: number;
 }
@@ -104,7 +103,7 @@ export interface JobPrice {
 export function jobPriceOf(request: AdmissionRequest, runnerClass: RunnerClass, version: string): JobPrice {
   const { round } = runnerClass;
   const microsPerMinute = hasResourceRates(runnerClass)
-    ? microsPerMinuteWith(runnerClass, footprintOf(request, runnerClass.footprint ?? {}))
+    ? microsPerMinuteWith(runnerClass, footprintOf(request, runnerClass))
     : runnerClass.microsPerMinute;
   return { version, microsPerMinute, ...(round !== undefined && { round }) };
 }

@@ -5,7 +5,7 @@ import type { Fetch } from '../admit-call.ts';
 import type { RelayConfig } from '../config.ts';
 import { putHeartbeat } from '../heartbeat/put-heartbeat.ts';
 import { journalWriter, type WriteJournal } from '../journal.ts';
-import { type RoomTable, roomTable } from '../room-table.ts';
+import { type RoomTable, roomTable } from '../room-snapshot.ts';
 import { invokeRoute } from '../route/invoke-route.ts';
 import { urlRoute } from '../route/url-route.ts';
 import type { CredentialsProvider } from '../signing/credentials.ts';

@@ -1,7 +1,7 @@
 import type { RelayConfig } from '../config.ts';
 import type { RelayClock } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
-import type { TlsFiles } from '../router/tls.ts';
+import type { TlsFiles } from '../router/target.ts';
 import { checkedToken, fileToken, literalToken, type TokenSource } from '../token.ts';
 import type { AwsServices } from './aws-services.ts';
 

@@ -1,5 +1,4 @@
 import { emfLine } from '../../functions/core/contract/index.ts';
-import type { QuestionAccounts } from '../accounts.ts';
 import type { RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import { Minute } from './minute.ts';
@@ -14,7 +13,6 @@ interface EmfDeps {
   readonly clock: RelayClock;
   /** [0, 1) */
   readonly random: () => number;
-  readonly accounts?: Pick<QuestionAccounts, 'unaccounted'>;
   /** Writes a line with its end. */
   readonly write: (line: string) => void;
 }
@@ -28,14 +26,14 @@ export interface EmfWriter {
 }
 
 /** Adds up what the relay says and writes it every minute as metrics for CloudWatch. */
-export function startEmf({ deployment, clock, random, accounts, write }: EmfDeps): EmfWriter {
+export function startEmf({ deployment, clock, random, write }: EmfDeps): EmfWriter {
   const minute = new Minute(random);
   let leaving = false;
   let stopped = false;
   let cancel = (): void => {};
 
   function writeMinute(): void {
-    const measured = minute.take({ leaving, unaccounted: accounts?.unaccounted });
+    const measured = minute.take({ leaving });
     const line = emfLine(deployment, clock.nowMs(), measured);
     if (line !== undefined) write(`${line}\n`);
   }

@@ -11,6 +11,7 @@ const COUNTED = [
   names.RELAY_FALLBACK_ANSWERS,
   names.RELAY_UNREADABLE_QUESTIONS,
   names.RELAY_REJECTIONS_WITHHELD,
+  names.RELAY_ANSWERS_REFUSED,
   names.RELAY_OWN_FAULTS,
   names.RELAY_RECONNECTS,
   names.RELAY_UNMETERED_DROPPED,
@@ -30,6 +31,7 @@ export class Minute {
   /** Now, and at any time of this minute. */
   #suspect = 0;
   #mostSuspect = 0;
+  #fieldsMissing = 0;
   #waiting = 0;
   #mostWaiting = 0;
   #queued = 0;
@@ -79,6 +81,12 @@ export class Minute {
       case 'rejection_withheld':
         this.#count(names.RELAY_REJECTIONS_WITHHELD);
         return;
+      case 'answer_refused':
+        this.#count(names.RELAY_ANSWERS_REFUSED);
+        return;
+      case 'fields':
+        this.#fieldsMissing = event.missing.length;
+        return;
       case 'own_fault':
         this.#count(names.RELAY_OWN_FAULTS);
         return;
@@ -101,15 +109,8 @@ export class Minute {
    * The minute's values; the next minute begins.
    *
    * @param leaving - streams that a relay closes because it was told to stop are not told.
-   * @param unaccounted - questions that are nowhere now.
    */
-  take({
-    leaving,
-    unaccounted = 0,
-  }: {
-    readonly leaving: boolean;
-    readonly unaccounted?: number | undefined;
-  }): ReadonlyMap<Metric, readonly number[]> {
+  take({ leaving }: { readonly leaving: boolean }): ReadonlyMap<Metric, readonly number[]> {
     const measured = new Map<Metric, readonly number[]>();
     for (const metric of COUNTED) {
       measured.set(metric, [this.#counts.get(metric) ?? 0]);
@@ -117,8 +118,8 @@ export class Minute {
     }
     if (!leaving) measured.set(names.RELAY_STREAMS_OPEN, [this.#fewestOpen ?? this.#open]);
     measured.set(names.RELAY_SCHEMA_SUSPECT, [this.#mostSuspect]);
+    measured.set(names.RELAY_FIELDS_MISSING, [this.#fieldsMissing]);
     measured.set(names.RELAY_UNMETERED_QUEUED, [this.#mostQueued]);
-    measured.set(names.RELAY_QUESTIONS_UNACCOUNTED, [unaccounted]);
     measured.set(names.RELAY_ANSWER_LATENCY_MS, this.#latenciesMs.take());
     measured.set(names.RELAY_WAITING, this.#mostWaiting > 0 ? [this.#mostWaiting] : []);
     measured.set(names.RELAY_WAIT_MS, this.#waitsMs.take());

@@ -22,6 +22,8 @@ const FLOW_CONTROL_BYTES = 1024 * 1024;
 const RECONNECT_MS_MIN = 100;
 /** Short, since a call of the pool fails at once while the channel waits; the pool's own waiting is the longer one. */
 const RECONNECT_MS_MAX = 1_000;
+/** grpc-js waits 30 s by default, and so long a router that moved to another address would not be found. */
+const RESOLVE_EVERY_MS_MIN = 1_000;
 
 /** @see https://github.com/grpc/grpc-node/tree/master/packages/grpc-js#supported-channel-options */
 export const channelOptions = (
@@ -37,12 +39,13 @@ export const channelOptions = (
   'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
   'grpc.initial_reconnect_backoff_ms': RECONNECT_MS_MIN,
   'grpc.max_reconnect_backoff_ms': numbers.reconnectMsMax ?? RECONNECT_MS_MAX,
+  'grpc.dns_min_time_between_resolutions_ms': RESOLVE_EVERY_MS_MIN,
   // An answer is given once: kept for a retry, it would count as written before anything has left.
   'grpc.per_rpc_retry_buffer_size': 0,
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   // The name's TXT record must not change how we call.
   'grpc.service_config_disable_resolution': 1,
-  // Two routers in one process are two connections; and nobody reads channelz here.
+  // Two routers in one process are two connections. Nothing reads channelz.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_channelz': 0,
 });

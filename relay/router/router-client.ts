@@ -11,10 +11,10 @@ import {
 import type { TokenSource } from '../token.ts';
 import { encodeKnown, type WireSchema } from '../wire/schema.ts';
 import { type ChannelNumbers, channelOptions, ROUTER_MESSAGE_BYTES_MAX } from './channel-options.ts';
-import { explainDialFailure } from './dial-failure.ts';
+import { watchProxy, watchQueuedCalls } from './diagnostics.ts';
+import { callFailure, type RouterFailure } from './failure.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, RouterStatus, STATUS } from './router.ts';
-import type { RouterTarget } from './target.ts';
-import { readTls, type TlsFiles, type TlsMaterial } from './tls.ts';
+import { type RouterTarget, readTls, type TlsFiles, type TlsMaterial } from './target.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
 const UNARY_DEADLINE_MS = 10_000;
@@ -58,6 +58,8 @@ class GrpcRouter implements Router {
   /** The one the last AdmitJob call carried; empty when there was none to show. */
   #tokenShown = '';
   #metadata = new Metadata();
+  readonly #queued: ReturnType<typeof watchQueuedCalls>;
+  readonly #proxy: ReturnType<typeof watchProxy>;
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -71,10 +73,13 @@ class GrpcRouter implements Router {
         userAgent: options.userAgent,
         tls: this.#tls,
         messageBytesMax: options.messageBytesMax ?? ROUTER_MESSAGE_BYTES_MAX,
+        failed: (failure) => this.#dialFailed(failure),
         ...(options.socketDir === undefined ? {} : { socketDir: options.socketDir }),
         ...(options.proxyFor === undefined ? {} : { proxyFor: options.proxyFor }),
       });
     }
+    this.#queued = watchQueuedCalls(this.#admitJobPath);
+    this.#proxy = watchProxy(`${target.host}:${target.port}`);
     this.#client = this.#newClient();
     this.#watchConnection();
   }
@@ -84,10 +89,13 @@ class GrpcRouter implements Router {
     const metadata = this.#authenticated();
     this.#tokenShown = this.#token;
     if (typeof metadata === 'string') return new UnopenedCall(listener, STATUS.UNAUTHENTICATED, metadata);
+    // Fails with the dial that it brings about, and not with the one before.
+    metadata.setOptions({ waitForReady: this.#tunnel?.failure() !== undefined });
     const stream = this.#client.makeBidiStreamRequest(this.#admitJobPath, asBuffer, asIs, metadata);
     const call = new GrpcAdmitCall(stream, listener, this.#ended);
     if (this.#ready) listener.onWaiting();
     else this.#unconnected.add(call);
+    this.#tunnel?.want();
     return call;
   }
 
@@ -100,6 +108,10 @@ class GrpcRouter implements Router {
       // Still none that could be read, as the last call said.
       return false;
     }
+  }
+
+  queuedCalls(): number {
+    return this.#queued.current();
   }
 
   register(instanceId: bigint): Promise<void> {
@@ -118,6 +130,8 @@ class GrpcRouter implements Router {
 
   close(): void {
     this.#closed = true;
+    this.#queued.stop();
+    this.#proxy.stop();
     this.#client.close();
     this.#tunnel?.close();
   }
@@ -141,20 +155,28 @@ class GrpcRouter implements Router {
     );
   }
 
-  /** What every call ends in; the status says more than gRPC knows where the tunnel failed. */
   readonly #ended = (call: GrpcAdmitCall, listener: AdmitCallListener, status: StatusObject): void => {
     this.#unconnected.delete(call);
-    const { code, details } = this.#explained(status);
-    listener.onEnd(code, details);
+    if (status.code === STATUS.OK) listener.onEnd(status.code, status.details);
+    else {
+      const { code, details, remedy } = this.#explained(status, call.peer);
+      listener.onEnd(code, details, remedy);
+    }
   };
 
-  #explained(status: { readonly code: number; readonly details: string }): {
-    readonly code: number;
-    readonly details: string;
-  } {
+  #dialFailed({ code, details, remedy }: RouterFailure): void {
+    const calls = [...this.#unconnected];
+    this.#unconnected.clear();
+    for (const call of calls) call.fail(code, details, remedy);
+  }
+
+  /** @param peer - which of the addresses behind the router's name it was, if the call got that far. */
+  #explained(status: { readonly code: number; readonly details: string }, peer = ''): RouterFailure {
     if (status.code === STATUS.UNAUTHENTICATED) this.#options.token.refresh();
     const failure = status.code === STATUS.UNAVAILABLE ? this.#tunnel?.failure() : undefined;
-    return failure === undefined ? status : explainDialFailure(failure);
+    if (failure !== undefined) return failure;
+    const { url, tunnel } = this.#options.target;
+    return callFailure({ url, peer: tunnel ? '' : peer, proxy: this.#proxy.current() }, status);
   }
 
   /** The metadata of a call, or why there can be none. gRPC copies it, so one serves until the token changes. */
@@ -194,6 +216,7 @@ class GrpcRouter implements Router {
     const deadline = Date.now() + UNARY_DEADLINE_MS;
     // A connection of its own, for as long as the call takes: that of the streams may have no room for another call.
     const client = this.#newClient();
+    this.#tunnel?.want();
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
         path,
@@ -205,8 +228,8 @@ class GrpcRouter implements Router {
         (error: ServiceError | null) => {
           client.close();
           if (error === null) return resolve();
-          const { code, details } = this.#explained(error);
-          reject(new RouterStatus(code, details));
+          const { code, details, remedy } = this.#explained(error);
+          reject(new RouterStatus(code, details, remedy));
         },
       );
     });
@@ -263,13 +286,26 @@ class GrpcAdmitCall implements AdmitCall {
     if (!this.#ended) this.#listener.onWaiting();
   }
 
+  /** Ends a call that will not get a connection. */
+  fail(code: number, details: string, remedy: string | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#stream.cancel();
+    this.#listener.onEnd(code, details, remedy);
+  }
+
+  /** Address of the server that has the call; the target's own while none has. */
+  get peer(): string {
+    return this.#stream.getPeer().replace(/^dns:/, '');
+  }
+
   readonly #message = (bytes: Buffer): void => {
     if (!this.#ended) this.#listener.onQuestion(bytes);
   };
 
   readonly #status = (status: StatusObject): void => {
     if (this.#ended) return;
-    // A question that came in the same packet as the end must still be told first; read() emits it.
+    // A question that came in the same packet as the end must be passed on first; read() emits it.
     if (this.#stream.readableLength > 0) this.#stream.read();
     this.#ended = true;
     const oversized = status.code === STATUS.RESOURCE_EXHAUSTED ? OVERSIZED.exec(status.details) : null;

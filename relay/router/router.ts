@@ -1,9 +1,11 @@
 /** The router as the relay sees it: open a call, answer it, register. `router-client.ts` is the one over gRPC. */
 export interface Router {
-  /** Opens one AdmitJob call; everything that happens to it is told to the listener, ending with `onEnd`, once. */
+  /** Opens one AdmitJob call; the listener hears everything that happens to it, and `onEnd` last and once. */
   admitJob(listener: AdmitCallListener): AdmitCall;
   /** Looks whether the token is another one than that of the last call; cheap enough for every second. */
   tokenReplaced(): boolean;
+  /** Calls that a full connection (MAX_CONCURRENT_STREAMS) holds back in this process, unseen by the router. */
+  queuedCalls(): number;
   /** Announces this process. @throws {RouterStatus} */
   register(instanceId: bigint): Promise<void>;
   /** Takes the announcement back, where the service can. @throws {RouterStatus} */
@@ -27,10 +29,10 @@ export interface AdmitCallListener {
    */
   onWaiting(): void;
   onQuestion(bytes: Uint8Array): void;
-  /** A question beyond the message limit: nobody can answer it, `onEnd` follows. */
+  /** A question beyond the message limit. It cannot be answered; `onEnd` follows. */
   onOversized(sizeBytes: number): void;
-  /** `code` is a gRPC status; 0 with no question before it is a stream that came of age. */
-  onEnd(code: number, details: string): void;
+  /** `code` is a gRPC status; 0 with no question before it is a stream that came of age. `details`: address and cause. */
+  onEnd(code: number, details: string, remedy?: string): void;
 }
 
 /** A gRPC status as an error, for the unary calls. */
@@ -38,23 +40,32 @@ export class RouterStatus extends Error {
   override readonly name = 'RouterStatus';
   readonly code: number;
   readonly details: string;
-  constructor(code: number, details: string) {
+  readonly remedy: string | undefined;
+  constructor(code: number, details: string, remedy?: string) {
     super(`[${code}] ${details}`);
     this.code = code;
     this.details = details;
+    this.remedy = remedy;
   }
 }
 
-/** The gRPC statuses the relay tells apart (https://grpc.io/docs/guides/status-codes/). */
+/** All gRPC statuses (https://grpc.io/docs/guides/status-codes/). */
 export const STATUS = {
   OK: 0,
   CANCELLED: 1,
+  UNKNOWN: 2,
   INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,
   NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
   PERMISSION_DENIED: 7,
   RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
   UNIMPLEMENTED: 12,
+  INTERNAL: 13,
   UNAVAILABLE: 14,
+  DATA_LOSS: 15,
   UNAUTHENTICATED: 16,
 } as const;

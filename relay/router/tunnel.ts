@@ -1,7 +1,10 @@
 /**
  * gRPC inside a WebSocket, by public APIs only: grpc-js dials a unix socket in a private folder, and each connection it
- * makes is spliced to one WebSocket of the router. Node's HTTP/2 keeps a native socket that way, which is what makes
+ * makes is tied to one WebSocket of the router. Node's HTTP/2 keeps a native socket that way, which is what makes
  * this faster than handing it a JavaScript stream.
+ *
+ * grpc-js redials every second. After a failure the tunnel holds its connections back until a call wants one, so the
+ * router sees one dial for each probe of the pool.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -12,21 +15,22 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { WebSocket } from 'ws';
 import { RelayError } from '../relay-error.ts';
 import type { TokenSource } from '../token.ts';
-import { type DialFailure, isRefusal } from './dial-failure.ts';
-import type { TlsMaterial } from './tls.ts';
+import { httpFailure, networkFailure, type RouterFailure, tokenFailure } from './failure.ts';
+import { STATUS } from './router.ts';
+import type { TlsMaterial } from './target.ts';
 
 /** What GitLab's router speaks; the WebSocket carries plain HTTP/2. */
 const SUBPROTOCOL = 'ws-tunnel';
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Bytes waiting to go out before the other end is asked to pause: some frames of HTTP/2, not a queue. */
 const BUFFERED_BYTES_HIGH = 1024 * 1024;
-/** grpc-js redials every few seconds by itself; a refused token is not shown to the router again that soon. */
-const REFUSED_HOLD_MS = 25_000;
 /** One connection, its successor after GOAWAY, and room for both to change again. */
 const CONNECTIONS_MAX = 16;
 /** The smallest of the platforms' limits (macOS), less the closing zero. */
 const SOCKET_PATH_BYTES_MAX = 103;
 const UNSUPPORTED_DATA = 1003;
+/** After `close`, what is still buffered has this long to leave. */
+const FLUSH_MS_MAX = 1_000;
 
 interface TunnelOptions {
   readonly url: string;
@@ -38,79 +42,86 @@ interface TunnelOptions {
   readonly messageBytesMax: number;
   /** The HTTP proxy for an http(s) URL, empty for none. @default HTTP(S)_PROXY and NO_PROXY */
   readonly proxyFor?: (httpUrl: string) => string;
-  readonly monotonicMs?: () => number;
+  /** A dial failed: calls that wait for it will not be served. */
+  readonly failed: (failure: RouterFailure) => void;
 }
 
 export interface Tunnel {
   /** What grpc-js dials: `unix:/…`. */
   readonly address: string;
-  /** Why the last dial failed; undefined once one has worked, or while a refused token has a successor to be tried. */
-  failure(): DialFailure | undefined;
+  /** Why the last dial failed; undefined once one has worked. */
+  failure(): RouterFailure | undefined;
+  /** A call wants a connection: the next dial is allowed, after a failure, too. */
+  want(): void;
   close(): void;
 }
 
 /** @throws {RelayError} `config_invalid`: no socket can be made in `socketDir`. */
 export function openTunnel(options: TunnelOptions): Tunnel {
+  const { url } = options;
   const { dir, path } = privateSocketPath(options.socketDir ?? tmpdir());
-  const monotonicMs = options.monotonicMs ?? (() => performance.now());
   const proxyFor = options.proxyFor ?? getProxyForUrl;
   const sockets = new Set<Socket>();
-  let failure: DialFailure | undefined;
-  let refused: { readonly token: string; readonly untilMs: number } | undefined;
+  /** Connections of grpc-js that wait until a call wants them. */
+  const held = new Set<Socket>();
+  let holds = false;
+  let failure: RouterFailure | undefined;
 
-  const tokenNow = (): string | undefined => {
-    try {
-      return options.token.read();
-    } catch {
-      return undefined;
-    }
+  const failed = (why: RouterFailure): void => {
+    failure = why;
+    holds = true;
+    if (why.code === STATUS.UNAUTHENTICATED || why.code === STATUS.PERMISSION_DENIED) options.token.refresh();
+    options.failed(why);
   };
-  /** It was of a token, or the want of one, and there is another now. */
-  const isOutdated = (): boolean => {
-    if (failure?.kind === 'token') return tokenNow() !== undefined;
-    return refused !== undefined && refused.token !== tokenNow();
+  const opened = (): void => {
+    failure = undefined;
+    holds = false;
   };
-
-  const server = createServer({ pauseOnConnect: true }, (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    // Every failure also closes the socket, which is what grpc-js acts on.
-    socket.on('error', () => {});
+  const dialFor = (socket: Socket): void => {
     let token: string;
     try {
       token = options.token.read();
     } catch (error) {
-      failure = { kind: 'token', message: messageOf(error) };
       socket.destroy();
+      queueMicrotask(() => failed(tokenFailure(messageOf(error))));
       return;
     }
-    if (refused?.token === token && monotonicMs() < refused.untilMs) {
-      socket.destroy();
-      return;
-    }
-    const ws = dial(options, token, proxyFor(options.url.replace(/^ws/, 'http')));
-    const failed = (why: DialFailure): void => {
-      failure = why;
-      refused = isRefusal(why) ? { token, untilMs: monotonicMs() + REFUSED_HOLD_MS } : undefined;
-      if (isRefusal(why)) options.token.refresh();
-    };
-    splice(socket, ws, failed, () => {
-      failure = undefined;
-      refused = undefined;
+    const proxy = proxyFor(url.replace(/^ws/, 'http'));
+    const address = proxy === '' ? url : `${url} through the proxy ${URL.parse(proxy)?.host ?? ''}`;
+    tie(socket, dial(options, token, proxy), { address, failed, opened });
+  };
+
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      held.delete(socket);
     });
+    // Every failure also closes the socket, which is what grpc-js acts on.
+    socket.on('error', () => {});
+    if (holds) held.add(socket);
+    else dialFor(socket);
   });
   server.maxConnections = CONNECTIONS_MAX;
-  server.on('error', (error) => {
-    failure = { kind: 'network', code: codeOf(error), message: `the tunnel's socket: ${error.message}` };
-  });
+  server.on('error', (error) => failed(networkFailure("the tunnel's socket", error)));
   server.listen(path);
 
   return {
     address: `unix:${path}`,
-    failure: () => (isOutdated() ? undefined : failure),
+    failure: () => failure,
+    want() {
+      holds = false;
+      for (const socket of held) dialFor(socket);
+      held.clear();
+    },
     close() {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of held) socket.destroy();
+      // grpc-js closes the others once it has written what it has.
+      const destroy = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, FLUSH_MS_MAX);
+      destroy.unref();
       rmSync(dir, { recursive: true, force: true });
     },
   };
@@ -125,7 +136,7 @@ function privateSocketPath(parent: string): { readonly dir: string; readonly pat
     );
   }
   try {
-    // mkdtemp makes it 0700: nobody else may speak through our tunnel with our token.
+    // mkdtemp makes it 0700: no other user may speak through our tunnel with our token.
     const dir = mkdtempSync(join(parent, 'tollgate-'));
     return { dir, path: join(dir, 'router.sock') };
   } catch (cause) {
@@ -148,48 +159,58 @@ function dial(options: TunnelOptions, token: string, proxy: string): WebSocket {
   });
 }
 
-/** Ties the two ends together: what one says the other hears, and neither outlives the other. */
-function splice(socket: Socket, ws: WebSocket, failed: (why: DialFailure) => void, opened: () => void): void {
-  ws.on('open', () => {
-    opened();
-    socket.resume();
-  });
-  socket.on('data', (chunk: Buffer) => {
+interface DialReport {
+  readonly address: string;
+  readonly failed: (why: RouterFailure) => void;
+  readonly opened: () => void;
+}
+
+/** Ties the two ends together: each passes on what it hears, and ends once the other has, with all it was given. */
+function tie(socket: Socket, ws: WebSocket, { address, failed, opened }: DialReport): void {
+  let failure: RouterFailure | undefined;
+  /** The first cause is the one to keep: ending a handshake raises an error of its own. */
+  const fail = (why: RouterFailure): void => {
+    if (failure !== undefined || socket.destroyed) return;
+    failure = why;
+    failed(why);
+  };
+  const forward = (chunk: Buffer): void => {
     if (ws.bufferedAmount + chunk.length <= BUFFERED_BYTES_HIGH) {
       ws.send(chunk);
       return;
     }
     socket.pause();
     ws.send(chunk, () => socket.resume());
+  };
+  ws.on('open', () => {
+    opened();
+    socket.on('data', forward);
+    socket.resume();
   });
   ws.on('message', (frame: Buffer, isBinary: boolean) => {
     if (!isBinary) {
-      failed({
-        kind: 'network',
-        code: 'TEXT_FRAME',
-        message: 'the router sent a text frame; is this a job router?',
-      });
+      fail(networkFailure(address, { message: 'the router sent a text frame; is this a job router?' }));
       ws.close(UNSUPPORTED_DATA, 'binary frames only');
-      socket.destroy();
+      socket.end();
       return;
     }
-    if (!socket.write(frame)) ws.pause();
+    if (socket.writable && !socket.write(frame)) ws.pause();
   });
   socket.on('drain', () => ws.resume());
   ws.on('unexpected-response', (_request, response) => {
-    failed({ kind: 'http', httpStatus: response.statusCode ?? 0 });
+    fail(httpFailure(address, response.statusCode ?? 0, 'the WebSocket upgrade'));
     response.destroy();
-    socket.destroy();
     ws.terminate();
   });
-  ws.on('error', (error) => {
-    // terminate() during the handshake raises an error of its own: the first cause is the one to keep.
-    if (!socket.destroyed) failed({ kind: 'network', code: codeOf(error), message: error.message });
-    socket.destroy();
+  ws.on('error', (error) => fail(networkFailure(address, error)));
+  ws.on('close', () => {
+    socket.off('data', forward);
+    // A paused socket would never notice that grpc-js has closed its end.
+    socket.resume();
+    socket.end();
   });
-  ws.on('close', () => socket.destroy());
-  socket.on('close', () => ws.terminate());
+  socket.on('end', () => ws.close());
+  socket.on('close', () => ws.close());
 }
 
-const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '');
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

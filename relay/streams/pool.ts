@@ -1,17 +1,19 @@
 /**
- * Keeps AdmitJob streams waiting at the router, one question each, and opens the next as soon as one is taken. What a
- * stream does is in stream.ts, when streams may be opened in entrance.ts, how many in pool-size.ts; this file runs them.
+ * Keeps AdmitJob streams waiting at the router, one question each, and opens the next one when a stream is taken.
+ *
+ * 1. connection.ts decides when streams may be opened; this file decides how many.
+ * 2. A refill opens what is missing, once for all that happens in one moment.
+ * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every question be answered.
  */
 import type { RelayObserver } from '../events.ts';
 import type { AnswerQuestion, RelayClock } from '../exchange.ts';
 import { ownFault } from '../own-fault.ts';
+import type { RouterFailure } from '../router/failure.ts';
 import type { Router } from '../router/router.ts';
-import { Departure } from './departure.ts';
-import { Entrance, Timers } from './entrance.ts';
-import type { Gate } from './gate.ts';
-import { type PoolSizes, SHRINK_EVERY_MS, StreamCounts, StreamSource } from './pool-size.ts';
+import { Connection, type ConnectionState, Timers } from './connection.ts';
 import {
   type EncodeAnswer,
+  type EndKind,
   endKind,
   Stream,
   type StreamOwner,
@@ -19,11 +21,42 @@ import {
   wasAsked,
 } from './stream.ts';
 
-/** How often streams stuck in one state are looked for. */
+/** How many streams should wait for a question: grows immediately when they run short, shrinks slowly. */
+export interface PoolSizes {
+  /** Waiting streams at the start, and never fewer. */
+  readonly start: number;
+  /** Waiting streams at most. */
+  readonly max: number;
+  /** Streams at most that wait or carry a question, so how many jobs one relay decides at the same time. */
+  readonly openMax: number;
+}
+
+/**
+ * Start 8: GitLab advises a handful. Max 256: one relay answers some 1000 questions a second, a quarter of them
+ * within one round trip. Beyond 1024 the router's own queue (20 s) is the better place to wait.
+ */
+export const POOL_SIZES: PoolSizes = { start: 8, max: 256, openMax: 1_024 };
+
+/** Questions that come a while apart must not undo in a moment what a burst has shown. */
+const SHRINK_EVERY_MS = 30_000;
+/** How often streams that are stuck in one state are looked for. */
 const SWEEP_EVERY_MS = 1_000;
+/** Spreads the reopening of streams that ended together. A person does not notice 50 ms. */
+const REOPEN_MS_MAX = 50;
+/** After a failure while other streams live. A burst of failures arrives before it, and the refill is one. */
+const REOPEN_FAILED_MS = 100;
+/** An answered stream that the router has yet to end takes a quarter of a place: cheap, but not free. */
+const LINGERING_PER_PLACE = 4;
+
+/** A drain leaves waiting streams to the router this long. Cancelling one whose question is on its way fails a job. */
+const LEAVE_WAITING_MS = 3_000;
+/** A container has 10 s to stop; this leaves room to flush what follows. */
+const CUT_MS = 7_000;
+/** A stream that is cut ends within moments, or its connection is dead. */
+const CUT_GRACE_MS = 250;
 
 export interface StreamPoolOptions {
-  readonly router: Pick<Router, 'admitJob' | 'tokenReplaced'>;
+  readonly router: Pick<Router, 'admitJob' | 'tokenReplaced' | 'queuedCalls'>;
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   readonly clock: RelayClock;
@@ -31,24 +64,24 @@ export interface StreamPoolOptions {
   readonly observe: RelayObserver;
   /** @default {@link POOL_SIZES} */
   readonly sizes?: PoolSizes;
-  /** Questions kept open while their jobs wait for room: they take nobody's place. @default none */
+  /** Questions kept open while their jobs wait for room. They come on top of all bounds. @default none */
   readonly parked?: () => number;
-  /** @default 3 s, see departure.ts */
-  readonly attritionMs?: number;
+  /** How long a drain leaves waiting streams to the router. @default 3 s */
+  readonly leaveWaitingMs?: number;
   /** Runs once the questions of one packet are all in. @default setImmediate */
   readonly defer?: (run: () => void) => void;
 }
 
 interface StreamPoolStatus {
-  readonly state: 'stopped' | Gate['name'] | 'draining';
-  /** Streams that the router accepted, with a question or without; one that is only being opened is none. */
+  readonly state: ConnectionState;
+  /** Streams that the router accepted, with a question or without. */
   readonly open: number;
   /** Part of `open`: streams without a question. */
   readonly waiting: number;
   /** Questions that have no answer yet. */
   readonly busy: number;
   readonly wanted: number;
-  /** Monotonic; undefined while no stream was ever accepted or one is now. */
+  /** Monotonic; undefined while the router has a stream. */
   readonly downSinceMs: number | undefined;
 }
 
@@ -64,85 +97,82 @@ interface StreamPool {
 
 export const createStreamPool = (options: StreamPoolOptions): StreamPool => new Pool(options);
 
+type Living = Exclude<StreamState['name'], 'ended'>;
+
 class Pool implements StreamPool, StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   readonly #options: StreamPoolOptions;
+  readonly #sizes: PoolSizes;
+  readonly #connection: Connection;
+  readonly #timers: Timers<'refill' | 'sweep' | 'shrink' | 'leave' | 'cut' | 'grace'>;
   readonly #streams = new Set<Stream>();
-  readonly #counts: StreamCounts;
-  readonly #entrance: Entrance;
-  readonly #source: StreamSource;
-  #life: 'stopped' | 'running' | 'draining' = 'stopped';
-  /** What was last observed: the same again is no news. */
-  #told = { open: -1, waiting: -1, wanted: -1 };
-  readonly #timers: Timers<'reopen' | 'sweep' | 'shrink'>;
-  #departure: Departure | undefined;
+  /** Streams by state. */
+  readonly #in: Record<Living, number> = { opening: 0, waiting: 0, deciding: 0, answered: 0, sent: 0 };
+  /** How many streams should wait. */
+  #wanted: number;
+  /** Questions since the last refill. Only these show that the pool is too small; streams that ended do not. */
+  #taken = 0;
+  #refillDue = false;
+  #deferred = false;
+  /** The sizes last observed: equal ones are not observed again. */
+  #observed = { open: -1, waiting: -1, wanted: -1 };
+  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(options: StreamPoolOptions) {
-    const { clock, random, observe, router } = options;
+    const { clock, random, observe, router, sizes = POOL_SIZES } = options;
     this.#options = options;
-    this.#counts = new StreamCounts(options.sizes, options.parked);
-    this.#timers = new Timers(clock);
+    this.#sizes = sizes;
+    this.#wanted = sizes.start;
     this.answer = options.answer;
     this.encode = options.encode;
-    this.#entrance = new Entrance({
-      clock,
-      random,
-      observe,
+    this.#timers = new Timers(clock);
+    this.#connection = new Connection({
+      ...{ clock, random, observe },
       tokenReplaced: () => router.tokenReplaced(),
-      passed: () => this.#source.soon(),
-      reopened: () => this.#source.now(),
-    });
-    this.#source = new StreamSource({
-      entrance: this.#entrance,
-      counts: this.#counts,
-      timers: this.#timers,
-      random,
-      isRunning: () => this.#life === 'running',
-      open: (known) => this.#openStream(known),
-      defer: (run) => this.#defer(run),
-      tell: () => this.#tell(),
+      mayOpen: (now) => (now ? this.#refill() : this.#refillSoon()),
     });
   }
 
   start(): void {
-    if (this.#life !== 'stopped') return;
-    this.#life = 'running';
-    this.#entrance.begin();
+    if (this.#connection.state !== 'stopped') return;
+    this.#connection.start();
     this.#sweep();
     this.#timers.every('shrink', SHRINK_EVERY_MS, () => {
-      this.#counts.shrink();
-      this.#tell();
+      this.#wanted = shrunk(this.#occupancy(), this.#sizes);
+      this.#observeSizes();
     });
-    this.#source.now();
+    this.#refill();
   }
 
   drain(): Promise<void> {
-    if (this.#departure !== undefined) return this.#departure.done;
-    this.#life = 'draining';
-    this.#entrance.close();
+    if (this.#drained !== undefined) return this.#drained.promise;
+    this.#drained = Promise.withResolvers();
+    this.#connection.drain();
     this.#timers.cancelAll();
     this.#sweep();
-    const { clock, attritionMs } = this.#options;
-    this.#departure = new Departure({
-      clock,
-      attritionMs,
-      defer: (run) => this.#defer(run),
-      streams: this.#streams,
-      left: () => this.#timers.cancelAll(),
+    const { leaveWaitingMs = LEAVE_WAITING_MS } = this.#options;
+    // What arrived in this moment is read first.
+    this.#timers.after('leave', leaveWaitingMs, () => this.#defer(() => this.#cancel(({ free }) => free)));
+    this.#timers.after('cut', CUT_MS, () => {
+      this.#timers.after('grace', CUT_GRACE_MS, () => this.#finishDrain());
+      this.#cancel(() => true);
     });
-    this.#departure.begin();
-    return this.#departure.done;
+    // The router has not seen these.
+    this.#cancel(({ state }) => state === 'opening');
+    if (this.#streams.size === 0) this.#finishDrain();
+    return this.#drained.promise;
   }
 
   status(): StreamPoolStatus {
+    const waiting = this.#waiting;
     return {
-      state: this.#life === 'running' ? this.#entrance.state : this.#life,
-      open: this.#open,
-      waiting: this.#waiting,
-      busy: this.#counts.busy,
-      wanted: this.#counts.wanted,
-      downSinceMs: this.#entrance.downSinceMs,
+      state: this.#connection.state,
+      open: waiting + this.#in.deciding + this.#lingering,
+      waiting,
+      busy: this.#in.deciding,
+      wanted: this.#wanted,
+      downSinceMs: this.#connection.downSinceMs,
     };
   }
 
@@ -151,21 +181,22 @@ class Pool implements StreamPool, StreamOwner {
   }
 
   moved(from: StreamState['name'], to: StreamState['name']): void {
-    this.#counts.moved(from, to);
+    if (from !== 'ended') this.#in[from] -= 1;
+    if (to !== 'ended') this.#in[to] += 1;
     // A question gave its place back, which may be what was missing.
-    if (to === 'answered' && this.#counts.isShort) this.#source.afterEnds();
-    this.#source.tellSoon();
+    if (to === 'answered' && this.#isShort) this.#refillAfter('served');
+    this.#observeSoon();
   }
 
   accepted(stream: Stream): void {
-    this.#entrance.accepted(stream);
+    this.#connection.onWaiting(stream);
   }
 
   asked(stream: Stream): void {
-    this.#counts.asked();
+    this.#taken += 1;
     this.#options.observe({ type: 'question' });
-    this.#entrance.asked(stream);
-    this.#source.soon();
+    this.#connection.onQuestion(stream);
+    this.#refillSoon();
   }
 
   failedToAnswer(error: unknown): void {
@@ -176,34 +207,91 @@ class Pool implements StreamPool, StreamOwner {
     this.#options.observe({ type: 'unreadable', problem: 'larger than the message limit', sizeBytes });
   }
 
-  ended(stream: Stream, last: StreamState, code: number, details: string): void {
+  ended(stream: Stream, last: StreamState, end: RouterFailure): void {
     this.#streams.delete(stream);
-    if (this.#departure !== undefined) {
-      this.#departure.ended();
-      return;
-    }
-    const nowMs = this.nowMs();
     const asked = wasAsked(last);
-    const { answered } = stream;
+    const kind = endKind(last, end.code, stream.tooLarge, this.nowMs());
+    const draining = this.#drained !== undefined;
     this.#options.observe({
       type: 'stream_ended',
-      code,
-      details,
+      ...end,
       asked: asked || stream.tooLarge,
-      ...(answered !== undefined && { answered }),
+      failed: !draining && (kind === 'refused' || kind === 'failed'),
+      ...(stream.answered !== undefined && { answered: stream.answered }),
     });
-    this.#entrance.ended(stream, endKind(last, code, stream.tooLarge, nowMs), code);
-    if (this.#open === 0) this.#entrance.down();
-    if (!asked || this.#counts.isShort) this.#source.afterEnds();
+    if (draining) {
+      if (this.#streams.size === 0) this.#finishDrain();
+      return;
+    }
+    this.#connection.onEnd(stream, kind, end, this.#in.waiting + this.#in.deciding);
+    if (this.status().open === 0) this.#connection.onDown();
+    if (!asked || this.#isShort) this.#refillAfter(kind);
   }
 
-  /** Waiting where the router may pick it, as far as anybody can tell: a probe has yet to prove that. */
+  /**
+   * Streams that a question can reach. A probe has yet to show that; a call beyond the connection's
+   * MAX_CONCURRENT_STREAMS waits in this process, and the router does not see it.
+   */
   get #waiting(): number {
-    return this.#counts.waiting - (this.#entrance.probe?.state === 'waiting' ? 1 : 0);
+    const unproven = this.#connection.probe?.state === 'waiting' ? 1 : 0;
+    return Math.max(0, this.#in.waiting - unproven - this.#options.router.queuedCalls());
   }
 
-  get #open(): number {
-    return this.#waiting + this.#counts.busy + this.#counts.lingering;
+  /** Streams without a question, connected or not. */
+  get #free(): number {
+    return this.#in.opening + this.#in.waiting;
+  }
+
+  /** Answered, and not ended by the router yet. */
+  get #lingering(): number {
+    return this.#in.answered + this.#in.sent;
+  }
+
+  get #isShort(): boolean {
+    return this.#free < this.#wanted;
+  }
+
+  #occupancy(): Occupancy {
+    const busy = Math.max(0, this.#in.deciding - (this.#options.parked?.() ?? 0));
+    return { wanted: this.#wanted, waiting: this.#free, busy };
+  }
+
+  #refill(): void {
+    this.#refillDue = false;
+    if (this.#connection.needsProbe) this.#open((probe) => this.#connection.sendProbe(probe));
+    else if (this.#connection.state === 'open') {
+      const waiting = Math.max(0, this.#wanted - this.#taken);
+      this.#wanted = grown({ ...this.#occupancy(), waiting }, this.#sizes);
+      for (let left = missing(this.#occupancy(), this.#sizes, this.#lingering); left > 0; left -= 1)
+        this.#open();
+    }
+    this.#taken = 0;
+    this.#observeSizes();
+  }
+
+  #refillSoon(): void {
+    this.#refillDue = true;
+    this.#observeSoon();
+  }
+
+  /** Immediately when no stream waits, else after a moment in which others may end too. */
+  #refillAfter(kind: EndKind): void {
+    if (this.#connection.state === 'backing_off') return;
+    const failed = kind === 'refused' || kind === 'failed';
+    if (!failed && this.#free === 0) this.#refillSoon();
+    else if (!this.#timers.has('refill')) {
+      const [leastMs, spanMs] = failed ? [REOPEN_FAILED_MS, REOPEN_FAILED_MS] : [0, REOPEN_MS_MAX];
+      this.#timers.after('refill', leastMs + this.#options.random() * spanMs, () => this.#refill());
+    }
+  }
+
+  /** @param known - receives the stream before it opens: it may be accepted within the call. */
+  #open(known?: (stream: Stream) => void): void {
+    const stream = new Stream(this);
+    this.#streams.add(stream);
+    this.#in.opening += 1;
+    known?.(stream);
+    stream.open(this.#options.router);
   }
 
   #sweep(): void {
@@ -213,23 +301,63 @@ class Pool implements StreamPool, StreamOwner {
     });
   }
 
+  #cancel(which: (stream: Stream) => boolean): void {
+    for (const stream of [...this.#streams]) if (which(stream)) stream.cancel();
+  }
+
+  #finishDrain(): void {
+    this.#timers.cancelAll();
+    this.#drained?.resolve();
+  }
+
   #defer(run: () => void): void {
     (this.#options.defer ?? setImmediate)(run);
   }
 
-  #openStream(known?: (stream: Stream) => void): void {
-    const stream = new Stream(this);
-    this.#streams.add(stream);
-    this.#counts.opened();
-    known?.(stream);
-    stream.open(this.#options.router);
+  #observeSoon(): void {
+    if (this.#deferred) return;
+    this.#deferred = true;
+    this.#defer(this.#catchUp);
   }
 
-  #tell(): void {
+  readonly #catchUp = (): void => {
+    this.#deferred = false;
+    if (this.#refillDue) this.#refill();
+    else this.#observeSizes();
+  };
+
+  #observeSizes(): void {
     const { open, waiting, wanted } = this.status();
-    const told = this.#told;
-    if (told.open === open && told.waiting === waiting && told.wanted === wanted) return;
-    this.#told = { open, waiting, wanted };
+    const before = this.#observed;
+    if (before.open === open && before.waiting === waiting && before.wanted === wanted) return;
+    this.#observed = { open, waiting, wanted };
     this.#options.observe({ type: 'streams', open, waiting, wanted });
   }
+}
+
+interface Occupancy {
+  /** How many streams should wait. */
+  readonly wanted: number;
+  /** How many do. */
+  readonly waiting: number;
+  /** How many carry a question without an answer, except those whose jobs wait for room. */
+  readonly busy: number;
+}
+
+/** Doubles while fewer than a quarter wait, either of those that should or of all that are open. */
+export function grown({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+  const short = waiting * 4 < Math.max(wanted, waiting + busy);
+  return short ? Math.min(sizes.max, wanted * 2) : wanted;
+}
+
+/** One eighth less (at least one) while more than half wait. Streams that are too many age out; none is cut off. */
+export function shrunk({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes): number {
+  const idle = waiting * 2 > waiting + busy;
+  return idle ? Math.max(sizes.start, wanted - Math.ceil(wanted / 8)) : wanted;
+}
+
+/** How many to open now. @param lingering - how many are answered and not ended yet. */
+export function missing({ wanted, waiting, busy }: Occupancy, sizes: PoolSizes, lingering = 0): number {
+  const places = sizes.openMax - waiting - busy - Math.floor(lingering / LINGERING_PER_PLACE);
+  return Math.max(0, Math.min(wanted - waiting, places));
 }

@@ -1,4 +1,5 @@
 import type { AnswerQuestion, Question, RouterAnswer } from '../exchange.ts';
+import type { RouterFailure } from '../router/failure.ts';
 import { type AdmitCall, type AdmitCallListener, type Router, STATUS } from '../router/router.ts';
 
 /** Both answers as the schema in use writes them. */
@@ -12,7 +13,7 @@ export interface StreamOwner {
   readonly answer: AnswerQuestion;
   readonly encode: EncodeAnswer;
   nowMs(): number;
-  /** Comes with every step of the stream's life, before what else is told of it. */
+  /** Runs with every transition of the stream, before the other notifications. */
   moved(from: StreamState['name'], to: StreamState['name']): void;
   accepted(stream: Stream): void;
   asked(stream: Stream): void;
@@ -20,7 +21,7 @@ export interface StreamOwner {
   /** Something threw on the way from a question to its answer. */
   failedToAnswer(error: unknown): void;
   /** @param last - the state it was in before. */
-  ended(stream: Stream, last: StreamState, code: number, details: string): void;
+  ended(stream: Stream, last: StreamState, end: RouterFailure): void;
 }
 
 /** One AdmitJob call: carries one question to the answering core and its answer back. */
@@ -30,7 +31,7 @@ export class Stream implements AdmitCallListener {
   #call: AdmitCall | undefined;
   #cancelled = false;
   #question: Question | undefined;
-  #delivered: ((heard: boolean) => void) | undefined;
+  #delivered: ((heard: boolean, refusal?: string) => void) | undefined;
   /** Its question was beyond the message limit. */
   tooLarge = false;
   /** Given to the transport. */
@@ -92,12 +93,13 @@ export class Stream implements AdmitCallListener {
     this.#owner.oversized(sizeBytes);
   }
 
-  onEnd(code: number, details: string): void {
+  onEnd(code: number, details: string, remedy?: string): void {
     const last = this.#state;
     if (!this.#step('end')) return;
     if (last.name === 'deciding') this.#question?.onGone?.();
-    if (last.name === 'answered' || last.name === 'sent') this.#delivered?.(this.#heard(last, code));
-    this.#owner.ended(this, last, code, details);
+    if (last.name === 'answered' || last.name === 'sent')
+      this.#delivered?.(this.#heard(last, code), refusalOf(code, details));
+    this.#owner.ended(this, last, { code, details, ...(remedy !== undefined && { remedy }) });
   }
 
   /**
@@ -124,6 +126,12 @@ export class Stream implements AdmitCallListener {
     return true;
   }
 }
+
+/** Why the router does not accept what it was sent. A stream that was reset is `INTERNAL` to grpc-js and says nothing. */
+const refusalOf = (code: number, details: string): string | undefined =>
+  code === STATUS.INVALID_ARGUMENT || (code === STATUS.INTERNAL && !details.startsWith('Received RST_STREAM'))
+    ? details
+    : undefined;
 
 /**
  * The life of one AdmitJob stream: opening → waiting → deciding → answered → sent → ended. One question per stream; what
@@ -177,14 +185,14 @@ export const isOverdue = (state: StreamState, nowMs: number): boolean =>
   state.name !== 'waiting' && state.name !== 'ended' && nowMs - state.sinceMs > LONGEST_MS[state.name];
 
 /**
- * What the end of a stream means for opening others.
- * `served`: it had its question; `aged`: a clean end without one, normal after a while;
- * `brief`: ended without fault but at once, harmless unless it goes on; `failed`: wait before the next.
+ * Describes what the end of a stream means for opening others.
+ * `served`: it had its question; `aged`: a clean end without one, normal after a while; `brief`: a clean end right after it
+ * was opened, harmless unless it repeats; `refused`: ended with an error before it counted as accepted; `failed`: later.
  */
-export type EndKind = 'served' | 'aged' | 'brief' | 'failed';
+export type EndKind = 'served' | 'aged' | 'brief' | 'refused' | 'failed';
 
-/** A router that ends streams younger than this has no room for them, or is broken. */
-const AGED_MS = 1_000;
+/** A router that ends younger streams has no room for them or is broken. One that is silent longer accepts them. */
+export const ACCEPTED_AFTER_MS = 1_000;
 
 /** The router gave this one question up, or did not like our answer: no reason to keep others from being asked. */
 const OF_THE_QUESTION: ReadonlySet<number> = new Set([
@@ -199,6 +207,7 @@ export function endKind(last: StreamState, code: number, oversized: boolean, now
   // The limit was ours, whatever the code says; a router that sends many such questions is still held to a pace.
   if (oversized) return 'brief';
   if (wasAsked(last)) return OF_THE_QUESTION.has(code) ? 'served' : 'failed';
-  if (code !== STATUS.OK) return 'failed';
-  return last.name === 'waiting' && nowMs - last.sinceMs >= AGED_MS ? 'aged' : 'brief';
+  const accepted = last.name === 'waiting' && nowMs - last.sinceMs >= ACCEPTED_AFTER_MS;
+  if (code === STATUS.OK) return accepted ? 'aged' : 'brief';
+  return accepted ? 'failed' : 'refused';
 }

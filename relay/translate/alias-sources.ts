@@ -2,7 +2,13 @@ import type { DescMessage } from '@bufbuild/protobuf';
 import type { WantedField } from '../wire/plan.ts';
 import type { Alias } from './aliases.ts';
 import { LIST_LENGTH_MAX } from './text-length.ts';
-import { servicesReader, type ValueReader, valueReader } from './value-reader.ts';
+import {
+  type ListReading,
+  servicesReader,
+  textsReader,
+  type ValueReader,
+  valueReader,
+} from './value-reader.ts';
 import { type MessageObject, type ResolvedPath, resolvePath } from './variables.ts';
 
 /** One place of a schema that can fill a field. */
@@ -29,17 +35,15 @@ export function aliasSources(desc: DescMessage, alias: Alias): readonly AliasSou
         path: found.path,
         get: found.get,
         read,
-        wanted: { fields: found.fields, itemsMax, ...(within && { within }) },
+        wanted: { fields: found.fields, itemsMax, within },
       },
     ];
   });
 }
 
-function readingOf(
-  { kind }: Alias,
-  { leaf, path }: ResolvedPath,
-): { readonly read: ValueReader; readonly within?: readonly WantedField[] } | undefined {
-  if (kind === 'services') return servicesReader(leaf, path);
+function readingOf({ kind }: Alias, { leaf, path }: ResolvedPath): ListReading | undefined {
+  if (kind === 'services') return servicesReader(leaf);
+  if (kind === 'texts') return textsReader(leaf);
   const read = valueReader(kind, leaf, path);
-  return read && { read };
+  return read && { read, within: [] };
 }

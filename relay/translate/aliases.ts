@@ -6,6 +6,8 @@ export type AliasKind =
   | 'id'
   | 'seconds'
   | 'text'
+  /** An image or a user of a container: cut and marked where it is too long. */
+  | 'container'
   | 'label'
   | 'boolean'
   | 'texts'
@@ -31,14 +33,20 @@ export interface Alias {
 }
 
 const identity = (name: string): VariableAlias => ({ name, needsTrust: true, mustAgree: true });
-const ofImage = (paths: readonly string[]): readonly string[] => paths.map((path) => `image.${path}`);
+const IMAGES = ['image', 'container.image'];
+const ofImage = (paths: readonly string[]): readonly string[] =>
+  IMAGES.flatMap((image) => paths.map((path) => `${image}.${path}`));
+/** A number of seconds, or a `google.protobuf.Duration`. */
+const timeouts = (paths: readonly string[]): readonly string[] =>
+  paths.flatMap((path) => [path, `${path}.seconds`]);
 const context = (name: string): VariableAlias => ({ name, needsTrust: false, mustAgree: false });
 
 /**
  * GitLab's versions send different sets under different names; the table is what we have seen or expect. Typed fields
  * come before variables, numeric ids stand beside paths and win later because they are separate fields.
  *
- * `id` (a whole number > 0) and `text` decide something and are refused when broken; `label` is for people and is cut.
+ * An `id` (a whole number > 0) is GitLab's own, and one that is none contradicts the schema. What a job's author writes does
+ * not: a `text` that is too long is unknown, a `label` is cut.
  */
 export const ALIASES: readonly Alias[] = [
   {
@@ -162,25 +170,25 @@ export const ALIASES: readonly Alias[] = [
   },
   {
     field: 'image',
-    kind: 'text',
-    paths: ['image.name', 'image', 'image_name'],
+    kind: 'container',
+    paths: [...ofImage(['name']), ...IMAGES, 'image_name'],
     // The image decides a security rule, so a variable a user can set must not stand in for it unasked.
     variables: [{ name: 'CI_JOB_IMAGE', needsTrust: true, mustAgree: false }],
   },
   { field: 'pullPolicies', kind: 'texts', paths: ofImage(PULL_POLICY), variables: [] },
-  { field: 'dockerUser', kind: 'text', paths: ofImage(DOCKER_USER), variables: [] },
-  { field: 'kubernetesUser', kind: 'text', paths: ofImage(KUBERNETES_USER), variables: [] },
+  { field: 'dockerUser', kind: 'container', paths: ofImage(DOCKER_USER), variables: [] },
+  { field: 'kubernetesUser', kind: 'container', paths: ofImage(KUBERNETES_USER), variables: [] },
   { field: 'services', kind: 'services', paths: ['services'], variables: [] },
   {
     field: 'jobTags',
     kind: 'texts',
-    paths: ['job_info.tags', 'job_info.tag_list', 'job.tags', 'job_tags', 'tags', 'tag_list'],
+    paths: ['job_info.tags', 'job_info.tag_list', 'job.tags', 'job.tag_list', 'job_tags', 'tags', 'tag_list'],
     variables: [],
   },
   {
     field: 'runnerTags',
     kind: 'texts',
-    paths: ['runner_info.tags', 'runner_info.tag_list', 'runner.tags', 'runner_tags'],
+    paths: ['runner_info.tags', 'runner_info.tag_list', 'runner.tags', 'runner.tag_list', 'runner_tags'],
     variables: [context('CI_RUNNER_TAGS')],
   },
   {
@@ -198,14 +206,15 @@ export const ALIASES: readonly Alias[] = [
   {
     field: 'timeoutSeconds',
     kind: 'seconds',
-    paths: [
+    paths: timeouts([
       'runner_info.timeout',
-      'runner_info.timeout.seconds',
       'runner_info.timeout_seconds',
+      'runner.timeout',
       'job_info.timeout',
+      'job.timeout',
       'timeout_seconds',
       'timeout',
-    ],
+    ]),
     variables: [],
   },
 ];

@@ -31,3 +31,12 @@ export function describeAliases(
   const paths = list === undefined ? [] : [list.path];
   return [...fields, { field: 'variables', paths, variables: [], never: list === undefined }];
 }
+
+/** Fields that no question can fill under these descriptors. */
+export const fieldsWithoutSource = (
+  desc: DescMessage,
+  { trustVariables = false }: Partial<Pick<TranslatorOptions, 'trustVariables'>> = {},
+): readonly string[] =>
+  describeAliases(desc, { trustVariables })
+    .filter(({ never }) => never)
+    .map(({ field }) => field);

@@ -4,6 +4,10 @@ import { TEXT_LENGTH_MAX } from './text-length.ts';
 
 /** More survivors than any policy reads; a flood of allowed names must not make a request large. */
 export const VARIABLES_KEPT_MAX = 128;
+/** GitLab's own bound for names of variables; one that a pipeline names longer cannot be passed on. */
+const NAME_LENGTH_MAX = 255;
+/** Room for ` (32)`, see {@link KeptVariables}. */
+const COPY_MARK_LENGTH_MAX = 5;
 /** More labels, tolerations or annotations than a job sets by hand; each kind counts for itself. */
 export const OVERWRITES_KEPT_MAX = 32;
 
@@ -25,11 +29,15 @@ export class KeptVariables {
   readonly #overfull = new Set<string>();
 
   put(name: string, value: unknown, fate: Fate): void {
+    const overwritten = overwriteVariable(name);
+    if (name.length > NAME_LENGTH_MAX - COPY_MARK_LENGTH_MAX) {
+      if (overwritten?.isPrefix === true) this.#putUnseen(overwritten.name);
+      return;
+    }
     const short = typeof value === 'string' && value.length <= TEXT_LENGTH_MAX;
-    const overwrite = overwriteVariable(name);
-    if (fate !== 'drop' && (overwrite !== undefined || isResourceVariable(name))) {
+    if (fate !== 'drop' && (overwritten !== undefined || isResourceVariable(name))) {
       const shown = short && (fate === 'keep' || value === '') ? value : HIDDEN_VALUE;
-      if (overwrite?.isPrefix === true) this.#putPrefixed(overwrite.name, name, shown);
+      if (overwritten?.isPrefix === true) this.#putPrefixed(overwritten.name, name, shown);
       else this.#actedOn.set(name, shown);
     } else if (fate !== 'keep' || !short) {
       this.#kept.delete(name);
@@ -52,13 +60,17 @@ export class KeptVariables {
     const entry = this.#entryFor(name, value, count);
     if (this.#actedOn.has(entry)) return;
     if (count >= OVERWRITES_KEPT_MAX) {
-      // One entry for all that are not looked at: rules must not take them to be allowed.
-      this.#actedOn.set(`${prefix}…`, HIDDEN_VALUE);
+      this.#putUnseen(prefix);
       this.#overfull.add(prefix);
       return;
     }
     this.#actedOn.set(entry, value);
     this.#countOf.set(prefix, count + 1);
+  }
+
+  /** One entry for all that are not looked at: rules must not take them to be allowed. */
+  #putUnseen(prefix: string): void {
+    this.#actedOn.set(`${prefix}…`, HIDDEN_VALUE);
   }
 
   /** The runner takes every value of such a variable that comes twice, so each is an entry: `NAME`, `NAME (2)`. */

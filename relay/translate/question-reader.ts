@@ -26,10 +26,10 @@ export type QuestionResult = {
       readonly cause: 'unreadable' | 'oversized';
       /** What is wrong, without a value from the question; few distinct texts, whatever it holds. */
       readonly problem: string;
-      /** `schema`: what no job can bring about, so the schema is of another version. `job`: too long, too many, too large. */
+      /** `schema`: what no job can bring about, so the schema is of another version. `job`: too many, too large. */
       readonly blame: 'schema' | 'job';
-      /** The project, where at least that could be read. */
-      readonly projectId?: number;
+      /** The ids of typed fields, where at least those could be read. */
+      readonly ids?: AdmissionRequest;
     }
 );
 
@@ -55,7 +55,7 @@ export function compileReader(
   const { newBudget = () => new ReadingBudget() } = options;
   const translate = compileTranslator(schema.question, options);
   const plan = readingPlan(schema.question, wantedOf(schema.question));
-  const projectId = projectIdReader(schema.question);
+  const idsOf = idsReader(schema.question);
 
   return (bytes) => {
     const budget = newBudget();
@@ -67,10 +67,10 @@ export function compileReader(
       problem,
       blame,
       unknown: pass.unknown.toSorted(),
-      // Where the schema is of another version, what stands in the project's place is anything.
-      ...(pass.contradicted.length === 0 && projectId(question)),
+      // Where the schema is of another version, what stands in the place of an id is anything.
+      ...(pass.contradicted.length === 0 && idsOf(question)),
     });
-    // Also of one that is too large the pass finds the project, and within its bounds it costs no more than any other.
+    // Also of one that is too large the pass finds the ids, and within its bounds it costs no more than any other.
     const large = bytes.length > budget.bounds.bytes;
     try {
       pass.read(plan, question);
@@ -107,13 +107,20 @@ function wantedOf(desc: DescMessage): readonly WantedField[] {
   ];
 }
 
-/** From typed fields only, also of a question that is read in part. */
-function projectIdReader(desc: DescMessage): (question: MessageDraft) => { readonly projectId?: number } {
-  const alias = ALIASES.find(({ field }) => field === 'projectId');
-  const sources = alias === undefined ? [] : aliasSources(desc, alias);
+/** From typed fields only, also of a question that is read in part; nothing without the id of the job. */
+function idsReader(desc: DescMessage): (question: MessageDraft) => { readonly ids?: AdmissionRequest } {
+  const fields = ALIASES.filter(({ kind }) => kind === 'id').map((alias) => ({
+    field: alias.field,
+    sources: aliasSources(desc, alias),
+  }));
   return (question) => {
-    const projectId = readTyped({ sources }, question, []);
-    return typeof projectId === 'number' ? { projectId } : {};
+    const ids = Object.fromEntries(
+      fields.flatMap(({ field, sources }) => {
+        const id = readTyped({ sources }, question, []);
+        return typeof id === 'number' ? [[field, id]] : [];
+      }),
+    );
+    return 'jobId' in ids ? { ids: ids as unknown as AdmissionRequest } : {};
   };
 }
 
@@ -127,8 +134,6 @@ function problemOf(error: unknown): string {
 // A question may decode and yet be read wrongly: another field stands where one is looked for. What cannot be true of any
 // job tells that. Two texts that changed places, e.g. image and job name, do not: nothing tells them apart.
 
-/** GitLab takes no longer timeout: one month. */
-const TIMEOUT_SECONDS_MAX = 31 * 86_400;
 /** Jobs remembered: an id that is asked about again within so many is the same job's. */
 export const JOBS_REMEMBERED = 1_000;
 /** `group/project`: no space, no empty part. */
@@ -138,7 +143,7 @@ type Plausibility =
   | 'plausible'
   /** True of no job. */
   | 'impossible'
-  /** Against the directory, which is some minutes or days old: a single project may have been renamed. */
+  /** Against the directory, which is some minutes old. It speaks neither for the schema nor against: authors rename. */
   | 'against_directory';
 
 export type JudgePlausibility = (request: AdmissionRequest) => Plausibility;
@@ -153,16 +158,15 @@ export function plausibilityJudge(current: () => Directory | undefined): JudgePl
   };
 }
 
-const isPossible = ({ projectPath, timeoutSeconds }: AdmissionRequest): boolean =>
-  (projectPath === undefined || PROJECT_PATH.test(projectPath)) &&
-  (timeoutSeconds === undefined || timeoutSeconds <= TIMEOUT_SECONDS_MAX);
+const isPossible = ({ projectPath }: AdmissionRequest): boolean =>
+  projectPath === undefined || PROJECT_PATH.test(projectPath);
 
 /** A job belongs to one pipeline of one project for ever. The oldest are forgotten. */
 function isAnotherJob(
-  { jobId, pipelineId, projectId, projectPath }: AdmissionRequest,
+  { jobId, pipelineId, projectId }: AdmissionRequest,
   ownerByJob: Map<number, string>,
 ): boolean {
-  const owner = `${projectId ?? projectPath} ${pipelineId}`;
+  const owner = `${projectId} ${pipelineId}`;
   const known = ownerByJob.get(jobId);
   if (known !== undefined) return known !== owner;
   keepLatest(ownerByJob, jobId, owner, JOBS_REMEMBERED);

@@ -5,8 +5,8 @@ import { type AliasSource, aliasSources } from './alias-sources.ts';
 import { ALIASES, type Alias, type AliasKind, type VariableAlias } from './aliases.ts';
 import { type AllowedVariables, variableAllowlist } from './kept-variables.ts';
 import { resolutionOf, resolveContainers, withCompared } from './resolution.ts';
-import { LIST_LENGTH_MAX } from './text-length.ts';
-import { textField, wholeNumber } from './value-reader.ts';
+import { LIST_LENGTH_MAX, UNKNOWN } from './text-length.ts';
+import { containerText, label, textField, wholeNumber } from './value-reader.ts';
 import { findVariables, type MessageObject, readJobVariables, type SeenVariables } from './variables.ts';
 
 export type Translation =
@@ -20,9 +20,7 @@ export type Translation =
       readonly ok: false;
       /** All that is wrong, paths but no values; few distinct texts, so it can be counted. */
       readonly problem: string;
-      /** The project, where at least that could be read. */
-      readonly projectId?: number;
-      /** `schema`: an id is none, or none came, which no job can bring about. `job`: a text or a list is too long. */
+      /** `schema`: an id is none, or none came. `job`: the one that came in variables came twice. */
       readonly blame: 'schema' | 'job';
     };
 
@@ -33,9 +31,6 @@ export interface TranslatorOptions {
   /** Whether identity may be read from variables, which users can forge. */
   readonly trustVariables: boolean;
 }
-
-/** Kinds of which GitLab alone decides the value. */
-const GITLABS_OWN: ReadonlySet<AliasKind> = new Set(['id', 'seconds']);
 
 type Draft = { -readonly [Name in keyof AdmissionRequest]?: unknown };
 
@@ -74,11 +69,9 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
     const suspicious: string[] = [];
     const unknown: string[] = [];
     const request: Draft = {};
-    let blame: 'schema' | 'job' = 'job';
     for (const field of fields) {
-      const before = problems.length;
       const typed = readTyped(field, question, problems);
-      if (problems.length > before && GITLABS_OWN.has(field.kind)) blame = 'schema';
+      if (typed === UNKNOWN) continue;
       if (seen !== undefined) compareWithVariables(field, typed, seen, suspicious);
       const value = typed ?? (seen && readFromVariables(field, seen, options.trustVariables, unknown));
       if (value !== undefined) request[field.name] = value;
@@ -93,16 +86,9 @@ export function compileTranslator(desc: DescMessage, options: TranslatorOptions)
       if (all.hidden.length > 0) request.hiddenVariables = all.hidden;
     }
     if (unknown.length > 0) request.suspicious = unknown;
-    if (request.jobId === undefined && problems.length === 0) {
-      problems.push('no job id came');
-      blame = 'schema';
-    }
-    if (problems.length > 0) {
-      const projectId = request.projectId;
-      const named = typeof projectId === 'number' && { projectId };
-      // A problem of every second service is told once: how many there are is nothing to make new log lines of.
-      return { ok: false, problem: [...new Set(problems)].join('; '), blame, ...named };
-    }
+    if (problems.length > 0) return { ok: false, problem: problems.join('; '), blame: 'schema' };
+    if (request.jobId === undefined)
+      return { ok: false, problem: 'no job id came', blame: unknown.includes('jobId') ? 'job' : 'schema' };
     return { ok: true, request: request as unknown as AdmissionRequest, suspicious };
   };
 }
@@ -155,9 +141,14 @@ function readVariable(kind: AliasKind, value: string | undefined): unknown {
     case 'id':
     case 'seconds':
       return /^\d{1,16}$/.test(value) ? wholeNumber(value, '', []) : undefined;
-    case 'text':
+    case 'text': {
+      const text = textField(value);
+      return text === UNKNOWN ? undefined : text;
+    }
+    case 'container':
+      return containerText(value);
     case 'label':
-      return textField(value, '', []);
+      return label(value);
     case 'boolean':
       return value === 'true' ? true : value === 'false' ? false : undefined;
     case 'texts':

@@ -3,7 +3,7 @@ import type { ServiceRequest } from '../../policies/request/request.ts';
 import type { WantedField } from '../wire/plan.ts';
 import type { AliasKind } from './aliases.ts';
 import { DOCKER_USER, KUBERNETES_USER, PULL_POLICY } from './container-paths.ts';
-import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from './text-length.ts';
+import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX, UNKNOWN, UNKNOWN_END } from './text-length.ts';
 import {
   findVariables,
   hasPresence,
@@ -13,31 +13,31 @@ import {
   resolvePath,
 } from './variables.ts';
 
-/** Turns a raw field into ours; `undefined` for "said nothing". Writes what is wrong into `problems`, never a value. */
+/**
+ * Turns a raw field into ours; `undefined` for "said nothing", {@link UNKNOWN} for what is too long. An id that is none goes
+ * into `problems`, without its value.
+ */
 export type ValueReader = (raw: unknown, problems: string[]) => unknown;
 
 /** A reader for this kind on this field, or nothing if the field's type cannot hold such a value. */
 export function valueReader(
-  kind: Exclude<AliasKind, 'services'>,
+  kind: Exclude<AliasKind, 'services' | 'texts'>,
   field: DescField,
   path: string,
 ): ValueReader | undefined {
   switch (kind) {
     case 'id':
-    case 'seconds':
       return isWholeNumber(field) ? (raw, problems) => wholeNumber(raw, path, problems) : undefined;
+    case 'seconds':
+      return isWholeNumber(field) ? seconds : undefined;
     case 'text':
+    case 'container':
     case 'label':
       if (field.fieldKind === 'enum') return enumReader(field);
-      if (!isTextField(field)) return undefined;
-      return kind === 'label' ? (raw) => label(raw) : (raw, problems) => textField(raw, path, problems);
+      return isTextField(field) ? TEXT_READERS[kind] : undefined;
     case 'boolean':
       return isBoolean(field)
         ? (raw) => (raw === true || (raw === false && hasPresence(field)) ? raw : undefined)
-        : undefined;
-    case 'texts':
-      return isTexts(field)
-        ? (raw, problems) => readRepeated(raw, path, problems, (entry) => textField(entry, path, problems))
         : undefined;
     // Read from variables alone.
     case 'digest':
@@ -55,31 +55,43 @@ export function wholeNumber(raw: unknown, path: string, problems: string[]): num
   return undefined;
 }
 
-export function textField(raw: unknown, path: string, problems: string[]): string | undefined {
-  if (typeof raw !== 'string' || raw === '') return undefined;
-  if (raw.length <= TEXT_LENGTH_MAX) return raw;
-  problems.push(`${path} is longer than ${TEXT_LENGTH_MAX} characters`);
-  return undefined;
+/** GitLab takes no longer timeout: one month. */
+const TIMEOUT_SECONDS_MAX = 31 * 86_400;
+
+function seconds(raw: unknown): unknown {
+  const value = wholeNumber(raw, '', []);
+  if (value === undefined) return Number(raw ?? 0) === 0 ? undefined : UNKNOWN;
+  return value <= TIMEOUT_SECONDS_MAX ? value : UNKNOWN;
 }
 
-const label = (raw: unknown): string | undefined =>
-  // A cut may fall between the halves of one character.
-  typeof raw === 'string' && raw !== '' ? raw.slice(0, LABEL_LENGTH_MAX).toWellFormed() : undefined;
+const textOf = (raw: unknown): string | undefined =>
+  typeof raw === 'string' && raw !== '' ? raw : undefined;
 
-function readRepeated<T>(
-  raw: unknown,
-  path: string,
-  problems: string[],
-  read: (entry: unknown) => T | undefined,
-): readonly T[] | undefined {
-  // An empty repeated field looks the same as one never sent.
+/** A cut may fall between the halves of one character. */
+const cut = (text: string, lengthMax: number): string => text.slice(0, lengthMax).toWellFormed();
+
+export function label(raw: unknown): string | undefined {
+  const text = textOf(raw);
+  return text && cut(text, LABEL_LENGTH_MAX);
+}
+
+export function textField(raw: unknown): string | typeof UNKNOWN | undefined {
+  const text = textOf(raw);
+  return text !== undefined && text.length > TEXT_LENGTH_MAX ? UNKNOWN : text;
+}
+
+export function containerText(raw: unknown): string | undefined {
+  const text = textOf(raw);
+  if (text === undefined || text.length <= TEXT_LENGTH_MAX) return text;
+  return `${cut(text, LABEL_LENGTH_MAX)}${UNKNOWN_END}`;
+}
+
+const TEXT_READERS = { text: textField, container: containerText, label } as const;
+
+/** An empty repeated field looks the same as one never sent. */
+function readRepeated<T>(raw: unknown, read: (entry: unknown) => T | undefined): readonly T[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
-  if (raw.length > LIST_LENGTH_MAX) {
-    // Looking at the first hundred only would let the hundred-and-first pass unseen.
-    problems.push(`${path} has more than ${LIST_LENGTH_MAX} entries`);
-    return undefined;
-  }
-  return raw.map(read).filter((entry) => entry !== undefined);
+  return raw.slice(0, LIST_LENGTH_MAX).flatMap((entry) => read(entry) ?? []);
 }
 
 /** `REF_TYPE_BRANCH` reads as `branch`, as GitLab's JSON spells it. Number 0 is the usual "unspecified". */
@@ -119,37 +131,57 @@ const isWrapper = (field: DescField, name: RegExp): boolean =>
   field.message.typeName.startsWith('google.protobuf.') &&
   name.test(field.message.typeName);
 
-/** How a list of services is read, and what of each. */
-interface ServicesReading {
+/** How a list is read, and what of each of its messages. */
+export interface ListReading {
   readonly read: ValueReader;
   readonly within: readonly WantedField[];
 }
 
+/** For a list of texts, or of messages with a name. */
+export function textsReader(field: DescField): ListReading | undefined {
+  if (isTexts(field)) return { read: (raw) => readRepeated(raw, label), within: [] };
+  if (field.fieldKind !== 'list' || field.listKind !== 'message') return undefined;
+  const name = firstOf(field.message, ['name'], isTextField);
+  if (name === undefined) return undefined;
+  const read = (raw: unknown) => readRepeated(raw, (entry) => label(name.get(entry as MessageObject)));
+  return { read, within: [{ fields: name.fields }] };
+}
+
 /** For a list of messages, or only of images. */
-export function servicesReader(field: DescField, path: string): ServicesReading | undefined {
+export function servicesReader(field: DescField): ListReading | undefined {
   if (field.fieldKind !== 'list') return undefined;
-  if (field.listKind === 'scalar' && field.scalar === ScalarType.STRING) {
-    const read: ValueReader = (raw, problems) =>
-      readRepeated(raw, path, problems, (entry): ServiceRequest | undefined => {
-        const name = textField(entry, path, problems);
-        return name === undefined ? undefined : { name };
-      });
-    return { read, within: [] };
+  if (isTexts(field)) {
+    const read = (entry: unknown): ServiceRequest | undefined => {
+      const name = containerText(entry);
+      return name === undefined ? undefined : { name };
+    };
+    return { read: (raw) => readServices(raw, read), within: [] };
   }
   if (field.listKind !== 'message') return undefined;
-  const service = serviceReader(field.message, path);
+  const service = serviceReader(field.message);
   if (service === undefined) return undefined;
-  const read: ValueReader = (raw, problems) =>
-    readRepeated(raw, path, problems, (entry) => service.read(entry as MessageObject, problems));
-  return { read, within: service.wanted };
+  return {
+    read: (raw) => readServices(raw, (entry) => service.read(entry as MessageObject)),
+    within: service.wanted,
+  };
+}
+
+/** One stands for all that are beyond the bound: rules must not take them to be allowed. */
+function readServices(
+  raw: unknown,
+  read: (entry: unknown) => ServiceRequest | undefined,
+): readonly ServiceRequest[] | undefined {
+  const services = readRepeated(raw, read);
+  const isTooLong = Array.isArray(raw) && raw.length > LIST_LENGTH_MAX;
+  return isTooLong ? [...(services ?? []).slice(0, LIST_LENGTH_MAX - 1), { name: UNKNOWN_END }] : services;
 }
 
 interface ServiceReader {
-  readonly read: (service: MessageObject, problems: string[]) => ServiceRequest | undefined;
+  readonly read: (service: MessageObject) => ServiceRequest | undefined;
   readonly wanted: readonly WantedField[];
 }
 
-function serviceReader(desc: DescMessage, path: string): ServiceReader | undefined {
+function serviceReader(desc: DescMessage): ServiceReader | undefined {
   const name = firstOf(desc, ['name', 'image'], isTextField);
   if (name === undefined) return undefined;
   const alias = firstOf(desc, ['alias'], isTextField);
@@ -165,13 +197,13 @@ function serviceReader(desc: DescMessage, path: string): ServiceReader | undefin
   ];
   return { read: readService, wanted };
 
-  function readService(service: MessageObject, problems: string[]): ServiceRequest | undefined {
+  function readService(service: MessageObject): ServiceRequest | undefined {
     const textAt = (found: ResolvedPath | undefined): string | undefined =>
-      found && textField(found.get(service), `${path}.${found.path}`, problems);
+      found && containerText(found.get(service));
     const read = {
       name: textAt(name),
       alias: label(alias?.get(service)),
-      pullPolicies: pullPolicy && policies(pullPolicy, service, problems),
+      pullPolicies: pullPolicy && readRepeated(pullPolicy.get(service), label),
       dockerUser: textAt(dockerUser),
       kubernetesUser: textAt(kubernetesUser),
       variables: variables && readServiceVariables(variables, service),
@@ -181,15 +213,6 @@ function serviceReader(desc: DescMessage, path: string): ServiceReader | undefin
     return Object.fromEntries(
       Object.entries(read).filter(([, value]) => value !== undefined),
     ) as unknown as ServiceRequest;
-  }
-
-  function policies(
-    found: ResolvedPath,
-    service: MessageObject,
-    problems: string[],
-  ): readonly string[] | undefined {
-    const at = `${path}.${found.path}`;
-    return readRepeated(found.get(service), at, problems, (entry) => textField(entry, at, problems));
   }
 }
 

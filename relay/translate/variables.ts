@@ -1,5 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import type { WantedField } from '../wire/plan.ts';
+import { isTextMap, type WantedField } from '../wire/plan.ts';
 import {
   type Fate,
   isActedOn,
@@ -45,9 +45,10 @@ export interface VariablesField {
   readonly wanted: WantedField;
 }
 
-/** Finds the repeated `{key, value, public, masked, file}` of a schema, if it has one. */
+/** Finds the repeated `{key, value, public, masked, file}` of a schema, or a map of texts, if it has one. */
 export function findVariables(desc: DescMessage): VariablesField | undefined {
   const found = resolvePath(desc, 'variables') ?? resolvePath(desc, 'job_info.variables');
+  if (found !== undefined && isTextMap(found.leaf)) return mapOfVariables(found);
   if (found?.leaf.fieldKind !== 'list' || found.leaf.listKind !== 'message') return undefined;
   const entry = found.leaf.message;
   const key = resolvePath(entry, 'key') ?? resolvePath(entry, 'name');
@@ -71,6 +72,17 @@ export function findVariables(desc: DescMessage): VariablesField | undefined {
     },
   };
 }
+
+/** A map says nothing of flags, so no more than GitLab's own context leaves the relay. */
+const mapOfVariables = ({ path, fields, get }: ResolvedPath): VariablesField => ({
+  path,
+  list: get,
+  key: (entry) => entry.key ?? '',
+  value: (entry) => entry.value as RawValue,
+  flags: () => ({ public: undefined, masked: undefined, file: undefined }),
+  raw: () => undefined,
+  wanted: { fields },
+});
 
 /** Reads a job's variables once; `undefined` when none came, which is what a GitLab that does not send them looks like. */
 export function readJobVariables(

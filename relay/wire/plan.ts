@@ -3,7 +3,7 @@
  * skipped. It is compiled once per schema and is a tree, so a part of it knows where in the question it stands.
  */
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
-import type { BinaryReader } from '@bufbuild/protobuf/wire';
+import { type BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { isWrapperDesc } from '@bufbuild/protobuf/wkt';
 import { type WireForm, wireFormOf } from './wire-form.ts';
 
@@ -114,6 +114,8 @@ function compile(desc: DescMessage, wishes: WishTree, path: string, nextId: Next
     const plan = basicPlan(field, path, wish === undefined ? useUnread(field, wishes) : useRead(field, wish));
     if (wish === undefined) return plan;
     const { message } = wireFormOf(field);
+    if (plan.use === 'messages' && field.fieldKind === 'map')
+      return { ...plan, itemsMax: wish.itemsMax, within: mapEntryPlan(plan, nextId) };
     if (message === undefined) return { ...plan, itemsMax: wish.itemsMax };
     const within = isWrapperDesc(message) ? wishTree([{ fields: message.fields }]) : wish.within;
     return {
@@ -179,8 +181,27 @@ function useRead(field: DescField, wish: Wish): FieldUse {
       if (field.listKind === 'message') return 'messages';
       return field.listKind === 'scalar' && field.scalar === ScalarType.STRING ? 'texts' : 'skip';
     case 'map':
-      return 'skip';
+      return isTextMap(field) ? 'messages' : 'skip';
   }
+}
+
+export const isTextMap = (field: DescField): boolean =>
+  field.fieldKind === 'map' && field.mapKey === ScalarType.STRING && field.scalar === ScalarType.STRING;
+
+/** On the wire a map is a list of messages with a key and a value. */
+function mapEntryPlan({ path }: FieldPlan, nextId: NextId): MessagePlan {
+  const text = {
+    wireType: WireType.LengthDelimited,
+    mayBePacked: false,
+    oneof: undefined,
+    decode: undefined,
+  };
+  const plain = { ...text, zero: undefined, strict: true, itemsMax: 0, within: undefined };
+  const fields: readonly FieldPlan[] = [
+    { ...plain, use: 'text', number: 1, key: 'key', path: `${path}.key` },
+    { ...plain, use: 'lazy', number: 2, key: 'value', path: `${path}.value` },
+  ];
+  return { id: nextId(), path: `${path}.`, fields: byNumber(fields) };
 }
 
 function zeroOf({ fields: [value] }: DescMessage): unknown {

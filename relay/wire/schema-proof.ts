@@ -7,21 +7,22 @@ export type SchemaState =
   /** Too few questions were explained by it yet. */
   | 'unproven'
   | 'proven'
-  /** Most of the recent questions contradict it, or an answer was refused: the router speaks another version. */
+  /** Most of the recent questions contradict it, or the router refused an admission: it speaks another version. */
   | 'suspect'
   /** The guesses of this repository, at a router that is not the one of this repository: never proven. */
   | 'placeholder';
 
-/** What one exchange says about the schema. */
+/**
+ * What one exchange says about the schema. Only forms and ids count, which GitLab's own code writes: nothing that a job's
+ * author can write is evidence, or any author could switch rejections off.
+ */
 export type Evidence =
-  /** Read, and nothing in it is implausible. Absent project: GitLab sent none. */
+  /** Read, plausible, and the router took the answer. Absent project: GitLab sent none. */
   | { readonly kind: 'explained'; readonly jobId: number; readonly project: string | undefined }
-  /** The schema's doing: users decide no field's form and no id. */
+  /** A field of another form, an id that is none, a job in two pipelines. */
   | { readonly kind: 'contradicted' }
-  /** The job's doing, as far as one question tells, e.g. a text that is too long; the schema's if many projects do it. */
-  | { readonly kind: 'broken'; readonly project: string }
-  /** The router refused the form of our answer: the arms are not what the descriptors say, and nothing proves them again. */
-  | { readonly kind: 'answer_refused' };
+  /** The router refused the form of `admitted`, or of the shortest rejection. */
+  | { readonly kind: 'refused' };
 
 interface ProofState {
   readonly standing: SchemaState;
@@ -31,8 +32,6 @@ interface ProofState {
   readonly projects: ReadonlySet<string>;
   /** The last {@link RECENT} questions, oldest first. */
   readonly recent: readonly Evidence[];
-  /** For the rest of this process. */
-  readonly disproved?: true;
 }
 
 /** A field that moved looks right for one project by accident, for three it does not. */
@@ -68,47 +67,23 @@ export const trustIn = (schema: { readonly placeholder: boolean }, routerIsLoopb
   schema.placeholder && !routerIsLoopback ? 'placeholder' : 'earned';
 
 export function noted(state: ProofState, evidence: Evidence): ProofState {
-  if (state.disproved) return state;
-  if (evidence.kind === 'answer_refused' && state.standing !== 'placeholder')
-    return { ...start('suspect'), disproved: true };
-  switch (state.standing) {
-    case 'placeholder':
-      return state;
-    case 'proven': {
-      const recent = [...state.recent, evidence].slice(-RECENT);
-      return isContradicted(recent) ? start('suspect') : { ...state, recent };
-    }
-    case 'unproven':
-    case 'suspect':
-      return proving(state, evidence);
-  }
-}
-
-/** Most of the recent questions, and no single project could have made them so. */
-function isContradicted(recent: readonly Evidence[]): boolean {
+  if (state.standing === 'placeholder') return state;
+  if (evidence.kind === 'refused') return start('suspect');
+  if (state.standing !== 'proven') return proving(state, evidence);
+  const recent = [...state.recent, evidence].slice(-RECENT);
   const contradicted = recent.filter(({ kind }) => kind === 'contradicted').length;
-  if (contradicted >= SUSPECT_AT) return true;
-  const broken = recent.flatMap((each) => (each.kind === 'broken' ? [each.project] : []));
-  return contradicted + broken.length >= SUSPECT_AT && new Set(broken).size >= PROJECTS_MIN;
+  return contradicted >= SUSPECT_AT ? start('suspect') : { ...state, recent };
 }
 
 function proving(state: ProofState, evidence: Evidence): ProofState {
-  switch (evidence.kind) {
-    case 'broken':
-    case 'answer_refused':
-      return state;
-    case 'contradicted':
-      return start(state.standing);
-    case 'explained': {
-      const jobs = new Set([...state.jobs, evidence.jobId]);
-      const projects =
-        evidence.project === undefined || state.projects.size >= PROJECTS_MIN
-          ? state.projects
-          : new Set([...state.projects, evidence.project]);
-      const proven = jobs.size >= (projects.size >= PROJECTS_MIN ? JOBS_MIN : JOBS_MIN_ALONE);
-      return proven ? start('proven') : { ...state, jobs, projects };
-    }
-  }
+  if (evidence.kind !== 'explained') return start(state.standing);
+  const jobs = new Set([...state.jobs, evidence.jobId]);
+  const projects =
+    evidence.project === undefined || state.projects.size >= PROJECTS_MIN
+      ? state.projects
+      : new Set([...state.projects, evidence.project]);
+  const proven = jobs.size >= (projects.size >= PROJECTS_MIN ? JOBS_MIN : JOBS_MIN_ALONE);
+  return proven ? start('proven') : { ...state, jobs, projects };
 }
 
 /** The state with whoever wants to hear of its changes. */

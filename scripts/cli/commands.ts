@@ -100,11 +100,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./truth/rebuild-command.ts')).rebuildCommand,
   },
   {
-    name: 'restore',
-    summary: 'Reads decisions and limits back into a table that was restored from an older backup',
-    load: async () => (await import('./restore/restore-command.ts')).restoreCommand,
-  },
-  {
     name: 'reconcile',
     summary: 'Do the books agree with GitLab? Lists what differs, and mends it as the sweep would',
     load: async () => (await import('./truth/reconcile-command.ts')).reconcileCommand,
@@ -178,36 +173,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'budget import',
     summary: 'Reads limits back from CSV: checked as a whole, shown with totals, all or nothing',
     load: async () => (await import('./budget/import-command.ts')).importCommand,
-  },
-  {
-    name: 'plan ls',
-    summary: 'Which plans of limits for a day to come are there?',
-    load: async () => (await import('./plan/ls-command.ts')).planLsCommand,
-  },
-  {
-    name: 'plan new',
-    summary: 'Begins a plan of limits for a day to come',
-    load: async () => (await import('./plan/ls-command.ts')).planNewCommand,
-  },
-  {
-    name: 'plan show',
-    summary: 'One plan beside a year of use, the forecast and the limits in force',
-    load: async () => (await import('./plan/show-command.ts')).planShowCommand,
-  },
-  {
-    name: 'plan export',
-    summary: 'A plan as CSV, for a spreadsheet and back',
-    load: async () => (await import('./plan/file-commands.ts')).planExportCommand,
-  },
-  {
-    name: 'plan import',
-    summary: 'Reads planned amounts back from CSV, all rows or none',
-    load: async () => (await import('./plan/file-commands.ts')).planImportCommand,
-  },
-  {
-    name: 'plan adopt',
-    summary: 'Makes a plan an edit of the limits, in force from its day on',
-    load: async () => (await import('./plan/adopt-command.ts')).planAdoptCommand,
   },
   {
     name: 'budget requests',
@@ -293,6 +258,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'limits check',
     summary: 'Do the live limits still fit the policy here? To be asked before it is deployed',
     load: async () => (await import('./limits/check-command.ts')).limitsCheckCommand,
+  },
+  {
+    name: 'limits retired',
+    summary: 'Lists plans and saved views that are left in the table and ignored',
+    load: async () => (await import('./limits/retired-command.ts')).retiredCommand,
   },
   {
     name: 'directory show',

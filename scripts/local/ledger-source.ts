@@ -23,7 +23,6 @@ import {
   MemoryTable,
 } from '../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/index.ts';
-import { dynamoViewStore, type ViewStore } from '../../functions/core/views/index.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import { memoryStream } from './memory-stream.ts';
 import { type NotifyingStore, notifyingStore, type WriteListener } from './notifying-store.ts';
@@ -42,7 +41,6 @@ export interface LocalLedger {
   /** What pages show of the past. Whoever counts is told by `onWritten`. */
   readonly usage: RollupStore;
   readonly sessions: SessionStore;
-  readonly views: ViewStore;
   readonly chain: StatementChain;
   /** What the last comparison of counters with their jobs found. */
   readonly recounts: RecountOutcomes;
@@ -123,7 +121,6 @@ function ledgerIn(
     quiet,
     usage: new DynamoRollupStore(parts),
     sessions: dynamoSessionStore(parts),
-    views: dynamoViewStore(parts),
     chain: dynamoStatementChain(parts),
     sheets: dynamoSheetStore(parts),
     recounts: dynamoRecountOutcomes(parts),

@@ -154,7 +154,6 @@ function consoleOn(
     policy,
     directory,
     uploads,
-    views: ledger.views,
     sessions: ownSessions(ledger.sessions, systemClock),
     tellOwner,
     clock,

@@ -1,6 +1,6 @@
-/** Counters are compared with their jobs here as in a deployment, once a week, when a run starts: pages say that they agree. */
+/** Compares counters with their jobs at the start of a run, once a day as a deployment does: pages say that they agree. */
 import type { LedgerClock } from '../../functions/core/environment/index.ts';
-import { RECOUNT_EVERY_MS, recountOutcome } from '../../functions/core/ledger/index.ts';
+import { recountOutcome, roundMs } from '../../functions/core/ledger/index.ts';
 import type { LocalLedger } from './ledger-source.ts';
 
 interface LocalRecount {
@@ -17,7 +17,7 @@ export async function recountLocalBooks({
   try {
     const startedAtMs = clock.nowMs();
     const last = await recounts.read();
-    if (last !== undefined && startedAtMs - last.recountedAtMs < RECOUNT_EVERY_MS) return;
+    if (last !== undefined && startedAtMs - last.recountedAtMs < roundMs(last.records ?? 0)) return;
     await recounts.write(recountOutcome(await ledger.rebuild({ repair: false }), startedAtMs));
   } catch (error) {
     onTrouble(`counters are not compared with their jobs (${String(error)}); the next start tries again`);

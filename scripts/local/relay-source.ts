@@ -28,8 +28,6 @@ export function newRelay(
   admitUrl: string,
   rules: Rules,
   observe: RelayObserver,
-  /** Where it keeps fallback answers over its own death; undefined: in memory alone. */
-  spoolFolder: string | undefined,
 ): Relay {
   const config = inFlags(() =>
     readRelayConfig({
@@ -63,9 +61,8 @@ export function newRelay(
     // The local router is started with the schema of this repository; nobody knows a real one's.
     schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
     observe,
-    spoolFolder,
     // The local router is told to ask no more first; a real one may be about to.
-    ...(router !== undefined && { attritionMs: 0 }),
+    ...(router !== undefined && { leaveWaitingMs: 0 }),
   });
 }
 

@@ -104,7 +104,6 @@ export async function run(
     admit.url,
     rules,
     observe,
-    memory ? undefined : dataDir,
   );
   const older = memory ? undefined : olderBooks(root);
   screen.started({

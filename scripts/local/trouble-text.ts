@@ -4,9 +4,9 @@ import type { RelayEvent } from '../../relay/events.ts';
 export function troubleText(event: RelayEvent): string | undefined {
   switch (event.type) {
     case 'backing_off':
-      return `no stream to the router (status ${event.code}), next try in ${Math.round(event.delayMs)} ms${event.remedy === undefined ? '' : `: ${event.remedy}`}`;
+      return `no stream to the router: ${event.details}${withRemedy(event.remedy)}; next try in ${Math.round(event.delayMs)} ms`;
     case 'registration_failed':
-      return `registration failed (status ${event.code}): ${event.details}; admission goes on without it`;
+      return `registration failed: ${event.details}${withRemedy(event.remedy)}; admission goes on without it`;
     case 'unreadable':
       return `a question could not be read: ${event.problem}`;
     case 'schema':
@@ -29,3 +29,5 @@ export function troubleText(event: RelayEvent): string | undefined {
       return undefined;
   }
 }
+
+const withRemedy = (remedy: string | undefined): string => (remedy === undefined ? '' : `; ${remedy}`);

@@ -12,7 +12,8 @@ const USAGE = `npm run chaos [-- --seed <n>] [--minutes <n>] [--json]
 
 Two relays, the bundled functions and DynamoDB Local as processes, a router that asks ${PER_SECOND} jobs a second under a shared cap that
 is always full, and one fault after the other in an order that the seed decides. At every commit no limit is passed by what
-the ledger admitted; at the end every question has an answer and a place in the books, and a recount finds no drift.
+the ledger admitted; at the end every question has an answer and a place in the books, and a recount finds no drift. Only rejections
+that died with a killed relay are in no books: nothing ran.
 Needs Java for DynamoDB Local.
 
   --seed <n>     order, length and place of the faults, and the jobs; the machine decides what they meet  [random]

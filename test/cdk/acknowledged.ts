@@ -81,7 +81,7 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
   {
     rule: 's3_event_notifications_enabled_check',
     where: /ExportBucket/,
-    reason: 'Nothing waits for an object: it is read back when a table is restored.',
+    reason: 'Nothing waits for an object: the bucket is an archive.',
   },
   {
     rule: 's3_bucket_object_lock_enabled_check',

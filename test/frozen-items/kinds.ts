@@ -1,10 +1,6 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoHealthLook } from '../../functions/answers/health/kept-look.ts';
-import { dynamoOpenDifferences } from '../../functions/core/books/check-books.ts';
-import { dynamoCounterMemory } from '../../functions/core/books/counter-memory.ts';
-import { dynamoCounterSheet } from '../../functions/core/books/counter-sheet.ts';
-import { dynamoSumLog } from '../../functions/core/books/sum-log.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/dynamo-directory-table.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
 import { dynamoCanaryOutcomes } from '../../functions/core/ledger/canary-outcome.ts';
@@ -13,11 +9,10 @@ import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { journalBody } from '../../functions/core/ledger/inbox-item.ts';
 import { dynamoInstanceRegister } from '../../functions/core/ledger/instance-register.ts';
-import { dynamoRecountPasses } from '../../functions/core/ledger/kept-pass.ts';
+import { dynamoRecountRounds } from '../../functions/core/ledger/kept-round.ts';
 import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/pseudonym-keys.ts';
 import { dynamoRecountOutcomes } from '../../functions/core/ledger/recount-outcome.ts';
-import { epochAt } from '../../functions/core/ledger/slots.ts';
 import { dynamoSweepMarks } from '../../functions/core/ledger/sweep-marks.ts';
 import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/dynamo-limit-table.ts';
@@ -36,22 +31,20 @@ import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
 import { dynamoAlertMarks } from '../../functions/core/thresholds/alert-marks.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
+import { dynamoCounterSnapshots } from '../../functions/core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
-import { dynamoViewStore } from '../../functions/core/views/dynamo-view-store.ts';
 import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
 import { START } from '../../functions/notices/gather/cursor.ts';
-import { dynamoParameterMarks as dynamoSsmMarks } from '../../functions/ssm-limits/dynamo-marks.ts';
+import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-versions.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
-import { counterName } from '../../policies/claim.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
 import { putHeartbeat } from '../../relay/heartbeat/put-heartbeat.ts';
 import { journalWriter } from '../../relay/journal.ts';
 import type { KeptLimitRoom } from '../../relay/limit-room.ts';
-import { roomTable } from '../../relay/room-table.ts';
+import { roomTable } from '../../relay/room-snapshot.ts';
 import type { HandClock } from '../../scripts/local/clock/hand-clock.ts';
 import { aPolicy } from '../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../support/ledger/asks.ts';
-import { aRecord } from '../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../support/ledger/test-clock.ts';
 import { signedLocalFetch } from '../support/relay/signed-local-fetch.ts';
 
@@ -86,12 +79,6 @@ const GROUPS = directoryOf([
 const OPENED = counter('group/101', 'money-month', '2026-12');
 const CLOSED = counter('group/101', 'money-month', '2026-08');
 
-const SUMMED = aRecord({
-  claims: [
-    { counter: OPENED, unit: 'micros', held: 7, counted: 7, corrected: 0, fitted: true, checked: true },
-  ],
-});
-
 export interface Place {
   readonly client: DynamoDBClient;
   readonly endpoint: string;
@@ -115,8 +102,10 @@ const options = ({ client, tableName, clock }: Place) => ({
   random: () => 0.5,
 });
 
-const recountPasses = (place: Place) =>
-  dynamoRecountPasses({ ...options(place), nowMs: () => NOVEMBER_21_MS, partBytes: 200 });
+const recountRounds = (place: Place) =>
+  dynamoRecountRounds({ ...options(place), nowMs: () => NOVEMBER_21_MS, partBytes: 200 });
+
+const counterSnapshots = (place: Place) => dynamoCounterSnapshots(options(place));
 
 const books = (pk: string): boolean => pk.startsWith(`${INSTANCE}#`);
 const at = (suffix: string, sk: (sk: string) => boolean) => (pk: string, key: string) =>
@@ -218,7 +207,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedChangeOf),
   },
   'limit-request': { is: at('@limits#requests', any), read: (place) => limits(place).readRequests(10, WAIT) },
-  'limit-plan': { is: at('@limits#plans', any), read: (place) => limits(place).readPlans(10, WAIT) },
   'directory-pointer': {
     is: at('@directory', is('pointer')),
     read: (place) => directory(place).getPointer(WAIT),
@@ -235,10 +223,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: under('@sessions#', is('session')),
     read: (place) => dynamoSessionStore(options(place)).read('hash'),
   },
-  'saved-views': {
-    is: at('@views', any),
-    read: (place) => dynamoViewStore(options(place)).read(12),
-  },
   'session-of-user': {
     is: under('@sessions#of#', any),
     read: (place) => dynamoSessionStore(options(place)).ofUser(12),
@@ -251,30 +235,18 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@recount', is('outcome')),
     read: (place) => dynamoRecountOutcomes(options(place)).read(),
   },
-  'recount-pass': {
+  'recount-round': {
     // The head with its parts.
-    is: at('@recount', begins('pass')),
-    read: (place) => recountPasses(place).read(),
+    is: at('@recount', begins('round')),
+    read: (place) => recountRounds(place).read(),
   },
-  'sum-log': {
-    is: under('@sums#log#', any),
-    read: (place) => dynamoSumLog(options(place)).read(epochAt(NOVEMBER_21_MS)),
-  },
-  'sum-memory': {
-    is: under('@sums#known#', any),
-    read: (place) => dynamoCounterMemory(options(place)).read(['group/101']),
-  },
-  'counter-sheet': {
-    // The head with its parts.
-    is: at('@sums', begins('counters')),
+  'counter-snapshot': {
+    // The head with its parts, and the log.
+    is: (pk) => pk.startsWith(`${INSTANCE}@counters`),
     read: async (place) => {
-      const { counters, ...sheet } = (await dynamoCounterSheet(options(place)).read()) ?? {};
-      return { ...sheet, counters: [...(counters?.values() ?? [])] };
+      const { atMs: _, counters, ...snapshot } = (await counterSnapshots(place).read()) ?? {};
+      return { ...snapshot, counters: [...(counters?.values() ?? [])] };
     },
-  },
-  'sums-open': {
-    is: at('@sums', is('open')),
-    read: (place) => dynamoOpenDifferences(options(place)).read(),
   },
   'statement-register': {
     is: at('@statements', is('register')),
@@ -311,13 +283,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: at('@yet-failed', is('latest')),
     read: (place) => dynamoYetFailed(options(place)).read(),
   },
-  'ssm-limits-mark': {
-    is: at('@ssm-limits', begins('group/')),
-    read: (place) => dynamoSsmMarks(options(place)).readAll(),
-  },
-  'ssm-limits-pass': {
-    is: at('@ssm-limits', is('pass')),
-    read: (place) => dynamoSsmMarks(options(place)).readPass(),
+  'imported-parameter': {
+    is: at('@ssm-limits', begins('parameter/')),
+    read: (place) => dynamoImportedVersions(options(place)).readAll(),
   },
   'notices-cursor': {
     is: at('@notices', is('cursor')),
@@ -362,7 +330,19 @@ export const KINDS: Readonly<Record<string, Kind>> = {
  * reader passes them over. To retire a kind, move its row here, keep `is`, and leave its frozen file.
  */
 export const RETIRED: Readonly<Record<string, IsOfKind>> = {
+  'ssm-limits-mark': at('@ssm-limits', begins('group/')),
+  'ssm-limits-pass': at('@ssm-limits', is('pass')),
+  // A recount in two passes, once a week.
+  'recount-pass': at('@recount', begins('pass')),
+  // A second set of sums, compared with the counters every quarter of an hour, and the copies of counters that this kept.
+  'sum-log': under('@sums#log#', any),
+  'sum-memory': under('@sums#known#', any),
+  'sums-open': at('@sums', is('open')),
+  'counter-sheet': at('@sums', begins('counters')),
+  // A credit or debit by hand, next to its counter.
   adjustment: (pk, sk) => books(pk) && sk.startsWith('adjustment#'),
+  'limit-plan': at('@limits#plans', any),
+  'saved-views': at('@views', any),
 };
 
 const A_STATEMENT = {
@@ -471,7 +451,6 @@ async function writeLimits(place: Place): Promise<void> {
   const change = { actor: 'ann', why: 'new year', source: 'page', atMs: NOVEMBER_21_MS };
   await publishLimits(LIMITS, change, { table, policy: aPolicy(), directory: GROUPS });
   await table.putRequest({ id: 'r-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
-  await table.putPlan({ id: 'p-1', rev: 1, bytes, expiresAtSeconds: FAR_MS / 1000 }, WAIT);
   await table.putOpening({ key: OPENED, carried: 5, committed: 10, settled: 9, atMs: NOVEMBER_21_MS }, WAIT);
 }
 
@@ -487,22 +466,16 @@ async function writeOthers(place: Place): Promise<void> {
   const roles = { admin: false, finance: true, ownedGroupIds: [101], viewerGroupIds: [100] };
   const times = { rolesReadAtMs: NOVEMBER_21_MS, seenAtMs: NOVEMBER_21_MS, endsAtMs: FAR_MS };
   await sessions.create('hash', { userId: 12, username: 'ann', name: 'Ann', roles, ...times });
-  await dynamoViewStore(options(place)).change(12, { keep: { name: 'Projects', query: 'kind=project' } });
-  await dynamoViewStore(options(place)).change(12, { first: 'Projects' });
   await dynamoPseudonymKeys(options(place)).keyOf(2026);
   await dynamoRecountOutcomes(options(place)).write({
     recountedAtMs: NOVEMBER_21_MS,
+    records: 3,
     drifting: [{ key: OPENED, committed: 7, recounted: 5 }],
     unlisted: 0,
   });
   const amounts = { committed: 7, fitted: 7, settled: 5, unchecked: { exempt: 0, unmetered: 1, bypass: 0 } };
-  await recountPasses(place).write({
-    ...{
-      startedAtMs: NOVEMBER_21_MS,
-      phase: 'first',
-      share: { index: 0, of: 2 },
-      waiting: [{ index: 1, of: 2 }],
-    },
+  await recountRounds(place).write({
+    ...{ startedAtMs: NOVEMBER_21_MS, lastRecords: 7, share: { index: 0, of: 2 } },
     segments: [{ done: true }, { done: false, from: { pk: { S: 'pk' }, sk: { S: 'sk' } } }],
     sums: {
       ...{ records: 3, passedOver: 0 },
@@ -514,7 +487,7 @@ async function writeOthers(place: Place): Promise<void> {
       ],
     },
     suspects: [{ key: OPENED, rev: 4, expected: amounts }],
-    found: { records: 3, counters: 1, drift: [], unproven: [], passedOver: 0, unclosed: 0 },
+    usage: { jobs: 3, mended: 1, failed: 0 },
   });
   await dynamoSheetStore(options(place)).write({
     ...{ kind: 'class', span: '2026-11', names: ['large', ''] },
@@ -538,20 +511,16 @@ async function writeOthers(place: Place): Promise<void> {
       ],
     },
   ]);
-  const step = { sequence: '1', epoch: epochAt(NOVEMBER_21_MS), after: SUMMED };
-  await dynamoSumLog(options(place)).note([step], [], NOVEMBER_21_MS);
-  const slots = { moved: [1, 0, 0, 0], added: [11, 0, 0, 0], unexplained: 3, epochs: [4, 0, 0, -1] };
-  await dynamoCounterMemory(options(place)).write('group/101', new Map([['money-month|2026-12', slots]]));
-  await dynamoOpenDifferences(options(place)).write({ since: 4, differences: new Map([['a 5', '1 11']]) });
   const copied = { committed: 70, fitted: 60, settled: 50, rev: 3 };
   const copies = [
     { key: OPENED, ...copied, unchecked: { exempt: 0, unmetered: 4, bypass: 0 } },
     { key: CLOSED, ...copied, unchecked: { exempt: 0, unmetered: 0, bypass: 0 } },
   ];
-  await dynamoCounterSheet(options(place)).write({
-    ...{ sinceMs: NOVEMBER_21_MS, atMs: NOVEMBER_21_MS, epoch: 4, whole: true },
-    counters: new Map(copies.map((copy) => [counterName(copy.key), copy])),
-  });
+  const snapshots = counterSnapshots(place);
+  await snapshots.fold();
+  await snapshots.add(copies.slice(0, 1));
+  await snapshots.append(copies, '1');
+  await snapshots.recounted(FAR_MS);
   await dynamoStatementChain(options(place)).append(sealed(A_STATEMENT));
   // In three parts.
   const prices = dynamoPriceEditions(options(place), 60);
@@ -582,10 +551,8 @@ async function writeOthers(place: Place): Promise<void> {
     deployed: { policyVersion: 'p1', descriptorsVersion: '18.9' },
   });
   await dynamoYetFailed(options(place)).write({ jobId: 4711, atMs: NOVEMBER_21_MS });
-  const marks = dynamoSsmMarks(options(place));
-  const owned = [{ id: 'money-month', created: true, entries: [{ amount: 5 }] }];
-  await marks.write([{ group: 101, version: 2, modifiedAtMs: NOVEMBER_21_MS, owned }]);
-  await marks.writePass({ completeFromMs: 1, unfinished: { fromMs: 2, token: 't', seen: [101] } });
+  const imported = { version: 2, modifiedAtMs: NOVEMBER_21_MS, limits: ['money-month', 'jobs-now'] };
+  await dynamoImportedVersions(options(place)).write(101, imported);
   const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, told: ['m'] };
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });

@@ -7,7 +7,6 @@ import type { JobRecord, RecordClaim, UncheckedCause } from '../../functions/cor
 import type { CounterWrite, Write } from '../../functions/core/ledger/store.ts';
 import { counterName } from '../../policies/claim.ts';
 import { must } from '../support/ledger/history.ts';
-import { secondSumsAgree } from '../support/ledger/second-sums.ts';
 import { type Birth, birthOf } from './birth.ts';
 import { type ChargedBy, chargesOf } from './charge.ts';
 import type { Edition } from './rulebook.ts';
@@ -62,7 +61,6 @@ export class Books {
       must(write.kind !== 'reset', 'nobody repairs counters here');
     }
     for (const name of touched) this.#sameSum(name);
-    secondSumsAgree(writes);
     for (const write of writes) {
       if (write.kind !== 'record') continue;
       this.#chargedByItsState(write.record);

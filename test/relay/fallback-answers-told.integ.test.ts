@@ -1,6 +1,3 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterEach, expect, test } from 'vitest';
 import type { UnmeteredRequest } from '../../functions/core/contract/admissions.ts';
@@ -59,10 +56,10 @@ test.each([404, 302, 413])(
     const jobIds = Array.from({ length: 100 }, (_, index) => index + 1);
     const answers = await Promise.all(jobIds.map((jobId) => asks.admit(question(jobId))));
     expect(answers.filter(({ result }) => result !== 'admitted')).toEqual([]);
-    await until(() => state.refused > 0);
+    await until(() => state.refused > 0 && relay.status().unmeteredQueued === jobIds.length);
     const posted = () =>
       events.reduce((sum, event) => sum + (event.type === 'unmetered' ? event.posted : 0), 0);
-    expect([posted(), relay.status().unmeteredQueued]).toEqual([0, 100]);
+    expect(posted()).toBe(0);
     state.unmetered = 200;
     await until(() => relay.status().unmeteredQueued === 0);
     expect(state.told.size).toBe(100);
@@ -71,43 +68,6 @@ test.each([404, 302, 413])(
     await relay.stop();
   },
 );
-
-test('SIGKILL while nobody can be told: the next relay on the same disk tells all 50', async () => {
-  const { state, url } = await service();
-  const asks = await router();
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-spool-'));
-  ends.push(() => rmSync(folder, { recursive: true, force: true }));
-  const start = async () => {
-    const relay = spawnRelay({
-      TOLLGATE_ROUTER_URL: asks.grpcUrl ?? '',
-      TOLLGATE_ROUTER_TOKEN: TOKEN,
-      TOLLGATE_ADMIT_URL: url,
-      TOLLGATE_DEADLINE_MS: '500',
-      TOLLGATE_HEALTH_PORT: String(await loopbackPort()),
-      TOLLGATE_SPOOL_FOLDER: folder,
-    });
-    ends.push(relay.kill);
-    await relay.wrote('"started"');
-    return relay;
-  };
-  const killed = await start();
-  await asks.until(() => asks.waitingStreams() > 0, { timeoutMs: 30_000 });
-  const some = Array.from({ length: 50 }, (_, index) => ({ ...question(index + 1) }));
-  await Promise.all(some.map((one) => asks.admit(one)));
-  // An answer stands there as soon as its stream has ended.
-  await until(() => readFileSync(join(folder, 'tollgate-answers.spool'), 'utf8').split('\n').length > 50);
-  killed.kill();
-  await killed.closed;
-  expect(state.told.size).toBe(0);
-
-  state.unmetered = 200;
-  const next = await start();
-  await next.wrote('fallback answers of an earlier relay taken over');
-  await until(() => state.told.size === 50);
-  next.child.kill('SIGTERM');
-  await next.closed;
-  expect(statSync(join(folder, 'tollgate-answers.spool')).size).toBe(0);
-});
 
 test.each([
   { back: true, guarantee: 'the service is back: all 300 are told before it ends' },

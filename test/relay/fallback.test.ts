@@ -34,8 +34,6 @@ interface Setting {
   readonly costAndCapacity?: 'admit' | 'reject';
   readonly unreadablePerHour?: number;
   readonly withDirectory?: boolean;
-  /** @default true */
-  readonly schemaProven?: boolean;
 }
 
 function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; readonly clock: HandClock } {
@@ -47,7 +45,6 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
       setting.withDirectory ? aDirectory : undefined,
     ),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
-    schemaProven: () => setting.schemaProven ?? true,
     newDecisionId: () => 'f-1',
     ...(setting.unreadablePerHour !== undefined && { unreadablePerHour: setting.unreadablePerHour }),
   });
@@ -171,7 +168,7 @@ test('a refusal with a text far too long is still refused within the bound', () 
   const { fallback } = fallbackOf();
   fallback.noted(job, rejectedFor(quotaViolation('group/100'), 'x'.repeat(50_000)));
   const { answer } = fallback.answer(job, 'unavailable');
-  expect(answer.outcome === 'rejected' && answer.reason.length).toBeLessThanOrEqual(9_900);
+  expect(answer.outcome === 'rejected' && answer.reason.length).toBeLessThan(500);
 });
 
 test('unread questions that name no project are admitted without limit: no rule and no count may reject everybody', () => {
@@ -180,13 +177,7 @@ test('unread questions that name no project are admitted without limit: no rule 
   expect(new Set(given)).toEqual(new Set(['admitted']));
 });
 
-test('while the schema is not proven, unread questions take nothing from a project’s allowance', () => {
-  const { fallback } = fallbackOf({ schemaProven: false });
-  const given = range(1, 200).map(() => said(fallback.answerUnread(7, 'unreadable')));
-  expect(new Set(given)).toEqual(new Set(['admitted']));
-});
-
-test('under a proven schema 20 unread questions are admitted per project and hour', () => {
+test('20 unread questions are admitted per project and hour', () => {
   const { fallback, clock } = fallbackOf();
   fallback.noted(job, undecided('deadline'));
   expect(UNREADABLE_PER_HOUR).toBe(20);

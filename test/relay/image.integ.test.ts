@@ -93,6 +93,7 @@ async function deployed(
   routerUrl: string,
   route: 'url' | 'invoke',
   token: string | undefined,
+  tmp: 'as in the image' | 'absent' = 'as in the image',
 ): Promise<{
   readonly relay: ChildProcess;
   readonly output: { text: string };
@@ -117,7 +118,7 @@ async function deployed(
     env: {
       // As in the image, whose nobody has a home in name only.
       HOME: '/home/nonroot',
-      TMPDIR: socketFolder,
+      TMPDIR: tmp === 'absent' ? join(folder, 'absent') : socketFolder,
       TOLLGATE_POLICY_FILE: join(app, 'rules.json'),
       TOLLGATE_PROTO_FILE: descriptors,
       TOLLGATE_ROUTER_URL: routerUrl,
@@ -245,4 +246,14 @@ test('nothing is written but the socket’s folder, which nobody else may enter'
   relay.kill('SIGTERM');
   expect((await once(relay, 'close'))[0]).toBe(0);
   expect(spawnSync('find', [socketFolder, '-mindepth', '1'], { encoding: 'utf8' }).stdout).toBe('');
+});
+
+test('without the WebSocket tunnel it needs no folder that it may write to', async () => {
+  const router = await startRouter();
+  const { relay, output } = await deployed(router.grpcUrl ?? '', 'url', TOKEN, 'absent');
+  await router.until(() => router.waitingStreams() > 0, { timeoutMs: 300_000 });
+  expect((await router.admit(question(1))).result).toBe('admitted');
+  relay.kill('SIGTERM');
+  expect((await once(relay, 'close'))[0]).toBe(0);
+  expect(output.text).not.toContain('not written');
 });

@@ -9,7 +9,7 @@ import type { Item } from '../../functions/core/store/operation.ts';
 import { consume } from '../../functions/settle/consume.ts';
 import type { RelayEvent } from '../../relay/events.ts';
 import type { UnmeteredOutcome } from '../../relay/forward.ts';
-import { Journal, journalWriter } from '../../relay/journal.ts';
+import { journalWriter } from '../../relay/journal.ts';
 import { createUnmetered } from '../../relay/unmetered.ts';
 import { type HandClock, handClock } from '../../scripts/local/clock/hand-clock.ts';
 import { flowRules } from '../support/flow/flow.ts';
@@ -55,9 +55,11 @@ function aRelay(says: () => UnmeteredOutcome, clock: HandClock = handClock(1_000
     posts.push(answers.length);
     return says();
   };
-  const journal = new Journal({ post, write: table.write, clock });
+  const failures: unknown[] = [];
   const unmetered = createUnmetered({
-    post: journal.post,
+    post,
+    writeJournal: table.write,
+    notWritten: (error) => failures.push(error),
     clock,
     random: () => 0.5,
     observe: (event) => events.push(event),
@@ -70,7 +72,7 @@ function aRelay(says: () => UnmeteredOutcome, clock: HandClock = handClock(1_000
   };
   const lost = (): number =>
     events.reduce((sum, event) => sum + (event.type === 'unmetered' ? event.dropped : 0), 0);
-  return { ...table, clock, journal, unmetered, posts, pass, lost };
+  return { ...table, clock, unmetered, posts, pass, lost, failures };
 }
 
 const UNREACHABLE: UnmeteredOutcome = { kind: 'unreachable' };
@@ -157,19 +159,12 @@ test('an hour with neither function nor table loses nothing that fits into memor
   expect([relay.unmetered.queued, relay.lost()]).toEqual([0, 0]);
 });
 
-test('each batch that the table does not take is told, and waits', async () => {
-  const failures: unknown[] = [];
-  const journal = new Journal({
-    post: async () => UNREACHABLE,
-    write: async () => {
-      throw new Error('AccessDenied');
-    },
-    clock: handClock(0),
-    failed: (error) => failures.push(error),
-  });
-  const answer = { jobId: 1, json: JSON.stringify(anAnswer(1)) };
-  expect(await journal.post([answer], { timeoutMs: 1_000 })).toEqual(UNREACHABLE);
-  expect(failures).toHaveLength(1);
+test('each batch that the table does not take is reported, and waits', async () => {
+  const relay = aRelay(() => UNREACHABLE);
+  relay.state.isDead = true;
+  relay.unmetered.add(anAnswer(1));
+  await relay.pass(1_000);
+  expect([relay.failures.length, relay.unmetered.queued]).toEqual([1, 1]);
 });
 
 test('a relay that stops writes before it asks, so that a function that hangs costs nothing', async () => {
@@ -183,13 +178,14 @@ test('a relay that stops writes before it asks, so that a function that hangs co
 
 test('what was written counts as not yet booked for a minute', async () => {
   const relay = aRelay(() => UNREACHABLE);
-  expect(relay.journal.isBooked).toBe(true);
+  const isBooked = () => relay.unmetered.isBookedSince(relay.clock.monotonicMs());
+  expect(isBooked()).toBe(true);
   relay.unmetered.add(anAnswer(1));
-  while (relay.journal.isBooked) await relay.pass(500);
+  while (relay.items.length === 0) await relay.pass(500);
   relay.clock.advance(59_999);
-  expect(relay.journal.isBooked).toBe(false);
+  expect(isBooked()).toBe(false);
   relay.clock.advance(1);
-  expect(relay.journal.isBooked).toBe(true);
+  expect(isBooked()).toBe(true);
 });
 
 test('an item that is not booked whole is read again; one that nobody can read is passed over', async () => {

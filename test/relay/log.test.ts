@@ -139,13 +139,18 @@ test('nothing of variables, tokens, texts or images is written, whatever happens
     { type: 'admit_failed', code: 'admit_unreachable', details: 'status 503' },
     { type: 'registration_failed', code: 14, details: 'unavailable' },
     { type: 'stream_ended', code: 14, details: 'unavailable', asked: true },
-    { type: 'backing_off', code: 16, attempt: 1, delayMs: 30_000.4, remedy: 'check the token' },
+    {
+      type: 'backing_off',
+      code: 16,
+      details: 'wss://kas: HTTP 401',
+      attempt: 1,
+      delayMs: 30_000.4,
+      remedy: 'check the token',
+    },
     { type: 'batch', lane: 'root 100', jobs: 3, waiters: 4 },
     { type: 'directory', ageMs: 90_000, groups: 3, problem: 'the groups of GitLab have not been listed yet' },
     { type: 'unmetered', queued: 5, posted: 0, dropped: 1, lost: { why: 'refused', jobIds: [7] } },
-    { type: 'unmetered', queued: 7, posted: 0, dropped: 0, restored: 7 },
     { type: 'not_written', where: 'journal', error: 'AccessDeniedException' },
-    { type: 'not_written', where: 'spool', error: 'Error' },
     { type: 'not_written', where: 'rooms', error: 'TimeoutError' },
     { type: 'breaker', state: 'open' },
     { type: 'connected', downMs: 3 },
@@ -165,10 +170,10 @@ test('streams and questions are numbers, not lines', () => {
   expect(written).toEqual([]);
 });
 
-test('a journal that is not written for an hour is a line a minute, apart from the spool', () => {
+test('a journal that is not written for an hour is a line a minute, apart from headroom', () => {
   const { observe, lines, clock } = bench();
   for (let second = 0; second < 3_600; second += 1) {
-    for (const where of ['journal', 'spool'] as const)
+    for (const where of ['journal', 'rooms'] as const)
       observe({ type: 'not_written', where, error: 'TimeoutError' });
     clock.advance(1_000);
   }

@@ -70,16 +70,36 @@ test('a failed registration is an event and is tried again after a minute, befor
   ]);
 });
 
-test('a router without registration is told so once and left alone', async () => {
-  const { start, clock, settle, registered, events, unregistered } = bench(STATUS.UNIMPLEMENTED);
+test.each([
+  { code: STATUS.UNAVAILABLE, minutes: [1, 2, 3, 3, 3] },
+  { code: STATUS.UNIMPLEMENTED, minutes: [1, 2, 4, 8, 16, 32, 60, 60] },
+])(
+  'a router that refuses to register with $code is asked again after $minutes minutes',
+  async ({ code, minutes }) => {
+    const { start, clock, settle, registered, events } = bench(code);
+    start();
+    await settle();
+    for (const [index, pause] of minutes.entries()) {
+      clock.advance(pause * 60_000 - 1);
+      await settle();
+      expect(registered).toHaveLength(index + 1);
+      clock.advance(1);
+      await settle();
+      expect(registered).toHaveLength(index + 2);
+    }
+    expect(events[0]).toEqual({ type: 'registration_failed', code, details: 'refused' });
+  },
+);
+
+test('a router that refuses registration once gets the next one, and is told goodbye at the end', async () => {
+  const { start, clock, settle, events, unregistered } = bench(STATUS.UNIMPLEMENTED, 'ok');
   const registration = start();
   await settle();
-  clock.advance(3_600_000);
+  clock.advance(60_000);
   await settle();
-  expect(registered).toHaveLength(1);
-  expect(events).toEqual([{ type: 'registration_failed', code: 12, details: 'refused' }]);
+  expect(events.map(({ type }) => type)).toEqual(['registration_failed', 'registered']);
   await registration.stop();
-  expect(unregistered).toEqual([]);
+  expect(unregistered).toEqual([7n]);
 });
 
 test('stopping takes the announcement back and ends the period', async () => {

@@ -28,6 +28,7 @@ function stuckRelay() {
         return call.accept();
       },
       tokenReplaced: () => false,
+      queuedCalls: () => 0,
       register: async () => {},
       unregister: never,
       close: () => {},

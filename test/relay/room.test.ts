@@ -53,7 +53,6 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
       clock: { ...handClock(0), nowMs: clock.nowMs },
       stateless: statelessCheck(policy, clock),
       costAndCapacity: failurePolicy,
-      schemaProven: () => true,
       newDecisionId: () => 'f-1',
       room,
     });

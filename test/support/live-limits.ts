@@ -53,8 +53,6 @@ export function liveLimitsContract(newTables: (instance: string, clock: LedgerCl
       readLog: (before, max, options) => limits.readLog(before, max, options),
       putRequest: (item, options) => limits.putRequest(item, options),
       readRequests: (max, options) => limits.readRequests(max, options),
-      putPlan: (item, options) => limits.putPlan(item, options),
-      readPlans: (max, options) => limits.readPlans(max, options),
       retire: (set, atSeconds, options) => limits.retire(set, atSeconds, options),
       readOpenings: (keys, options) => limits.readOpenings(keys, options),
       putOpening: (opening, options) => limits.putOpening(opening, options),

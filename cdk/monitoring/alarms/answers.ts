@@ -80,21 +80,6 @@ const fallbackAnswersLost: AlarmSpec = {
   missing: 'notBreaching',
 };
 
-const questionsUnaccounted: AlarmSpec = {
-  name: 'QuestionsUnaccounted',
-  severity: 'ticket',
-  says: 'A relay cannot say what became of a question: it is in no books and not declared lost, or it counts twice.',
-  formula: 'questionsUnaccounted',
-  label: 'Questions that are nowhere',
-  graph: 'Questions that are nowhere',
-  periodMinutes: 5,
-  breach: ['above', 0],
-  // A deployment's last minute cannot make one, and a fault stays as long as its relay.
-  periods: 1,
-  // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
-  missing: 'notBreaching',
-};
-
 /** GitLab asks, somebody who can count answers, and in time. */
 export const answerAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
   relayDisconnected,
@@ -102,5 +87,4 @@ export const answerAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
   ...(watched.relays > 1 ? [relayMissing(watched)] : []),
   latencyNearDeadline(watched),
   fallbackAnswersLost,
-  questionsUnaccounted,
 ];

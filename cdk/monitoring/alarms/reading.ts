@@ -64,10 +64,40 @@ const rejectionsWithheld: AlarmSpec = {
   missing: 'notBreaching',
 };
 
+const answersRefused: AlarmSpec = {
+  name: 'AnswersRefused',
+  severity: 'ticket',
+  says: 'The job router does not accept decisions of the relays: what becomes of these jobs is GitLab’s own choice.',
+  formula: 'answersRefused',
+  label: 'Decisions not accepted',
+  graph: 'Decisions not accepted',
+  periodMinutes: 15,
+  breach: ['above', 0],
+  periods: 1,
+  // Relays write zeros, too; without any value nothing was answered.
+  missing: 'notBreaching',
+};
+
+const fieldsMissing: AlarmSpec = {
+  name: 'FieldsMissing',
+  severity: 'ticket',
+  says: 'Rules need fields that GitLab does not send, or not any more: they follow their on_missing for every job.',
+  formula: 'fieldsMissing',
+  label: 'Fields that rules need and that do not come',
+  graph: 'Fields that rules need and that do not come',
+  periodMinutes: 15,
+  breach: ['above', 0],
+  periods: 1,
+  // Relays write zeros, too; without any value no relay reads anything.
+  missing: 'notBreaching',
+};
+
 /** What is asked is understood, and nothing breaks on the way. */
 export const readingAlarms: readonly AlarmSpec[] = [
   schemaSuspect,
   ownFaults,
   unreadableQuestions,
   rejectionsWithheld,
+  answersRefused,
+  fieldsMissing,
 ];

@@ -29,16 +29,16 @@ const truth: readonly AlarmSpec[] = [
   {
     name: 'Drift',
     severity: 'ticket',
-    says: 'The check of the books did not run, failed, or found counters that do not show what their records make.',
+    says: 'The recount did not run, failed, is late, or found counters that do not show what their records make.',
     formula: [
-      // A sweep a minute: a whole day of them without a count of drift is one without a check, or its recount is late.
+      // A sweep a minute: a whole day of them without a count of drift is one without a recount, or with one that is late.
       'IF(FILL(sweepRuns, 0) > 1440, FILL(driftedCounters, 1), FILL(driftedCounters, 0))',
-      // A check that crashed has found nothing out.
+      // A run that crashed has found nothing out.
       'FILL(driftErrors, 0)',
     ].join(' + '),
-    label: 'Counters that drift, and checks that failed or did not run',
+    label: 'Counters that drift, and recounts that failed or did not run',
     graph: 'Drift, by day',
-    // A check every quarter of an hour; whole days, as people look at them.
+    // A round takes a day and at most an hour more.
     periodMinutes: 26 * 60,
     breach: ['above', 0],
     periods: 1,

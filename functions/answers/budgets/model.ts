@@ -97,6 +97,7 @@ const OwnLimitSchema = z
     unit,
     amount: limitAmount('As it is written, without grants; whole units of `unit`.'),
     per: maybe(periodKind).openapi({ description: 'Absent: of what is used at once.' }),
+    inForce: z.boolean().openapi({ description: 'Whether it has begun and not ended.' }),
   })
   .openapi('OwnLimit');
 

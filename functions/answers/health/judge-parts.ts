@@ -1,5 +1,6 @@
 /** What the parts of a deployment left in the table, each check for itself. Pure. */
-import { DAY_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import { isRecountLate } from '../../core/ledger/index.ts';
 import type { HealthEvidence } from './evidence.ts';
 import { counted, DIRECTORY_OLD_MS, type HealthChecks, judged, known, span } from './judged.ts';
 
@@ -7,8 +8,6 @@ const { ok, unknown, warning, problem } = judged;
 
 /** The sweep reads the scope every five minutes, where it knows the controller. */
 const SCOPE_OLD_MS = 10 * MINUTE_MS;
-/** It recounts every week, and may take a day. */
-const RECOUNT_OLD_MS = 8 * DAY_MS;
 /** Below this share of asked jobs limits hold for some only. */
 const COVERAGE_MIN = 0.95;
 /** As the alarm UnadmittedShare: with fewer jobs an hour it says nothing. */
@@ -45,7 +44,8 @@ export const PART_CHECKS: HealthChecks = {
 
   counters: ({ recount, nowMs }) =>
     known(recount, (outcome) => {
-      if (outcome === undefined) return unknown('nobody has recounted yet: the first run of drift does');
+      if (outcome === undefined)
+        return unknown('not recounted yet: the first runs of the function drift do it');
       const { drifting, unlisted, recountedAtMs } = outcome;
       const many = drifting.length + unlisted;
       if (many > 0)
@@ -55,10 +55,10 @@ export const PART_CHECKS: HealthChecks = {
           'Drift',
         );
       const ageMs = nowMs - recountedAtMs;
-      return ageMs > RECOUNT_OLD_MS
+      return isRecountLate(outcome, nowMs)
         ? problem(
             `the last recount is ${span(ageMs)} old`,
-            'look at the function drift: it recounts every week',
+            'look at the log of the function drift: it recounts all the time',
             'Drift',
           )
         : ok(`agreed with the records ${span(ageMs)} ago`);

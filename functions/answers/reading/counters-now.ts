@@ -1,8 +1,9 @@
 /** How counters stand, read in parts: the overview orders thousands of groups by theirs. Keep one per process. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
-import type { CounterSheet, CounterSheetStore } from '../../core/books/index.ts';
-import { type Counter, isSummed, type Ledger } from '../../core/ledger/index.ts';
+import { HOUR_MS } from '../../../policies/limits/calendar.ts';
+import type { Counter, Ledger } from '../../core/ledger/index.ts';
+import { type CounterSnapshot, type CounterSnapshots, isInSnapshot } from '../../core/usage/index.ts';
 
 /** Keyed by `counterName`; what nobody counted on may be missing. */
 export type CountersByName = Pick<ReadonlyMap<string, Counter>, 'get'>;
@@ -16,7 +17,7 @@ export interface NamedKey extends CounterKey {
 export interface CurrentCounters {
   /** As they stand now. @throws {LedgerError} */
   fresh(keys: readonly CounterKey[]): Promise<ReadonlyMap<string, Counter>>;
-  /** Not older than that; what is not known yet is read. Many of them at once come from the sheet of counters, which is older. */
+  /** Not older than that; what is not known yet is read. Many of them together come from the snapshot of counters, which is older. */
   recent(keys: readonly (CounterKey | NamedKey)[], ageMsMax: number): Promise<RecentCounters>;
 }
 
@@ -75,26 +76,26 @@ const PART_KEYS = 2_000;
 const REMEMBERED_MAX = 100_000;
 
 /** Ten requests of a hundred keys: as many are read one by one, and are as they stand now. */
-const FROM_SHEET_MIN = 1_000;
-/** It is written every quarter of an hour, and a run may fail. */
-const SHEET_AGE_MS_MAX = 45 * 60_000;
-const SHEET_KEPT_MS = 60_000;
+const FROM_SNAPSHOT_MIN = 1_000;
+/** Its log is folded every hour, and a run may fail. */
+const SNAPSHOT_AGE_MS_MAX = 2.5 * HOUR_MS;
+const SNAPSHOT_KEPT_MS = 60_000;
 
 interface CountersNowDeps {
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: { nowMs(): number };
-  /** @default every counter is read by itself */
-  readonly counterSheet?: Pick<CounterSheetStore, 'read'>;
+  /** @default every counter is read on its own */
+  readonly counterSnapshots?: Pick<CounterSnapshots, 'read'>;
 }
 
-export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): CurrentCounters {
-  let kept: { readonly sheet: CounterSheet | undefined; readonly atMs: number } | undefined;
-  const sheetNow = async (): Promise<CounterSheet | undefined> => {
+export function countersNow({ ledger, clock, counterSnapshots }: CountersNowDeps): CurrentCounters {
+  let kept: { readonly snapshot: CounterSnapshot | undefined; readonly atMs: number } | undefined;
+  const snapshotNow = async (): Promise<CounterSnapshot | undefined> => {
     const nowMs = clock.nowMs();
-    if (kept === undefined || nowMs - kept.atMs >= SHEET_KEPT_MS)
-      kept = { sheet: await counterSheet?.read(), atMs: nowMs };
-    const { sheet } = kept;
-    return sheet?.whole === true && nowMs - sheet.atMs <= SHEET_AGE_MS_MAX ? sheet : undefined;
+    if (kept === undefined || nowMs - kept.atMs >= SNAPSHOT_KEPT_MS)
+      kept = { snapshot: await counterSnapshots?.read(), atMs: nowMs };
+    const { snapshot } = kept;
+    return snapshot?.complete === true && nowMs - snapshot.atMs <= SNAPSHOT_AGE_MS_MAX ? snapshot : undefined;
   };
   const remembered = new Map<string, { readonly counter: Counter; readonly atMs: number }>();
 
@@ -125,11 +126,11 @@ export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): C
         counters.set(name, known.counter);
         sinceMs = Math.min(sinceMs, known.atMs);
       }
-      const sheet = missing.length < FROM_SHEET_MIN ? undefined : await sheetNow();
-      if (sheet !== undefined) {
-        sinceMs = Math.min(sinceMs, sheet.atMs);
-        // What is summed and not on a whole sheet was never counted on.
-        missing = missing.filter(({ key, name }) => !sheet.counters.has(name) && !isSummed(key));
+      const snapshot = missing.length < FROM_SNAPSHOT_MIN ? undefined : await snapshotNow();
+      if (snapshot !== undefined) {
+        sinceMs = Math.min(sinceMs, snapshot.atMs);
+        // A counter that is copied and that a complete snapshot lacks was never counted on.
+        missing = missing.filter(({ key, name }) => !snapshot.counters.has(name) && !isInSnapshot(key));
       }
       if (missing.length > 0) {
         const read = await fresh(missing.map(({ key }) => key));
@@ -139,9 +140,9 @@ export function countersNow({ ledger, clock, counterSheet }: CountersNowDeps): C
         }
       }
       return {
-        counters: sheet === undefined ? counters : layered(counters, sheet.counters),
+        counters: snapshot === undefined ? counters : layered(counters, snapshot.counters),
         sinceMs,
-        isCopied: sheet !== undefined,
+        isCopied: snapshot !== undefined,
       };
     },
   };

@@ -1,13 +1,12 @@
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { CounterSheetStore } from '../../core/books/index.ts';
 import type { RunnerDetails, UserNames } from '../../core/gitlab/index.ts';
 import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RequeueLists } from '../../core/requeue/index.ts';
 import type { SheetStore } from '../../core/sheets/index.ts';
 import type { AlertMarkStore } from '../../core/thresholds/index.ts';
-import type { RollupStore } from '../../core/usage/index.ts';
+import type { CounterSnapshots, RollupStore } from '../../core/usage/index.ts';
 import type { countedLimitsNow } from '../standing/counted-limits.ts';
 import type { CurrentCounters } from './counters-now.ts';
 import type { CurrentLimits } from './limits-now.ts';
@@ -18,17 +17,7 @@ import type { StatementBooks } from './statement-books.ts';
 export interface ReadingDeps {
   readonly desk: Pick<
     LimitsDesk,
-    | 'live'
-    | 'at'
-    | 'preview'
-    | 'history'
-    | 'edit'
-    | 'request'
-    | 'requests'
-    | 'decide'
-    | 'breakGlasses'
-    | 'plans'
-    | 'plan'
+    'live' | 'at' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
   >;
   /** The pointer, and what was carried over. */
   readonly limitTable: LimitTable;
@@ -52,8 +41,8 @@ export interface ReadingDeps {
   readonly clock: { nowMs(): number };
   /** Ids of jobs decided lately, for whoever counts back from them; beside those of jobs rejected last. @default none */
   readonly recentJobIds?: () => Promise<readonly number[]>;
-  /** Copies of all counters, for whoever ranks thousands. @default each is read by itself */
-  readonly counterSheet?: Pick<CounterSheetStore, 'read'>;
+  /** Copies of all counters, for pages that rank thousands. @default each is read on its own */
+  readonly counterSnapshots?: Pick<CounterSnapshots, 'read'>;
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
   /** What owners were told of the levels of their limits. @default nobody notes it */

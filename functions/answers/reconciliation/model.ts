@@ -21,7 +21,7 @@ export const ReconciliationSchema = z
     unlisted: count('How many more differ.'),
     usage: maybe(
       z.object({
-        jobs: count('Jobs of the last nine days that were looked at.'),
+        jobs: count('Jobs of the last days that were compared.'),
         mended: count('Of these, jobs that usage lacked or had otherwise, and has now.'),
         failed: count('Of these, jobs that could not be looked at.'),
       }),

@@ -71,5 +71,5 @@ function mendedText(usage: UsageLook | undefined): string {
 
 const UNCHECKED: Reconciliation = {
   ...{ state: 'unchecked', differing: [], unlisted: 0 },
-  text: 'Not recounted yet: that happens every week.',
+  text: 'Not recounted yet: the first runs of the recount do it.',
 };

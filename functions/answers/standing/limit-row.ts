@@ -3,7 +3,7 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { capOf } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
-import { grantedAt } from '../../../policies/limits/grant.ts';
+import { grantedAt, grantsOf } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
@@ -91,7 +91,7 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     unit: limit.unit,
     amount,
     baseAmount: written.amount,
-    granted: grantedAt(written.grants ?? [], nowMs),
+    granted: grantedAt(grantsOf(written), nowMs),
     carried: carriedOf(written, period?.key),
     ...withoutAbsent({ cohort, baseBorrow, baseLend }),
     ...(using.cohort !== undefined && sharedOf(using.cohort, committed)),

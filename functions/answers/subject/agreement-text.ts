@@ -26,7 +26,7 @@ export function agreementText(
       : `The counter has ${told(Math.abs(counterAmount - usageAmount))} ${counterAmount > usageAmount ? 'more' : 'less'} than the days of usage: ${WHY[cause]}.`;
   const statement =
     records === undefined
-      ? 'Not recounted in this period yet; that happens every week.'
+      ? 'Not recounted in this period yet; that takes a day, and a week in a large table.'
       : beyond === undefined
         ? `The recount of ${when} found more differences than it lists: see tollgate rebuild.`
         : beyond === 0

@@ -17,7 +17,6 @@ import { closedRoutes } from './closed-routes.ts';
 import { csvRoutes } from './csv-routes.ts';
 import { limitRoutes } from './limit-routes.ts';
 import { forbidden } from './outcome-answer.ts';
-import { planRoutes } from './plan-routes.ts';
 import { readRoutes } from './read-routes.ts';
 import { reportRoutes } from './report-routes.ts';
 import { requestRoutes } from './request-routes.ts';
@@ -69,7 +68,6 @@ export function createApi(deps: ApiDeps) {
     .route('/', rolloutRoutes(deps))
     .route('/', csvRoutes(deps))
     .route('/', reportRoutes(deps))
-    .route('/', planRoutes(deps))
     .route('/', requestRoutes(deps));
   api.get(DOCUMENT_PATH, (c) => c.json(documentOf(api), 200));
   return api;

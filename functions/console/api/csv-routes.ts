@@ -8,7 +8,6 @@ import {
   type CsvProblem,
   exportedLimits,
   exportLimits,
-  importLimits,
   NO_SET,
   PLAIN_CSV,
   readRows,
@@ -17,7 +16,7 @@ import {
   writtenTotals,
 } from '../../core/limits/index.ts';
 import type { SignInEnv } from '../../core/signin/index.ts';
-import { staleImport } from '../stale-import.ts';
+import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
 import { type ApiDeps, baseOf, editedBy, etagOf, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NO_BASE, NOT_THERE } from './api-error.ts';
 import { AppliedSchema, FiledSchema, outcomeAnswer } from './outcome-answer.ts';
@@ -25,7 +24,7 @@ import { baseHeader, createRoute, errorAnswer, jsonAnswer, z } from './route-par
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
-export const WRITTEN_AS = {
+const WRITTEN_AS = {
   dialect: z.enum(['comma', 'semicolon']).default('comma'),
   decimal: z.enum(['.', ',']).optional().openapi({ description: 'Left out: as usual with the dialect.' }),
 };
@@ -36,6 +35,8 @@ const download = createRoute({
   path: '/limits.csv',
   summary:
     'All limits in force as CSV; grants, freezes and rollouts are not in it. Before any set is live these are the ones packed with the deployment',
+  description:
+    'Next to the amount are `last_year_mean`, `last_year_most` (use of a period, within the last 365 days) and `forecast` (use of the next period). An import ignores these columns.',
   request: { query: z.object(WRITTEN_AS) },
   responses: {
     200: { description: 'RFC 4180, UTF-8', content: { 'text/csv': { schema: z.string() } } },
@@ -53,6 +54,10 @@ const upload = createRoute({
     query: z.object({
       ...WRITTEN_AS,
       prune: yes.openapi({ description: 'Takes limits out that the file does not name.' }),
+      from: z.string().max(40).optional().openapi({
+        description:
+          'A day to come, `2027-01-01`: until then limits stay as they are; those that differ end the day before, and others take over.',
+      }),
       dry_run: yes.openapi({ description: 'Only what it would do.' }),
       backtest: yes.openapi({
         description: 'With `dry_run`: counts the jobs of the last days that would have failed, too.',
@@ -81,10 +86,11 @@ const upload = createRoute({
 export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(download, async (c) => {
-      const { document, set, edit } = await exportedLimits(desk);
+      const { document, limits, set, edit } = await exportedLimits(desk);
       const file = exportLimits(document, {
         version: set ?? NO_SET,
         directory: await directory(),
+        figures: await read.limitFigures(limits),
         dialect: askedDialect(c.req.valid('query')),
       });
       c.header('etag', etagOf(set));
@@ -107,20 +113,21 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
       if (rows.version !== undefined && matched !== undefined && matched !== rows.version)
         return c.json(refusedFile([otherVersion(rows.version, matched)]), 422);
       const inForce = await exportedLimits(desk);
-      const base = baseOfFile(rows.version ?? matched, inForce.set);
+      const file = { rows: rows.rows, dialect, prune, from: asked.from };
+      const saidBase = baseOfFile(rows.version ?? matched, inForce.set);
+      const isThere =
+        saidBase !== inForce.set && (await saysWhatIsInForce(file, inForce, { policy, directory, clock }));
+      const base = isThere ? inForce.set : saidBase;
       const isStale = base !== inForce.set;
       const before = isStale ? await desk.at(base) : inForce;
       const sees = await read.sight(user);
       if (before === undefined || (isStale && !isDryRun)) {
-        const file = { rows: rows.rows, dialect, prune, base };
         const by = actingUser(user);
-        const stale = outcomeAnswer(await staleImport(file, by, { desk, policy, directory }), sees);
+        const found = await staleImport(file, base, by, { desk, policy, directory, clock });
+        const stale = outcomeAnswer(found, sees);
         return c.json({ ...(stale.body as ApiError), ...(base !== undefined && { base }) }, 412);
       }
-      const imported = importLimits(rows.rows, {
-        ...{ document: before.document, policy, dialect, prune },
-        directory: await directory(),
-      });
+      const imported = await importFile(file, before, { policy, directory, clock });
       if (!imported.ok) return c.json(refusedFile(imported.problems), 422);
       const edit = { kind: 'replace', document: imported.document } as const;
       if (isDryRun) {
@@ -146,7 +153,7 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
       return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
     });
 
-export function askedDialect({
+function askedDialect({
   dialect,
   decimal,
 }: {
@@ -163,7 +170,7 @@ const otherVersion = (version: string, matched: string): CsvProblem => ({
   message: `the file was exported from set ${version}, and \`If-Match\` says ${matched}; leave one of them out`,
 });
 
-export const refusedFile = (problems: readonly CsvProblem[]): ApiError => ({
+const refusedFile = (problems: readonly CsvProblem[]): ApiError => ({
   ...apiError(
     'invalid',
     'The file cannot be taken as it is: see the problems.',

@@ -15,7 +15,6 @@ import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview/overview-routes.ts';
 import { mayOpen, routeOf, whoMayOpen } from './page-access.ts';
 import { type PagesDeps, send } from './pages-deps.ts';
-import { planPageRoutes } from './plans/plan-page-routes.ts';
 import { closedPage, noAnswer, problemPage, unknownPlace } from './problem-page.tsx';
 import { reportPageRoutes } from './reports/report-page-routes.ts';
 import { requestPageRoutes } from './requests/request-routes.ts';
@@ -43,7 +42,6 @@ const PAGES: readonly ((deps: PagesDeps) => Hono<SignInEnv>)[] = [
   editRoutes,
   requestPageRoutes,
   importRoutes,
-  planPageRoutes,
 ];
 
 /**

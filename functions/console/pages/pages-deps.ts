@@ -7,7 +7,6 @@ import type { ApprovalCheck } from '../../core/approval/index.ts';
 import type { Log } from '../../core/environment/index.ts';
 import type { LimitsDesk } from '../../core/limits/index.ts';
 import type { OwnSessions, SignInEnv } from '../../core/signin/index.ts';
-import type { ViewStore } from '../../core/views/index.ts';
 import type { ReportSender } from '../api/tell-owner.ts';
 import type { Uploads } from './import/uploads.ts';
 import type { Markup } from './parts/markup.ts';
@@ -31,8 +30,6 @@ export interface PagesDeps {
   readonly checkApproval?: ApprovalCheck;
   /** Where people are signed in; absent: nobody is told. */
   readonly sessions?: OwnSessions;
-  /** Views of the list of limits; absent: none is kept. */
-  readonly views?: ViewStore;
   readonly log: Log;
 }
 

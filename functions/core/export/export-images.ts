@@ -31,7 +31,7 @@ const PATIENCE_MS = 10 * 60_000;
 const NOTHING: ExportResult = { again: [], lost: 0 };
 const compressed = promisify(gzip);
 
-/** Repeats write the same object again, and other cuts of a batch the same lines once more: reading them back twice changes nothing. */
+/** A repeated batch writes the same object again. A batch cut differently repeats lines; the version in each item tells them apart. */
 export async function exportImages(event: unknown, deps: ExportDeps): Promise<ExportResult> {
   const images = exportedImages(event, deps.instance);
   const [first] = images;
@@ -53,7 +53,7 @@ export async function exportImages(event: unknown, deps: ExportDeps): Promise<Ex
   }
 }
 
-/** `v1/2026/11/21/12/<first>-<last>.jsonl.gz`, by the hour of the first: names sort by time, and a table is read back by days. */
+/** `v1/2026/11/21/12/<first>-<last>.jsonl.gz`, by the hour of the first: names sort by time. */
 function nameOf(images: readonly ExportedImage[], first: ExportedImage): string {
   const [day = '', time = ''] = new Date(first.writtenAtMs).toISOString().split('T');
   const last = images.at(-1) ?? first;

@@ -58,14 +58,13 @@ export async function attempt(
 ): Promise<AttemptResult> {
   // One token for all tries: an answer that was lost is found again instead of being applied twice.
   const token = deps.newToken();
-  const atMs = deps.clock.nowMs();
   const { budgets = new RetryBudgets(deps.clock) } = deps;
   let cause: GaveUpCause = 'deadline';
   let silences = 0;
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const leftMs = timeLeftMs(deadlineMs, deps.clock);
     if (leftMs < TRANSACTION_RESERVE_MS) break;
-    const answer = await transact(writes, { token, atMs, timeoutMs: silenceMs(leftMs) }, deps.store);
+    const answer = await transact(writes, { token, timeoutMs: silenceMs(leftMs) }, deps.store);
     if (answer === 'silence') silences += 1;
     else if (answer.outcome === 'committed' || answer.outcome === 'refused') {
       budgets.committed(writes);

@@ -41,7 +41,6 @@ import type { CorrectionEntry } from './entry.ts';
 import { inboxItem } from './inbox-item.ts';
 import type { Counter, DueJob, JobRecord } from './ledger.ts';
 import { decodeRecord } from './record-item.ts';
-import { epochOf } from './slots.ts';
 import type {
   Announcement,
   ClosingStore,
@@ -77,12 +76,8 @@ export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, Rewri
     this.#keys = ledgerKeys(options.instance);
   }
 
-  async transact(
-    writes: readonly Write[],
-    { token, timeoutMs, atMs }: TransactOptions,
-  ): Promise<TransactOutcome> {
-    const epoch = atMs === undefined ? undefined : epochOf(writes, atMs);
-    const items = writes.map((write) => itemWrite(write, this.#keys, epoch));
+  async transact(writes: readonly Write[], { token, timeoutMs }: TransactOptions): Promise<TransactOutcome> {
+    const items = writes.map((write) => itemWrite(write, this.#keys));
     const outcome = await this.#answered(`write ${writes.length} items to`, () =>
       transactItems(this.#table, items, new TimeLimit(timeoutMs), token),
     );

@@ -41,15 +41,14 @@ import {
 import type { CorrectionEntry } from './entry.ts';
 import type { JobFacts, JobRecord } from './ledger.ts';
 import { encodeRecord } from './record-item.ts';
-import { EPOCH, slotAdditions, UNRECORDED, type WriteEpoch, weightOf } from './slots.ts';
 import type { Announcement, CounterReset, CounterWrite, Write } from './store.ts';
 
-export function itemWrite(write: Write, keys: LedgerKeys, epoch?: WriteEpoch): ItemWrite {
+export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
   switch (write.kind) {
     case 'record':
-      return putOf(epochRecord(write.record, keys, epoch), sameAs(REV, write.replaces?.rev), 'old');
+      return putOf(recordItem(write.record, keys), sameAs(REV, write.replaces?.rev), 'old');
     case 'counter':
-      return counterUpdate(write, keys, epoch);
+      return counterUpdate(write, keys);
     case 'entry':
       return putOf(encodeEntry(write.entry, keys), absent(), 'old');
     case 'closing':
@@ -59,28 +58,16 @@ export function itemWrite(write: Write, keys: LedgerKeys, epoch?: WriteEpoch): I
   }
 }
 
-/** `ep` and a number of seven digits. */
-const EPOCH_BYTES = 8;
-
-function epochRecord(record: JobRecord, keys: LedgerKeys, epoch: WriteEpoch | undefined): Item {
-  if (epoch === undefined) return recordItem(record, keys);
-  const item = recordItem(record, keys, RECORD_BYTES_MAX - EPOCH_BYTES);
-  return { ...item, [EPOCH]: { N: String(epoch.epoch) } };
-}
-
-/** All of a counter but what it says by slot. */
+/** Sets every attribute of a counter but the slots that older versions kept. */
 function resetUpdate(write: CounterReset, keys: LedgerKeys): UpdateWrite {
   const whole = Object.entries(encodeReset(write, keys));
   const set = Object.fromEntries(whole.filter(([name]) => ![PK, SK].includes(name) && !(name in versioned)));
-  const { amounts, repairs = amounts } = write;
-  const beyond = weightOf(amounts) - weightOf(repairs);
   return {
     kind: 'update',
     key: keys.counter(write.key),
     setIfAbsent: versioned,
     set,
     remove: RESET_ATTRIBUTES.filter((name) => !(name in set)),
-    ...(beyond !== 0 && { add: { [UNRECORDED]: beyond } }),
     condition: atRev(REV, write.rev),
     showsOld: true,
   };
@@ -99,13 +86,12 @@ export const rewriteOf = (record: JobRecord, keys: LedgerKeys): PutWrite =>
 export const rewriteOfEntry = (entry: CorrectionEntry, keys: LedgerKeys): PutWrite =>
   putOf(encodeEntry(entry, keys), present());
 
-function counterUpdate(write: CounterWrite, keys: LedgerKeys, epoch: WriteEpoch | undefined): UpdateWrite {
+function counterUpdate(write: CounterWrite, keys: LedgerKeys): UpdateWrite {
   const add: Record<string, number> = {
     [COMMITTED]: write.committed,
     [FITTED]: write.fitted,
     [SETTLED]: write.settled,
     [REV]: 1,
-    ...(epoch !== undefined && slotAdditions(write, epoch)),
   };
   for (const cause of UNCHECKED_CAUSES) {
     const amount = write.unchecked[cause] ?? 0;
@@ -166,12 +152,12 @@ const RECORD_BYTES_MAX = 1024;
 const LABEL_CHARACTERS_MAX = 60;
 
 /** The record's item, shortened until it fits. Twenty-four claims on long names may still exceed it: they are the charge. */
-export function recordItem(record: JobRecord, keys: LedgerKeys, bytesMax = RECORD_BYTES_MAX): Item {
+export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
   let item = encodeRecord(record, keys);
-  if (itemBytes(item) <= bytesMax) return item;
+  if (itemBytes(item) <= RECORD_BYTES_MAX) return item;
   // Where these few bytes are not what is too much, they stay: the request goes whole.
   const unqueued = encodeRecord(withoutQueue(record), keys);
-  if (itemBytes(unqueued) <= bytesMax) return unqueued;
+  if (itemBytes(unqueued) <= RECORD_BYTES_MAX) return unqueued;
   let shorter = record;
   for (const shorten of SHORTENINGS) {
     for (;;) {
@@ -179,7 +165,7 @@ export function recordItem(record: JobRecord, keys: LedgerKeys, bytesMax = RECOR
       if (next === undefined) break;
       shorter = next;
       item = encodeRecord(shorter, keys);
-      if (itemBytes(item) <= bytesMax) return item;
+      if (itemBytes(item) <= RECORD_BYTES_MAX) return item;
     }
   }
   return item;

@@ -16,7 +16,7 @@ export {
   isOutOfScope,
   scopeAfter,
 } from './controller-scope.ts';
-export { CLOSED_AT, decodeCounter, decodeItem, REV } from './counter-item.ts';
+export { decodeCounter, decodeItem } from './counter-item.ts';
 export { createLedger } from './create-ledger.ts';
 export { deployedTable, onOwnBooks } from './deployed-table.ts';
 export { DynamoStore } from './dynamo-store.ts';
@@ -31,7 +31,7 @@ export {
   registerKey,
 } from './instance-register.ts';
 export { draftRecord, GRACE_SECONDS, newJob } from './job.ts';
-export { dynamoRecountPasses } from './kept-pass.ts';
+export { dynamoRecountRounds } from './kept-round.ts';
 export type {
   BypassAsk,
   Counter,
@@ -66,35 +66,23 @@ export { type CounterChange, changesBetween, mergeChanges } from './move.ts';
 export { dynamoPseudonymKeys, type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
 export {
   dynamoRecountOutcomes,
-  MENDED_MS,
-  RECOUNT_EVERY_MS,
+  isRecountLate,
+  mendedMs,
   type RecountOutcome,
   type RecountOutcomes,
   recountOutcome,
 } from './recount-outcome.ts';
 export {
-  type LastRecount,
   type RecordVisit,
-  type RecountPassStore,
+  type RecountRounds,
   recountOn,
+  roundMs,
   type UsageLook,
-} from './recount-pass.ts';
+} from './recount-round.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { isAwaited, isReserved } from './reservation.ts';
-export { expiring, recordExpiresAtSeconds } from './retention.ts';
+export { expiring, goesUnclosed, isWindow, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
-export {
-  EPOCH,
-  EPOCH_MS,
-  EPOCH_SLOTS,
-  epochAt,
-  isSameWeight,
-  isSummed,
-  type SlotSums,
-  slotSums,
-  weightChanges,
-  weightOf,
-} from './slots.ts';
 export type {
   Announcement,
   ClosingStore,

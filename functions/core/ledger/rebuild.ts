@@ -113,7 +113,6 @@ async function repair(name: string, pass: Recount, deps: AttemptDeps): Promise<b
     key: pass.key(name),
     amounts: pass.expected(name),
     rev: revOf(pass.counters.get(name)),
-    repairs: shown(pass, name),
   };
   const { outcome } = await attempt(
     [expiring(reset, deps.clock.nowMs())],

@@ -2,17 +2,17 @@ import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 import type { RebuildReport } from './ledger.ts';
-import type { UsageLook } from './recount-pass.ts';
+import { roundMs, type UsageLook } from './recount-round.ts';
 
-/** From the beginning of one recount to the next one's, while every check of a quarter of an hour finds the books right. */
-export const RECOUNT_EVERY_MS = 7 * DAY_MS;
 /**
- * Usage of jobs as young as this is looked at again by a recount. The stream keeps a day, its reader gives up a little earlier, and
- * a recount may take a day: no job falls between two of them.
+ * A round compares the usage of jobs as young as this, so each job is met at least once after its last change, even by rounds that take
+ * some hours more than they should.
+ *
+ * @param records - that the round before met
  */
-export const MENDED_MS = RECOUNT_EVERY_MS + 2 * DAY_MS;
+export const mendedMs = (records = Number.POSITIVE_INFINITY): number => roundMs(records) + DAY_MS;
 
-/** What the last recount of all records found, kept beside the books for whoever tells a figure. */
+/** What the last round of the recount found, for pages and the health check. */
 export interface RecountOutcome {
   /** Unix ms, when it began. */
   readonly recountedAtMs: number;
@@ -20,7 +20,9 @@ export interface RecountOutcome {
   readonly drifting: readonly DriftingCounter[];
   /** How many more drift than are listed. */
   readonly unlisted: number;
-  /** Absent: an older program recounted, or nobody looked at usage. */
+  /** How many records it met. Absent: an older version recounted. */
+  readonly records?: number;
+  /** Absent: an older version recounted, or one that compares no usage. */
   readonly usage?: UsageLook;
 }
 
@@ -43,13 +45,13 @@ const DRIFTING_KEPT_MAX = 500;
 
 /** @param recountedAtMs - Unix ms, when the recount began */
 export function recountOutcome(
-  { drift, unproven }: Pick<RebuildReport, 'drift' | 'unproven'>,
+  { records, drift, unproven }: Pick<RebuildReport, 'records' | 'drift' | 'unproven'>,
   recountedAtMs: number,
   usage?: UsageLook,
 ): RecountOutcome {
   const all = [...drift, ...unproven];
   return {
-    recountedAtMs,
+    ...{ recountedAtMs, records },
     drifting: all.slice(0, DRIFTING_KEPT_MAX).map(({ key, counter, recount }) => ({
       key,
       committed: counter.committed,
@@ -60,9 +62,16 @@ export function recountOutcome(
   };
 }
 
+/** Returns true if the next round should have ended a day ago. When it ends, this one began two rounds before. */
+export const isRecountLate = (
+  { recountedAtMs, records = Number.POSITIVE_INFINITY }: RecountOutcome,
+  nowMs: number,
+): boolean => nowMs - recountedAtMs > 2 * roundMs(records) + DAY_MS;
+
 const RECOUNTED_AT = 'at';
 const UNLISTED = 'ul';
 const DRIFTING = 'dc';
+const RECORDS = 're';
 const USAGE = 'us';
 const SUBJECT = 's';
 const LIMIT = 'l';
@@ -86,6 +95,7 @@ export function dynamoRecountOutcomes({ table, instance }: InstanceTable): Recou
 const encode = (outcome: RecountOutcome): Item => ({
   [RECOUNTED_AT]: { N: String(outcome.recountedAtMs) },
   [UNLISTED]: { N: String(outcome.unlisted) },
+  ...(outcome.records !== undefined && { [RECORDS]: { N: String(outcome.records) } }),
   ...(outcome.usage !== undefined && { [USAGE]: { S: JSON.stringify(outcome.usage) } }),
   [DRIFTING]: {
     L: outcome.drifting.map(({ key, committed, recounted }) => ({
@@ -103,6 +113,7 @@ const encode = (outcome: RecountOutcome): Item => ({
 const decode = (item: Item): RecountOutcome => ({
   recountedAtMs: Number(item[RECOUNTED_AT]?.N ?? 0),
   unlisted: Number(item[UNLISTED]?.N ?? 0),
+  ...(item[RECORDS]?.N !== undefined && { records: Number(item[RECORDS].N) }),
   ...(item[USAGE]?.S !== undefined && { usage: JSON.parse(item[USAGE].S) as UsageLook }),
   drifting: (item[DRIFTING]?.L ?? []).map(
     ({ M = {} }): DriftingCounter => ({

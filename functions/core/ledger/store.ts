@@ -112,8 +112,6 @@ export interface InboxItem {
 export interface TransactOptions {
   readonly token: string;
   readonly timeoutMs: number;
-  /** When it was first tried, Unix ms: the items say of which epoch they are. Absent: they say nothing. */
-  readonly atMs?: number;
 }
 
 export interface ReadOptions {
@@ -175,8 +173,6 @@ export interface CounterReset {
   readonly closeAtMs?: number;
   /** As of a {@link Counter}. */
   readonly drifts?: true;
-  /** What the counter showed; absent: these amounts. */
-  readonly repairs?: CounterAmounts;
 }
 
 /** Puts a closing entry, if none is there but the one it replaces. */

@@ -35,7 +35,6 @@ import type {
   LimitTable,
   LogItem,
   OpeningEntry,
-  PlanItem,
   ReadOptions,
   RequestItem,
 } from './limit-table.ts';
@@ -143,14 +142,6 @@ export class DynamoLimitTable implements LimitTable {
     return this.#newestRevisions(this.#keys.limitRequest('').pk, max, options);
   }
 
-  putPlan(item: PlanItem, options: ReadOptions): Promise<boolean> {
-    return this.#putRevision(this.#keys.limitPlan(item.id), item, options);
-  }
-
-  readPlans(max: number, options: ReadOptions): Promise<readonly PlanItem[]> {
-    return this.#newestRevisions(this.#keys.limitPlan('').pk, max, options);
-  }
-
   async #putRevision(
     key: Key,
     { rev, bytes, expiresAtSeconds }: RequestItem,
@@ -161,7 +152,7 @@ export class DynamoLimitTable implements LimitTable {
       [BYTES]: { B: bytes },
       [TTL_ATTRIBUTE]: { N: String(expiresAtSeconds) },
     });
-    const { outcome } = await this.#answered('write a request or plan to', options, (limit) =>
+    const { outcome } = await this.#answered('write a request to', options, (limit) =>
       putItem(this.#table, item, limit, atRev('rv', rev - 1)),
     );
     return outcome === 'written';

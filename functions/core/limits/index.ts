@@ -17,12 +17,12 @@ export {
   type CsvDialect,
   type CsvProblem,
   csvProblemText,
+  type LimitFigures,
   PLAIN_CSV,
   type UnderstoodCell,
   understoodText,
 } from './csv/columns.ts';
-export { subjectOfRow } from './csv/edit-entry.ts';
-export { entryPlaceOf, exportLimits, writtenCell } from './csv/export-limits.ts';
+export { entryKey, entryPlaceOf, exportLimits } from './csv/export-limits.ts';
 export { importLimits } from './csv/import-limits.ts';
 export { idOf } from './csv/read-cells.ts';
 export { type CsvRow, readRows } from './csv/read-rows.ts';
@@ -87,13 +87,6 @@ export { LimitStore } from './limit-store.ts';
 export type { LimitPointer, LimitTable, OpeningEntry } from './limit-table.ts';
 export { LimitsError } from './limits-error.ts';
 export { type PreviousCounters, withOpenings } from './period-openings.ts';
-export type {
-  LimitPlan,
-  PlanDraft,
-  PlanEdit,
-  PlannedLimit,
-  PlanOutcome,
-} from './plans/limit-plan.ts';
 export {
   chunkPartsOf,
   joined,

@@ -37,10 +37,6 @@ export interface LimitTable {
   putRequest(item: RequestItem, options: ReadOptions): Promise<boolean>;
   /** The newest by id, at most `max`; those that expired may be among them. Consistent. @throws {LimitsError} */
   readRequests(max: number, options: ReadOptions): Promise<readonly RequestItem[]>;
-  /** The same of a plan. @throws {LimitsError} `limits_unavailable`: it may be written or not. */
-  putPlan(item: PlanItem, options: ReadOptions): Promise<boolean>;
-  /** The newest by id, at most `max`; those that expired may be among them. Consistent. @throws {LimitsError} */
-  readPlans(max: number, options: ReadOptions): Promise<readonly PlanItem[]>;
   /**
    * Lets the chunks of a set that is not live any more go at a time (Unix seconds) or some hours later. Only for such
    * sets: a set never becomes live twice. @throws {LimitsError} `limits_unavailable`: call it again.
@@ -78,9 +74,6 @@ export interface RequestItem {
   readonly bytes: Uint8Array;
   readonly expiresAtSeconds: number;
 }
-
-/** A draft of limits for a day to come; the same form. */
-export type PlanItem = RequestItem;
 
 export interface LimitChunk {
   readonly name: string;

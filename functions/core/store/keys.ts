@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import {
   CLOSING_SK,
+  COUNTER_LOG_PK_SUFFIX,
   COUNTER_SK,
+  COUNTERS_PK_SUFFIX,
   CROSSING_ALERTS_PK_INFIX,
   DIRECTORY_PK_SUFFIX,
   ENTRY_SK_PREFIX,
@@ -21,8 +23,6 @@ import {
   SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
-  SUM_LOG_PK_INFIX,
-  VIEWS_PK_SUFFIX,
   WATCHDOG_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../names.ts';
@@ -42,11 +42,14 @@ export const INSTANCES_PK = '@instances';
 export const ANNOUNCED_SK = 'announced';
 /** Everything functions/rollup and functions/estimates keep in the table. */
 export const ROLLUP_SK = 'rollup';
-export const PARAMETER_MARK_SK_PREFIX = 'group/';
+export const IMPORTED_PARAMETER_SK_PREFIX = 'parameter/';
 const ENTRY_DIGITS = 6;
 const LIMIT_PART_DIGITS = 3;
 const LIMIT_EDIT_DIGITS = 10;
 const MARKS_BLOCK_DIGITS = 4;
+/** Times count down from here in keys whose newest is to sort first: the year 2286. */
+const LAST_MS = 9_999_999_999_999;
+const LAST_MS_DIGITS = 13;
 const STATEMENTS_A_BLOCK = 1000;
 
 export interface LedgerKeys {
@@ -75,20 +78,16 @@ export interface LedgerKeys {
   readonly controllerScope: Key;
   /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
   readonly recountOutcome: Key;
-  /** `gitlab.example.com@recount`, `pass`: where the recount under way stands. */
-  readonly recountPass: Key;
-  /** `gitlab.example.com@recount`, `pass#0000000012#0003`: a part of what it has added up, by number. */
+  /** `gitlab.example.com@recount`, `round`: the progress of the round under way. */
+  readonly recountRound: Key;
+  /** `gitlab.example.com@recount`, `round#0000000012#0003`: a part of its sums, by number. */
   recountPart(rev: number, part: number): Key;
-  /** `gitlab.example.com@sums#log#1973456`, `<sequences>`: what records changed on counters in an epoch. No part of the books, either. */
-  sumLog(epoch: number, name: string): Key;
-  /** `gitlab.example.com@sums#known#group/101`, `slots`: what the check of these sums knows of a subject's counters. */
-  sumMemory(subject: string): Key;
-  /** `gitlab.example.com@sums`, `open`: what it saw differ, and looks at again. */
-  readonly sumsOpen: Key;
-  /** `gitlab.example.com@sums`, `counters`: the head of the copies of all counters. */
-  readonly counterSheet: Key;
-  /** `gitlab.example.com@sums`, `counters#1#0003`: a part of them. */
-  counterSheetPart(turn: number, part: number): Key;
+  /** `gitlab.example.com@counters`, `head`: the snapshot of all counters. Outside the prefix of the ledger, so no scan yields it. */
+  readonly counterSnapshot: Key;
+  /** `gitlab.example.com@counters`, `part#1#0003`: a part of it. */
+  counterSnapshotPart(turn: number, part: number): Key;
+  /** `gitlab.example.com@counters#log`, `8204737599999#<batch>`: counters that a batch changed. The newest sorts first. */
+  counterLog(atMs: number, batch: string): Key;
   /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
   readonly canaryOutcome: Key;
   /** `gitlab.example.com@statements`, `register`: the last number of a closed statement. No part of the books, either. */
@@ -115,8 +114,6 @@ export interface LedgerKeys {
   limitLog(edit: number): Key;
   /** `gitlab.example.com@limits#requests`, `r-…`: somebody asks for more. */
   limitRequest(id: string): Key;
-  /** `gitlab.example.com@limits#plans`, `p-…`: a draft of limits for a day to come. */
-  limitPlan(id: string): Key;
   /** `gitlab.example.com@directory`, `pointer`: which version of the directory is live. No part of the books, either. */
   readonly directoryPointer: Key;
   /** `gitlab.example.com@directory#<version>`, `groups/7#000`: beside the other chunks that were written for the version. */
@@ -131,8 +128,6 @@ export interface LedgerKeys {
   sessionOfUser(userId: number, idHash: string): Key;
   /** Begins the pk of every session. */
   readonly sessionPrefix: string;
-  /** `gitlab.example.com@views`, `user/7` or `everybody`: views of limits that have a name. No part of the books, either. */
-  savedViews(of: number | 'everybody'): Key;
   /** `gitlab.example.com@heartbeat`: each relay's last sign of life, under its id. */
   readonly heartbeatPk: string;
   /** `gitlab.example.com@watchdog`, `mark` */
@@ -143,10 +138,8 @@ export interface LedgerKeys {
   readonly noticesCursor: Key;
   /** `gitlab.example.com@alerts#crossings#group/101|money-month|2026-11`, `told`: what its owner was told of a counter's levels. No part of the books, either. */
   alertMarks(of: 'crossings' | 'forecasts', key: CounterKey): Key;
-  /** `gitlab.example.com@ssm-limits`, `group/101`: what was last taken over from a parameter. */
-  parameterMark(group: number): Key;
-  /** `gitlab.example.com@ssm-limits`, `pass`: how far the listing of parameters has come. */
-  readonly parameterPass: Key;
+  /** `gitlab.example.com@ssm-limits`, `parameter/101`: the version of a group's parameter that was imported. */
+  importedParameter(group: number): Key;
   /** `gitlab.example.com@requeue`, `group/101`: which rejected jobs of a group are to be retried, and what became of them. */
   requeueList(group: number): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
@@ -189,18 +182,19 @@ export function ledgerKeys(instance: string): LedgerKeys {
     }),
     controllerScope: { pk: `${instance}@controller`, sk: 'scope' },
     recountOutcome: { pk: `${instance}@recount`, sk: 'outcome' },
-    recountPass: { pk: `${instance}@recount`, sk: 'pass' },
+    recountRound: { pk: `${instance}@recount`, sk: 'round' },
     recountPart: (rev, part) => ({
       pk: `${instance}@recount`,
-      sk: `pass#${String(rev).padStart(LIMIT_EDIT_DIGITS, '0')}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+      sk: `round#${String(rev).padStart(LIMIT_EDIT_DIGITS, '0')}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
     }),
-    sumLog: (epoch, name) => ({ pk: `${instance}${SUM_LOG_PK_INFIX}${epoch}`, sk: name }),
-    sumMemory: (subject) => ({ pk: `${instance}@sums#known#${escapePart(subject)}`, sk: 'slots' }),
-    sumsOpen: { pk: `${instance}@sums`, sk: 'open' },
-    counterSheet: { pk: `${instance}@sums`, sk: 'counters' },
-    counterSheetPart: (turn, part) => ({
-      pk: `${instance}@sums`,
-      sk: `counters#${turn}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    counterSnapshot: { pk: `${instance}${COUNTERS_PK_SUFFIX}`, sk: 'head' },
+    counterSnapshotPart: (turn, part) => ({
+      pk: `${instance}${COUNTERS_PK_SUFFIX}`,
+      sk: `part#${turn}#${String(part).padStart(MARKS_BLOCK_DIGITS, '0')}`,
+    }),
+    counterLog: (atMs, batch) => ({
+      pk: `${instance}${COUNTER_LOG_PK_SUFFIX}`,
+      sk: `${String(LAST_MS - atMs).padStart(LAST_MS_DIGITS, '0')}#${batch}`,
     }),
     canaryOutcome: { pk: `${instance}@canary`, sk: 'outcome' },
     statementRegister: { pk: `${instance}${STATEMENTS_PK_SUFFIX}`, sk: 'register' },
@@ -238,7 +232,6 @@ export function ledgerKeys(instance: string): LedgerKeys {
       pk: `${instance}${LIMITS_PK_SUFFIX}#log`,
       sk: String(edit).padStart(LIMIT_EDIT_DIGITS, '0'),
     }),
-    limitPlan: (id) => ({ pk: `${instance}${LIMITS_PK_SUFFIX}#plans`, sk: id }),
     limitRequest: (id) => ({ pk: `${instance}${LIMITS_PK_SUFFIX}#requests`, sk: id }),
     directoryPointer: { pk: `${instance}${DIRECTORY_PK_SUFFIX}`, sk: 'pointer' },
     directoryChunk: (version, chunk, part) => ({
@@ -250,10 +243,6 @@ export function ledgerKeys(instance: string): LedgerKeys {
     session: (idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#${idHash}`, sk: 'session' }),
     sessionOfUser: (userId, idHash) => ({ pk: `${instance}${SESSIONS_PK_SUFFIX}#of#${userId}`, sk: idHash }),
     sessionPrefix: `${instance}${SESSIONS_PK_SUFFIX}#`,
-    savedViews: (of) => ({
-      pk: `${instance}${VIEWS_PK_SUFFIX}`,
-      sk: of === 'everybody' ? of : `user/${of}`,
-    }),
     heartbeatPk: `${instance}${HEARTBEAT_PK_SUFFIX}`,
     watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
     yetFailed: { pk: `${instance}${YET_FAILED_PK_SUFFIX}`, sk: 'latest' },
@@ -262,11 +251,10 @@ export function ledgerKeys(instance: string): LedgerKeys {
       pk: `${instance}${of === 'crossings' ? CROSSING_ALERTS_PK_INFIX : FORECAST_ALERTS_PK_INFIX}${counterPath(key)}`,
       sk: 'told',
     }),
-    parameterMark: (group) => ({
+    importedParameter: (group) => ({
       pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`,
-      sk: `${PARAMETER_MARK_SK_PREFIX}${group}`,
+      sk: `${IMPORTED_PARAMETER_SK_PREFIX}${group}`,
     }),
-    parameterPass: { pk: `${instance}${SSM_LIMITS_PK_SUFFIX}`, sk: 'pass' },
     requeueList: (group) => ({ pk: `${instance}${REQUEUE_PK_SUFFIX}`, sk: `group/${group}` }),
     // Job ids are handed out one by one, so the remainder alone spreads them evenly.
     duePk: (jobId) => dueShardPk(jobId % DUE_SHARDS),

@@ -7,6 +7,12 @@ export {
 } from './budget-agreement.ts';
 export { contributionOf, placeAskOf, placeBy } from './contribution.ts';
 export type { CountRecordsDeps } from './count-records.ts';
+export {
+  type CounterSnapshot,
+  type CounterSnapshots,
+  dynamoCounterSnapshots,
+  isInSnapshot,
+} from './counter-snapshot.ts';
 export { type CoverageCounts, type CoveredRunner, coverageOfDays } from './coverage.ts';
 export { DynamoRollupStore } from './dynamo-rollup-store.ts';
 export { firstOfMonth, type GroupSum, groupSum, type UsedInMonth, usedTogether } from './group-sum.ts';

@@ -1,9 +1,11 @@
+import { counterName } from '../../../policies/claim.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
-import type { SumLog } from '../books/index.ts';
 import type { ExportResult } from '../export/index.ts';
+import type { Counter } from '../ledger/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import { LedgerError, type LedgerKeys } from '../store/index.ts';
 import { type CountRecordsDeps, countRecords } from './count-records.ts';
+import { type CounterSnapshots, isInSnapshot } from './counter-snapshot.ts';
 import { type Image, readImages } from './stream-images.ts';
 import type { CounterStep, TellTransitions } from './tell-transitions.ts';
 
@@ -17,8 +19,8 @@ export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
   /** Tells owners of limits. @default nobody is told */
   readonly thresholds?: TellTransitions;
-  /** Takes what records changed on counters, so that both are compared. @default nobody compares */
-  readonly sums?: Pick<SumLog, 'note'>;
+  /** Takes the counters that changed. @default there is no snapshot */
+  readonly snapshots?: Pick<CounterSnapshots, 'append'>;
   readonly metrics?: Metrics;
   /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
   readonly exportImages?: (event: unknown) => Promise<ExportResult>;
@@ -29,7 +31,7 @@ export interface StreamAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-/** One batch of the table's stream: records into usage, estimates and top lists, counters to the thresholds, decisions outside. */
+/** One batch of the table's stream: records into usage, estimates and top lists, counters to thresholds and snapshot, decisions outside. */
 export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAnswer> {
   const { images, unreadable } = readImages(event, deps.keys);
   const youngMs = deps.clock.nowMs() - UNREADABLE_PATIENCE_MS;
@@ -39,7 +41,7 @@ export async function rollUp(event: unknown, deps: RollUpDeps): Promise<StreamAn
   if (passedOver > 0) deps.log.error('stream images not readable, passed over', { images: passedOver });
   const failed = new Set([
     ...again.map(({ sequence }) => sequence),
-    ...(await noteSums(images, deps)),
+    ...(await appendCounters(images, deps)),
     ...(await countImages(images, deps)),
   ]);
   const exported = await deps.exportImages?.(event);
@@ -60,22 +62,24 @@ async function countImages(images: readonly Image[], deps: RollUpDeps): Promise<
   );
 }
 
-/** All or nothing: a batch that is delivered again is noted again. */
-async function noteSums(
+/** All or nothing: a batch that is delivered again is appended again. */
+async function appendCounters(
   images: readonly Image[],
-  { sums, clock, log }: RollUpDeps,
+  { snapshots, log }: RollUpDeps,
 ): Promise<readonly string[]> {
-  const records = images.flatMap((image) =>
-    image.kind === 'record' ? [{ ...image, after: image.record }] : [],
-  );
-  const counters = images.filter((image) => image.kind === 'counter');
+  const latest = new Map<string, Counter>();
+  for (const image of images)
+    if (image.kind === 'counter' && isInSnapshot(image.after.key))
+      latest.set(counterName(image.after.key), image.after);
+  const [first] = images;
+  if (first === undefined || latest.size === 0) return [];
   try {
-    await sums?.note(records, counters, clock.nowMs());
+    await snapshots?.append([...latest.values()], first.sequence);
     return [];
   } catch (error) {
     if (!(error instanceof LedgerError && error.retryable)) throw error;
-    log.warn('what records changed is not noted yet', { images: images.length });
-    return images.slice(0, 1).map(({ sequence }) => sequence);
+    log.warn('counters not appended to the snapshot yet', { counters: latest.size });
+    return [first.sequence];
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a batch of the table's stream says, of what the rollup counts. */
 import { isRecord } from '../../../policies/document/reading.ts';
-import { type Counter, decodeItem, EPOCH, type JobRecord } from '../ledger/index.ts';
+import { type Counter, decodeItem, type JobRecord } from '../ledger/index.ts';
 import { COUNTER_SK, type Item, isNewer, type LedgerKeys, PK, RECORD_SK, SK } from '../store/index.ts';
 
 export type Image =
@@ -8,10 +8,6 @@ export type Image =
       readonly kind: 'record';
       readonly sequence: string;
       readonly record: JobRecord;
-      /** Absent: there was none. */
-      readonly before?: JobRecord;
-      /** The epoch of its transaction; absent: its writer did not say. */
-      readonly epoch?: number;
     }
   | {
       readonly kind: 'counter';
@@ -61,19 +57,14 @@ export function readImages(event: unknown, keys: LedgerKeys): Images {
 
 function imageOf(sequence: string, old: Item | undefined, now: Item, keys: LedgerKeys): Image | undefined {
   const after = decodeItem(now, keys);
-  const before = old === undefined ? undefined : decodeItem(old, keys);
   if (after?.kind === 'record') {
     const { jobId, rev } = after.record;
     if (!Number.isSafeInteger(jobId) || !Number.isSafeInteger(rev) || rev < 1)
       throw new RangeError('a record without job id or rev');
-    const epoch = now[EPOCH]?.N;
-    return {
-      ...{ kind: 'record', sequence, record: after.record },
-      ...(before?.kind === 'record' && { before: before.record }),
-      ...(epoch !== undefined && { epoch: Number(epoch) }),
-    };
+    return { kind: 'record', sequence, record: after.record };
   }
   if (after?.kind !== 'counter') return undefined;
+  const before = old === undefined ? undefined : decodeItem(old, keys);
   return {
     kind: 'counter',
     sequence,

@@ -11,6 +11,8 @@ export interface ResourceCap {
   readonly service?: string;
   /** The sum over the job's containers is too large, not this variable alone. */
   readonly sum?: true;
+  /** The variable asks for less than `cap`, which is a floor. */
+  readonly isFloor?: true;
   /** Kubernetes quantities, e.g. `12`, `500m`, `6Gi`. */
   readonly asked: string;
   readonly cap: string;
@@ -42,25 +44,27 @@ interface NamedVariable {
 
 export const resourceCap: ReasonText<ResourceCap> = {
   headline: (reason) => {
-    const { asked, cap } = reason;
-    return capHeadline(reason, `: ${quantity(asked)}, at most ${quantity(cap)}`);
+    return capHeadline(reason, `: ${amountsOf(reason)}`);
   },
   discreetHeadline: (reason) => capHeadline(reason, ''),
   line: (reason) => {
-    const { resource, asked, cap, sum } = reason;
-    const amounts = `${quantity(asked)}, at most ${quantity(cap)}`;
+    const { resource, sum } = reason;
     return sum
-      ? `${RESOURCES[resource]} of all containers of the job: ${amounts}; most of it by ${longName(reason)}`
-      : `${longName(reason)}: ${amounts}`;
+      ? `${RESOURCES[resource]} of all containers of the job: ${amountsOf(reason)}; most of it by ${longName(reason)}`
+      : `${longName(reason)}: ${amountsOf(reason)}`;
   },
   advice: (reason, { disclosure }) => {
-    const to = disclosure === 'none' ? '' : ` to ${quantity(reason.cap)} or less`;
+    const { isFloor } = reason;
+    const to = disclosure === 'none' ? '' : ` to ${quantity(reason.cap)} or ${isFloor ? 'more' : 'less'}`;
     return reason.sum
       ? [`Retrying will fail again. Lower ${shortName(reason)} first: it asks for most of the sum.`]
-      : [`Retrying will fail again. Lower ${shortName(reason)}${to}.`];
+      : [`Retrying will fail again. ${isFloor ? 'Raise' : 'Lower'} ${shortName(reason)}${to}.`];
   },
   faultless: false,
 };
+
+const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
+  `${quantity(asked)}, at ${isFloor ? 'least' : 'most'} ${quantity(cap)}`;
 
 function capHeadline(reason: ResourceCap, amounts: string): string {
   const resource = RESOURCES[reason.resource];
@@ -69,10 +73,11 @@ function capHeadline(reason: ResourceCap, amounts: string): string {
       `The containers of this job together ask for more ${resource} than is allowed here${amounts}.`,
     );
   }
+  const asks = `asks for ${reason.isFloor ? 'less' : 'more'} ${resource} than is allowed here${amounts}.`;
   return firstFitting(
-    `${longName(reason)} asks for more ${resource} than is allowed here${amounts}.`,
-    `${shortName(reason)} asks for more ${resource} than is allowed here${amounts}.`,
-    `${name(reason)} asks for more ${resource} than is allowed here${amounts}.`,
+    `${longName(reason)} ${asks}`,
+    `${shortName(reason)} ${asks}`,
+    `${name(reason)} ${asks}`,
   );
 }
 

@@ -319,8 +319,6 @@ const readingOpenings = (table: LimitTable): LimitTable => ({
   readLog: (before, max, options) => table.readLog(before, max, options),
   putRequest: (item, options) => table.putRequest(item, options),
   readRequests: (max, options) => table.readRequests(max, options),
-  putPlan: (item, options) => table.putPlan(item, options),
-  readPlans: (max, options) => table.readPlans(max, options),
   retire: (set, atSeconds, options) => table.retire(set, atSeconds, options),
   readOpenings: (keys, options) => table.readOpenings(keys, options),
   putOpening: async (opening) => opening,

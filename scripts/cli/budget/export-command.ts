@@ -16,6 +16,10 @@ The live limits as CSV: edit them in a spreadsheet and read them back with tollg
 text keeps spreadsheets from running it or taking it for a date; it goes with the import. Leave the column version alone:
 by it the import knows whether somebody changed the limits meanwhile. Grants, freezes and rollouts are not in the file.
 
+Next to the amount stand last_year_mean and last_year_most (use of a period, within the last 365 days) and forecast (use of
+the next period). They are to be read: an import ignores them. For next year's limits, edit the column limit, and import the
+file with --from 2027-01-01.
+
 ${DIALECT_HELP}
   --bom                begins with a byte order mark: Excel then reads umlauts
   --out <file>         writes it there

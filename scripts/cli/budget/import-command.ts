@@ -32,9 +32,12 @@ what would change, the totals before and after, and which jobs of the last 30 da
 
 A row is found by group_id (else group_path, or subject) and limit_id; an empty limit_id is made from unit and period.
 An empty cell takes the field out, a column that is not there changes nothing. Limits the file does not name stay.
+The columns last_year_mean, last_year_most and forecast are ignored, and so is what was typed into them.
 
   --apply              makes them live
   --prune              takes limits out that the file does not name
+  --from <day>         in force from that day on, e.g. 2027-01-01: limits that differ end the day before, and the new ones
+                       begin. A period of each must begin on that day; one edit, which tollgate budget undo takes back
 ${DIALECT_HELP}
 ${EDIT_FLAGS_HELP.replace('(default: whatever is live now;', '(default: that of the column version;')}
 ${BUDGET_FLAGS_HELP}
@@ -45,6 +48,7 @@ const FLAGS = {
   apply: 'switch',
   'dry-run': 'switch',
   prune: 'switch',
+  from: 'text',
   ...DIALECT_FLAGS,
   ...EDIT_FLAGS,
   ...BUDGET_FLAGS,
@@ -76,6 +80,7 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
       const asked = {
         ...{ ...dialect, why, name: basename(file).slice(0, NAME_CHARACTERS_MAX) },
         ...(values.prune && { prune: 'yes' as const }),
+        ...(values.from !== undefined && { from: values.from }),
         ...(values.confirm && { confirmed: 'yes' as const }),
         ...(!values.apply && { dry_run: 'yes' as const, backtest: 'yes' as const }),
       };

@@ -43,7 +43,9 @@ function picked(own: readonly OwnLimit[], { word, id, unit, per }: LimitWanted):
   const fitting = own.filter(
     (limit) => (unit === undefined || limit.kind === unit) && (per === undefined || limit.per === per),
   );
-  if (fitting.length <= 1) return fitting[0];
+  // One year's limit ends as the next one begins: the one in force now is meant.
+  const now = fitting.filter(({ inForce }) => inForce);
+  if (fitting.length <= 1 || now.length === 1) return now[0] ?? fitting[0];
   throw new UsageError(
     `${word} has several limits like this; expected --limit with one of ${fitting.map((each) => each.id).join(', ')}`,
   );

@@ -57,7 +57,6 @@ export function alwaysLines(
       tableUnits(assumed.SWEEP_READS, assumed.DIRECTORY_READS),
       'readUnit',
     ),
-    always('Writes of ssm-limits', parameterRun.writeUnits * ssmRuns, 'writeUnit'),
     always(
       'Reads of ssm-limits and notices',
       parameterRun.readUnits * ssmRuns + noticesRun.readUnits * shape.STARTS_PER_MONTH.notices,
@@ -75,9 +74,9 @@ export function alwaysLines(
         ]
       : []),
     ...stored('Usage of each day', usageGb()).map((line) => ({ ...line, part: 'always' as const })),
-    always('Where the books stand, reads', CHECK_READS * shape.STARTS_PER_MONTH.drift, 'readUnit'),
-    always('What differed, writes', shape.STARTS_PER_MONTH.drift, 'writeUnit'),
-    always('Weekly recount of usage, reads', driftReads(usageGb()), 'readUnit'),
+    always('Recount and snapshot, writes', keptUnits(1024) * shape.STARTS_PER_MONTH.drift, 'writeUnit'),
+    always('Recount and snapshot, reads', keptUnits(4096) * shape.STARTS_PER_MONTH.drift, 'readUnit'),
+    always('Recount of usage, reads', scanReads(usageGb()) * shape.DAYS_PER_MONTH, 'readUnit'),
     always('Logs taken in', logGb, 'logIngestion'),
     always('Logs kept', logsKept(logGb, deployed), 'logStorage'),
     always('KMS keys', shape.TOPIC_KEYS + (deployed.tableKey ? 1 : 0), 'customerKey'),
@@ -89,8 +88,12 @@ export function alwaysLines(
   ];
 }
 
-/** What differed at the last check, where the recount stands, two quarters of an hour; what the last recount found costs half of one. */
-const CHECK_READS = 4.5;
+/** The snapshot of counters and the progress of the recount: each with the counters of this period and the last, each with a head. */
+function keptUnits(unitBytes: number): number {
+  const counters = 2 * assumed.BUSY_SUBJECTS;
+  const bytes = [assumed.SNAPSHOT_COUNTER_BYTES, assumed.RECOUNT_COUNTER_BYTES];
+  return bytes.reduce((sum, each) => sum + 1 + Math.ceil((counters * each) / unitBytes), 0);
+}
 
 type Quantity = readonly [label: string, quantity: number, price: PriceName];
 
@@ -141,9 +144,8 @@ const tableUnits = (sweep: number, directory: number): number =>
 const usageGb = (): number =>
   (assumed.BUSY_SUBJECTS * assumed.USAGE_DAYS * (assumed.USAGE_ITEM_BYTES + ITEM_OVERHEAD_BYTES)) / GIGA;
 
-/** What a recount's scans of so much take. */
-export const driftMs = (gb: number): number =>
-  gb * assumed.SCAN_MS_PER_GB * (1 + assumed.SECOND_SCANS_PER_RECOUNT);
+/** How long a round of the recount reads so much. */
+export const scanMs = (gb: number): number => gb * assumed.SCAN_MS_PER_GB;
 
 /** What DynamoDB adds to an item that it keeps. */
 export const ITEM_OVERHEAD_BYTES = 100;
@@ -170,6 +172,5 @@ export const stored = (label: string, gb: number): readonly CostLine[] => [
   { part: 'kept', label: `${label}, backup`, quantity: gb, price: 'tableBackup' },
 ];
 
-/** Read units of a month's recounts: one eventually consistent scan each, at half a unit per 4 KB; further ones are consistent. */
-export const driftReads = (gb: number): number =>
-  ((gb * GIGA) / 4096) * (0.5 + assumed.SECOND_SCANS_PER_RECOUNT) * shape.RECOUNTS_PER_MONTH;
+/** Read units of a round of the recount: half a unit per 4 KB, since it need not be consistent. */
+export const scanReads = (gb: number): number => ((gb * GIGA) / 4096) * 0.5;

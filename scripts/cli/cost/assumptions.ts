@@ -13,8 +13,8 @@ export const BILLED_MS = {
   rollup: 80,
   sweep: 1_500,
   directory: 4_000,
-  /** Some reads tell it that there is nothing to do; checks are counted by subjects, and the week's recount by the table's size. */
-  drift: 30,
+  /** It folds the log of counters and packs sheets; the recount is counted by the size of the table. */
+  drift: 500,
   /** Some calls of GitLab, and two for each top-level group. */
   doctor: 5_000,
   /** When nothing changed: some reads, a page of parameters. */
@@ -28,19 +28,13 @@ export const BILLED_MS = {
 
 /** A scan of one segment in pages of 1 MB. */
 export const SCAN_MS_PER_GB = 40_000;
-/**
- * How often a recount scans again because a counter seems to be off. A job that starts or ends between the reads of its
- * record and its counter is enough, and with a million jobs a month some do every night.
- */
-export const SECOND_SCANS_PER_RECOUNT = 1;
 
-/** An item of the second sums for a batch of the stream: its frame, and a line of three counters for each record, compressed. */
-export const SUM_ITEM_BYTES = 230;
-export const SUM_LINE_BYTES = 9;
-/** Each check looks at two quarters of an hour that are over, so it looks at each of them twice. */
-export const LOOKS_PER_EPOCH = 2;
-/** What is known of a subject is written one after the other. */
-export const CHECK_MS_PER_SUBJECT = 6;
+/** An item of the log of counters: its frame, and each counter that a batch of the stream changed, compressed. */
+export const COUNTER_LOG_BYTES = 180;
+export const LOGGED_COUNTER_BYTES = 20;
+/** A counter in the snapshot, and its sums in the progress of the recount; both compressed. */
+export const SNAPSHOT_COUNTER_BYTES = 15;
+export const RECOUNT_COUNTER_BYTES = 60;
 
 /** `created`, `pending`, `running` and the end: GitLab sends each, and only the last is kept. */
 export const WEBHOOKS_PER_JOB = 4;

@@ -72,7 +72,7 @@ function rowOf(line: CostLine, prices: Prices): readonly string[] {
 }
 
 const notesOf = (
-  { prices, recountSeconds }: Costing,
+  { prices }: Costing,
   { jobsPerMonth, region, shape, batch, settleBatch, rollupBatch }: CostQuestion,
 ): readonly string[] => [
   `Prices of ${region}, on demand, compared on ${newest(prices)}, without taxes.`,
@@ -90,12 +90,6 @@ const notesOf = (
     : 'A Function URL has no price of its own.',
   'Durations and line lengths are assumed: scripts/cli/cost/assumptions.ts.',
   ...webhooksNote(jobsPerMonth),
-  ...(recountSeconds > RECOUNT_SECONDS_MAX
-    ? [
-        `The weekly recount takes about ${whole(Math.round(recountSeconds))} s of reading: it goes on in`,
-        'runs of a quarter of an hour until it is through.',
-      ]
-    : []),
 ];
 
 /** Runs that are kept have no price, so the default is not spoken of. */
@@ -110,9 +104,6 @@ function webhooksNote(jobsPerMonth: number): readonly string[] {
 }
 
 const BUSY_SECONDS_PER_MONTH = 22 * 10 * 3_600;
-
-/** Lambda's longest. */
-const RECOUNT_SECONDS_MAX = 900;
 
 const newest = (prices: Prices): string =>
   Object.values(prices).reduce((latest, { readOn }) => (readOn > latest ? readOn : latest), '');

@@ -1,4 +1,4 @@
-import { alwaysLines, driftMs } from './always-lines.ts';
+import { alwaysLines } from './always-lines.ts';
 import { deskLines } from './desk-lines.ts';
 import { deskUnits } from './desk-units.ts';
 import { jobLines } from './job-lines.ts';
@@ -40,8 +40,6 @@ export interface Costing {
   /** That, and usage, estimates, what is kept and its recount. */
   readonly allPerMillion: number;
   readonly perMonth: number;
-  /** What a recount takes once the first records expire. */
-  readonly recountSeconds: number;
 }
 
 const MILLION = 1_000_000;
@@ -80,12 +78,8 @@ export function costing(question: CostQuestion): Costing {
       ) * MILLION,
     allPerMillion: each * MILLION,
     perMonth: idlePerMonth + deskPerMonth + each * jobsPerMonth,
-    recountSeconds: driftMs(keptGbOf(perJob) * jobsPerMonth) / 1000,
   };
 }
-
-const keptGbOf = (lines: readonly CostLine[]): number =>
-  lines.find(({ price }) => price === 'tableStorage')?.quantity ?? 0;
 
 const mixed = (
   admitted: readonly CostLine[],

@@ -1,5 +1,6 @@
 import { countPlace, valueAt } from './between.ts';
 import { type DeskCosts, MEASURED_COSTS } from './measured-costs.ts';
+import { PARAMETERS_PER_CALL } from './shape.ts';
 
 /** One person who looks at budgets, from the sign-in on. */
 export interface VisitUnits {
@@ -14,10 +15,9 @@ export interface DeskUnits {
   readonly visit: VisitUnits;
   /** The telling of owners, when nothing happened. */
   readonly noticesRun: { readonly readUnits: number };
-  /** The taking over from Parameter Store, when nothing changed. */
+  /** A scheduled import from Parameter Store when nothing changed. It writes nothing. */
   readonly parameterRun: {
     readonly readUnits: number;
-    readonly writeUnits: number;
     readonly calls: number;
   };
 }
@@ -56,8 +56,7 @@ export function deskUnits(
     noticesRun: { readUnits: desk.noticesRunReads },
     parameterRun: {
       readUnits: ofGroups('parameterRunReads') + ofParameters,
-      writeUnits: desk.parameterRunWrites,
-      calls: Math.max(1, Math.ceil(parameters / desk.parametersPerCall)),
+      calls: Math.max(1, Math.ceil(parameters / PARAMETERS_PER_CALL)),
     },
   };
 }

@@ -1,13 +1,12 @@
 /** What one admission costs, with its settlement and everything that follows from it. */
-import { MENDED_MS, RECOUNT_EVERY_MS } from '../../../functions/core/ledger/index.ts';
+import { mendedMs, roundMs } from '../../../functions/core/ledger/index.ts';
 import * as always from './always-lines.ts';
 import * as assumed from './assumptions.ts';
 import type { CostQuestion } from './costing.ts';
 import type { JobUnits } from './job-units.ts';
 import type { CostLine, CostPart } from './line.ts';
 import type { PriceName } from './prices.ts';
-import { DAYS_PER_MONTH, type DeploymentShape, RECOUNTS_PER_MONTH } from './shape.ts';
-import { sumUnits } from './sum-units.ts';
+import { DAYS_PER_MONTH, type DeploymentShape, roundsPerMonth } from './shape.ts';
 
 const GIGA = 1_000_000_000;
 
@@ -17,7 +16,10 @@ export function jobLines(
   question: CostQuestion,
 ): readonly CostLine[] {
   const { batch, settleBatch, rollupBatch, shape: deployed } = question;
-  const sums = sumUnits(job.moves, question);
+  // An item of the log has each counter once that a batch changed.
+  const changed = Math.min(rollupBatch * question.counters, assumed.BUSY_SUBJECTS);
+  const logItems = changed === 0 ? 0 : job.moves / rollupBatch;
+  const logBytes = assumed.COUNTER_LOG_BYTES + changed * assumed.LOGGED_COUNTER_BYTES;
   const { writeUnits: writes, readUnits: reads } = job;
   const calls = {
     admit: 1 / batch,
@@ -38,6 +40,8 @@ export function jobLines(
       (total, { bytes, days }) => total + (bytes + always.ITEM_OVERHEAD_BYTES) * (days / DAYS_PER_MONTH),
       0,
     ) / GIGA;
+  const recordsKept = question.jobsPerMonth * ((job.kept[0]?.days ?? 0) / DAYS_PER_MONTH);
+  const rounds = roundsPerMonth(recordsKept);
   return [
     line('admission', 'Hold, writes', writes.hold, 'writeUnit'),
     line('admission', 'Settlement, writes', writes.settle, 'writeUnit'),
@@ -65,15 +69,8 @@ export function jobLines(
     line('usage', 'Run histories, writes', writes.estimates, 'writeUnit'),
     line('usage', 'Top lists, writes', writes.top, 'writeUnit'),
     line('usage', 'Rollup, reads', reads.rollup, 'readUnit'),
-    line('usage', 'Second sums, writes', sums.logWrites, 'writeUnit'),
-    line('usage', 'Check of the second sums, writes', sums.checkWrites, 'writeUnit'),
-    line('usage', 'Check of the second sums, reads', sums.checkReads, 'readUnit'),
-    line(
-      'usage',
-      'Check of the second sums, duration',
-      sums.checkWrites * always.gbSeconds('drift', assumed.CHECK_MS_PER_SUBJECT),
-      'lambdaDuration',
-    ),
+    line('usage', 'Log of counters, writes', logItems * Math.ceil(logBytes / 1024), 'writeUnit'),
+    line('usage', 'Log of counters, reads', (logItems * logBytes) / 4096, 'readUnit'),
     ...lambda('usage', 'Lambda rollup', 'rollup'),
     line('usage', 'Stream, read by Lambda', calls['settle-stream'] + calls.rollup, 'streamRead'),
     line('usage', 'Decisions outside the table, writes', calls.rollup, 'objectWrite'),
@@ -84,23 +81,26 @@ export function jobLines(
       : []),
     ...always.stored('Records', keptGb),
     line('kept', 'Decisions outside the table, kept', exportedGb(job.records), 'objectStorage'),
-    line('kept', 'Weekly recount, reads', always.driftReads(keptGb), 'readUnit'),
+    line('kept', 'Recount, reads', always.scanReads(keptGb) * rounds, 'readUnit'),
     line(
       'kept',
-      'Weekly recount, duration',
-      always.gbSeconds('drift', always.driftMs(keptGb)) * RECOUNTS_PER_MONTH,
+      'Recount, duration',
+      always.gbSeconds('drift', always.scanMs(keptGb)) * rounds,
       'lambdaDuration',
     ),
-    line('kept', 'Usage looked at again, reads', looksAtUsage(), 'readUnit'),
+    // Each round compares the usage of each job that ended lately: an eventual read.
+    line(
+      'kept',
+      'Usage compared again, reads',
+      (0.5 * mendedMs(recordsKept)) / roundMs(recordsKept),
+      'readUnit',
+    ),
     // The record is read, written with a pseudonym, and the rollup looks once whether that is news.
     line('kept', 'Names taken after 90 days, writes', 1, 'writeUnit'),
     line('kept', 'Names taken after 90 days, reads', 1.5, 'readUnit'),
     line('kept', 'Logs kept', always.logsKept(decisionGb + admissionGb + rollupGb, deployed), 'logStorage'),
   ];
 }
-
-/** A recount looks at what is counted of each job that ended lately: an eventual read. */
-const looksAtUsage = (): number => (0.5 * MENDED_MS) / RECOUNT_EVERY_MS;
 
 const line = (part: CostPart, label: string, quantity: number, price: PriceName): CostLine => ({
   part,

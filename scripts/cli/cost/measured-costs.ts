@@ -52,17 +52,15 @@ interface Kept {
 
 /** What owning limits costs the table. */
 export interface DeskCosts {
-  /** With so many groups that have a budget: a visit to the console, a run of the taking over without parameters. */
+  /** With so many groups that have a budget: a visit to the console, an import from Parameter Store without parameters. */
   readonly byGroups: readonly {
     readonly groups: number;
     readonly visitReads: number;
     readonly visitBytes: number;
     readonly parameterRunReads: number;
   }[];
-  /** With so many parameters that hold limits: what the run reads besides. */
+  /** With so many parameters that hold limits: what the import reads in addition. */
   readonly byParameters: readonly { readonly parameters: number; readonly reads: number }[];
-  readonly parametersPerCall: number;
-  readonly parameterRunWrites: number;
   readonly noticesRunReads: number;
   readonly visitWrites: number;
   readonly visitRequests: number;

@@ -1,6 +1,6 @@
 /** What is deployed, as far as it costs something. Sizes and schedules are those of cdk/constructs. */
 import { type MonitoringCounts, monitoringCounts } from '../../../cdk/monitoring/counts.ts';
-import { RECOUNT_EVERY_MS } from '../../../functions/core/ledger/index.ts';
+import { roundMs } from '../../../functions/core/ledger/index.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 
 export interface DeploymentShape {
@@ -48,8 +48,8 @@ export const SYSTEM_LINES = false;
 export const HOURS_PER_MONTH = 730;
 export const MINUTES_PER_MONTH = HOURS_PER_MONTH * 60;
 export const DAYS_PER_MONTH = HOURS_PER_MONTH / 24;
-/** While the books are right. */
-export const RECOUNTS_PER_MONTH = (DAYS_PER_MONTH * DAY_MS) / RECOUNT_EVERY_MS;
+/** Rounds of the recount through so many records. */
+export const roundsPerMonth = (records: number): number => (DAYS_PER_MONTH * DAY_MS) / roundMs(records);
 
 export const RELAY_VCPU = 0.25;
 export const RELAY_GB = 0.5;
@@ -76,7 +76,7 @@ export type PricedFunctionName = keyof typeof FUNCTION_MIB;
 export const STARTS_PER_MONTH = {
   sweep: MINUTES_PER_MONTH,
   directory: MINUTES_PER_MONTH / 5,
-  drift: MINUTES_PER_MONTH / 15,
+  drift: HOURS_PER_MONTH,
   doctor: HOURS_PER_MONTH,
   'ssm-limits': MINUTES_PER_MONTH / 5,
   notices: MINUTES_PER_MONTH / 15,
@@ -87,6 +87,8 @@ export const HEARTBEATS_PER_MINUTE = 2;
 
 /** Router's token, GitLab's token, webhook secrets. All standard parameters. */
 export const PARAMETERS = 3;
+/** GetParametersByPath returns at most ten. */
+export const PARAMETERS_PER_CALL = 10;
 /** A token of its own; the application's secret and a token of its own. */
 export const PARAMETERS_OF = { watchdog: 1, console: 2 } as const;
 /** The topic of those on call has one, because CloudWatch may not use the account's own. */

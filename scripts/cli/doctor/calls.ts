@@ -1,7 +1,6 @@
 import { randomInstanceId } from '../../../relay/registration.ts';
 import { type Router, RouterStatus, STATUS } from '../../../relay/router/router.ts';
-import { remedyFor } from '../../../relay/streams/backoff.ts';
-import { PROBATION_MS } from '../../../relay/streams/gate.ts';
+import { ACCEPTED_AFTER_MS } from '../../../relay/streams/stream.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
 
 export async function checkRegister(router: Router): Promise<DoctorFinding> {
@@ -16,7 +15,7 @@ export async function checkRegister(router: Router): Promise<DoctorFinding> {
     // Presence only: questions come all the same.
     return error.code === STATUS.UNIMPLEMENTED
       ? note('register', detail, 'the router or the schema has no registrar; questions come all the same')
-      : problem('register', detail, remedyFor(error.code));
+      : problem('register', detail, error.remedy);
   }
 }
 
@@ -24,11 +23,16 @@ type Admission =
   /** The stream was accepted and a question came; `answer` sends the answer and resolves when the stream has ended. */
   | { readonly kind: 'question'; readonly bytes: Uint8Array; answer(bytes: Uint8Array): Promise<number> }
   | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused'; readonly code: number; readonly details: string };
+  | {
+      readonly kind: 'refused';
+      readonly code: number;
+      readonly details: string;
+      readonly remedy?: string | undefined;
+    };
 
 /** Opens AdmitJob and waits for a question; a stream that comes of age meanwhile is opened again. */
 export async function waitForQuestion(router: Router, waitMs: number): Promise<Admission> {
-  const untilMs = performance.now() + Math.max(waitMs, PROBATION_MS);
+  const untilMs = performance.now() + Math.max(waitMs, ACCEPTED_AFTER_MS);
   for (;;) {
     const admission = await openOnce(router, untilMs - performance.now());
     if (admission.kind !== 'refused' || admission.code !== STATUS.OK) return admission;
@@ -65,10 +69,10 @@ function openOnce(router: Router, waitMs: number): Promise<Admission> {
           details: `a question of ${sizeBytes} bytes`,
         });
       },
-      onEnd(code, details) {
+      onEnd(code, details, remedy) {
         clearTimeout(timer);
         ended.resolve(code);
-        resolve({ kind: 'refused', code, details });
+        resolve({ kind: 'refused', code, details, remedy });
       },
     });
     const timer = setTimeout(

@@ -1,11 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { remedyOfStatus } from '../../../relay/router/failure.ts';
 import { STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
-import { parseTarget, type RouterTarget } from '../../../relay/router/target.ts';
-import { readTls, type TlsFiles, type TlsMaterial } from '../../../relay/router/tls.ts';
-import { remedyFor } from '../../../relay/streams/backoff.ts';
+import {
+  parseTarget,
+  type RouterTarget,
+  readTls,
+  type TlsFiles,
+  type TlsMaterial,
+} from '../../../relay/router/target.ts';
 import { fileToken, type TokenSource } from '../../../relay/token.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, formatDump } from '../../../relay/wire/dump.ts';
@@ -146,9 +151,7 @@ async function speak(
     found(await checkRegister(router));
     const admission = await waitForQuestion(router, options.waitMs);
     if (admission.kind === 'refused') {
-      found(
-        problem('admit job', `status ${admission.code}: ${admission.details}`, remedyFor(admission.code)),
-      );
+      found(problem('admit job', `status ${admission.code}: ${admission.details}`, admission.remedy));
       return undefined;
     }
     found(ok('admit job', 'the router lets a stream wait'));
@@ -173,7 +176,7 @@ async function speak(
             'answer',
             'sent as admitted, and the router ended the stream well; compare job_router_admission_control_requests_total{result="admitted"}',
           )
-        : problem('answer', `the router ended the stream with status ${code}`, remedyFor(code)),
+        : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
     );
     return formatDump(dumpWire(admission.bytes, options.show.map(exactly)));
   } finally {

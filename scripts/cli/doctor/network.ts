@@ -1,8 +1,8 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { getProxyForUrl } from 'proxy-from-env';
-import type { RouterTarget } from '../../../relay/router/target.ts';
-import type { TlsMaterial } from '../../../relay/router/tls.ts';
+import { remedyOfNetwork } from '../../../relay/router/failure.ts';
+import type { RouterTarget, TlsMaterial } from '../../../relay/router/target.ts';
 import { type DoctorFinding, note, ok, problem } from './finding.ts';
 
 const CONNECT_MS_MAX = 5_000;
@@ -41,17 +41,10 @@ function checkTcp({ host, port }: RouterTarget): Promise<DoctorFinding> {
       ),
     );
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      done(problem('network', error.message, REMEDY[error.code ?? ''])),
+      done(problem('network', error.message, remedyOfNetwork(`${error.code} ${error.message}`))),
     );
   });
 }
-
-const REMEDY: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'the name is unknown here; check the host in --router and the resolver',
-  EAI_AGAIN: 'the resolver does not answer; try again, then check the resolver',
-  ECONNREFUSED:
-    'nothing listens there; check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs',
-};
 
 function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<DoctorFinding> {
   return new Promise((resolve) => {
@@ -74,13 +67,7 @@ function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<Docto
     );
     socket.on('timeout', () => done(problem('tls', 'no handshake within 5 s', 'does this port speak TLS?')));
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      done(
-        problem(
-          'tls',
-          error.message,
-          'if the router uses a private authority, give its certificate with --ca-file',
-        ),
-      ),
+      done(problem('tls', error.message, remedyOfNetwork(`${error.code} ${error.message}`))),
     );
   });
 }

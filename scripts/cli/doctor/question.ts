@@ -1,7 +1,7 @@
 /** What one question shows: whether the schema explains it, and which fields rules will miss. No value is ever shown. */
 import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { describeAliases } from '../../../relay/translate/describe.ts';
+import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/describe.ts';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { explain } from '../../../relay/wire/explain.ts';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
@@ -14,21 +14,15 @@ const IMAGE = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{6
 
 /** Before any question: fields this schema can never fill. */
 export function checkSchemaFields(schema: WireSchema): DoctorFinding {
-  const never = describeAliases(schema.question, { trustVariables: false }).filter((source) => source.never);
+  const never = fieldsWithoutSource(schema.question);
   if (never.length === 0)
     return ok('fields', 'every field of an admission request has a source in the schema');
-  return note(
-    'fields',
-    `the schema has no source for ${never.map((source) => source.field).join(', ')}; rules that need them never fire`,
-  );
+  return note('fields', `the schema has no source for ${never.join(', ')}; rules that need them never fire`);
 }
 
 /** Before any question: a job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
 export function checkTimeoutSource(schema: WireSchema): DoctorFinding {
-  const source = describeAliases(schema.question, { trustVariables: false }).find(
-    ({ field }) => field === 'timeoutSeconds',
-  );
-  return source === undefined || source.never
+  return fieldsWithoutSource(schema.question).includes('timeoutSeconds')
     ? problem(
         'timeout',
         'the schema has no source for it: every job is taken to have the timeout of the policy',

@@ -10,8 +10,8 @@ import { type ForgetReport, forgetUser } from './forget-user.ts';
 const HELP = `tollgate forget user <id> [flags]
 
 Takes the id of a GitLab user out of what is kept about jobs, also where a pseudonym stands for it, ends the user's
-sign-ins to the console and takes the user's saved views and the rows of reports by user away. What was spent stays as it is.
-It reads the whole table, may be interrupted and repeated, and asks first. Without it the weekly recount puts pseudonyms for user ids 90 days after a job.
+sign-ins to the console and takes the rows of reports by user away. What was spent stays as it is.
+It reads the whole table, may be interrupted and repeated, and asks first. Without it the recount puts pseudonyms for user ids 90 days after a job.
 
   --dry-run            only says what would be changed
   --yes                does not ask
@@ -67,14 +67,14 @@ async function forget(
         return EXIT.ok;
       }
     }
-    const { rewrite, keys, sessions, views, sheets } = names;
+    const { rewrite, keys, sessions, sheets } = names;
     const scanned = {
       scan: () => store.scan(),
       readEntries: store.readEntries.bind(store),
       rewrite: rewrite.rewrite.bind(rewrite),
     };
     const forgotten = await forgetUser(userId, {
-      ...{ store: scanned, keys, sessions, views, sheets, dryRun },
+      ...{ store: scanned, keys, sessions, sheets, dryRun },
       nowMs: io.nowMs(),
     });
     io.out(
@@ -99,21 +99,15 @@ function readUserId(word: string | undefined): number {
   );
 }
 
-const isNothing = ({
-  records,
-  sessions,
-  views,
-  reportDays,
-  stays: { liveJobs, counters },
-}: ForgetReport): boolean => records + sessions + views + reportDays + liveJobs + counters.length === 0;
+const isNothing = ({ records, sessions, reportDays, stays: { liveJobs, counters } }: ForgetReport): boolean =>
+  records + sessions + reportDays + liveJobs + counters.length === 0;
 
 function textOf(userId: number, dryRun: boolean, forgotten: ForgetReport): string {
   if (isNothing(forgotten)) return `Nothing is kept about user ${userId}.\n`;
-  const { records, sessions, views, reportDays, left, stays } = forgotten;
+  const { records, sessions, reportDays, left, stays } = forgotten;
   const [taken, ended] = dryRun ? ['would be taken', 'would be ended'] : ['was taken', 'were ended'];
   return [
     `The id of user ${userId} ${taken} out of ${shadowCount(records)} job records; ${shadowCount(sessions)} sign-ins ${ended}.`,
-    ...(views > 0 ? [`${shadowCount(views)} saved views ${dryRun ? 'would go' : 'are gone'}.`] : []),
     ...(reportDays > 0
       ? [
           `Reports by user of ${shadowCount(reportDays)} days ${dryRun ? 'would lose their' : 'have lost their'} row.`,

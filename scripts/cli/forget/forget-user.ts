@@ -14,7 +14,6 @@ import {
 } from '../../../functions/core/ledger/index.ts';
 import type { SheetStore } from '../../../functions/core/sheets/index.ts';
 import type { UserSessions } from '../../../functions/core/signin/index.ts';
-import type { ViewStore } from '../../../functions/core/views/index.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { forgetInSheets } from './forget-in-sheets.ts';
 
@@ -22,7 +21,6 @@ interface ForgetDeps {
   readonly store: Pick<LedgerStore, 'scan' | 'readEntries'> & RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
-  readonly views: Pick<ViewStore, 'forget'>;
   readonly sheets: SheetStore;
   readonly nowMs: number;
   /** Only says what would be changed. */
@@ -35,8 +33,6 @@ export interface ForgetReport {
   readonly records: number;
   /** Sign-ins that were ended. */
   readonly sessions: number;
-  /** Views of limits that the user gave a name. */
-  readonly views: number;
   /** Days whose reports by user named the user. */
   readonly reportDays: number;
   /** Records that somebody wrote meanwhile: run it again. */
@@ -84,11 +80,10 @@ export async function forgetUser(userId: number, deps: ForgetDeps): Promise<Forg
   }
   await flush();
   const sessions = await deps.sessions.end(userId, { dryRun });
-  const views = await deps.views.forget(userId, { dryRun });
   // After the records, from which sheets are made.
   const reportDays = await forgetInSheets(userId, deps);
   const { records, left, liveJobs } = sum;
-  return { records, sessions, views, reportDays, left, stays: { liveJobs, counters: [...counters].sort() } };
+  return { records, sessions, reportDays, left, stays: { liveJobs, counters: [...counters].sort() } };
 
   async function names(record: JobRecord): Promise<boolean> {
     if (userIdsIn(record).includes(userId)) return true;

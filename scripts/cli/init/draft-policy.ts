@@ -60,7 +60,7 @@ export function draftPolicy(
     ),
     `  version: ${PRICES_TO_FILL}\n`,
     comment(
-      'One class per set of tags and kind of machine, those with more tags first, because the first that matches wins. GitLab tells no executor, CPU or memory: write cpu and memory where limits are to count them.',
+      'One class per set of tags and kind of machine, those with more tags first, because the first that matches wins. GitLab tells no executor, CPU or memory: write cpu, memory and overwrites where limits are to count them (tollgate policy import reads them from a config.toml).',
       '  ',
     ),
     ...(left > 0

@@ -33,7 +33,6 @@ import {
   readRelayBeats,
 } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
-import { dynamoViewStore, type ViewStore } from '../../../functions/core/views/index.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
 import type { TerminalIo } from '../../terminal/command.ts';
@@ -71,7 +70,6 @@ interface NamesOfUsers {
   readonly rewrite: RewriteStore;
   readonly keys: PseudonymKeys;
   readonly sessions: UserSessions;
-  readonly views: ViewStore;
   readonly sheets: SheetStore;
 }
 
@@ -122,7 +120,6 @@ async function openFor(
         rewrite: store,
         keys: dynamoPseudonymKeys(parts),
         sessions: dynamoUserSessions(parts),
-        views: dynamoViewStore(parts),
         sheets: dynamoSheetStore(parts),
       },
     }),

@@ -20,11 +20,11 @@ export const diffCommandOn = (open: OpenLedger): Command => ({
   name: 'policy diff',
   summary: 'What changes between two policies, and does it tighten or loosen?',
   help: `Compares two policies by what they mean, not by their lines, and says of each change whether it tightens (more jobs
-may be rejected), loosens, does neither, or could do both. A price that becomes many times another one is most likely a
+may be rejected), loosens, is neutral, or could loosen. A price that becomes many times another one is most likely a
 typing error: it ends with exit 2 until it is corrected, confirmed in the prices (allow_jump: true), or --force is said.
-Lists of patterns and regular expressions are compared by what they match. \`unclear\` stays what could be either: an
-expression with \\b or of lines, ids against paths, objects (exempt, allow of runner-access), and what is very large. With
---since the jobs that the ledger recorded are asked of both policies, as far as rules decide without counters.
+Lists are compared by their entries: an entry more or less has a direction. A list in which entries came and others went, a
+changed pattern and a field without a direction are reported as "could loosen". With --since the jobs that the ledger
+recorded are decided by both policies, as far as rules decide without counters.
 
 Usage
   tollgate policy diff <old.yaml> <new.yaml>              two policies, or two limits documents
@@ -91,7 +91,7 @@ async function askAgain(
   }
 }
 
-const EFFECTS: readonly PolicyEffect[] = ['tightens', 'loosens', 'unclear', 'neutral'];
+const EFFECTS: readonly PolicyEffect[] = ['tightens', 'loosens', 'could loosen', 'neutral'];
 
 function tell(changes: readonly PolicyChange[], io: TerminalIo): void {
   if (changes.length === 0) {
@@ -123,7 +123,7 @@ function painted(effect: PolicyEffect, paint: Paint): string {
       return paint.warn(effect);
     case 'loosens':
       return paint.bad(effect);
-    case 'unclear':
+    case 'could loosen':
       return paint.strong(effect);
     case 'neutral':
       return paint.dim(effect);

@@ -9,7 +9,7 @@ import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { RULES_FLAGS_HELP, rulesFiles } from '../rules-flags.ts';
 import { importRunner } from './import/import-rules.ts';
 import { rulesText } from './import/import-text.ts';
-import type { ImportedRunner, ImportNote, NoteCode } from './import/imported-rule.ts';
+import type { ImportedClass, ImportedRunner, ImportNote, NoteCode } from './import/imported-rule.ts';
 import { contradictionsOf } from './import/policy-contradictions.ts';
 import { readRunnerConfig } from './import/runner-config.ts';
 
@@ -23,6 +23,7 @@ interface ImportJson {
     readonly executor: string;
     readonly runnerId?: number;
     readonly rules: readonly string[];
+    readonly class: ImportedClass;
     readonly notes: readonly ImportNote[];
   }[];
 }
@@ -36,6 +37,7 @@ export const policyImportCommand: Command = {
 
 Prints rules that do what this Runner does: allowed_images, allowed_services, services_limit, pull policies, users,
 *_overwrite_allowed and *_overwrite_max_allowed, each with a comment that names the line. Put them under rules of your policy.
+Another comment has cpu, memory and overwrites of the runner's class: put them into that class of your prices.
 Then, apart from them: where the policy admits what the Runner fails or refuses what it takes, where a rule cannot say the same, and
 what the Runner gives its jobs that no rule sees (privileged, capabilities, volumes, namespaces …). Tokens in the file stay there.
 

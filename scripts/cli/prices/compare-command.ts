@@ -29,9 +29,9 @@ import { type BillSum, readBill } from './read-bill.ts';
 const HELP = `tollgate prices compare <bill> --month <month> [flags]
 
 What a minute of each runner class really cost in a month, by a cloud bill, beside what was charged for it; and prices that
-would have paid the bill, as policy.yaml has them. Nothing is changed. The bill is FOCUS or AWS CUR 2.0 as CSV (.gz is
-unpacked), or what OpenCost answers for /allocation (.json). Lines belong to the class that a tag names; all others are a
-row of their own. Savings plans and reservations cost what they cost where they are used; their unused rest is left out.
+would have paid the bill, as policy.yaml has them. Nothing is changed. The bill is a FOCUS export as CSV (.gz is unpacked).
+A tag names the runner class of a line; lines without a class are summed in a row of their own. The cost is EffectiveCost:
+savings plans and reservations count where they are used.
 
 Days and months of bills are in UTC, what was charged is by those of $TOLLGATE_ROLLUP_ZONE. Jobs are read for it, until ninety
 days after the month.
@@ -71,9 +71,9 @@ async function tellComparison(args: readonly string[], io: TerminalIo, open: Ope
   const bill = await readBill(resolve(io.cwd, file), { tag, ...span });
   if (bill.lines === 0)
     throw new UsageError(`${file}: has no line of ${month}, and ${bill.linesOfOtherMonths} of other months`);
-  if (rateMicros === undefined && bill.currency !== undefined && bill.currency !== policy.currency)
+  if (rateMicros === undefined && bill.currency !== policy.currency)
     throw new UsageError(
-      `${file}: is in ${printable(bill.currency)}, prices are in ${policy.currency}; expected --rate, what one ${printable(bill.currency)} is in ${policy.currency}`,
+      `${file}: is in ${printable(bill.currency ?? '')}, prices are in ${policy.currency}; expected --rate, what one ${printable(bill.currency ?? '')} is in ${policy.currency}`,
     );
   const statement = await statementOfAll(span.month, values, io, open);
   const comparison = comparePrices(
@@ -91,22 +91,22 @@ async function tellComparison(args: readonly string[], io: TerminalIo, open: Ope
   }
   const written = isRecord(document.value) ? document.value.prices : undefined;
   const proposal = rates.size === 0 ? undefined : pricesYaml(written, policy.prices, rates, io.nowMs());
-  const { format, currency, lines, linesOfOtherMonths } = bill;
+  const { currency, lines, linesOfOtherMonths } = bill;
   if (values.json)
     io.out(
       `${JSON.stringify({
         month,
         currency: policy.currency,
-        bill: { format, currency, lines, linesOfOtherMonths },
+        bill: { currency, lines, linesOfOtherMonths },
         ...comparison,
         proposal,
       })}\n`,
     );
   else {
     const paint = paintWhen(io.colours);
-    const head = `${month} by ${format}, ${policy.currency}: charged ${money(comparison.total.chargedMicros, policy.currency)}, the bill is ${money(comparison.total.billMicros, policy.currency)}`;
+    const head = `${month}, ${policy.currency}: charged ${money(comparison.total.chargedMicros, policy.currency)}, the bill is ${money(comparison.total.billMicros, policy.currency)}`;
     io.out(`${paint.strong(head)}\n\n${rowsText(comparison, paint, io.columns)}\n`);
-    io.out(notesText(comparison, bill, tag, policy.currency));
+    io.out(notesText(comparison, bill, tag));
     io.out(
       proposal === undefined
         ? `No prices are proposed: no class has both minutes and costs.\n`
@@ -200,14 +200,10 @@ function rowsText(
 
 function notesText(
   { classes, otherValues }: PriceComparison,
-  { currency, format, linesOfOtherMonths }: BillSum,
+  { linesOfOtherMonths }: BillSum,
   tag: string,
-  own: string,
 ): string {
   const notes = [
-    ...(currency === undefined
-      ? [`${format} names no currency: amounts are taken as ${own}, times --rate.`]
-      : []),
     ...(linesOfOtherMonths > 0 ? [`Lines of other months, left out: ${linesOfOtherMonths}.`] : []),
     ...(classes.every(({ billMicros }) => billMicros === 0)
       ? [`No line has a runner class in its tag ${printable(tag)}: --tag names another one.`]

@@ -1,27 +1,18 @@
-/** Reads a bill, of any size, and adds it up by the value of a tag. */
+/** Reads a FOCUS bill of any size as CSV and sums its cost by the value of a tag. */
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse';
 import { UsageError } from '../../terminal/command.ts';
-import {
-  BILL_FORMATS,
-  type BillFormat,
-  type BillLine,
-  OpenCostExport,
-  openCostLines,
-} from './bill-formats.ts';
 
 /** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
 export const PARTS_PER_MICRO = 1_000_000n;
 const PART_PLACES = 12;
 
 export interface BillSum {
-  readonly format: BillFormat['name'] | 'OpenCost';
-  /** Undefined: the bill does not say. */
+  /** Undefined: the bill has no line of the month. */
   readonly currency: string | undefined;
-  /** By the value of the tag; `undefined` is what does not have it. Exact, in parts of a micro-unit. */
+  /** By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit. */
   readonly parts: ReadonlyMap<string | undefined, bigint>;
   readonly lines: number;
   /** Lines of other months, which are not in the sums. */
@@ -34,33 +25,27 @@ interface BillTerms {
   readonly endMs: number;
 }
 
-/** Larger bills come as CSV. */
-const JSON_BYTES_MAX = 256 * 1024 * 1024;
+/** Columns without which a file is not a FOCUS bill. */
+const COLUMNS = ['EffectiveCost', 'BillingCurrency', 'ChargePeriodStart', 'Tags'] as const;
+type Cells = Readonly<Record<(typeof COLUMNS)[number], string>>;
+
 /** Tags of one resource. */
 const ROW_CHARACTERS_MAX = 1024 * 1024;
 /** A tag of runner classes has a few values; one with more is another tag. */
 const VALUES_MAX = 10_000;
 
 /**
- * `.json` is an export of OpenCost, all else CSV; `.gz` is unpacked on the way.
+ * Reads a CSV file; `.gz` is unpacked.
  *
- * @throws {UsageError} for a file that is no bill, and for one in two currencies.
+ * @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies.
  */
 export async function readBill(file: string, terms: BillTerms): Promise<BillSum> {
   const sum = new RunningSum(terms);
   try {
-    if (file.endsWith('.json')) {
-      if ((await stat(file)).size > JSON_BYTES_MAX)
-        throw new UsageError(`${file}: has more than ${JSON_BYTES_MAX} bytes; export fewer labels or steps`);
-      const parsed = OpenCostExport.safeParse(JSON.parse(await readFile(file, 'utf8')));
-      if (!parsed.success) throw new UsageError(`${file}: expected what OpenCost answers for /allocation`);
-      for (const line of openCostLines(parsed.data, terms.tag)) sum.add(line);
-      return sum.result('OpenCost');
-    }
-    return sum.result(await readCsv(file, terms.tag, sum));
+    await readCsv(file, sum);
+    return sum.result();
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    if (error instanceof SyntaxError) throw new UsageError(`${file}: is no JSON`);
     if (error instanceof CsvError)
       throw new UsageError(`${file}: is no CSV, near line ${error.lines ?? '?'}`);
     if (error instanceof BillLineError) throw new UsageError(`${file}: ${error.message}`);
@@ -70,32 +55,30 @@ export async function readBill(file: string, terms: BillTerms): Promise<BillSum>
   }
 }
 
-async function readCsv(file: string, tag: string, sum: RunningSum): Promise<BillFormat['name']> {
-  let format: BillFormat | undefined;
+async function readCsv(file: string, sum: RunningSum): Promise<void> {
+  let isEmpty = true;
   const parser = parse({
     bom: true,
     max_record_size: ROW_CHARACTERS_MAX,
     columns: (header: readonly string[]) => {
-      format = BILL_FORMATS.find(({ needs }) => needs.every((name) => header.includes(name)));
-      if (format === undefined) throw new BillLineError(unknownColumns());
+      isEmpty = false;
+      const missing = COLUMNS.filter((name) => !header.includes(name));
+      if (missing.length > 0)
+        throw new BillLineError(
+          `lacks the columns ${missing.join(', ')}; expected a FOCUS export with ${COLUMNS.join(', ')}`,
+        );
       return [...header];
     },
   });
-  const taken = async (rows: AsyncIterable<Readonly<Record<string, string>>>): Promise<void> => {
-    for await (const cells of rows) {
-      sum.add(format?.line(cells, tag));
-    }
+  const addLines = async (rows: AsyncIterable<Cells>): Promise<void> => {
+    for await (const cells of rows) sum.add(cells);
   };
   const source = createReadStream(file);
   await (file.endsWith('.gz')
-    ? pipeline(source, createGunzip(), parser, taken)
-    : pipeline(source, parser, taken));
-  if (format === undefined) throw new BillLineError('is empty');
-  return format.name;
+    ? pipeline(source, createGunzip(), parser, addLines)
+    : pipeline(source, parser, addLines));
+  if (isEmpty) throw new BillLineError('is empty');
 }
-
-const unknownColumns = (): string =>
-  `expected the columns of a bill: ${BILL_FORMATS.map(({ name, needs }) => `${name} (${needs.join(', ')})`).join(' or ')}`;
 
 class BillLineError extends Error {
   override readonly name = 'BillLineError';
@@ -114,12 +97,10 @@ class RunningSum {
     this.#terms = terms;
   }
 
-  /** @param line - undefined where others count it. */
-  add(line: BillLine | undefined): void {
+  add({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void {
     this.#read += 1;
-    if (line === undefined) return;
-    const { cost, currency, startMs, tagValue } = line;
-    const parts = partsOf(cost);
+    const parts = partsOf(EffectiveCost);
+    const startMs = instantOf(ChargePeriodStart);
     const at = `line ${this.#read} of the bill`;
     if (parts === undefined) throw new BillLineError(`${at} has a cost that is no number`);
     if (startMs === undefined) throw new BillLineError(`${at} has no date that can be read`);
@@ -131,6 +112,7 @@ class RunningSum {
     if (currency !== this.#currency)
       throw new BillLineError(`has amounts in ${this.#currency} and in ${currency}; expected one currency`);
     this.#lines += 1;
+    const tagValue = valueOfTag(Tags, this.#terms.tag);
     this.#parts.set(tagValue, (this.#parts.get(tagValue) ?? 0n) + parts);
     if (this.#parts.size > VALUES_MAX)
       throw new BillLineError(
@@ -138,9 +120,8 @@ class RunningSum {
       );
   }
 
-  result(format: BillSum['format']): BillSum {
+  result(): BillSum {
     return {
-      format,
       currency: this.#currency,
       parts: this.#parts,
       lines: this.#lines,
@@ -162,3 +143,29 @@ function partsOf(text: string): bigint | undefined {
   const parts = shift >= 0 ? digits * 10n ** BigInt(shift) : digits / 10n ** BigInt(-shift);
   return sign === '-' ? -parts : parts;
 }
+
+/** `2026-11-01T00:00:00Z`, or as Athena and Parquet tools write it: `2026-11-01 00:00:00.000`. */
+function instantOf(text: string): number | undefined {
+  const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|[ ]?UTC|\+00:00)?$/.exec(text);
+  const ms = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}Z`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Reads the tags of one cell, a JSON object. A cell that holds something else has no tags. */
+function valueOfTag(cell: string, tag: string): string | undefined {
+  if (!cell.startsWith('{')) return undefined;
+  try {
+    const tags: Readonly<Record<string, unknown>> = JSON.parse(cell);
+    const found = Object.entries(tags).find(([name]) => plainTag(name) === plainTag(tag))?.[1];
+    return typeof found === 'string' && found !== '' ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bills write `tollgate-class` as `user:tollgate-class`, `user_tollgate_class` or `tollgate_class`. */
+const plainTag = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^user[:_]/, '')
+    .replace(/[^a-z0-9]/g, '_');

@@ -2,15 +2,8 @@ import { readDays, today } from '../../../functions/answers/reading/usage-days.t
 import { billedDays } from '../../../functions/answers/statement/billed-days.ts';
 import { monthOfDay } from '../../../functions/answers/statement/month.ts';
 import { usageView } from '../../../functions/answers/usage/usage-view.ts';
-import { checkBooks, dynamoCounterMemory, dynamoSumLog } from '../../../functions/core/books/index.ts';
 import { silentLog } from '../../../functions/core/environment/index.ts';
-import {
-  createLedger,
-  DynamoStore,
-  EPOCH_MS,
-  epochAt,
-  weightOf,
-} from '../../../functions/core/ledger/index.ts';
+import { createLedger, DynamoStore } from '../../../functions/core/ledger/index.ts';
 import {
   type Answers,
   type Item,
@@ -35,14 +28,13 @@ import type { Figure } from './figure.ts';
 import { recountFigures } from './recount-bench.ts';
 
 const INSTANCE = 'gitlab.example.com';
-const NOW_MS = Math.floor(Date.UTC(2026, 10, 21, 12) / EPOCH_MS) * EPOCH_MS + 480_000;
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const MILLION = 1_000_000;
 const SIZES = [1, 10, 100] as const;
 const SUBJECT = 'group/101';
 const MICROS_PER_JOB = 6_000;
 const DAYS = 30;
 const LIMITS = 100;
-const CHECKED_JOBS = 500;
 const RECORD_BYTES = 1024;
 const UNIT_BYTES = 4096;
 
@@ -86,7 +78,7 @@ const bytesOf = (item: Item): number =>
     0,
   );
 
-/** A month of so many jobs in usage and on counters, and a quarter of an hour of it in the log. */
+/** A month of so many jobs in usage and on counters. */
 async function monthOf(jobs: number) {
   const table = new CountedTable(jobs);
   const deps = { table, instance: INSTANCE, clock: handClock(NOW_MS), random: () => 0 };
@@ -106,10 +98,9 @@ async function monthOf(jobs: number) {
   });
   const keys = ledgerKeys(INSTANCE);
   const amount = jobs * MICROS_PER_JOB;
-  const weight = weightOf({ committed: amount, fitted: amount, settled: amount, unchecked: {} });
   for (let limit = 0; limit < LIMITS; limit += 1) {
     const key = { subject: `group/${101 + limit}`, limit: 'money-month', period: month.key };
-    const add = { c: amount, f: amount, s: amount, r: jobs, wb: weight };
+    const add = { c: amount, f: amount, s: amount, r: jobs };
     await table.send('UpdateItem', { kind: 'update', key: keys.counter(key), setIfAbsent: versioned, add });
   }
   return {
@@ -123,46 +114,6 @@ async function monthOf(jobs: number) {
     })),
   };
 }
-
-/** Jobs of the quarter of an hour that is over, on the counters in turn, and what the stream tells of them. */
-async function withJobs(jobs: number) {
-  const house = await monthOf(jobs);
-  const { deps, counters } = house;
-  const store = new DynamoStore(deps);
-  deps.clock.advance(-EPOCH_MS);
-  const asks = Array.from({ length: CHECKED_JOBS }, (_, at) => ({
-    ...{ jobId: at + 1, violations: [], facts: FACTS },
-    claims: counters.slice(at % LIMITS, (at % LIMITS) + 1).map((counter) => ({ ...CLAIM, counter })),
-  }));
-  await createLedger({ store, clock: deps.clock }).hold(asks, Number.POSITIVE_INFINITY);
-  const records = await store.readRecords(
-    asks.map(({ jobId }) => jobId),
-    { timeoutMs: 1_000 },
-  );
-  const epoch = epochAt(deps.clock.nowMs());
-  const steps = records.flatMap((after, at) =>
-    after === undefined ? [] : [{ sequence: `${at}`, epoch, after }],
-  );
-  await dynamoSumLog(deps).note(steps, [], deps.clock.nowMs());
-  deps.clock.advance(EPOCH_MS);
-  return house;
-}
-
-const FACTS = {
-  ...{
-    runnerClass: 'small',
-    estimateSeconds: 60,
-    costMicros: MICROS_PER_JOB,
-    microsPerMinute: MICROS_PER_JOB,
-  },
-  ...{ priceVersion: 'p', policyVersion: 'v', timeoutSeconds: 3600 },
-};
-const CLAIM = {
-  ...({ unit: 'micros', amount: MICROS_PER_JOB, mode: 'enforce', rule: 'budget', class: 'cost' } as const),
-  refusal: (): never => {
-    throw new Error('nothing asks here');
-  },
-};
 
 type House = Awaited<ReturnType<typeof monthOf>>;
 
@@ -181,8 +132,6 @@ const READERS: Readonly<Record<string, (house: House) => Promise<unknown>>> = {
       store: usage,
     });
   },
-  [`the check of the second sums, ${CHECKED_JOBS} jobs in its quarter of an hour`]: ({ deps }) =>
-    checkBooks({ ...deps, log: dynamoSumLog(deps), memory: dynamoCounterMemory(deps) }),
   [`the warnings of ${LIMITS} limits that reach 90 %`]: warnOwners,
 };
 
@@ -227,7 +176,7 @@ export async function booksFigures(): Promise<readonly Figure[]> {
   for (const [name, reader] of Object.entries(READERS)) {
     const units: number[] = [];
     for (const millions of SIZES) {
-      const house = await withJobs(millions * MILLION);
+      const house = await monthOf(millions * MILLION);
       house.table.units = 0;
       await reader(house);
       units.push(house.table.units);

@@ -8,17 +8,19 @@ export class DecisionLog {
   readonly byJob = new Map<number, string>();
   /** Jobs that the ledger admitted. */
   readonly byLedger = new Set<number>();
-  readonly restored: number[] = [];
+  /** Place of the relay that answered, by job. */
+  readonly relayOf = new Map<number, number>();
   readonly lostJobs = new Set<number>();
 
-  /** A line of a relay. */
-  readonly hear = (text: string): void => {
+  /** Takes a line of a relay. */
+  readonly hear = (text: string, relay: number): void => {
     if (!text.startsWith('{') || text.startsWith('{"_aws"')) return;
     const line: unknown = JSON.parse(text);
     if (!isRecord(line)) return;
-    if (line.message === 'decision') this.#decision(line);
-    if (line.message === 'fallback answers of an earlier relay taken over')
-      this.restored.push(Number(line.count));
+    if (line.message === 'decision') {
+      this.#decision(line);
+      this.relayOf.set(Number(line.jobId), relay);
+    }
     if (line.message === 'fallback answers lost' && Array.isArray(line.jobIds))
       for (const jobId of line.jobIds) this.lostJobs.add(Number(jobId));
   };

@@ -43,7 +43,7 @@ const signalFunctions = ({ admit, settle }: ChaosScene, name: 'SIGSTOP' | 'SIGCO
 
 /**
  * A table is not lost, as DynamoDB's is not: killed, all connections to it break at once, with what was on them done or not done.
- * A relay is killed with SIGKILL and comes back on its own disk; both functions are, too.
+ * A relay is killed with SIGKILL, and what it had in memory is gone; both functions are killed likewise.
  */
 export const FAULTS: readonly ChaosFault[] = [
   {

@@ -27,8 +27,7 @@ export function promisesOf(result: ChaosResult): readonly ChaosPromise[] {
       "jobs over a cap beyond what relays admitted alone, the room's error",
       result.roomError.unexplained,
     ),
-    counted('questions in no books and not declared lost', result.nowhere),
-    plain('questions that a relay could not account for', result.unaccounted),
+    counted('questions in no books, not declared lost, and not gone with a killed relay', result.nowhere),
     counted('jobs whose books say another thing than the router heard', result.wrong),
     plain('counters that differ from a recount', result.drift),
     plain('holds left', result.liveLeft),
@@ -55,8 +54,8 @@ export function chaosText(result: ChaosResult): string {
     `Questions   ${result.asked}: ${list(answered)}; ${result.cut} of them cut off with their relay or connection`,
     `Answers     by the ledger ${decisions.ledger}; by the fallback ${decisions.admitted} admitted, ${decisions.rejected} rejected; ` +
       `${decisions.withheld} not rejected before the schema was proven`,
-    `Afterwards  ${result.restored} taken over from a killed relay's disk, ${result.declaredLost} declared lost, ` +
-      `${result.inTheMoment} gone in the moment of a kill, ${result.swept} ended by asking GitLab`,
+    `Afterwards  ${result.declaredLost} declared lost, ${result.diedWithRelay} rejections gone with a killed relay, ` +
+      `${result.swept} ended by asking GitLab`,
     `Books       ${result.counters} counters, ${result.commits} commits looked at`,
     `At once     ${result.runningMost} jobs really ran, of ${SHARED_CAP} under the shared cap`,
     "Room's error  jobs that really ran beyond a cap, at most, outage and recovery included",

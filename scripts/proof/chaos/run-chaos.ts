@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, DynamoStore, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { dynamoClient, dynamoTable } from '../../../functions/core/store/index.ts';
-import { METRIC_QUESTIONS_UNACCOUNTED, METRIC_UNMETERED_QUEUED } from '../../../relay/names.ts';
+import { METRIC_UNMETERED_QUEUED } from '../../../relay/names.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { until } from '../conformance/until.ts';
 import { DecisionLog } from './decision-log.ts';
@@ -26,7 +26,6 @@ export interface ChaosResult {
   readonly asked: number;
   readonly answered: Readonly<Record<string, number>>;
   readonly decisions: DecisionLog['counts'];
-  readonly restored: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly commits: number;
   readonly overLimits: OverLimit['figures'];
@@ -38,15 +37,13 @@ export interface ChaosResult {
   readonly unanswered: readonly string[];
   /** Asked of a relay that was killed, or on a connection that was cut. */
   readonly cut: number;
-  /** In no books and not declared lost. */
+  /** In no books, not declared lost, and not waiting in a relay when that was killed. */
   readonly nowhere: readonly string[];
-  /** Likewise, but answered within the moment before their relay was killed. */
-  readonly inTheMoment: number;
+  /** Rejected by a relay that was killed before it could deliver the decision: nothing ran, so nothing is charged. */
+  readonly diedWithRelay: number;
   readonly declaredLost: number;
   /** The books say another thing than the router heard. */
   readonly wrong: readonly string[];
-  /** The relays' own metric, its largest value. */
-  readonly unaccounted: number;
   readonly drift: number;
   readonly counters: number;
   /** How late this process was for its own questions, at most. */
@@ -58,8 +55,8 @@ export interface ChaosResult {
 
 const FAULT_MS = { min: 1_200, spread: 1_800 };
 const CALM_MS = { min: 500, spread: 1_000 };
-/** An answer is given, its stream ends, and the answer is kept: a relay that is killed in between has told nobody. */
-const MOMENT_MS = 500;
+/** After a fault of three seconds a decision is delivered within this: a second to gather, then three retries. */
+const DELIVERED_MS_MAX = 15_000;
 const QUIET_MS_MAX = 90_000;
 const LOOK_MS = 1_000;
 
@@ -81,7 +78,6 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
     await reader.start();
     const load = new ChaosLoad(scene.router, store, seededRandom(seed + 2));
     const end = new AbortController();
-    const accounts = watchAccounts(scene, end.signal);
     const loaded = load.run(perSecond, end.signal);
     const { faults, cuts } = await breakThings(scene, random, minutes, tell);
     end.abort();
@@ -89,15 +85,20 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
     await loaded;
     await quiet(scene, reader, load);
     const swept = await sweep(store, reader, load);
-    const unaccounted = Math.max(await accounts, await unaccountedNow(scene));
     const records = await recordsIn(store);
     const { drift, counters } = await createLedger({ store }).rebuild({ repair: false });
     const cut = (job: ToldJob): boolean =>
       cuts.some(({ fromMs, toMs }) => job.askedAtMs <= toMs && job.answeredAtMs >= fromMs);
     const told = load.asked.filter(({ result }) => result === 'admitted' || result === 'rejected');
     const missing = told.filter(({ jobId }) => !records.has(jobId) && !log.lostJobs.has(jobId));
-    const lastMoment = ({ answeredAtMs }: ToldJob): boolean =>
-      cuts.some(({ fromMs, toMs }) => answeredAtMs <= toMs && answeredAtMs > fromMs - MOMENT_MS);
+    // An admitted job ends, and its end is charged as bypass: only a rejection may be in no books.
+    const died = ({ jobId, result, answeredAtMs }: ToldJob): boolean =>
+      result === 'rejected' &&
+      scene.relays.some(
+        ({ killedAtMs }, relay) =>
+          (log.relayOf.get(jobId) ?? relay) === relay &&
+          killedAtMs.some((atMs) => atMs >= answeredAtMs && atMs - answeredAtMs <= DELIVERED_MS_MAX),
+      );
     const named = (jobs: readonly ToldJob[]): readonly string[] =>
       jobs.map(
         ({ jobId, result, failure }) =>
@@ -107,7 +108,6 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
       asked: load.asked.length,
       answered: countsOf(load.asked.map(({ result }) => result)),
       decisions: log.counts,
-      restored: log.restored.reduce((sum, count) => sum + count, 0),
       faults,
       commits: reader.commits,
       overLimits: over.figures,
@@ -116,11 +116,10 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
       runningMost: load.runningMost,
       unanswered: named(load.asked.filter((job) => !told.includes(job) && !cut(job))),
       cut: load.asked.filter((job) => !told.includes(job) && cut(job)).length,
-      nowhere: named(missing.filter((job) => !lastMoment(job))),
-      inTheMoment: missing.filter(lastMoment).length,
+      nowhere: named(missing.filter((job) => !died(job))),
+      diedWithRelay: missing.filter(died).length,
       declaredLost: log.lostJobs.size,
       wrong: told.flatMap((job) => wrongOf(job, records.get(job.jobId))),
-      unaccounted,
       drift: drift.length,
       counters,
       lateMs: Math.round(load.lateMs),
@@ -204,28 +203,6 @@ function wrongOf({ jobId, result }: ToldJob, record: JobRecord | undefined): rea
   const { state } = record;
   const right = result === 'admitted' ? state === 'SETTLED' : state === 'REJECTED' || state === 'RELEASED';
   return right ? [] : [`job ${jobId}: ${result}, and ${state} in the books`];
-}
-
-/** The largest number of questions that a relay could not account for at any look. */
-async function watchAccounts(scene: ChaosScene, signal: AbortSignal): Promise<number> {
-  let most = 0;
-  while (!signal.aborted) {
-    most = Math.max(most, await unaccountedNow(scene));
-    await pause(LOOK_MS);
-  }
-  return most;
-}
-
-async function unaccountedNow({ relays }: ChaosScene): Promise<number> {
-  const each = relays.map(async ({ relay }) => {
-    try {
-      return (await relay?.gauge(METRIC_QUESTIONS_UNACCOUNTED)) ?? 0;
-    } catch {
-      // It was killed meanwhile.
-      return 0;
-    }
-  });
-  return Math.max(...(await Promise.all(each)));
 }
 
 function countsOf(values: readonly string[]): Readonly<Record<string, number>> {

@@ -63,12 +63,14 @@ export class FunctionProcess {
   }
 }
 
-/** A relay's place: its ways, its disk, and the process that is there now. */
+/** A relay's place: its ways, and the process that is there now. */
 class RelayPlace {
   readonly toAdmit: FaultProxy;
   readonly toTable: FaultProxy;
   readonly #start: (place: RelayPlace) => Promise<RelayProcess>;
   #relay: RelayProcess | undefined;
+  /** When its processes were killed, by `performance.now()`. */
+  readonly killedAtMs: number[] = [];
 
   constructor(
     ways: Pick<RelayPlace, 'toAdmit' | 'toTable'>,
@@ -92,6 +94,7 @@ class RelayPlace {
     const relay = this.#relay;
     this.#relay = undefined;
     await relay?.kill();
+    this.killedAtMs.push(performance.now());
   }
 }
 
@@ -106,8 +109,11 @@ export interface ChaosScene {
   close(): Promise<void>;
 }
 
-/** @param heard - every line of every relay. */
-export async function openScene(random: () => number, heard: (line: string) => void): Promise<ChaosScene> {
+/** @param heard - every line of every relay, with the relay's place. */
+export async function openScene(
+  random: () => number,
+  heard: (line: string, relay: number) => void,
+): Promise<ChaosScene> {
   const ends: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end();
@@ -177,8 +183,6 @@ export async function openScene(random: () => number, heard: (line: string) => v
     ends.push(() => router.close());
     const relays: RelayPlace[] = [];
     for (let number = 1; number <= RELAYS; number += 1) {
-      const spool = join(scratch, `relay-${number}`);
-      mkdirSync(spool);
       const ways = { toAdmit: await way(admitUrl.url, LAMBDA_THROTTLES), toTable: await toTable() };
       const place = new RelayPlace(ways, ({ toAdmit, toTable: journal }) =>
         startRelay({
@@ -191,12 +195,11 @@ export async function openScene(random: () => number, heard: (line: string) => v
           policyFile: rulesFile,
           tokenFile,
           deadlineMs: DEADLINE_MS,
-          heard,
+          heard: (line) => heard(line, number - 1),
           env: {
             [relayNames.ENV_RELAYS]: String(RELAYS),
             [relayNames.ENV_JOURNAL_TABLE]: CHAOS_TABLE,
             [relayNames.ENV_RELAY_GITLAB_INSTANCE]: CHAOS_INSTANCE,
-            [relayNames.ENV_SPOOL_FOLDER]: spool,
             [relayNames.ENV_AWS_REGION]: 'us-east-1',
             [relayNames.ENV_AWS_DYNAMODB_ENDPOINT]: journal.url,
             AWS_ACCESS_KEY_ID: 'chaos',

@@ -54,7 +54,7 @@ export async function startAsking(budget: number): Promise<Asking> {
     fallback: 'reject',
     schemaTrust: 'given',
     observe: () => {},
-    attritionMs: 0,
+    leaveWaitingMs: 0,
   });
   relay.start();
   await router.until(() => router.waitingStreams() > 0, { timeoutMs: 60_000 });

@@ -11,7 +11,6 @@ import { HistoryPageSchema, LogEntrySchema } from '../../../functions/answers/hi
 import { ExplainedSchema } from '../../../functions/answers/job/model.ts';
 import { MeSchema } from '../../../functions/answers/me/model.ts';
 import { OverviewSchema } from '../../../functions/answers/overview/model.ts';
-import { PlanSummarySchema, PlanViewSchema } from '../../../functions/answers/plans/model.ts';
 import { PreviewSchema } from '../../../functions/answers/preview/model.ts';
 import { list, z } from '../../../functions/answers/reading/schema.ts';
 import { ReconciliationSchema } from '../../../functions/answers/reconciliation/model.ts';
@@ -49,8 +48,6 @@ const MODELS: { readonly [Name in keyof ConsoleReader]?: z.ZodType } = {
   statementNumbers: StatementNumbersSchema,
   deployedPrices: DeployedPricesSchema,
   reconciliation: ReconciliationSchema,
-  plans: list(PlanSummarySchema),
-  plan: PlanViewSchema,
   preview: PreviewSchema,
   backtest: BacktestAnswerSchema,
   history: HistoryPageSchema,

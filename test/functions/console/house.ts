@@ -115,7 +115,7 @@ export function consoleHouse(
     /** Where the pages read usage. @default the one the jobs of this house go to */
     readonly usage?: RollupStore;
     /** @default what reads many items reads each */
-    readonly copies?: Pick<ConsoleReadDeps, 'counterSheet' | 'sheets'>;
+    readonly copies?: Pick<ConsoleReadDeps, 'counterSnapshots' | 'sheets'>;
   } = {},
 ) {
   const clock = manualClock();

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../functions/core/ledger/memory-store.ts';
+import { mendedMs } from '../../../functions/core/ledger/recount-outcome.ts';
 import { usageOf } from '../../../functions/core/usage/usage.ts';
 import { mendUsage } from '../../../functions/drift/mend-usage.ts';
 import { recordVisit } from '../../../functions/drift/records-to-check.ts';
@@ -10,7 +11,7 @@ import { manualClock } from '../../support/ledger/test-clock.ts';
 
 const DAY = '2026-11-21';
 
-test('usage that the stream lost is counted by the night, once, and what it delivered stays as it is', async () => {
+test('usage that the stream lost is counted by the recount, once, and what it delivered stays as it is', async () => {
   const clock = manualClock();
   const feed = new Feed();
   const table = new MemoryStore({ instance: INSTANCE, clock, onCommit: feed.onCommit });
@@ -28,24 +29,27 @@ test('usage that the stream lost is counted by the night, once, and what it deli
   };
   expect(await seconds()).toBe(60);
 
-  const night = async () => {
+  const round = async () => {
     let mended: Awaited<ReturnType<typeof mendUsage>> | undefined;
-    const visit = recordVisit(clock.nowMs(), {
-      mend: async (records) => {
-        mended = await mendUsage(records, deps);
-        return { jobs: mended.records, mended: mended.changed, failed: mended.failed };
+    const visit = recordVisit(
+      { sinceMs: clock.nowMs() - mendedMs(2), nowMs: clock.nowMs() },
+      {
+        mend: async (records) => {
+          mended = await mendUsage(records, deps);
+          return { jobs: mended.records, mended: mended.changed, failed: mended.failed };
+        },
+        replaceUserIds: async () => {},
+        keepCounters: async () => {},
       },
-      replaceUserIds: async () => {},
-      keepCounters: async () => {},
-    });
+    );
     for await (const item of table.scan()) if (item.kind === 'record') visit.see(item.record);
     await visit.work();
     return mended;
   };
   for (const changed of [1, 0]) {
-    expect(await night()).toEqual({ records: 2, changed, failed: 0, passedOver: 0 });
+    expect(await round()).toEqual({ records: 2, changed, failed: 0, passedOver: 0 });
     expect(await seconds()).toBe(120);
   }
   clock.advance(10 * 86_400_000);
-  expect(await night()).toBeUndefined();
+  expect(await round()).toBeUndefined();
 });

@@ -1,9 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Log, LogFields } from '../../../functions/core/environment/machine.ts';
 import type { CounterAmounts, RebuildReport } from '../../../functions/core/ledger/ledger.ts';
 import type { RecountOutcome } from '../../../functions/core/ledger/recount-outcome.ts';
 import { readDriftConfig } from '../../../functions/drift/config.ts';
-import { isRecountDue } from '../../../functions/drift/night.ts';
 import { tellDrift } from '../../../functions/drift/tell-drift.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 3, 10);
@@ -75,47 +74,11 @@ test('what a check found is noted for whoever looks at a figure, and a failed no
   await report;
   const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
   expect(noted).toEqual([
-    { recountedAtMs: NOW_MS, drifting: [{ key, committed: 7, recounted: 5 }], unlisted: 0 },
+    { recountedAtMs: NOW_MS, records: 40, drifting: [{ key, committed: 7, recounted: 5 }], unlisted: 0 },
   ]);
   const failing = told({ drift: [drift('unwritable')] });
   expect(await failing.report).toMatchObject({ drifting: 1 });
   expect(failing.lines.map(({ level }) => level)).toEqual(['error', 'error', 'error']);
-});
-
-describe('a recount is due', () => {
-  const at = (day: number, hour: number, minute: number): number => Date.UTC(2026, 10, day, hour, minute);
-  const clean = { records: 1, counters: 1, drift: [], unproven: [], passedOver: 0, unclosed: 0 };
-  const due = (
-    startedAtMs: number,
-    nowMs: number,
-    { doubtedAtMs, found }: { readonly doubtedAtMs?: number; readonly found?: Partial<typeof clean> } = {},
-  ): boolean => isRecountDue({ startedAtMs, found: { ...clean, ...found } }, { doubtedAtMs, nowMs });
-
-  test('once a week from 02:20 UTC on, and at once where there never was one', () => {
-    expect(isRecountDue(undefined, { nowMs: at(20, 12, 0) })).toBe(true);
-    expect(due(at(14, 2, 23), at(20, 23, 53))).toBe(false);
-    expect(due(at(14, 2, 23), at(21, 2, 8))).toBe(false);
-    expect(due(at(14, 2, 23), at(21, 2, 23))).toBe(true);
-    // One that took until noon does not move the next.
-    expect(due(at(14, 12, 8), at(21, 2, 23))).toBe(true);
-  });
-
-  test('the next night where the second sums left a doubt since the last one began', () => {
-    const doubted = { doubtedAtMs: at(20, 9, 8) };
-    expect(due(at(19, 2, 23), at(20, 9, 8), doubted)).toBe(true);
-    expect(due(at(20, 2, 23), at(20, 9, 8), doubted)).toBe(false);
-    expect(due(at(20, 2, 23), at(21, 2, 23), doubted)).toBe(true);
-    expect(due(at(21, 2, 23), at(22, 2, 23), doubted)).toBe(false);
-  });
-
-  test('every night until one is clean', () => {
-    for (const found of [{ passedOver: 1 }, { unclosed: 1 }]) {
-      expect(due(at(20, 2, 23), at(20, 23, 53), { found })).toBe(false);
-      expect(due(at(20, 2, 23), at(21, 2, 23), { found })).toBe(true);
-    }
-    const last = { startedAtMs: at(20, 2, 23), found: { ...clean, drift: [drift('money-month')] } };
-    expect(isRecountDue(last, { nowMs: at(21, 2, 23) })).toBe(true);
-  });
 });
 
 test('thousands of drifting counters are counted and do not fill the log', async () => {

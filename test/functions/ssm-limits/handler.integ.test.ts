@@ -7,14 +7,12 @@ import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
 import { readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
-import { dynamoParameterMarks } from '../../../functions/ssm-limits/dynamo-marks.ts';
-import { ssmParameters } from '../../../functions/ssm-limits/ssm-parameters.ts';
+import { ssmParameters } from '../../../functions/ssm-limits/parameters.ts';
 import { packRules } from '../../../scripts/build/pack-rules.ts';
 import { ensureTable } from '../../../scripts/local/dynamodb-local.ts';
 import { importFor } from '../../support/import-for.ts';
 import { patientClient } from '../../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../../support/ledger/shared-dynamodb.ts';
-import { marksContract } from './marks-contract.ts';
 import { type ParameterStore, startParameterStore } from './parameter-store.ts';
 
 const TABLE = 'ssm-limits';
@@ -52,17 +50,15 @@ afterAll(async () => {
   await store?.stop();
 });
 
-const options = (instance: string) => ({
+const options = () => ({
   table: dynamoTable(client, TABLE),
-  instance,
+  instance: INSTANCE,
   clock: systemClock,
   random: Math.random,
 });
 
-marksContract((instance) => dynamoParameterMarks(options(instance)));
-
 async function live(): Promise<{ change: unknown; limits: readonly Readonly<Record<string, unknown>>[] }> {
-  const table = new DynamoLimitTable(options(INSTANCE));
+  const table = new DynamoLimitTable(options());
   const pointer = await table.getPointer(WAIT);
   if (pointer === undefined) throw new Error('no set is live');
   const { change, document } = await readLimitSet(pointer.set, table);
@@ -72,20 +68,19 @@ async function live(): Promise<{ change: unknown; limits: readonly Readonly<Reco
 const ofGroup = async (group: number) =>
   (await live()).limits.filter(({ on }) => JSON.stringify(on) === JSON.stringify({ group }));
 
+const changed = (name: string) => ({ source: 'aws.ssm', detail: { name, operation: 'Update' } });
+const minutes = (amount: number) => ({ minutes: amount, per: 'day' });
+const saying = (...limits: object[]) => JSON.stringify({ path: 'acme/data', limits });
+
 describe('the deployed function', () => {
-  test('edits what is packed, follows a change, leaves a deletion to two people and the limits of others alone', async () => {
+  test('imports the newest version once, with its author, and leaves a deletion to two people', async () => {
     const before = JSON.parse(JSON.stringify(packRules({ root, force: true, nowMs: Date.now() }))).limits
       .document.limits as readonly object[];
     store.put(`${PATH}/104`, 'path: acme/nothing\nlimits: []\n');
-    store.put(`${PATH}/103`, `path: acme/data\nlimits:\n  - { minutes: 50, per: day, owner: data-leads }\n`);
+    store.put(`${PATH}/103`, saying({ ...minutes(50), owner: 'data-leads' }));
     store.errors.push('ThrottlingException');
     await handler({});
-    expect(await ofGroup(103)).toContainEqual({
-      on: { group: 103 },
-      minutes: 50,
-      per: 'day',
-      owner: 'data-leads',
-    });
+    expect(await ofGroup(103)).toContainEqual({ on: { group: 103 }, ...minutes(50), owner: 'data-leads' });
     const { change, limits } = await live();
     expect(limits).toHaveLength(before.length + 1);
     expect(change).toMatchObject({
@@ -94,72 +89,69 @@ describe('the deployed function', () => {
       source: 'ssm',
     });
 
-    for (const minutes of [60, 65, 70])
-      store.put(`${PATH}/103`, JSON.stringify({ path: 'acme/data', limits: [{ minutes, per: 'day' }] }), {
-        arn: `arn:aws:iam::111122223333:user/editor-${minutes}`,
+    for (const amount of [60, 65, 70])
+      store.put(`${PATH}/103`, saying(minutes(amount)), {
+        arn: `arn:aws:iam::111122223333:user/editor-${amount}`,
       });
+    await handler(changed(`${PATH}/103`));
+    await handler(changed(`${PATH}/103`));
     await handler({});
-    expect(await ofGroup(103)).toContainEqual({ on: { group: 103 }, minutes: 70, per: 'day' });
-    expect((await live()).change).toMatchObject({ actor: 'arn:aws:iam::111122223333:user/editor-70' });
+    expect(await ofGroup(103)).toContainEqual({ on: { group: 103 }, ...minutes(70) });
+    expect((await live()).change).toMatchObject({
+      actor: 'arn:aws:iam::111122223333:user/editor-70',
+      why: `SSM parameter ${PATH}/103 version 4`,
+    });
 
     store.parameters.delete(`${PATH}/103`);
-    await handler({});
+    await handler(changed(`${PATH}/103`));
     // One person alone does not take a limit away: the group would have no end.
     const byText = (each: object) => JSON.stringify(each);
-    const still = { on: { group: 103 }, minutes: 70, per: 'day' };
+    const still = { on: { group: 103 }, ...minutes(70) };
     expect((await live()).limits.map(byText).sort()).toEqual([...before, still].map(byText).sort());
   });
 
-  test('asks for no secret: nothing is decrypted, nothing below another path is listed', () => {
+  test('asks for no secret and writes nothing: nothing is decrypted, nothing below another path is listed', () => {
     expect(store.asked.length).toBeGreaterThan(5);
-    for (const { body } of store.asked) expect(body.WithDecryption).toBe(false);
-    for (const { target, body } of store.asked)
+    for (const { target, body } of store.asked) {
+      expect(['GetParametersByPath', 'GetParameterHistory']).toContain(target);
+      expect(body.WithDecryption).toBe(false);
       if (target === 'GetParametersByPath') expect(body).toMatchObject({ Path: PATH, Recursive: false });
+    }
   });
 });
 
 describe('Parameter Store', () => {
   const parameters = () => ssmParameters({ endpoint: store.endpoint });
 
-  test('tells the editor of a version wherever in the history it is, and who is not known', async () => {
+  test('gives the newest version with its author, however many pages its history has', async () => {
     const name = '/elsewhere/1';
-    for (const arn of ['a', 'b', 'c', 'd', 'e']) store.put(name, '', { arn });
-    expect(await parameters().editorOf(name, 5)).toEqual({ found: 'editor', arn: 'e' });
-    expect(await parameters().editorOf(name, 6)).toEqual({ found: 'nobody' });
-    expect(await parameters().editorOf('/elsewhere/2', 1)).toEqual({ found: 'no_parameter' });
-  });
-
-  test('is read page by page, with type, version and time', async () => {
-    for (let group = 10; group < 35; group += 1)
-      store.put(`/many/${group}`, 'text', { atMs: 1_763_712_000_000 + group, type: 'StringList' });
-    const found = [];
-    let next: string | undefined;
-    do {
-      const page = await parameters().page('/many', next);
-      found.push(...page.parameters);
-      next = page.next;
-    } while (next !== undefined);
-    expect(found).toHaveLength(25);
-    expect(found[3]).toEqual({
-      name: '/many/13',
-      type: 'StringList',
-      value: 'text',
-      version: 1,
+    for (const arn of ['a', 'b', 'c', 'd', 'e'])
+      store.put(name, `by ${arn}`, { arn, atMs: 1_763_712_000_013 });
+    expect(await parameters().read(name)).toEqual({
+      name,
+      type: 'String',
+      value: 'by e',
+      version: 5,
       modifiedAtMs: 1_763_712_000_013,
+      editor: 'e',
     });
+    expect(await parameters().read('/elsewhere/2')).toBeUndefined();
   });
 
-  test.each([
-    ['ThrottlingException', 'parameters_throttled'],
-    ['InvalidNextToken', 'parameters_misread'],
-    ['InternalServerError', 'parameters_unavailable'],
-    ['AccessDeniedException', 'parameters_unavailable'],
-  ])('fails by name: %s is %s, and the error carries no signature', async (error, code) => {
-    store.errors.push(error);
+  test('is listed page by page, with version and time', async () => {
+    for (let group = 10; group < 35; group += 1)
+      store.put(`/many/${group}`, 'text', { atMs: 1_763_712_000_000 + group });
+    const found = await parameters().list('/many');
+    expect(found).toHaveLength(25);
+    expect(found[3]).toEqual({ name: '/many/13', version: 1, modifiedAtMs: 1_763_712_000_013 });
+  });
+
+  test('fails by name, and the error carries no signature', async () => {
+    store.errors.push('AccessDeniedException');
     const failed = await parameters()
-      .page('/many')
+      .list('/many')
       .catch((each: unknown) => each);
-    expect(failed).toMatchObject({ code });
+    expect(String(failed)).toMatch(/could not list \/many \(AccessDeniedException: as told\)/);
     expect(JSON.stringify(failed) + String(failed)).not.toMatch(/authorization|signature|credential/i);
   });
 });

@@ -54,8 +54,10 @@ export async function startParameterStore(): Promise<ParameterStore> {
     const from = Number(NextToken ?? 0);
     return (
       versions && {
-        Parameters: versions.slice(from, from + 2).map(({ arn, atMs }, index) => ({
+        Parameters: versions.slice(from, from + 2).map(({ arn, atMs, type, value }, index) => ({
           Name,
+          Type: type,
+          Value: value,
           Version: from + index + 1,
           LastModifiedUser: arn,
           LastModifiedDate: seconds(atMs),

@@ -1,102 +1,310 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Log, LogFields } from '../../../functions/core/environment/machine.ts';
-import type { Metrics } from '../../../functions/core/metrics/metrics.ts';
+import type { LogFields } from '../../../functions/core/environment/machine.ts';
+import type { LimitsDesk } from '../../../functions/core/limits/desk/contract.ts';
+import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
+import {
+  dynamoImportedVersions,
+  type ImportedVersions,
+} from '../../../functions/ssm-limits/imported-versions.ts';
+import { MemoryParameters } from '../../../functions/ssm-limits/memory-parameters.ts';
+import type { Parameters } from '../../../functions/ssm-limits/parameters.ts';
 import { runOn } from '../../../functions/ssm-limits/run.ts';
-import { directoryOf } from '../../../policies/place/directory.ts';
-import { aPolicy } from '../../policies/documents.ts';
-import { money, nameOf, pathOf, SsmBench } from './ssm-bench.ts';
+import type { Directory } from '../../../policies/place/directory.ts';
+import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
+import { aLiveDesk, FINANCE } from '../core/limits/desk/desk.ts';
 
-function rig() {
-  const bench = new SsmBench();
+const PATH = '/tollgate/test/limits';
+const ANNA = 'arn:aws:iam::111122223333:user/anna';
+const BEN = 'arn:aws:sts::111122223333:assumed-role/Finance/ben';
+
+/** Shadow limits: one person alone may remove them. */
+const minutes = (amount: number) => ({ minutes: amount, per: 'month', mode: 'shadow' });
+const jobs = (amount: number) => ({ jobs: amount, mode: 'shadow' });
+
+/** A desk with 900 a month on acme, 500 on acme/payments (group 101) and 10 jobs at once on group 104. */
+async function aStore() {
+  const { desk, by } = await aLiveDesk();
+  const store = new MemoryParameters();
   const lines: { level: string; message: string; fields: LogFields | undefined }[] = [];
+  const counted: [string, number][] = [];
   const to = (level: string) => (message: string, fields?: LogFields) => {
     lines.push({ level, message, fields });
   };
-  const log: Log = { info: to('info'), warn: to('warn'), error: to('error') };
-  const measured: [string, number][] = [];
-  const metrics: Metrics = { add: ({ name }, value) => measured.push([name, value]), flush: () => {} };
-  const run = (event: unknown): Promise<void> =>
-    runOn(event, {
-      path: '/tollgate/test/limits',
-      parameters: bench.parameters,
-      marks: bench.marks,
-      desk: bench.desk,
-      packed: bench.desk.inForce,
-      policy: aPolicy(),
-      directory: async () => directoryOf([{ id: 1, path: pathOf(1), personal: false }]),
-      clock: bench.clock,
-      random: () => 0.5,
-      log,
-      metrics,
-    });
-  /** As EventBridge tells it: in whole seconds. */
-  const changed = (): unknown => ({
-    source: 'aws.ssm',
-    'detail-type': 'Parameter Store Change',
-    time: new Date(bench.clock.nowMs()).toISOString().replace(/\.\d+/, ''),
-    detail: { name: nameOf(1), operation: 'Update' },
+  let nowMs = NOW_MS;
+  const clock = {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: async (ms: number) => {
+      nowMs += ms;
+    },
+  };
+  const imported = dynamoImportedVersions({
+    table: new MemoryTable(),
+    instance: 'gitlab.example.com',
+    clock,
   });
-  return { bench, run, changed, lines, measured };
+  const deps = {
+    path: PATH,
+    parameters: store as Parameters,
+    imported: imported as ImportedVersions,
+    desk: desk as Pick<LimitsDesk, 'live' | 'apply'>,
+    packed: { document: {}, limits: someLimits({}) },
+    policy: aPolicy(),
+    directory: async (): Promise<Directory | undefined> => aDirectory,
+    clock,
+    random: () => 0.5,
+    log: { info: to('info'), warn: to('warn'), error: to('error') },
+    metrics: {
+      add: ({ name }: { name: string }, value: number) => counted.push([name, value]),
+      flush: () => {},
+    },
+  };
+  return {
+    ...{ desk, by, store, deps, lines, counted },
+    put: (group: number | string, value: readonly object[] | string, arn: string | undefined = ANNA) => {
+      nowMs += 1_000;
+      const text =
+        typeof value === 'string' ? value : JSON.stringify({ path: 'acme/payments', limits: value });
+      store.put(`${PATH}/${group}`, text, { ...(arn !== undefined && { arn }), atMs: nowMs });
+    },
+    remove: (group: number) => store.delete(`${PATH}/${group}`),
+    schedule: () => runOn({ source: 'aws.events' }, deps),
+    event: (name: number | string = 101, operation = 'Update') =>
+      runOn({ source: 'aws.ssm', detail: { name: `${PATH}/${name}`, operation } }, deps),
+    limits: async () => {
+      const { limits = [] } = ((await desk.live())?.document ?? {}) as {
+        limits?: readonly { on: unknown }[];
+      };
+      return limits
+        .filter(({ on }) => JSON.stringify(on) === '{"group":101}')
+        .map(({ on: _on, ...limit }) => limit);
+    },
+    edits: async () =>
+      (await desk.history({ max: 100 })).entries
+        .filter(({ source }) => source === 'ssm')
+        .map(({ actor, why }) => `${actor}: ${why}`)
+        .reverse(),
+  };
 }
 
-test('changes that come together are one listing, and one that came during it is another', async () => {
-  const { bench, run, changed } = rig();
-  bench.put(1, [money(500)]);
-  const first = changed();
-  bench.clock.pass(3_000);
-  bench.put(1, [money(600)]);
-  const second = changed();
-  await run(first);
-  expect(bench.desk.limit(1, 'money-month')?.amount).toBe(600_000_000);
-  await run(second);
-  expect(bench.parameters.calls.page).toBe(1);
-  const during = changed();
-  await run(during);
-  expect(bench.parameters.calls.page).toBe(2);
+const MONEY = { money: 500, per: 'month', owner: 'payments-leads' };
+
+test('a changed parameter is one edit with its author, and an event that arrives twice makes no second one', async () => {
+  const { put, event, limits, edits } = await aStore();
+  put(101, [minutes(50), jobs(20)]);
+  await event();
+  await event();
+  put(101, [minutes(60), jobs(20)], BEN);
+  await event();
+  await event();
+  expect(await limits()).toEqual([MONEY, minutes(60), jobs(20)]);
+  expect(await edits()).toEqual([
+    `${ANNA}: SSM parameter ${PATH}/101 version 1`,
+    `${BEN}: SSM parameter ${PATH}/101 version 2`,
+  ]);
 });
 
-test('the schedule always lists', async () => {
-  const { bench, run } = rig();
-  await run({ source: 'aws.events' });
-  await run({});
-  expect(bench.parameters.calls.page).toBe(2);
+test('an edit without a known author has the name of the parameter', async () => {
+  const { store, event, edits } = await aStore();
+  const value = JSON.stringify({ path: 'acme/payments', limits: [jobs(20)] });
+  store.put(`${PATH}/101`, value, { atMs: NOW_MS });
+  await event();
+  expect(await edits()).toEqual([`Parameter Store ${PATH}/101: SSM parameter ${PATH}/101 version 1`]);
 });
 
-test('the event alone is believed in nothing: a change it tells of is read, whatever it says', async () => {
-  const { bench, run } = rig();
-  bench.put(1, [money(500)]);
-  await run({
-    source: 'aws.ssm',
-    time: 'soon',
-    detail: { name: '/tollgate/test/limits/7', operation: 'Delete' },
-  });
-  expect(bench.desk.limit(1, 'money-month')?.amount).toBe(500_000_000);
+test('the schedule imports changes whose events were lost, each version once', async () => {
+  const { put, remove, schedule, limits, edits, desk, by } = await aStore();
+  put(101, [jobs(20)]);
+  await schedule();
+  expect(await limits()).toEqual([MONEY, jobs(20)]);
+  await desk.apply([{ kind: 'set', subject: 'group/101', limit: 'jobs-now', amount: 30 }], await by());
+  await schedule();
+  expect(await limits()).toEqual([MONEY, jobs(30)]);
+  remove(101);
+  await schedule();
+  await schedule();
+  expect(await limits()).toEqual([MONEY]);
+  expect(await edits()).toEqual([
+    `${ANNA}: SSM parameter ${PATH}/101 version 1`,
+    `Parameter Store ${PATH}/101: SSM parameter ${PATH}/101 deleted`,
+  ]);
 });
 
-test('a refused parameter is one error line with key and problem and one count, in every run until it is corrected', async () => {
-  const { bench, run, lines, measured } = rig();
-  bench.put(1, 'path: acme/another\nlimits: []');
-  for (const runs of [1, 2]) {
-    await run({});
-    const told = lines.filter(({ level }) => level === 'error');
-    expect(told).toHaveLength(runs);
-    expect(told[0]?.fields).toEqual({
-      parameter: nameOf(1),
-      version: 1,
-      problems: [expect.stringContaining('correct the path or the id')],
-    });
-    expect(measured).toHaveLength(runs);
-  }
-  expect(measured[0]).toEqual(['LimitsUnreadable', 1]);
-  bench.put(1, [money(500)]);
-  await run({});
-  expect(measured).toHaveLength(2);
+test('the last edit wins: one elsewhere stays until the parameter changes again', async () => {
+  const { put, event, limits, desk, by } = await aStore();
+  put(101, [jobs(20)]);
+  await event();
+  await desk.apply([{ kind: 'set', subject: 'group/101', limit: 'jobs-now', amount: 30 }], await by());
+  await event();
+  expect(await limits()).toEqual([MONEY, jobs(30)]);
+  put(101, [jobs(25)]);
+  await event();
+  expect(await limits()).toEqual([MONEY, jobs(25)]);
 });
 
-test('a run that fails counts and fails, so that it is seen', async () => {
-  const { bench, run, lines, measured } = rig();
-  bench.marksFault = () => 'lost-before';
-  await expect(run({})).rejects.toThrow('marks_unavailable');
-  expect(measured).toEqual([['LimitsUnreadable', 1]]);
-  expect(lines).toMatchObject([{ level: 'error' }]);
+test('a version that no longer names a limit removes it, and limits that no version named stay', async () => {
+  const { put, event, limits, desk, by } = await aStore();
+  put(101, [minutes(50), jobs(20)]);
+  await event();
+  await desk.apply(
+    [{ kind: 'set', subject: 'group/101', unit: 'cpu', amount: 8, mode: 'shadow' }],
+    await by(),
+  );
+  put(101, [jobs(20)]);
+  await event();
+  expect(await limits()).toEqual([MONEY, jobs(20), { cpu: 8, mode: 'shadow' }]);
+});
+
+test('a parameter that was deleted and made again with version 1 is imported', async () => {
+  const { put, remove, event, limits } = await aStore();
+  put(101, [jobs(20)]);
+  await event();
+  remove(101);
+  put(101, [jobs(25)]);
+  await event();
+  expect(await limits()).toEqual([MONEY, jobs(25)]);
+});
+
+test.each([
+  ['no YAML', 'path: [', /is no YAML/],
+  ['a list', '- 1', /expected/],
+  [
+    'the path of another group',
+    'path: acme/other\nlimits: []',
+    /path.*expected acme\/payments.*correct the path or the id/,
+  ],
+  [
+    'a unit that does not exist',
+    '{ path: acme/payments, limits: [{ pints: 5 }] }',
+    /limits\[0\]|limits\.0|pints/,
+  ],
+  ['no limits', 'path: acme/payments', /limits.*\[\] takes all/],
+  [
+    'ten times the amount',
+    '{ path: acme/payments, limits: [{ money: 50, per: month }] }',
+    /confirm: true.*money-month/,
+  ],
+])(
+  'a parameter with %s changes nothing and is reported with its name, place and remedy until it is corrected',
+  async (_, value, problem) => {
+    const { put, event, schedule, limits, lines, counted, edits } = await aStore();
+    put(101, value);
+    await event();
+    await schedule();
+    const errors = lines.filter(({ level }) => level === 'error');
+    expect(errors.map(({ fields }) => [fields?.parameter, fields?.version])).toEqual([
+      [`${PATH}/101`, 1],
+      [`${PATH}/101`, 1],
+    ]);
+    expect(String(errors[0]?.fields?.problems)).toMatch(problem);
+    expect(counted).toEqual([
+      ['LimitsUnreadable', 1],
+      ['LimitsUnreadable', 1],
+    ]);
+    expect([await limits(), await edits()]).toEqual([[MONEY], []]);
+    put(101, [MONEY, jobs(20)]);
+    await schedule();
+    await schedule();
+    expect(counted).toHaveLength(2);
+    expect(await limits()).toEqual([MONEY, jobs(20)]);
+  },
+);
+
+test('a parameter confirms a large change, and cannot make one that needs a second person', async () => {
+  const { put, event, limits, lines, edits } = await aStore();
+  put(101, JSON.stringify({ path: 'acme/payments', confirm: true, limits: [{ ...MONEY, money: 50 }] }));
+  await event();
+  expect(await limits()).toEqual([{ ...MONEY, money: 50 }]);
+  put(101, JSON.stringify({ path: 'acme/payments', confirm: true, limits: [{ ...MONEY, money: 800 }] }));
+  await event();
+  expect(lines.at(-2)?.fields?.problems).toEqual([
+    expect.stringMatching(/somebody else must approve it.*console/),
+  ]);
+  expect(await edits()).toHaveLength(1);
+});
+
+test('an invalid parameter does not keep others from being imported', async () => {
+  const { store, put, schedule, limits, counted } = await aStore();
+  store.put(`${PATH}/payments`, '', { atMs: NOW_MS });
+  store.put(`${PATH}/100`, 'secret', { atMs: NOW_MS, type: 'SecureString' });
+  put(101, [jobs(20)]);
+  await schedule();
+  expect(await limits()).toEqual([MONEY, jobs(20)]);
+  expect(counted).toEqual([['LimitsUnreadable', 2]]);
+});
+
+test('an edit elsewhere at the same moment is kept, and the import follows it', async () => {
+  const { put, event, limits, desk, by, deps } = await aStore();
+  put(101, [jobs(20)]);
+  let others = 2;
+  deps.desk = {
+    live: () => desk.live(),
+    apply: async (edits, author) => {
+      others -= 1;
+      if (others >= 0)
+        await desk.apply(
+          [{ kind: 'set', subject: 'group/101', limit: 'money-month', amount: 501 + others }],
+          await by({ rights: FINANCE }),
+        );
+      return desk.apply(edits, author);
+    },
+  };
+  await event();
+  expect(await limits()).toEqual([{ ...MONEY, money: 501 }, jobs(20)]);
+});
+
+test('a run whose last write is lost fails, and the next run makes no second edit', async () => {
+  const { put, event, limits, edits, deps, counted, lines } = await aStore();
+  const { imported } = deps;
+  put(101, [jobs(20)]);
+  deps.imported = { ...imported, write: () => Promise.reject(new Error('no answer')) };
+  await expect(event()).rejects.toThrow('no answer');
+  expect(counted).toEqual([['LimitsUnreadable', 1]]);
+  expect(lines.at(-1)).toMatchObject({ level: 'error', fields: { cause: 'no answer' } });
+  deps.imported = imported;
+  await event();
+  expect(await limits()).toEqual([MONEY, jobs(20)]);
+  expect(await edits()).toHaveLength(1);
+});
+
+test('without a directory nothing is imported, because no path can be compared', async () => {
+  const { put, event, limits, deps, counted } = await aStore();
+  put(101, [jobs(20)]);
+  deps.directory = async () => undefined;
+  await event();
+  expect(await limits()).toEqual([MONEY]);
+  expect(counted).toEqual([['LimitsUnreadable', 1]]);
+});
+
+test('events that are lost, repeated and out of order end with the newest version, one edit a version at most', async () => {
+  const step = fc.oneof(
+    fc.record({ put: fc.integer({ min: 10, max: 14 }) }),
+    fc.record({ remove: fc.constant(true) }),
+    fc.record({ event: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ schedule: fc.constant(true) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      const { put, remove, event, schedule, limits, edits } = await aStore();
+      let newest: number | undefined;
+      let changes = 0;
+      for (const each of steps) {
+        if ('put' in each || 'remove' in each) changes += 1;
+        if ('put' in each) {
+          newest = each.put;
+          put(101, [jobs(each.put)]);
+        } else if ('remove' in each) {
+          newest = undefined;
+          remove(101);
+        } else if ('event' in each) for (let times = 0; times < each.event; times += 1) await event();
+        else await schedule();
+      }
+      await schedule();
+      expect(await limits()).toEqual(newest === undefined ? [MONEY] : [MONEY, jobs(newest)]);
+      expect((await edits()).length).toBeLessThanOrEqual(changes);
+    }),
+    { numRuns: propertyRuns(50) },
+  );
 });

@@ -26,7 +26,7 @@ const short = (reason: Reason): string => {
   if (reason.code !== 'RESOURCE_CAP' && reason.code !== 'RESOURCE_INVALID') return reason.code;
   const who = `${reason.service === undefined ? '' : `${reason.service}: `}${reason.variable}`;
   if (reason.code === 'RESOURCE_INVALID') return `${who} invalid`;
-  return `${reason.sum ? 'sum: ' : ''}${who} ${reason.asked} > ${reason.cap}`;
+  return `${reason.sum ? 'sum: ' : ''}${who} ${reason.asked} ${reason.isFloor ? '<' : '>'} ${reason.cap}`;
 };
 
 const said = (caps: object, request: Partial<AdmissionRequest>): readonly string[] =>
@@ -113,6 +113,30 @@ test.each<[object, Variables, readonly string[], string]>([
     { KUBERNETES_SERVICE_CPU_REQUEST: '3' },
     ['KUBERNETES_SERVICE_CPU_REQUEST 3 > 2'],
     "services of the runner's configuration follow the job: no service of its own is needed",
+  ],
+  [
+    { min: { build: { cpu_request: '500m' } } },
+    {},
+    [],
+    'a job that asks for nothing gets what its class has',
+  ],
+  [
+    { min: { build: { cpu_request: '500m' } } },
+    { KUBERNETES_CPU_REQUEST: '1m', KUBERNETES_CPU_LIMIT: '1m' },
+    ['KUBERNETES_CPU_REQUEST 1m < 500m'],
+    'one that asks for less than the floor is refused',
+  ],
+  [
+    { min: { build: { cpu: 1 } } },
+    { KUBERNETES_CPU_REQUEST: '1', KUBERNETES_CPU_LIMIT: '1' },
+    [],
+    'on it passes',
+  ],
+  [
+    { pod: { cpu: 8 }, min: { pod: { cpu: 2 } } },
+    { KUBERNETES_POD_CPU_REQUEST: '1', KUBERNETES_POD_CPU_LIMIT: '9' },
+    ['KUBERNETES_POD_CPU_LIMIT 9 > 8', 'KUBERNETES_POD_CPU_REQUEST 1 < 2'],
+    'caps and floors stand next to each other',
   ],
   [{ build: { cpu: 0 } }, { KUBERNETES_CPU_REQUEST: '0' }, [], 'a cap of 0 lets nobody ask for more than 0'],
   [
@@ -238,17 +262,17 @@ test.each<[object, Variables, readonly (Variables | undefined)[], readonly strin
   ],
   [
     { job: { cpu: 12 } },
-    { KUBERNETES_POD_CPU_REQUEST: '4', KUBERNETES_CPU_REQUEST: '99', KUBERNETES_POD_CPU_LIMIT: '12' },
+    { KUBERNETES_POD_CPU_REQUEST: '1m', KUBERNETES_CPU_REQUEST: '99', KUBERNETES_POD_CPU_LIMIT: '12' },
     [],
-    [],
-    'the pod stands for its containers',
+    ['KUBERNETES_CPU_REQUEST 99 > 12'],
+    'a small pod does not hide its containers',
   ],
   [
     { job: { cpu: 12 } },
     { KUBERNETES_POD_CPU_REQUEST: '4', KUBERNETES_CPU_LIMIT: '8' },
     [{ KUBERNETES_SERVICE_CPU_LIMIT: '9' }],
     ['sum: s0: KUBERNETES_SERVICE_CPU_LIMIT 17 > 12'],
-    'but only for what it states',
+    'neither for what it leaves out',
   ],
   [
     { job: { cpu: 12 } },
@@ -344,7 +368,8 @@ test('a job with a hundred services gets ten reasons, always the same', () => {
 });
 
 test.each<[object, readonly string[], string]>([
-  [{}, ['rules[0]: has no caps; expected one of build, helper, service, pod, job'], 'no cap at all'],
+  [{}, ['rules[0]: has no caps; expected one of build, helper, service, pod, job, or min'], 'no cap at all'],
+  [{ min: { job: { cpu: 1 } } }, ['rules[0].min.job: unknown key; '], 'a floor for a sum of unknown parts'],
   [{ build: {} }, ['rules[0].build: has no caps; expected one of cpu, '], 'an empty container'],
   [{ build: { cpu: null } }, ['rules[0].build: has no caps; expected one of cpu, '], 'a cap left blank'],
   [{ build: 8 }, ['rules[0].build: 8; expected an object'], 'a cap on nothing in particular'],

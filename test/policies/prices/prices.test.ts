@@ -186,9 +186,16 @@ describe('CPU and memory', () => {
 
   test('a job pays for what it requests, and for what its class is said to take where it states nothing', () => {
     expect(perMinute({})).toBe(100 + 2 * 1_000 + 100);
-    expect(perMinute({ KUBERNETES_CPU_REQUEST: '500m', KUBERNETES_MEMORY_REQUEST: '3Gi' })).toBe(
-      100 + 500 + 300,
+    const overwrites = new Map([
+      ['KUBERNETES_CPU_REQUEST', { nanos: 4_000_000_000n, format: 'decimal' as const }],
+      ['KUBERNETES_MEMORY_REQUEST', { nanos: 2n ** 33n * 1_000_000_000n, format: 'binary' as const }],
+    ]);
+    const asked = { KUBERNETES_CPU_REQUEST: '500m', KUBERNETES_MEMORY_REQUEST: '3Gi' };
+    expect(perMinute(asked, { ...runner, overwrites })).toBe(100 + 500 + 300);
+    expect(perMinute(asked), 'while the class does not say that a job may ask for less').toBe(
+      100 + 2_000 + 300,
     );
+    expect(perMinute(asked, { ...runner, overwrites: new Map() })).toBe(100 + 2_000 + 100);
   });
 
   test('a request that cannot be read is no way to pay less', () => {
@@ -196,7 +203,8 @@ describe('CPU and memory', () => {
   });
 
   test('parts of a micro-unit are rounded up once', () => {
-    expect(perMinute({ KUBERNETES_CPU_REQUEST: '1m' }, { ...runner, microsPerGibHour: 1 })).toBe(100 + 1 + 1);
+    const tiny = { ...runner, microsPerGibHour: 1, footprint: { millicpu: 1, bytes: 2 ** 30 } };
+    expect(perMinute({}, tiny)).toBe(100 + 1 + 1);
   });
 
   test('what no machine has costs at most as much as a price may be', () => {

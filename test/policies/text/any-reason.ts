@@ -125,6 +125,7 @@ export const ANY_REASON: { readonly [Each in Code]: fc.Arbitrary<Of<Each>> } = {
       resource: fc.constantFrom('cpu' as const, 'memory' as const, 'ephemeral-storage' as const),
       variable: words,
       service: words,
+      isFloor: flag,
       sum: flag,
       asked: words,
       cap: words,

@@ -52,7 +52,6 @@ test('every metric in the names of the relay is written by a relay at work, and 
     Reconnects: [0],
     UnmeteredQueued: [1],
     UnmeteredDropped: [0],
-    QuestionsUnaccounted: [0],
   });
   expect(values.AnswerLatencyMs).toHaveLength(4);
   expect(values.WaitMs).toHaveLength(1);

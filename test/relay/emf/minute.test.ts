@@ -31,6 +31,8 @@ const QUIET = {
   FallbackAnswers: [0],
   UnreadableQuestions: [0],
   SchemaSuspect: [0],
+  AnswersRefused: [0],
+  FieldsMissing: [0],
   RejectionsWithheld: [0],
   OwnFaults: [0],
   StreamsOpen: [0],
@@ -41,7 +43,6 @@ const QUIET = {
   BatchJobs: [],
   UnmeteredQueued: [0],
   UnmeteredDropped: [0],
-  QuestionsUnaccounted: [0],
   RelayDirectoryAgeSeconds: [0],
 };
 

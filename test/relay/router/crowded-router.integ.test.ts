@@ -18,6 +18,8 @@ test.each(['grpc', 'ws'] as const)(
       sizes: { start: 3 * CALLS_MAX, max: 3 * CALLS_MAX, openMax: 100 },
     });
     await router.until(() => router.waitingStreams() === CALLS_MAX, { what: 'a full connection' });
+    await relay.until(() => relay.pool.status().waiting > 0, 'the first waiting streams');
+    expect(relay.pool.status()).toMatchObject({ open: CALLS_MAX, waiting: CALLS_MAX });
     await relay.router.register(7n);
     expect(router.registrations.present().map(({ instanceId }) => instanceId)).toEqual([7n]);
     await relay.router.unregister(7n);

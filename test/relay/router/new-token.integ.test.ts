@@ -11,7 +11,7 @@ import { relayBefore } from '../../support/relay/relay-before.ts';
 
 const OLD = 'glrct-old';
 const NEW = 'glrct-new';
-/** The pause after a refusal is 30 s at least: whoever is back within this has not waited for its end. */
+/** Pauses of a refused token grow to a minute; a relay that is back within this has not waited for the end of one. */
 const BACK_MS_MAX = 20_000;
 
 interface KeptToken {

@@ -95,28 +95,24 @@ test('the upgrade carries the token, our name and the one subprotocol, and offer
 });
 
 test.each([
-  { status: 401, code: 16, remedy: 'the token was refused' },
-  { status: 403, code: 7, remedy: 'the token was refused' },
-  { status: 404, code: 5, remedy: 'kas.externalUrl' },
-  { status: 426, code: 14, remedy: 'no WebSocket endpoint' },
-  { status: 503, code: 14, remedy: 'not ready' },
-])(
-  'an upgrade refused with HTTP $status ends the call with code $code and its remedy',
-  async ({ status, code, remedy }) => {
-    const server = await anUpgradeServer({ status });
-    const end = await callOnce(aClient(server.url)).end;
-    expect(end.code).toBe(code);
-    expect(end.details).toContain(`HTTP ${status}`);
-    expect(end.details).toContain(remedy);
-    expect(end.details).not.toContain(TOKEN);
-  },
-);
+  { status: 401, code: 16 },
+  { status: 403, code: 7 },
+  { status: 404, code: 5 },
+  { status: 426, code: 14 },
+  { status: 429, code: 8 },
+  { status: 503, code: 14 },
+])('an upgrade refused with HTTP $status ends the call with code $code', async ({ status, code }) => {
+  const server = await anUpgradeServer({ status });
+  expect((await callOnce(aClient(server.url)).end).code).toBe(code);
+});
 
-test('a refused token is not shown to the router again within moments', async () => {
+test('a router that refuses an upgrade is dialled once for each call, and not by grpc-js in between', async () => {
   const server = await anUpgradeServer({ status: 401 });
-  const client = aClient(server.url, { reconnectMsMax: 100 });
-  for (let tries = 0; tries < 5; tries += 1) expect((await callOnce(client).end).code).toBe(16);
-  expect(server.seen).toHaveLength(1);
+  const client = aClient(server.url, { reconnectMsMax: 1 });
+  for (let calls = 1; calls <= 5; calls += 1) {
+    expect((await callOnce(client).end).code).toBe(16);
+    expect(server.seen).toHaveLength(calls);
+  }
 });
 
 test('a text frame closes the tunnel with 1003', async () => {
@@ -154,7 +150,7 @@ test('wss with an authority of its own is trusted by --ca-file only', async () =
   expect(await router.admit(job)).toMatchObject({ result: 'admitted' });
   expect(relay.pool.status().state).toBe('open');
   const end = await callOnce(aClient(url)).end;
-  expect(end).toMatchObject({ code: 14, details: expect.stringContaining('--ca-file') });
+  expect(end).toMatchObject({ code: 14, remedy: expect.stringContaining('--ca-file') });
 });
 
 test('grpcs with an authority of its own is trusted by its certificate', async () => {
@@ -196,7 +192,7 @@ test('a proxy that wants credentials says so', async () => {
   const proxy = await startConnectProxy(407);
   onTestFinished(() => proxy.close());
   const end = await callOnce(aClient('ws://127.0.0.1:9', { proxyFor: () => proxy.url })).end;
-  expect(end).toMatchObject({ code: 14, details: expect.stringContaining('HTTPS_PROXY') });
+  expect(end).toMatchObject({ code: 14, remedy: expect.stringContaining('HTTPS_PROXY') });
 });
 
 test.each(['grpc', 'ws'] as const)(

@@ -1,7 +1,7 @@
 /** What becomes of a stream once it is answered: whether the router has the answer, and what place it takes meanwhile. */
 import { expect, test } from 'vitest';
 import { STATUS } from '../../../relay/router/router.ts';
-import { POOL_SIZES } from '../../../relay/streams/pool-size.ts';
+import { POOL_SIZES } from '../../../relay/streams/pool.ts';
 import { poolBench } from '../../support/relay/pool-bench.ts';
 
 /** A pool with one question that was answered, and its call. */

@@ -1,6 +1,6 @@
 /** What a relay believes of its answers, against what a router over real sockets has read of them. */
 import { expect, onTestFinished, test } from 'vitest';
-import { POOL_SIZES } from '../../../relay/streams/pool-size.ts';
+import { POOL_SIZES } from '../../../relay/streams/pool.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
 

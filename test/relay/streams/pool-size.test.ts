@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { grown, missing, POOL_SIZES, shrunk } from '../../../relay/streams/pool-size.ts';
+import { grown, missing, POOL_SIZES, shrunk } from '../../../relay/streams/pool.ts';
 
 test.each([
   { wanted: 8, waiting: 8, busy: 0, to: 8, guarantee: 'an idle pool keeps its size' },

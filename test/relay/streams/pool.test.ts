@@ -139,7 +139,9 @@ test('a lost router is knocked at once per waiting time, not once per stream', a
   for (const call of bench.live()) call.end(STATUS.UNAVAILABLE, 'gone');
   await bench.settle();
   expect(bench.live()).toHaveLength(0);
-  expect(bench.ofType('backing_off')).toEqual([{ type: 'backing_off', code: 14, attempt: 1, delayMs: 150 }]);
+  expect(bench.ofType('backing_off')).toEqual([
+    { type: 'backing_off', code: 14, details: 'gone', attempt: 1, delayMs: 150 },
+  ]);
   for (let attempt = 2; attempt <= 9; attempt += 1) {
     bench.clock.advance(bench.ofType('backing_off').at(-1)?.delayMs ?? 0);
     expect(bench.live()).toHaveLength(1);
@@ -153,23 +155,6 @@ test('a lost router is knocked at once per waiting time, not once per stream', a
   await bench.settle();
   expect(bench.live()).toHaveLength(8);
   expect(bench.ofType('connected').at(-1)?.downMs).toBeGreaterThan(0);
-});
-
-test('while new streams are refused, those that wait are still answered', async () => {
-  const bench = poolBench();
-  await bench.open();
-  bench.live()[0]?.end(STATUS.UNAUTHENTICATED, 'revoked');
-  await bench.settle();
-  expect(bench.pool.status()).toMatchObject({ state: 'backing_off', waiting: 7 });
-  bench.live()[0]?.ask();
-  await bench.questions[0]?.decide();
-  bench.live()[0]?.end();
-  expect(bench.heard).toEqual([true]);
-  expect(bench.ofType('backing_off')[0]).toMatchObject({
-    code: 16,
-    delayMs: 45_000,
-    remedy: expect.stringMatching(/token/),
-  });
 });
 
 test('a router that gives one question up does not stop the others', async () => {
@@ -259,4 +244,13 @@ test('whoever keeps a question open hears that the router has gone, once, and no
   await bench.settle();
   for (const call of [bench.calls[2], bench.calls[5]]) call?.end(STATUS.CANCELLED);
   expect(gone).toEqual(['kept']);
+});
+
+test('calls that a full connection holds back do not count as waiting', async () => {
+  let queued = 0;
+  const bench = poolBench({ queuedCalls: () => queued });
+  queued = 3;
+  await bench.open();
+  expect(bench.pool.status()).toMatchObject({ open: 5, waiting: 5 });
+  expect(bench.ofType('streams').at(-1)).toMatchObject({ open: 5, waiting: 5 });
 });

@@ -45,18 +45,18 @@ test.each([
   expect(taken.tags).toBeLessThan(5);
 });
 
-test('an oversized question still names its project, so that its brake is on that project alone', () => {
+test('an oversized question still names its job and its project, so that it is booked and its brake is on that project alone', () => {
   const [, empty] = corpus[0] ?? [];
   expect(readCounting(empty ?? new Uint8Array()).read).toMatchObject({
     cause: 'oversized',
     problem: 'more than 9216 variables and services',
-    projectId: 42,
+    ids: { jobId: 7, projectId: 42 },
   });
   const large = Buffer.concat([encodeKnown(schema.question, JOB), value('APP_CONFIG', 5_000_000)]);
   expect(readCounting(large).read).toMatchObject({
     cause: 'oversized',
     problem: 'more than 4194304 bytes',
-    projectId: 42,
+    ids: { jobId: 7, projectId: 42 },
   });
 });
 

@@ -22,8 +22,6 @@ test.each([
   ['another text in the place of the path', { projectPath: 'node:24' }, 'impossible'],
   ['a path with a space', { projectPath: 'acme/unit tests' }, 'impossible'],
   ['a path that ends in nothing', { projectPath: 'acme/' }, 'impossible'],
-  ['an id in the place of the timeout', { timeoutSeconds: 81_234_567 }, 'impossible'],
-  ['the longest timeout there is', { timeoutSeconds: 31 * 86_400 }, 'plausible'],
   ['a project the directory does not know yet', { projectId: 3, projectPath: 'acme/new' }, 'plausible'],
   ['a project renamed since', { projectPath: 'acme/shop' }, 'plausible'],
   ['a project made anew under an old path', { projectId: 3, projectPath: 'acme/web' }, 'plausible'],

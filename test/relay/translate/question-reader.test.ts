@@ -1,4 +1,12 @@
+import { create, createFileRegistry, fromJson, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import {
+  DescriptorProtoSchema,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  FieldDescriptorProto_Label as Label,
+  FieldDescriptorProto_Type as Type,
+} from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
@@ -69,7 +77,7 @@ test('a field in another form than the schema says is a problem, not garbage', (
   });
 });
 
-test('of several contradictions the same one is told whatever their order, and no project is believed', () => {
+test('of several contradictions the same one is told whatever their order, and no id is believed', () => {
   const wrong = [1, 2].map((no) =>
     no === 1
       ? new BinaryWriter().tag(1, WireType.Bit32).fixed32(1).finish()
@@ -77,7 +85,7 @@ test('of several contradictions the same one is told whatever their order, and n
   );
   const problems = [wrong, wrong.toReversed()].map((parts) => read(Buffer.concat([question, ...parts])));
   expect(problems[0]).toEqual(problems[1]);
-  expect(problems[0]).not.toHaveProperty('projectId');
+  expect(problems[0]).not.toHaveProperty('ids');
 });
 
 test('bytes that a schema of another version takes for a text do not hide the contradiction behind them', () => {
@@ -90,7 +98,7 @@ test('bytes that a schema of another version takes for a text do not hide the co
     .finish();
   expect(read(Buffer.concat([question, image]))).toMatchObject({
     problem: 'image.name is not valid UTF-8',
-    projectId: 9,
+    ids: { jobId: 42, projectId: 9 },
   });
   const alsoWrong = new BinaryWriter().tag(1, WireType.Bit32).fixed32(1).finish();
   expect(read(Buffer.concat([question, image, alsoWrong]))).toMatchObject({
@@ -136,15 +144,38 @@ test('problems in the bytes have few texts, whatever numbers stand in them', () 
   expect(new Set(beyond.map((bytes) => JSON.stringify(read(bytes)))).size).toBe(1);
 });
 
-test('how many services have the same fault makes no other problem of it', () => {
-  const withServices = (count: number) =>
-    read(
-      encodeKnown(ours.question, {
-        ...job,
-        services: Array(count).fill({ name: 'x'.repeat(2_000) }) as never,
-      }),
-    );
-  expect(withServices(3)).toEqual(withServices(1));
+test('variables that come as a map are read, and no more than GitLab’s own context leaves the relay', () => {
+  const entry = create(DescriptorProtoSchema, {
+    name: 'VariablesEntry',
+    options: { mapEntry: true },
+    field: ['key', 'value'].map((name, index) => ({
+      name,
+      number: index + 1,
+      type: Type.STRING,
+      label: Label.OPTIONAL,
+    })),
+  });
+  const fields = [
+    { name: 'id', number: 1, type: Type.INT64, label: Label.OPTIONAL },
+    {
+      ...{ name: 'variables', number: 2, type: Type.MESSAGE, label: Label.REPEATED },
+      typeName: '.map.Question.VariablesEntry',
+    },
+  ];
+  const file = create(FileDescriptorProtoSchema, {
+    ...{ name: 'map.proto', package: 'map', syntax: 'proto3' },
+    messageType: [{ name: 'Question', nestedType: [entry], field: fields }],
+  });
+  const set = create(FileDescriptorSetSchema, { file: [file] });
+  const desc = createFileRegistry(set).getMessage('map.Question');
+  if (desc === undefined) throw new Error('no such message');
+  const variables = { CI_COMMIT_REF_NAME: 'main', CI_JOB_TOKEN: 'glcbt-not-a-secret', COST_CENTER: '7' };
+  const bytes = toBinary(desc, fromJson(desc, { id: '7', variables }));
+  const options = { variables: { names: ['COST_CENTER'], prefixes: [] }, trustVariables: false };
+  expect(compileReader({ question: desc, source: 'map' }, options)(bytes)).toMatchObject({
+    ok: true,
+    request: { jobId: 7, ref: 'main', variables: { CI_COMMIT_REF_NAME: 'main' } },
+  });
 });
 
 test('a variable that nobody may look at is not decoded, one that leaves the relay must be a text', () => {
@@ -172,6 +203,6 @@ test('a variable that nobody may look at is not decoded, one that leaves the rel
     ok: false,
     cause: 'unreadable',
     problem: 'a variable is not valid UTF-8',
-    projectId: 9,
+    ids: { jobId: 42, projectId: 9 },
   });
 });

@@ -108,12 +108,6 @@ test.each([
     { id: '7', project_id: '9007199254740993' },
     'project_id is not a whole number',
   ],
-  ['an endless image', { id: '7', image: 'x'.repeat(TEXT_LENGTH_MAX + 1) }, 'image is longer than'],
-  [
-    'too many services',
-    { id: '7', services: Array(LIST_LENGTH_MAX + 1).fill('a') },
-    'services has more than',
-  ],
 ])('a question with %s is unreadable, and says so without its value', (_name, json, problem) => {
   const shape = { id: 'int64', project_id: 'int64', image: 'string', services: ['string'] } as const;
   const translation = translate(shape, json);
@@ -121,10 +115,65 @@ test.each([
   expect(JSON.stringify(translation)).not.toContain('9007199254740993');
 });
 
-test('an unreadable question still names its project, so that the brake is on that project alone', () => {
-  expect(translate({ id: 'int64', project_id: 'int64' }, { project_id: '42' })).toMatchObject({
-    ok: false,
-    projectId: 42,
+test('what an author writes beyond its bound is unknown and marked, and the question stays readable', () => {
+  const shape = {
+    id: 'int64',
+    image: 'string',
+    ref: 'string',
+    timeout: 'int64',
+    services: ['string'],
+    tags: ['string'],
+    variables: [VARIABLE],
+  } as const;
+  const long = 'x'.repeat(TEXT_LENGTH_MAX + 1);
+  const request = requestOf(
+    translate(shape, {
+      id: '7',
+      image: long,
+      ref: long,
+      timeout: '99999999',
+      services: [long, ...Array(LIST_LENGTH_MAX).fill('redis:7')],
+      tags: Array(LIST_LENGTH_MAX + 1).fill(long),
+      // No variable stands in for a field that came.
+      variables: [{ key: 'CI_COMMIT_REF_NAME', value: 'main', public: true }],
+    }),
+  );
+  const cut = `${long.slice(0, LABEL_LENGTH_MAX)}$…`;
+  expect(request).toMatchObject({ jobId: 7, image: cut });
+  expect(request).not.toHaveProperty('ref');
+  expect(request).not.toHaveProperty('timeoutSeconds');
+  expect(request.services).toHaveLength(LIST_LENGTH_MAX);
+  expect(request.services?.[0]).toEqual({ name: cut });
+  expect(request.services?.at(-1)).toEqual({ name: '$…' });
+  expect(request.jobTags).toEqual(Array(LIST_LENGTH_MAX).fill(long.slice(0, LABEL_LENGTH_MAX)));
+});
+
+test.each<[string, Shape, Record<string, unknown>, Record<string, unknown>]>([
+  ['runner.timeout', { runner: { timeout: 'int64' } }, { runner: { timeout: '60' } }, { timeoutSeconds: 60 }],
+  ['job.timeout', { job: { timeout: 'int64' } }, { job: { timeout: '60' } }, { timeoutSeconds: 60 }],
+  ['job.tag_list', { job: { tag_list: ['string'] } }, { job: { tag_list: ['a'] } }, { jobTags: ['a'] }],
+  [
+    'runner.tag_list',
+    { runner: { tag_list: ['string'] } },
+    { runner: { tag_list: ['a'] } },
+    { runnerTags: ['a'] },
+  ],
+  [
+    'container.image.name',
+    { container: { image: { name: 'string', pull_policy: ['string'] } } },
+    { container: { image: { name: 'ruby:3', pull_policy: ['never'] } } },
+    { image: 'ruby:3', pullPolicies: ['never'] },
+  ],
+  [
+    'tags that are messages',
+    { job_info: { tags: [{ id: 'int64', name: 'string' }] } },
+    { job_info: { tags: [{ id: '1', name: 'gpu' }, { name: 'large' }] } },
+    { jobTags: ['gpu', 'large'] },
+  ],
+])('%s is read', (_, shape, json, expected) => {
+  expect(requestOf(translate({ id: 'int64', ...shape }, { id: '7', ...json }))).toEqual({
+    jobId: 7,
+    ...expected,
   });
 });
 
@@ -355,7 +404,7 @@ test('users may stand without executor_opts, and a list of policies in the plura
   });
 });
 
-test('a user or a policy that is too long is refused with its path, in a service too', () => {
+test('a user or a policy that is too long is cut, and the user marked, in a service too', () => {
   const shape = {
     id: 'int64',
     image: OPTIONS_OF,
@@ -366,11 +415,9 @@ test('a user or a policy that is too long is refused with its path, in a service
     image: { executor_opts: { kubernetes: { user: '0'.repeat(TEXT_LENGTH_MAX + 1) } } },
     services: [{ name: 'a', pull_policy: Array(LIST_LENGTH_MAX + 1).fill('x') }],
   };
-  expect(translate(shape, json)).toMatchObject({
-    ok: false,
-    problem:
-      'image.executor_opts.kubernetes.user is longer than 1024 characters; services.pull_policy has more than 100 entries',
-  });
+  const { kubernetesUser, services } = requestOf(translate(shape, json));
+  expect(kubernetesUser).toBe(`${'0'.repeat(LABEL_LENGTH_MAX)}$…`);
+  expect(services?.[0]?.pullPolicies).toHaveLength(LIST_LENGTH_MAX);
 });
 
 test('of a service’s variables only what the executor acts on survives, and no secret', () => {

@@ -20,7 +20,7 @@ const explained = (jobId: number, project: string | undefined = `p${jobId % 3}`)
   project,
 });
 const CONTRADICTED: Evidence = { kind: 'contradicted' };
-const broken = (project: string): Evidence => ({ kind: 'broken', project });
+const REFUSED: Evidence = { kind: 'refused' };
 const times = <T>(count: number, of: (index: number) => T): T[] => range(1, count).map(of);
 
 function standingAfter(trust: SchemaTrust, evidence: readonly Evidence[]): SchemaState {
@@ -59,12 +59,7 @@ test.each<[string, SchemaTrust, readonly Evidence[], SchemaState]>([
     [...times(JOBS_MIN - 1, (job) => explained(job)), CONTRADICTED, explained(99)],
     'unproven',
   ],
-  [
-    'a broken job does not',
-    'earned',
-    [...times(JOBS_MIN - 1, (job) => explained(job)), broken('p1'), explained(JOBS_MIN)],
-    'proven',
-  ],
+  ['a refused admission', 'earned', [REFUSED], 'suspect'],
   ['given', 'given', [], 'proven'],
   [
     'the placeholder, whatever it explains',
@@ -90,9 +85,20 @@ test.each<[string, SchemaTrust, readonly Evidence[], SchemaState]>([
     ],
     'proven',
   ],
-  ['one project that breaks its questions', 'given', times(100, () => broken('p1')), 'proven'],
-  ['two of them', 'given', times(100, (time) => broken(`p${time % 2}`)), 'proven'],
-  ['three of them', 'given', times(SUSPECT_AT, (time) => broken(`p${time % 3}`)), 'suspect'],
+  ['a refused admission of a schema that was proven', 'given', [explained(1), REFUSED], 'suspect'],
+  [
+    'fresh good questions after a refused admission',
+    'given',
+    [REFUSED, ...times(JOBS_MIN, (job) => explained(job))],
+    'proven',
+  ],
+  [
+    'good questions whose admissions go on being refused',
+    'given',
+    times(100, (time) => (time % 2 === 0 ? REFUSED : explained(time))),
+    'suspect',
+  ],
+  ['a placeholder, whatever is refused', 'placeholder', [REFUSED], 'placeholder'],
   [
     'suspect is proven again by fresh good questions of several projects',
     'given',

@@ -147,7 +147,7 @@ export function flowRelay(
     schemaTrust: options.schemaTrust ?? 'given',
     observe: (event) => events.push(event),
     // Routers here are asked nothing while a relay stops.
-    attritionMs: 0,
+    leaveWaitingMs: 0,
   });
   return { relay, events };
 }

@@ -82,7 +82,6 @@ export function answeringBench(options: AnsweringOptions): AnsweringBench {
   let decisions = 0;
   const { answerWithinMs = deadlineMs } = options;
   const fallback = createFallback({
-    schemaProven: () => proof.standing === 'proven',
     clock,
     stateless: statelessCheck(options.policy, clock),
     costAndCapacity: 'admit',

@@ -59,6 +59,7 @@ export function poolBench(
   options: Partial<StreamPoolOptions> & {
     readonly acceptAll?: boolean;
     readonly tokenReplaced?: () => boolean;
+    readonly queuedCalls?: () => number;
   } = {},
 ) {
   const clock = handClock(1_000);
@@ -75,6 +76,7 @@ export function poolBench(
       return call;
     },
     tokenReplaced: options.tokenReplaced ?? (() => false),
+    queuedCalls: options.queuedCalls ?? (() => 0),
     register: () => Promise.resolve(),
     unregister: () => Promise.resolve(),
     close() {},

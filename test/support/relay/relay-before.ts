@@ -3,10 +3,10 @@ import type { AnswerQuestion } from '../../../relay/exchange.ts';
 import { systemRelayClock } from '../../../relay/relay.ts';
 import { createRouter, type RouterOptions } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
-import { createStreamPool } from '../../../relay/streams/pool.ts';
-import type { PoolSizes } from '../../../relay/streams/pool-size.ts';
+import { createStreamPool, type PoolSizes } from '../../../relay/streams/pool.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { encodeAdmitted, encodeRejected, loadSchema } from '../../../relay/wire/schema.ts';
+import type { HandClock } from '../../../scripts/local/clock/hand-clock.ts';
 import { ConditionWaiters } from '../../../scripts/local/router/conditions.ts';
 
 export const TOKEN = 'glrct-test';
@@ -14,7 +14,13 @@ export const TOKEN = 'glrct-test';
 /** The relay's half that knows gRPC, before a real router at `url`; by default it admits everything. */
 export function relayBefore(
   url: string,
-  options: Partial<RouterOptions> & { readonly answer?: AnswerQuestion; readonly sizes?: PoolSizes } = {},
+  options: Partial<RouterOptions> & {
+    readonly answer?: AnswerQuestion;
+    readonly sizes?: PoolSizes;
+    /** The pool's time. @default the machine's */
+    readonly clock?: HandClock;
+    readonly random?: () => number;
+  } = {},
 ) {
   const schema = options.schema ?? loadSchema();
   const conditions = new ConditionWaiters();
@@ -30,10 +36,10 @@ export function relayBefore(
   });
   const pool = createStreamPool({
     router,
-    clock: systemRelayClock,
-    random: Math.random,
+    clock: options.clock ?? systemRelayClock,
+    random: options.random ?? Math.random,
     // Tests of how a relay leaves are in drain.integ.test.ts.
-    attritionMs: 0,
+    leaveWaitingMs: 0,
     ...(options.sizes !== undefined && { sizes: options.sizes }),
     observe(event) {
       events.push(event);
@@ -61,23 +67,31 @@ export function relayBefore(
       events.filter((event): event is Extract<RelayEvent, { type: T }> => event.type === type),
     until: (holds: () => boolean, what: string) => conditions.until(holds, { what, timeoutMs: 300_000 }),
     async [Symbol.asyncDispose]() {
-      await pool.drain();
+      const drained = pool.drain();
+      options.clock?.advance(10_000);
+      await drained;
       router.close();
     },
   };
 }
 
+interface CallEnd {
+  readonly code: number;
+  readonly details: string;
+  readonly remedy: string | undefined;
+}
+
 /** What became of one call made straight through the router client. */
 export interface CallStory {
   readonly steps: string[];
-  readonly end: Promise<{ readonly code: number; readonly details: string }>;
+  readonly end: Promise<CallEnd>;
   cancel(): void;
 }
 
 /** One AdmitJob call without a pool. */
 export function callOnce(router: ReturnType<typeof createRouter>, answer?: Uint8Array): CallStory {
   const steps: string[] = [];
-  const { promise, resolve } = Promise.withResolvers<{ readonly code: number; readonly details: string }>();
+  const { promise, resolve } = Promise.withResolvers<CallEnd>();
   const call = router.admitJob({
     onWaiting: () => void steps.push('waiting'),
     onQuestion() {
@@ -85,9 +99,9 @@ export function callOnce(router: ReturnType<typeof createRouter>, answer?: Uint8
       if (answer !== undefined) call.answer(answer);
     },
     onOversized: (sizeBytes) => void steps.push(`oversized ${sizeBytes}`),
-    onEnd(code, details) {
+    onEnd(code, details, remedy) {
       steps.push(`end ${code}`);
-      resolve({ code, details });
+      resolve({ code, details, remedy });
     },
   });
   return { steps, end: promise, cancel: () => call.cancel() };

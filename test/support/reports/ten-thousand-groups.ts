@@ -1,11 +1,10 @@
 /** Ten thousand groups, each with a budget by default and months of usage, packed as the drift program packs them. */
-import { dynamoCounterSheet } from '../../../functions/core/books/counter-sheet.ts';
 import type { Counter } from '../../../functions/core/ledger/ledger.ts';
 import { emptySum, FIGURES, packedSums } from '../../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
-import { counterName } from '../../../policies/claim.ts';
+import { dynamoCounterSnapshots } from '../../../functions/core/usage/counter-snapshot.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import { consoleHouse } from '../../functions/console/house.ts';
@@ -38,17 +37,17 @@ export async function tenThousandGroups() {
   const clock = manualClock();
   const nowMs = clock.nowMs();
   const deps = { table, instance: INSTANCE, clock: { ...clock, sleep: async () => {} }, random: () => 0 };
-  const [counterSheet, sheets] = [dynamoCounterSheet(deps), dynamoSheetStore(deps)];
+  const [counterSnapshots, sheets] = [dynamoCounterSnapshots(deps), dynamoSheetStore(deps)];
   // Everybody is at a tenth, and five teams use more and more.
   const micros = (id: number): number => (id % 2_000 === 7 ? 90_000_000 + id : 10_000_000);
   const copies = groups.flatMap(({ id }) => [
     copyOf(id, '2026-11', micros(id)),
     copyOf(id, '2026-10', 20_000_000),
   ]);
-  await counterSheet.write({
-    ...{ sinceMs: 0, atMs: nowMs - 20 * 60_000, epoch: 0, whole: true },
-    counters: new Map(copies.map((copy) => [counterName(copy.key), copy])),
-  });
+  await counterSnapshots.fold();
+  await counterSnapshots.append(copies, '1');
+  await counterSnapshots.fold();
+  await counterSnapshots.recounted(nowMs);
   const rows = new Map(
     [0, ...groups.map(({ id }) => id)].map((id) => {
       const sum = emptySum();
@@ -74,7 +73,7 @@ export async function tenThousandGroups() {
   const found = consoleHouse({
     directory: directoryOf(groups),
     packed: { group_defaults: [{ groups: '*', money: 100, per: 'month' }] },
-    copies: { counterSheet, sheets },
+    copies: { counterSnapshots, sheets },
   });
   // Since the copies were made, one that led them has used up all it had.
   found.counts('group/2007', 'money-month', '2026-11', 100_000_000);

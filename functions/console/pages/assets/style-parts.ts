@@ -89,7 +89,6 @@ button[aria-busy=true]{opacity:.6;cursor:progress}
 .tabs ul{list-style:none;display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
 .tabs a{display:block;padding:.35rem 0;margin-bottom:-1px;color:var(--soft);text-decoration:none;border-bottom:2px solid transparent}
 .tabs a:hover{color:var(--ink)}.tabs a[aria-current]{color:var(--ink);font-weight:600;border-bottom-color:var(--accent)}
-.views{margin:0 0 .85rem;padding:0 0 .5rem;border-bottom:1px solid var(--line)}.views .filters{margin:.5rem 0 0}.views h3{margin:.9rem 0 .25rem}
 .pages{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;justify-content:space-between;margin-top:.75rem}
 .from{color:var(--soft);text-decoration:line-through;text-decoration-thickness:1px}
 .timeline{list-style:none;margin:0;padding:0}

@@ -8,7 +8,6 @@ import {
   TROUBLE_FILTERS,
 } from '../../../answers/budgets/model.ts';
 import { readWholeNumber } from '../asked.ts';
-import { address } from '../parts/links.tsx';
 
 /** A line is about one and a half kilobytes: a page stays below 100 KB. */
 const ROWS = 50;
@@ -44,15 +43,3 @@ export const askedWords = ({ search, kind, unit, trouble, percentMin, sort }: Bu
   over: percentMin,
   sort: sort === 'trouble' ? undefined : sort,
 });
-
-/** What is asked for as one text: `kind=project&trouble=used-up`; empty: all, the most trouble first. */
-export const listQuery = (asked: BudgetsQuery): string => address('', askedWords(asked)).slice(1);
-
-/** The same again, of a text that anybody may have written. */
-export function readQuery(written: string): BudgetsQuery {
-  const words = new URLSearchParams(written);
-  return budgetsAsked((name) => (name === 'cursor' ? undefined : words.get(name)?.trim() || undefined));
-}
-
-/** Where the list shows it. */
-export const listAddress = (asked: string): string => `/budgets?${asked === '' ? 'view=all' : asked}`;

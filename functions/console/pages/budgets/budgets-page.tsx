@@ -3,7 +3,7 @@ import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
 import { BAR_KEY } from '../parts/bar.tsx';
-import { Tabs } from '../parts/budget-tabs.tsx';
+import { budgetTabs, Tabs } from '../parts/budget-tabs.tsx';
 import { PageLinks } from '../parts/layout.tsx';
 import { address } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -11,20 +11,13 @@ import { type PageFormat, pageCount } from '../parts/page-format.tsx';
 import { budgetLines } from './budget-lines.tsx';
 import { askedWords } from './budgets-asked.ts';
 import { budgetsFilters } from './budgets-filters.tsx';
-import { type KnownViews, viewsPart, viewTabs } from './views-part.tsx';
 
 interface BudgetsShown {
   readonly budgets: Budgets;
   readonly asked: BudgetsQuery;
-  /** Absent: they are not kept, or cannot be read now. */
-  readonly views: KnownViews | undefined;
 }
 
-export const budgetsPage = (
-  user: User,
-  { budgets, asked, views }: BudgetsShown,
-  telling: PageFormat,
-): Markup => (
+export const budgetsPage = (user: User, { budgets, asked }: BudgetsShown, telling: PageFormat): Markup => (
   <ConsolePage title="Every limit" at="/" user={user}>
     <div class="head">
       <div>
@@ -32,16 +25,15 @@ export const budgetsPage = (
         <p>{troubleSentence(budgets)}</p>
       </div>
     </div>
-    <Tabs label="Budgets" of={viewTabs(asked, views)} />
+    <Tabs label="Budgets" of={budgetTabs('limits')} />
     <section class="card" aria-labelledby="limits">
       <h2 id="limits" class="hidden">
         Limits
       </h2>
       {budgetsFilters(asked)}
-      {views !== undefined && viewsPart(user, asked, views)}
       {budgets.rows.length === 0 ? (
         <p>
-          No limit you may see is like this. <a href="/budgets?view=all">Show all</a>.
+          No limit you may see is like this. <a href="/budgets">Show all</a>.
         </p>
       ) : (
         <>

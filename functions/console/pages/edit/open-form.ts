@@ -1,3 +1,4 @@
+import { withoutDay } from '../../../../policies/limits/line.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { User } from '../../../core/signin/index.ts';
@@ -48,7 +49,8 @@ export function standingOf({ kind, context, base }: OpenForm, values: Values): E
   const { subject = '', unit, per, amount = '', why = '' } = values;
   if (kind !== 'set' || values.limit !== undefined || (values.each ?? '') !== '') return undefined;
   const limit = context.view?.limits.find(
-    (each) => each.byDefault !== true && each.kind === unit && each.id === `${unit}-${per || 'now'}`,
+    (each) =>
+      each.byDefault !== true && each.kind === unit && withoutDay(each.id) === `${unit}-${per || 'now'}`,
   );
   if (limit === undefined) return undefined;
   const form = editForm('set', { ...context, limit });

@@ -4,7 +4,6 @@ import {
   type CsvDialect,
   type CsvProblem,
   exportedLimits,
-  importLimits,
   type LimitEdit,
   PLAIN_CSV,
   readRows,
@@ -13,7 +12,7 @@ import {
   understoodText,
 } from '../../../core/limits/index.ts';
 import type { User } from '../../../core/signin/index.ts';
-import { type StaleOutcome, staleImport } from '../../stale-import.ts';
+import { importFile, type StaleOutcome, saysWhatIsInForce, staleImport } from '../../import-file.ts';
 import type { PagesDeps } from '../pages-deps.ts';
 import type { Values } from '../parts/form-field.tsx';
 
@@ -56,26 +55,21 @@ export async function drafted(
   const read = readRows(bytes, dialect);
   if (!read.ok) return { outcome: 'refused', problems: read.problems };
   const inForce = await exportedLimits(deps.desk);
+  const file = {
+    ...{ rows: read.rows, dialect, prune: values.prune === 'yes' },
+    from: values.from || undefined,
+  };
   const base = baseOfFile(read.version, inForce.set);
-  // What the rows are edits of is gone: against another set they would undo what others did meanwhile.
-  if (base !== inForce.set) {
-    const file = { rows: read.rows, dialect, prune: values.prune === 'yes', base };
-    const by = actingUser(user);
-    return { outcome: 'old', stale: await staleImport(file, by, deps) };
-  }
-  const imported = importLimits(read.rows, {
-    document: inForce.document,
-    policy: deps.policy,
-    directory: await deps.directory(),
-    dialect,
-    prune: values.prune === 'yes',
-  });
+  // Against another set the rows would undo what others did meanwhile, unless there is nothing left to do.
+  if (base !== inForce.set && !(await saysWhatIsInForce(file, inForce, deps)))
+    return { outcome: 'old', stale: await staleImport(file, base, actingUser(user), deps) };
+  const imported = await importFile(file, inForce, deps);
   if (!imported.ok) return { outcome: 'refused', problems: imported.problems };
   return {
     outcome: 'drafted',
     draft: {
       edit: { kind: 'replace', document: imported.document },
-      base,
+      base: inForce.set,
       totals: totalChanges(inForce.limits, imported.limits, deps.clock.nowMs()),
       unnamed: imported.unnamed.length,
       notes: [...read.notes.map((note) => `file: ${note}`), ...imported.understood.map(understoodText)],

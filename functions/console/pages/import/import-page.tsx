@@ -37,7 +37,8 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
     <div class="two">
       <Card id="down" title="1. Download">
         <p>
-          All limits in force, one a row. Grants, freezes and break-glass are not in it and stay as they are.
+          All limits in force, one a row, with the last year’s use and the forecast next to the amount.
+          Grants, freezes and break-glass are not in it and stay as they are.
         </p>
         <div class="actions">
           <a class="button" href="/export.csv" download>
@@ -70,6 +71,22 @@ export const importPage = (user: User, problems: readonly CsvProblem[], values: 
             Remove limits that are not in the file
           </label>
           <p class="soft">Without it, missing rows change nothing.</p>
+          <div class="field">
+            <label for="f-from">In force from (optional)</label>
+            <input
+              id="f-from"
+              type="text"
+              name="from"
+              maxlength={40}
+              placeholder="1.1.2027"
+              value={values.from ?? ''}
+              aria-describedby="f-from-hint"
+            />
+            <small class="soft" id="f-from-hint">
+              A day on which the periods of the changed limits begin. They end the day before, and the new
+              ones take over.
+            </small>
+          </div>
           <button class="main">See the differences</button>
         </PostForm>
       </Card>
@@ -98,7 +115,10 @@ export function importPreviewPage(user: User, shown: ImportShown, telling: PageF
       <div class="head">
         <div>
           <h1>{file}</h1>
-          <p>Not saved yet: {pageCount(preview.rows.length, 'difference')}. All of them or none.</p>
+          <p>
+            Not saved yet: {pageCount(preview.rows.length, 'difference')}
+            {values.from ? `, in force from ${values.from}` : ''}. All of them or none.
+          </p>
         </div>
       </div>
       {unconfirmed && <NotSaved why="there are large changes that need to be confirmed" />}

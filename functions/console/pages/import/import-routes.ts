@@ -24,10 +24,11 @@ export function importRoutes(deps: PagesDeps): Hono<SignInEnv> {
   app.get('/import', (c) => send(c, importPage(c.var.user, [], {})));
 
   app.get('/export.csv', async (c) => {
-    const { document, set, edit } = await exportedLimits(deps.desk);
+    const { document, limits, set, edit } = await exportedLimits(deps.desk);
     const file = exportLimits(document, {
       version: set ?? NO_SET,
       directory: await deps.directory(),
+      figures: await deps.read.limitFigures(limits),
       dialect: dialectOf(query(c, 'dialect')),
     });
     return c.body(BYTE_ORDER_MARK + file, 200, {
@@ -88,6 +89,7 @@ async function preview(
     name: upload.name,
     dialect: values.dialect ?? 'comma',
     prune: values.prune ?? '',
+    from: values.from ?? '',
   };
   const markup = importPreviewPage(
     user,

@@ -22,7 +22,7 @@ export const Tabs = ({ label, of }: { readonly label: string; readonly of: reado
 );
 
 /** Budgets by whose they are, or limit by limit. */
-export const budgetTabs = (at: 'groups' | 'limits' | 'view'): readonly TabLink[] => [
+export const budgetTabs = (at: 'groups' | 'limits'): readonly TabLink[] => [
   { href: '/', text: 'By group', current: at === 'groups' },
-  { href: '/budgets?view=all', text: 'Every limit', current: at === 'limits' },
+  { href: '/budgets', text: 'Every limit', current: at === 'limits' },
 ];

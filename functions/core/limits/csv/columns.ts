@@ -32,6 +32,12 @@ export const CSV_COLUMNS = [
 
 export type CsvColumn = (typeof CSV_COLUMNS)[number];
 
+/** Columns to read, next to the amount of an export. An import passes them over, whatever is in them. */
+export const FIGURE_COLUMNS = ['last_year_mean', 'last_year_most', 'forecast'] as const;
+
+/** What a limit used and will use, by the column; in whole units of the limit. */
+export type LimitFigures = Readonly<Partial<Record<(typeof FIGURE_COLUMNS)[number], number>>>;
+
 /** The cells of one row by column; a column that the file does not have is undefined, an empty cell is ''. */
 export type Cells = Readonly<Partial<Record<CsvColumn, string>>>;
 

@@ -1,15 +1,27 @@
 import { isRecord } from '../../../../policies/document/reading.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
+import { writtenUnits } from '../../../../policies/units/written.ts';
 import { type LimitList, limitListOf, subjectOfEntry, writtenSubject } from '../desk/subject-text.ts';
 import type { LimitsDocument } from '../limit-set.ts';
-import { type Cells, CSV_COLUMNS, type CsvColumn, type CsvDialect, isDecimal, PLAIN_CSV } from './columns.ts';
-import { cellOfText, cellsOf, idOf, isPlainNumber, type LimitEntry } from './read-cells.ts';
+import {
+  type Cells,
+  CSV_COLUMNS,
+  type CsvColumn,
+  type CsvDialect,
+  FIGURE_COLUMNS,
+  isDecimal,
+  type LimitFigures,
+  PLAIN_CSV,
+} from './columns.ts';
+import { cellOfText, cellsOf, idOf, isPlainNumber, kindOf, type LimitEntry } from './read-cells.ts';
 
 interface ExportOptions {
   /** The live set: it stands in each row, so that sorting, filtering and deleting rows cannot lose it. */
   readonly version: string;
   /** Names groups and projects; without it the file has their ids alone. */
   readonly directory?: Directory | undefined;
+  /** By {@link entryKey}; limits that are not there have empty cells. */
+  readonly figures?: ReadonlyMap<string, LimitFigures>;
   /** @default {@link PLAIN_CSV} */
   readonly dialect?: CsvDialect;
 }
@@ -21,16 +33,37 @@ interface ExportOptions {
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export function exportLimits(document: LimitsDocument, options: ExportOptions): string {
-  const { version, directory, dialect = PLAIN_CSV } = options;
+  const { version, directory, figures, dialect = PLAIN_CSV } = options;
   const rows = placedEntries(document).map((placed) => ({
     ...placed,
     path: pathOf(placed.subject, directory),
   }));
   const lines = rows.toSorted(byPlace).map((row) => {
     const cells: Cells = { ...cellsOf(row.entry), ...placeCells(row, row.path), version };
-    return CSV_COLUMNS.map((column) => fieldOf(cells[column] ?? '', column, dialect));
+    const told = figureCells(row, figures?.get(entryKey(row.subject, row.id)), dialect);
+    return CSV_COLUMNS.flatMap((column) => {
+      const field = fieldOf(cells[column] ?? '', column, dialect);
+      return column === 'limit' ? [field, ...told] : [field];
+    });
   });
-  return [CSV_COLUMNS, ...lines].map((fields) => `${fields.join(dialect.delimiter)}\r\n`).join('');
+  const header = CSV_COLUMNS.flatMap((column) =>
+    column === 'limit' ? [column, ...FIGURE_COLUMNS] : [column],
+  );
+  return [header, ...lines].map((fields) => `${fields.join(dialect.delimiter)}\r\n`).join('');
+}
+
+function figureCells(
+  { entry }: PlacedEntry,
+  figures: LimitFigures | undefined,
+  dialect: CsvDialect,
+): readonly string[] {
+  const kind = kindOf(entry);
+  return FIGURE_COLUMNS.map((column) => {
+    const amount = figures?.[column];
+    return amount === undefined || kind === undefined
+      ? ''
+      : writtenCell(writtenUnits(amount, kind), 'decimal', dialect);
+  });
 }
 
 /** Full path of a group or project. */
@@ -69,7 +102,7 @@ const fieldOf = (text: string, column: CsvColumn, dialect: CsvDialect): string =
   writtenCell(text, isDecimal(column) ? 'decimal' : column === 'group_id' ? 'number' : 'text', dialect);
 
 /** One cell as it is written. */
-export function writtenCell(
+function writtenCell(
   text: string,
   content: 'decimal' | 'number' | 'text',
   { delimiter, decimal }: CsvDialect,

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
 import { isRecord } from '../../../../policies/document/reading.ts';
+import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';
@@ -16,6 +18,7 @@ import {
 } from './columns.ts';
 import { type CellRefusal, edited, subjectOfRow } from './edit-entry.ts';
 import { entryKey, entryPlaceOf, LISTS, type PlacedEntry, placedEntries } from './export-limits.ts';
+import { FromDay, notFrom } from './from-day.ts';
 import { type CellContext, KEY_OF, type LimitEntry, madeId } from './read-cells.ts';
 import type { CsvRow } from './read-rows.ts';
 
@@ -27,6 +30,16 @@ interface ImportOptions {
   readonly dialect: CsvDialect;
   /** Takes limits out that the file does not name; without it they stay. */
   readonly prune: boolean;
+  /** The day from which the file is in force. Until then all stays as it is. @default at once */
+  readonly from?: FileDay | undefined;
+}
+
+interface FileDay {
+  /** `2027-01-01`, or as people write it. */
+  readonly day: string;
+  /** The limits of `document`. */
+  readonly limits: LimitSet;
+  readonly nowMs: number;
 }
 
 type ImportOutcome =
@@ -51,39 +64,62 @@ interface Line {
 
 /** All rows or none: what is wrong is told with its line, all of it at once. Pure. */
 export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
-  const { document, policy, directory, prune } = options;
+  const { document, policy, directory, prune, from } = options;
   const problems: CsvProblem[] = [];
   const understood: UnderstoodCell[] = [];
   const placed = placedEntries(document);
+  const day = from && readWrittenDay(from.day);
+  const why = from && (day?.ok ? notFrom(day.text, from.nowMs) : day?.message);
+  if (why !== undefined) return { ok: false, problems: [{ line: 0, column: 'from', message: why }] };
+  const fromDay = from && day?.ok ? new FromDay(day.text, from.limits, placed, from.nowMs) : undefined;
   const byKey = new Map(placed.map((each) => [entryKey(each.subject, each.id), each]));
-  const named = new Map<PlacedEntry, Line>();
+  const named = new Map<PlacedEntry, readonly Line[]>();
   const added: { readonly list: LimitList; readonly line: Line }[] = [];
   const lineOf = new Map<string, number>();
-  for (const { line, cells } of rows) {
-    const refuse: CellRefusal = (column, message) => {
+  const refuseAt =
+    (line: number): CellRefusal =>
+    (column, message) => {
       problems.push({ line, column, message });
       return undefined;
     };
-    const subject = subjectOfRow(cells, directory, refuse);
+  const found = rows.flatMap(({ line, cells }) => {
+    const subject = subjectOfRow(cells, directory, refuseAt(line));
     const place = subject === undefined ? undefined : entryPlaceOf(subject);
-    if (subject === undefined || place === undefined) continue;
     const id = cells.limit_id || madeId(cells.unit ?? '', cells.period ?? '');
-    const key = entryKey(subject, id);
+    return subject === undefined || place === undefined ? [] : [{ line, cells, subject, place, id }];
+  });
+  const keys = new Set(found.map(({ subject, id }) => entryKey(subject, id)));
+  for (const { line, cells, subject, place, id } of found) {
+    const refuse = refuseAt(line);
+    const own = byKey.get(entryKey(subject, id));
+    const standing = own && (fromDay?.meant(own, cells, keys) ?? own);
+    const key = standing === undefined ? entryKey(subject, id) : entryKey(subject, standing.id);
     const first = lineOf.get(key);
     if (first !== undefined) {
       refuse('limit_id', `'${id}' of ${subject} is there twice; line ${first} has it, too`);
       continue;
     }
     lineOf.set(key, line);
-    const standing = byKey.get(key);
     const understand: CellContext['understand'] = (column, written, read) => {
       understood.push({ line, column, written, read });
     };
     const reading = { dialect: options.dialect, currency: policy.currency, refuse, understand };
-    const entry = edited(standing?.entry ?? place.start, cells, id, reading);
+    const { valid_from: begin, ...others } = cells;
+    // The day says when it begins.
+    const isBegun = fromDay !== undefined && (standing !== own || begin === '');
+    const entry = edited(standing?.entry ?? place.start, isBegun ? others : cells, id, reading);
     if (entry === undefined) continue;
-    if (standing === undefined) added.push({ list: place.list, line: { entry, line } });
-    else named.set(standing, { entry, line });
+    if (standing === undefined) {
+      added.push({ list: place.list, line: { entry: fromDay?.added(entry) ?? entry, line } });
+      continue;
+    }
+    const isSame = fromDay === undefined || isDeepStrictEqual(entry, standing.entry);
+    const entries = isSame ? [entry] : fromDay.changed(standing, entry, refuse);
+    if (entries !== undefined)
+      named.set(
+        standing,
+        entries.map((each) => ({ entry: each, line })),
+      );
   }
   if (problems.length > 0) return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
 
@@ -94,9 +130,10 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions): I
       [
         ...placed.flatMap((each): readonly Line[] => {
           if (each.list !== list) return [];
-          const line = named.get(each);
-          if (line !== undefined) return [line];
-          return prune ? [] : [{ entry: each.entry, line: undefined }];
+          const lines = named.get(each);
+          if (lines !== undefined) return lines;
+          const entry = prune ? fromDay?.ended(each) : each.entry;
+          return entry === undefined ? [] : [{ entry, line: undefined }];
         }),
         ...added.flatMap((each) => (each.list === list ? [each.line] : [])),
       ],

@@ -6,6 +6,7 @@ import {
   type CsvColumn,
   type CsvDialect,
   type CsvProblem,
+  FIGURE_COLUMNS,
   type FileText,
   fileText,
   isTextColumn,
@@ -40,9 +41,8 @@ const ROW_CHARACTERS_MAX = 16_384;
 /**
  * The rows of a file, and the set it was exported from (`version`; undefined: it does not say). RFC 4180 with any line
  * breaks; UTF-8 with or without a byte order mark, UTF-16 or Windows-1252. Nothing is known of limits here.
- * @param besides - columns that stand there to be looked at, and are passed over
  */
-export function readRows(file: Uint8Array, dialect: CsvDialect, besides: readonly string[] = []): CsvRows {
+export function readRows(file: Uint8Array, dialect: CsvDialect): CsvRows {
   if (file.length > CSV_BYTES_MAX)
     return refused(0, `has ${file.length} bytes; expected at most ${CSV_BYTES_MAX}`);
   const found = fileText(file);
@@ -54,7 +54,7 @@ export function readRows(file: Uint8Array, dialect: CsvDialect, besides: readonl
   const { delimiter = dialect.delimiter, notes } = found;
   const records = recordsOf(found, delimiter);
   if (!records.ok) return records;
-  const [header, ...body] = withoutColumns(records.value, besides);
+  const [header, ...body] = withoutFigures(records.value);
   if (header === undefined) return refused(0, 'is empty; expected a header and a row for each limit');
   const problems: CsvProblem[] = [];
   const columns = readHeader(header, problems);
@@ -108,7 +108,8 @@ const MISTAKES: Readonly<Partial<Record<CsvErrorCode, string>>> = {
   CSV_MAX_RECORD_SIZE: `is longer than ${ROW_CHARACTERS_MAX} characters; does a cell above it lack its closing quote?`,
 };
 
-function withoutColumns(records: readonly CsvRecord[], names: readonly string[]): readonly CsvRecord[] {
+function withoutFigures(records: readonly CsvRecord[]): readonly CsvRecord[] {
+  const names: readonly string[] = FIGURE_COLUMNS;
   const [header] = records;
   const left = new Set(
     header?.fields.flatMap((field, index) => (names.includes(textOfCell(field.trim())) ? [index] : [])),

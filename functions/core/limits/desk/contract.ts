@@ -12,7 +12,6 @@ import type { LedgerClock } from '../../environment/index.ts';
 import type { Ledger } from '../../ledger/index.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitTable } from '../limit-table.ts';
-import type { LimitPlan, PlanDraft, PlanEdit, PlanOutcome } from '../plans/limit-plan.ts';
 import type { BreakGlassState } from './break-glass-state.ts';
 import type { HistoryPage, HistoryQuery, LogEntry } from './history.ts';
 import type { LimitEdit } from './limit-edit.ts';
@@ -77,12 +76,6 @@ export interface LimitsDesk {
   requested(id: string): Promise<RequestedEdits | undefined>;
   /** Approves (and so gives the grant, or makes the edit live) or declines. The requester never decides. @throws {LimitsError} */
   decide(id: string, verdict: RequestVerdict, by: Asker): Promise<DecideOutcome>;
-  /** Drafts for days to come, newest first. @throws {LimitsError} */
-  plans(): Promise<readonly LimitPlan[]>;
-  /** One beside the limits that are live; undefined: there is none of this id. @throws {LimitsError} */
-  plan(id: string): Promise<PlanDraft | undefined>;
-  /** Begins a plan, writes into it or discards it; nothing is in force by that. @throws {LimitsError} it may be written or not */
-  editPlan(edit: PlanEdit, by: Asker): Promise<PlanOutcome>;
   /** Who was let in by breaking glass, with what is left of it; newest first. @throws {LimitsError} */
   breakGlasses(): Promise<readonly BreakGlassState[]>;
 }

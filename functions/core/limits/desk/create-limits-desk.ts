@@ -1,4 +1,3 @@
-import { planDesk } from '../plans/desk-plans.ts';
 import { type ApplyContext, applyEdits } from './apply-edits.ts';
 import { requestedEdits } from './approval/decide-edits.ts';
 import { toApprove } from './approval/to-approve.ts';
@@ -50,7 +49,6 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
     },
     requested: (id) => requestedEdits(id, using),
     decide: (id, verdict, by) => decideRequest(id, verdict, by, using),
-    ...planDesk({ deps, reads }),
     breakGlasses: () => breakGlassStates(deps, reads),
   };
 }

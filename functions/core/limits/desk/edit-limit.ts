@@ -1,4 +1,9 @@
+import { readInstant } from '../../../../policies/document/instant.ts';
+import type { Limit } from '../../../../policies/limits/limit.ts';
+import { lineOf } from '../../../../policies/limits/line.ts';
+import { isValidAt } from '../../../../policies/limits/period.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
+import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { Entry, LimitsDraft } from './draft.ts';
 import type { LimitEdit, LimitFields, SetLimit } from './limit-edit.ts';
 import {
@@ -17,13 +22,36 @@ const kindOf = (entry: Entry): LimitKind | undefined =>
 const idOf = (entry: Entry): string =>
   typeof entry.id === 'string' ? entry.id : `${kindOf(entry)}-${entry.per ?? 'now'}`;
 
-const NAME_OF: Readonly<Record<LimitList, (entry: Entry) => string>> = {
-  limits: (entry) => limitName(subjectOfEntry('limits', entry) ?? '', idOf(entry)),
-  personal_default: (entry) => limitName(subjectOfEntry('personal_default', entry) ?? '', idOf(entry)),
-  group_defaults: (entry) => limitName(subjectOfEntry('group_defaults', entry) ?? '', idOf(entry)),
+/** When it is in force, on the calendar of its zone. */
+export function spanOf(entry: Entry): Pick<Limit, 'id' | 'fromMs' | 'untilMs' | 'zone'> {
+  const zone = typeof entry.zone === 'string' ? entry.zone : 'UTC';
+  const at = (edge: unknown, which: 'start' | 'end'): number | undefined =>
+    typeof edge === 'string' ? readInstant(edge, which, zone) : undefined;
+  const edges = withoutAbsent({ fromMs: at(entry.from, 'start'), untilMs: at(entry.until, 'end') });
+  return { id: idOf(entry), zone, ...edges };
+}
+
+type NamesOf = Readonly<Record<LimitList, (entry: Entry) => string>>;
+
+const namesBy = (name: (entry: Entry) => string): NamesOf => {
+  const of = (list: LimitList) => (entry: Entry) => limitName(subjectOfEntry(list, entry) ?? '', name(entry));
+  return {
+    limits: of('limits'),
+    personal_default: of('personal_default'),
+    group_defaults: of('group_defaults'),
+  };
 };
 
 const limitName = (subject: string, limit: string): string => `${subject} ${limit}`;
+
+const NAME_OF = namesBy(idOf);
+/** The same name for all limits of which one takes over from the other. */
+const LINE_OF = namesBy((entry) => lineOf(spanOf(entry)));
+
+const findLine = (draft: LimitsDraft, subject: string, line: string): readonly Entry[] => {
+  const list = limitListOf(subject);
+  return draft.findAll(list, limitName(subject, line), LINE_OF[list]);
+};
 
 export const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined => {
   const list = limitListOf(subject);
@@ -37,7 +65,9 @@ export function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
   const limit = edit.limit ?? (edit.unit && `${edit.unit}-${edit.per ?? 'now'}`);
   if (limit === undefined)
     return draft.refuse('limit', 'missing; expected the id of a limit, or unit and per of a new one');
-  const entry = findLimit(draft, subject, limit);
+  // Without an id, the limit that is in force now is meant.
+  const inForce = edit.limit === undefined ? findLine(draft, subject, limit).find(isNow) : undefined;
+  const entry = inForce ?? findLimit(draft, subject, limit);
   if (entry === undefined) return addLimit(draft, edit, limit, on);
   const unit = kindOf(entry);
   if (edit.unit !== undefined && edit.unit !== unit)
@@ -52,6 +82,10 @@ export function setLimit(draft: LimitsDraft, edit: SetLimit): undefined {
       `'${per}'; ${limit} is named by its period: remove it, and add one per ${per}`,
     );
   return draft.put(limitListOf(subject), entry, withFields(entry, unit, edit));
+
+  function isNow(each: Entry): boolean {
+    return isValidAt(spanOf(each), draft.context.nowMs);
+  }
 }
 
 function addLimit(draft: LimitsDraft, edit: SetLimit, limit: string, on: Entry): undefined {
@@ -97,7 +131,7 @@ function put(entry: Record<string, unknown>, field: string, value: unknown): voi
 
 const limitOfGrant = (grant: Entry): string => limitName(subjectOf(grant.on) ?? '', String(grant.limit));
 
-/** Removes the grants on it, too: they would have nothing to stand on. */
+/** Removes the grants on it, too, unless they go on with the limit that took over. */
 export function removeLimit(
   draft: LimitsDraft,
   { subject, limit }: Extract<LimitEdit, { kind: 'remove' }>,
@@ -106,6 +140,7 @@ export function removeLimit(
   if (entry === undefined)
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
   draft.put(limitListOf(subject), entry, undefined);
+  if (findLine(draft, subject, lineOf(spanOf(entry))).length > 0) return undefined;
   for (const grant of draft.findAll('grants', limitName(subject, limit), limitOfGrant))
     draft.put('grants', grant, undefined);
   return undefined;

@@ -39,7 +39,7 @@ export interface SetLimit extends LimitFields {
 /** What is changed by a share: amounts that are plain decimals. */
 export const SCALED_KINDS = ['money', 'minutes', 'jobs'] as const satisfies readonly LimitKind[];
 
-/** All limits of a kind in a place, a share more or less. `unlimited`, 0 and caps stay as they are. */
+/** All limits of a kind in a place, a share more or less. `unlimited`, 0, caps and what has ended stay as they are. */
 export interface ScaleLimits {
   readonly kind: 'scale';
   /** `instance`: all there are. */

@@ -2,6 +2,7 @@
 import { readWrittenAmount } from '../../../../policies/document/written/written-amount.ts';
 import { capOf } from '../../../../policies/limits/cap.ts';
 import type { Entry, LimitsDraft } from './draft.ts';
+import { spanOf } from './edit-limit.ts';
 import type { ScaleLimits } from './limit-edit.ts';
 import { subjectOfEntry } from './subject-text.ts';
 
@@ -21,6 +22,8 @@ export function scaleLimits(draft: LimitsDraft, edit: ScaleLimits): undefined {
     const of = subjectOfEntry('limits', entry);
     // A cap is a bound for one pipeline or user, and no budget.
     if (of === undefined || capOf(of) !== undefined || !isScaled(entry, unit)) return false;
+    const { untilMs = Number.POSITIVE_INFINITY } = spanOf(entry);
+    if (untilMs <= draft.context.nowMs) return false;
     return of === subject || (below && (subject === 'instance' || reaches?.(subject, of) === true));
   });
   for (const entry of meant) {

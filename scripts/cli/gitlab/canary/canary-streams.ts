@@ -66,7 +66,7 @@ export function openCanaryStreams({ router, schema, clock, random }: StreamDeps)
   const admitted = encodeAdmitted(schema);
 
   const pool = createStreamPool({
-    ...{ router, clock, random, sizes: SIZES, attritionMs: 0 },
+    ...{ router, clock, random, sizes: SIZES, leaveWaitingMs: 0 },
     encode: { admitted: () => admitted, rejected: (reason) => encodeRejected(schema, reason) },
     async answer({ bytes }) {
       const question = read(bytes);

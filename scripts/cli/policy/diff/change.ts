@@ -1,5 +1,5 @@
-/** What a change does to jobs. `unclear`: it could be either, depending on the jobs. */
-export type PolicyEffect = 'tightens' | 'loosens' | 'neutral' | 'unclear';
+/** Effect of a change on jobs. `could loosen`: the direction cannot be decided from the fields, so a reviewer must look. */
+export type PolicyEffect = 'tightens' | 'loosens' | 'neutral' | 'could loosen';
 
 /** One difference between two documents. */
 export interface PolicyChange {
@@ -14,5 +14,5 @@ export const OPPOSITE: Readonly<Record<PolicyEffect, PolicyEffect>> = {
   tightens: 'loosens',
   loosens: 'tightens',
   neutral: 'neutral',
-  unclear: 'unclear',
+  'could loosen': 'could loosen',
 };

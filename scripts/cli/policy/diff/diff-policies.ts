@@ -83,5 +83,5 @@ function sectionEffect({ path, from, to }: Leaf): PolicyEffect {
     );
   if (section === 'disclose') return 'neutral';
   if (path.join('.') === 'platform') return from === undefined ? 'loosens' : 'tightens';
-  return section === 'platform' ? 'neutral' : 'unclear';
+  return section === 'platform' ? 'neutral' : 'could loosen';
 }

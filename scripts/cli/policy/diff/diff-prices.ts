@@ -20,7 +20,7 @@ export function priceChanges(from: Side, to: Side, nowMs: number): readonly Poli
     if (after.some(({ version }) => version === each.version)) return [];
     const over = index < inForce;
     const what = over ? 'removed (was over)' : 'removed';
-    return [{ at: placeOf(each), what, effect: over ? 'neutral' : 'unclear' }];
+    return [{ at: placeOf(each), what, effect: over ? 'neutral' : 'could loosen' }];
   });
   return [...gone, ...after.flatMap((each, index) => comparedOf(each, after[index - 1], before))];
 }
@@ -62,7 +62,7 @@ const versionChanges = (at: string, from: Version, to: Version): readonly Policy
     (leaf): PolicyChange => ({
       at: leaf.path.join('.'),
       what: leafText(leaf),
-      effect: ['version', 'allow_jump'].includes(leaf.path[1] ?? '') ? 'neutral' : 'unclear',
+      effect: ['version', 'allow_jump'].includes(leaf.path[1] ?? '') ? 'neutral' : 'could loosen',
     }),
   ),
   ...classChanges(at, from, to),
@@ -72,7 +72,7 @@ function classChanges(at: string, from: Version, to: Version): readonly PolicyCh
   const gone = [...from.classes.keys()].filter((name) => !to.classes.has(name));
   const changed = [...to.classes].flatMap(([name, written]): readonly PolicyChange[] => {
     const earlier = from.classes.get(name);
-    if (earlier === undefined) return [{ at: `${at}.${name}`, what: 'added', effect: 'unclear' }];
+    if (earlier === undefined) return [{ at: `${at}.${name}`, what: 'added', effect: 'could loosen' }];
     return leaves(earlier, written).map((leaf) => ({
       at: `${at}.${name}.${leaf.path.join('.')}`,
       what: leafText(leaf),
@@ -80,7 +80,7 @@ function classChanges(at: string, from: Version, to: Version): readonly PolicyCh
     }));
   });
   return [
-    ...gone.map((name): PolicyChange => ({ at: `${at}.${name}`, what: 'removed', effect: 'unclear' })),
+    ...gone.map((name): PolicyChange => ({ at: `${at}.${name}`, what: 'removed', effect: 'could loosen' })),
     ...changed,
     ...classOrder(at, [...from.classes.keys()], [...to.classes.keys()]),
   ];
@@ -95,7 +95,7 @@ function classOrder(
   const left = before.filter((name) => after.includes(name));
   const kept = after.filter((name) => before.includes(name));
   if (left.join('\n') === kept.join('\n')) return [];
-  return [{ at: `${at}.classes`, what: `${left.join(', ')} → ${kept.join(', ')}`, effect: 'unclear' }];
+  return [{ at: `${at}.classes`, what: `${left.join(', ')} → ${kept.join(', ')}`, effect: 'could loosen' }];
 }
 
 const MICROS = 1_000_000;
@@ -103,7 +103,7 @@ const MICROS = 1_000_000;
 /** The same budget buys fewer minutes of what costs more. */
 const rate: Direction = (from = 0, to = 0) => {
   const [before, after] = [readDecimal(from, MICROS), readDecimal(to, MICROS)];
-  if (!before.ok || !after.ok) return 'unclear';
+  if (!before.ok || !after.ok) return 'could loosen';
   return after.amount === before.amount ? 'neutral' : after.amount > before.amount ? 'tightens' : 'loosens';
 };
 
@@ -115,4 +115,4 @@ const OF_CLASS: Readonly<Record<string, Direction>> = {
 };
 
 const classEffect = ({ path, from, to }: Leaf): PolicyEffect =>
-  (OF_CLASS[path[0] ?? ''] ?? (() => 'unclear' as const))(from, to);
+  (OF_CLASS[path[0] ?? ''] ?? (() => 'could loosen' as const))(from, to);

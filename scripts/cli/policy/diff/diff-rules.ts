@@ -55,17 +55,14 @@ function changed(
 ): readonly PolicyChange[] {
   const at = `rules.${to.rule.id}`;
   if (from.rule.kind !== to.rule.kind)
-    return [{ at: `${at}.kind`, what: `${from.rule.kind} → ${to.rule.kind}`, effect: 'unclear' }];
+    return [{ at: `${at}.kind`, what: `${from.rule.kind} → ${to.rule.kind}`, effect: 'could loosen' }];
   const enforced = from.rule.mode === 'enforce' || to.rule.mode === 'enforce';
   const fields = leaves({ ...from.written, exempt: undefined }, { ...to.written, exempt: undefined });
   return [
     ...fields.map((leaf): PolicyChange => {
       const isMode = leaf.path[0] === 'mode';
       // What only watches before and after rejects nobody, whatever else it says now.
-      const effect =
-        isMode || enforced
-          ? ruleEffect(to.rule.kind, leaf, { from: from.written, to: to.written })
-          : 'neutral';
+      const effect = isMode || enforced ? ruleEffect(to.rule.kind, leaf, to.written) : 'neutral';
       return { at: [at, ...leaf.path].join('.'), what: leafText(leaf), effect };
     }),
     ...exemptionChanges(at, exemptOf(from), exemptOf(to), { ...using, enforced }),

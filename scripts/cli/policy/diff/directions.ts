@@ -8,20 +8,26 @@ export type Direction = (from: unknown, to: unknown) => PolicyEffect;
 
 export const neutral: Direction = () => 'neutral';
 
-/** @param more - what an entry more does. */
+/**
+ * Compares two lists by their entries. If entries came and others went, the list could allow more: patterns are not compared by
+ * what they match.
+ *
+ * @param more - what an entry more does.
+ */
 export const entriesDirection =
   (more: PolicyEffect): Direction =>
   (from, to) => {
     const [came, went] = [added(from, to).length > 0, removed(from, to).length > 0];
-    if (came && went) return 'unclear';
+    if (came && went) return 'could loosen';
+    if (!came && !went) return 'neutral';
     return came ? more : OPPOSITE[more];
   };
 
-/** Conditions: each entry more names more jobs, and with none at all every job is meant. */
+/** Compares two lists that mean everything when they are empty, such as the conditions of a rule. */
 export const conditions =
   (more: PolicyEffect): Direction =>
   (from, to) => {
-    if (isEmpty(from)) return OPPOSITE[more];
+    if (isEmpty(from)) return isEmpty(to) ? 'neutral' : OPPOSITE[more];
     return isEmpty(to) ? more : entriesDirection(more)(from, to);
   };
 
@@ -41,7 +47,7 @@ const cap =
     if (from === undefined) return 'tightens';
     if (to === undefined) return 'loosens';
     const [before, after] = [read(from), read(to)];
-    if (before === undefined || after === undefined) return 'unclear';
+    if (before === undefined || after === undefined) return 'could loosen';
     return before === after ? 'neutral' : after > before ? 'loosens' : 'tightens';
   };
 

@@ -14,7 +14,6 @@ import {
   ranked,
 } from './directions.ts';
 import type { Leaf } from './leaves.ts';
-import { allowedPatterns, patternConditions, patterns, regexEffect } from './pattern-directions.ts';
 
 /** Keys every rule has. */
 const OF_EVERY_RULE: Readonly<Record<string, Direction>> = {
@@ -27,8 +26,8 @@ const OF_EVERY_RULE: Readonly<Record<string, Direction>> = {
 };
 
 const OF_IMAGES: Readonly<Record<string, Direction>> = {
-  allow: allowedPatterns,
-  deny: patterns('tightens'),
+  allow: conditions('loosens'),
+  deny: entriesDirection('tightens'),
   tags: ranked(undefined, 'fixed', 'digest'),
   docker_in_docker: ranked(true, false),
 };
@@ -54,50 +53,46 @@ const OF_KIND: Readonly<Partial<Record<RuleKind, Readonly<Record<string, Directi
 function anyButRoot(from: unknown, to: unknown): PolicyEffect {
   const [before, after] = [lengthOf(from), lengthOf(to)];
   if (before > 0 && after > 0) return entriesDirection('loosens')(from, to);
-  return before === after ? 'neutral' : 'unclear';
+  return before === after ? 'neutral' : 'could loosen';
 }
 
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
 
 const isSilent = (value: unknown): boolean => value === undefined || value === 'skip' || value === 'admit';
 
-/** A rule as it is written in both documents. */
-interface WrittenTwice {
-  readonly from: WrittenEntry;
-  readonly to: WrittenEntry;
-}
-
-/** What a change of a rule's key means for the jobs it is about. */
-export function ruleEffect(kind: RuleKind, leaf: Leaf, written: WrittenTwice): PolicyEffect {
+/**
+ * Returns the effect of one changed key on the jobs that a rule is about.
+ *
+ * @param written - the changed rule as it is written.
+ */
+export function ruleEffect(kind: RuleKind, leaf: Leaf, written: WrittenEntry): PolicyEffect {
   const { path, from, to } = leaf;
   const [key = '', second = ''] = path;
   if (key === 'match') return matchEffect(path.slice(1), from, to);
-  if (key in OF_EVERY_RULE) return second === '' ? (OF_EVERY_RULE[key]?.(from, to) ?? 'unclear') : 'unclear';
-  if (kind === 'resources') return quantityCap(from, to);
+  if (key in OF_EVERY_RULE)
+    return second === '' ? (OF_EVERY_RULE[key]?.(from, to) ?? 'could loosen') : 'could loosen';
+  const isRaised = key === 'min' && from !== undefined && to !== undefined;
+  if (kind === 'resources') return isRaised ? quantityCap(to, from) : quantityCap(from, to);
   if (kind === 'variables') return variableEffect(path, from, to);
-  if (key === 'compare') return compareEffect(to, written.to);
+  if (key === 'compare') return compareEffect(to, written);
   const direction = OF_KIND[kind]?.[key];
-  if (kind === 'overwrites' && direction === undefined) return overwriteEffect(from, to, written);
-  return direction === undefined || second !== '' ? 'unclear' : direction(from, to);
+  if (kind === 'overwrites' && direction === undefined) return overwriteEffect(from, to);
+  return direction === undefined || second !== '' ? 'could loosen' : direction(from, to);
 }
 
 /** More spellings are as much more to deny as to allow. */
 function compareEffect(to: unknown, { allow, deny }: WrittenEntry): PolicyEffect {
   const [allows, denies] = [lengthOf(allow) > 0, lengthOf(deny) > 0];
-  if (allows && denies) return 'unclear';
+  if (allows && denies) return 'could loosen';
   const [more, less]: readonly PolicyEffect[] = denies ? ['tightens', 'loosens'] : ['loosens', 'tightens'];
-  return (to === 'normalised' ? more : less) ?? 'unclear';
+  return (to === 'normalised' ? more : less) ?? 'could loosen';
 }
 
-/** What may be overwritten: `false` and an empty text nothing, a pattern something, `true` anything. */
-function overwriteEffect(from: unknown, to: unknown, written: WrittenTwice): PolicyEffect {
+/** Compares what may be overwritten: `false` and an empty text nothing, a pattern something, `true` anything. */
+function overwriteEffect(from: unknown, to: unknown): PolicyEffect {
   const [before, after] = [freedom(from), freedom(to)];
   if (before !== after) return after > before ? 'loosens' : 'tightens';
-  if (typeof from !== 'string' || typeof to !== 'string' || before !== 1) return 'neutral';
-  return regexEffect(
-    { pattern: from, anchored: written.from.anchored === true },
-    { pattern: to, anchored: written.to.anchored === true },
-  );
+  return before === 1 && from !== to ? 'could loosen' : 'neutral';
 }
 
 function freedom(value: unknown): number {
@@ -110,28 +105,25 @@ function variableEffect([key, name]: readonly string[], from: unknown, to: unkno
   if (key === 'require') return entriesDirection('tightens')(from, to);
   if (from === undefined) return 'tightens';
   if (to === undefined) return 'loosens';
-  if (name === undefined || (key !== 'allow' && key !== 'deny')) return 'unclear';
-  return patterns(key === 'allow' ? 'loosens' : 'tightens')(from, to);
+  if (name === undefined || (key !== 'allow' && key !== 'deny')) return 'could loosen';
+  return entriesDirection(key === 'allow' ? 'loosens' : 'tightens')(from, to);
 }
-
-/** Conditions that are lists of wildcards, perhaps among ids. */
-const WITH_PATTERNS: readonly string[] = ['groups', 'projects', 'refs', 'environments', 'jobs'];
 
 /** A rule about more jobs is a tighter one. */
 function matchEffect(path: readonly string[], from: unknown, to: unknown): PolicyEffect {
   const [key] = path;
-  if (key === undefined) return from === undefined ? 'loosens' : to === undefined ? 'tightens' : 'unclear';
+  if (key === undefined)
+    return from === undefined ? 'loosens' : to === undefined ? 'tightens' : 'could loosen';
   const isNot = key === 'not';
   const [condition, variable] = isNot ? path.slice(1) : path;
   if (condition === undefined) return from === undefined ? 'loosens' : 'tightens';
   if (condition === 'variables') return variableConditionEffect(isNot, variable, from, to);
-  if (!CONDITION_KEYS.includes(condition)) return 'unclear';
-  const hasPatterns = WITH_PATTERNS.includes(condition);
+  if (!CONDITION_KEYS.includes(condition)) return 'could loosen';
   if (isNot) {
     if (from === undefined) return 'loosens';
-    return to === undefined ? 'tightens' : (hasPatterns ? patterns : entriesDirection)('loosens')(from, to);
+    return to === undefined ? 'tightens' : entriesDirection('loosens')(from, to);
   }
-  return (hasPatterns ? patternConditions : conditions)('tightens')(from, to);
+  return conditions('tightens')(from, to);
 }
 
 /** One variable more is one condition more: the rule is about fewer jobs, or, in `not`, leaves fewer alone. */
@@ -148,7 +140,7 @@ function variableConditionEffect(
   if (to === undefined) return more;
   if (typeof from === 'boolean' || typeof to === 'boolean') {
     if (from === true && Array.isArray(to)) return fewer;
-    return to === true && Array.isArray(from) ? more : 'unclear';
+    return to === true && Array.isArray(from) ? more : 'could loosen';
   }
-  return patterns(more)(from, to);
+  return entriesDirection(more)(from, to);
 }

@@ -2,10 +2,10 @@
 import { Reading } from '../../../../policies/document/reading.ts';
 import { OVERWRITE_NAMES } from '../../../../policies/kubernetes/overwrite-variables.ts';
 import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
-import { readCaps } from '../../../../policies/kubernetes/resource-caps.ts';
+import { readCaps, readOverwrites } from '../../../../policies/kubernetes/resource-caps.ts';
 import { compileRegex } from '../../../../policies/match/regex.ts';
 import type { ImportedPart } from './imported-part.ts';
-import type { ImportNote, RuleSource } from './imported-rule.ts';
+import type { ImportedClass, ImportNote, RuleSource } from './imported-rule.ts';
 import { type RunnerSection, textOf } from './runner-config.ts';
 
 export function importOverwrites({ settings }: RunnerSection): ImportedPart {
@@ -77,6 +77,38 @@ export function importResources({ settings }: RunnerSection): ImportedPart {
   return from.length === 0
     ? { notes }
     : { rule: { kind: 'resources', onMissing: 'admit', checks, from }, notes };
+}
+
+/** Reads what the Runner gives a build and lets jobs overwrite. Only the Kubernetes executor reads such variables. */
+export function importClass({ executor, settings }: RunnerSection): ImportedClass {
+  if (executor !== 'kubernetes') return { overwrites: 'none' };
+  const quantity = (name: string): string | undefined => {
+    const text = textOf(settings.get(`kubernetes.${name}`));
+    return text !== undefined && parseQuantity(text) !== undefined ? text : undefined;
+  };
+  // Kubernetes takes the limit of a container without a request for its request.
+  const cpu = quantity('cpu_request') ?? quantity('cpu_limit');
+  const memory = quantity('memory_request') ?? quantity('memory_limit');
+  const maxima = SUBJECTS.flatMap(({ prefix }) =>
+    ['cpu', 'memory'].flatMap((resource) =>
+      BOUNDS.flatMap((bound) => {
+        const key = `${prefix}${resource}_${bound}`;
+        const text = quantity(`${key}_overwrite_max_allowed`);
+        return text === undefined || !isOverwrite(key, text) ? [] : [[key, text] as const];
+      }),
+    ),
+  );
+  return {
+    ...(cpu !== undefined && { cpu }),
+    ...(memory !== undefined && { memory }),
+    overwrites: maxima.length === 0 ? 'none' : Object.fromEntries(maxima),
+  };
+}
+
+function isOverwrite(key: string, text: string): boolean {
+  const reading = Reading.of({ [key]: text });
+  readOverwrites(reading);
+  return reading.problems.length === 0;
 }
 
 function isCap(subject: string, key: string, text: string): boolean {

@@ -1,6 +1,6 @@
 import { importDockerUsers, importKubernetesUsers, importPullPolicies } from './import-containers.ts';
 import { importImages, importServices, importVmImages } from './import-images.ts';
-import { importOverwrites, importResources } from './import-pods.ts';
+import { importClass, importOverwrites, importResources } from './import-pods.ts';
 import type { ContainerSection, ImportedPart } from './imported-part.ts';
 import type { ImportedRunner, ImportNote } from './imported-rule.ts';
 import type { RunnerSection } from './runner-config.ts';
@@ -55,6 +55,7 @@ export function importRunner(
     executor,
     ...(runnerId !== undefined && { runnerId }),
     rules: parts.flatMap(({ rule }) => (rule === undefined ? [] : { id: `${base}-${rule.kind}`, ...rule })),
+    class: importClass(section),
     notes: [
       ...(runnerId === undefined ? [notTold(section)] : []),
       ...(isShared ? [twice(section)] : []),

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../../policies/document/reading.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { comment, quotedText } from '../../init/written-yaml.ts';
-import type { ImportedRule, ImportedRunner } from './imported-rule.ts';
+import type { ImportedClass, ImportedRule, ImportedRunner } from './imported-rule.ts';
 
 interface TextOptions {
   /** What comments call the config.toml. */
@@ -9,15 +9,36 @@ interface TextOptions {
   readonly mode: Mode;
 }
 
-/** The rules of all runners as a document of their own, to be put under `rules` of a policy. */
+/** The rules of all runners as a document, to be put under `rules` of a policy. Comments say the class of each runner. */
 export function rulesText(runners: readonly ImportedRunner[], options: TextOptions): string {
-  const rules = runners.flatMap((runner) => {
-    const what = `Runner ${JSON.stringify(runner.name)} (${options.file}:${runner.line}), executor ${runner.executor}${runner.runnerId === undefined ? ', whose id is not told' : `, runner ${runner.runnerId}`}.`;
-    return runner.rules.length === 0
-      ? []
-      : [`\n${comment(what, '  ')}`, ...runner.rules.map((rule) => ruleText(rule, runner, options))];
+  const parts = runners.map((runner) => {
+    const { name, line, executor, runnerId } = runner;
+    const id = runnerId === undefined ? ', whose id is not told' : `, runner ${runnerId}`;
+    const title = `Runner ${JSON.stringify(name)} (${options.file}:${line}), executor ${executor}${id}.`;
+    return [
+      `\n${comment(title, '  ')}`,
+      `  # Its runner class: ${classText(runner.class)}\n`,
+      ...runner.rules.map((rule) => ruleText(rule, runner, options)),
+    ].join('');
   });
-  return rules.length === 0 ? 'rules: []\n' : `rules:${rules.join('')}`;
+  const hasRules = runners.some(({ rules }) => rules.length > 0);
+  return `rules:${hasRules ? '' : ' []'}${parts.join('')}`;
+}
+
+/** `{ cpu: "500m", overwrites: { cpu_request: "2" } }`: keys of a runner class. */
+function classText({ cpu, memory, overwrites }: ImportedClass): string {
+  const maxima =
+    overwrites === 'none'
+      ? 'none'
+      : `{ ${Object.entries(overwrites)
+          .map(([key, max]) => `${key}: ${quotedText(max)}`)
+          .join(', ')} }`;
+  const keys = [
+    ...(cpu === undefined ? [] : [`cpu: ${quotedText(cpu)}`]),
+    ...(memory === undefined ? [] : [`memory: ${quotedText(memory)}`]),
+    `overwrites: ${maxima}`,
+  ];
+  return `{ ${keys.join(', ')} }`;
 }
 
 function ruleText(rule: ImportedRule, { runnerId }: ImportedRunner, { file, mode }: TextOptions): string {

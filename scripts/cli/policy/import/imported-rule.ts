@@ -53,5 +53,13 @@ export interface ImportedRunner {
   readonly executor: string;
   readonly runnerId?: number;
   readonly rules: readonly ImportedRule[];
+  readonly class: ImportedClass;
   readonly notes: readonly ImportNote[];
+}
+
+/** Keys of a runner class in policy.yaml that the file knows: the size of the build, and what jobs may overwrite. */
+export interface ImportedClass {
+  readonly cpu?: string;
+  readonly memory?: string;
+  readonly overwrites: 'none' | Readonly<Record<string, string>>;
 }

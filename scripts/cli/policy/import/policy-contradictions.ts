@@ -61,8 +61,8 @@ function contradictions(
       .map(({ rule }) => ruleText(rule))
       .join(', ');
   const tight = effects.some(({ effect }) => effect === 'loosens' || effect === 'neutral');
-  const refusing = ids(['loosens', 'unclear']);
-  const admitting = ids(['tightens', 'unclear']);
+  const refusing = ids(['loosens', 'could loosen']);
+  const admitting = ids(['tightens', 'could loosen']);
   return [
     ...(tight
       ? []
@@ -95,7 +95,7 @@ function effectOf(
   const from = textsIn(valueAt(written, path));
   if (from === undefined || (Array.isArray(from) && from.length === 0)) return undefined;
   if (isSameSet(from, to)) return 'neutral';
-  return ruleEffect(imported.kind, { path, from, to }, { from: written, to: imported.checks });
+  return ruleEffect(imported.kind, { path, from, to }, imported.checks);
 }
 
 /** YAML reads `1000` as a number and `"1000"` as a text; both are meant. */

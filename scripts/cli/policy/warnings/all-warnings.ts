@@ -6,6 +6,7 @@ import { exemptionEnds } from './exemption-ends.ts';
 import { freezeEnds } from './freeze-ends.ts';
 import { limitWarnings } from './limit-warnings.ts';
 import { neverMatch } from './never-match.ts';
+import { openOverwrites } from './open-overwrites.ts';
 import { pricesToFill } from './prices-to-fill.ts';
 import { shadowed } from './shadowed.ts';
 import { unnamed } from './unnamed.ts';
@@ -29,6 +30,7 @@ export function warningsOf(
   const onPolicy = [
     noPlatform,
     pricesToFill,
+    openOverwrites,
     neverMatch,
     shadowed,
     exemptionEnds,

@@ -4,8 +4,10 @@ import { DynamoLimitTable } from '../../../../functions/core/limits/index.ts';
 import { dynamoSessionStore, type SessionStore } from '../../../../functions/core/signin/index.ts';
 import { MemoryTable } from '../../../../functions/core/store/index.ts';
 import { type AlertMarkStore, dynamoAlertMarks } from '../../../../functions/core/thresholds/index.ts';
-import { dynamoParameterMarks } from '../../../../functions/ssm-limits/dynamo-marks.ts';
-import type { Marks } from '../../../../functions/ssm-limits/marks.ts';
+import {
+  dynamoImportedVersions,
+  type ImportedVersions,
+} from '../../../../functions/ssm-limits/imported-versions.ts';
 import { readUnitsOf } from './counting-rollup-store.ts';
 
 export interface TableCounts {
@@ -90,23 +92,15 @@ export function countedAlertMarks(counted: TableCounts): AlertMarkStore {
   };
 }
 
-/** What is remembered of parameters: some hundred bytes each, read at once. */
-export function countedMarks(counted: TableCounts): Marks {
-  const marks = dynamoParameterMarks({ ...place(), clock: systemClock });
+/** Counts the scheduled read of all imported versions: some hundred bytes each. */
+export function countedImports(counted: TableCounts): ImportedVersions {
+  const imported = dynamoImportedVersions({ ...place(), clock: systemClock });
   return {
-    ...marks,
+    ...imported,
     async readAll() {
-      const all = await marks.readAll();
+      const all = await imported.readAll();
       counted.reads += readUnitsOf(JSON.stringify([...all]).length);
       return all;
-    },
-    readPass() {
-      counted.reads += 1;
-      return marks.readPass();
-    },
-    writePass(pass) {
-      counted.writes += 1;
-      return marks.writePass(pass);
     },
   };
 }

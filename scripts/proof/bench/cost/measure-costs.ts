@@ -1,6 +1,5 @@
 /** What scripts/cli/cost/measured-costs.json says: counted, never timed, so that any machine counts the same. */
 import { COUNTERS_MAX } from '../../../cli/cost/assumptions.ts';
-import type { DeskUnits } from '../../../cli/cost/desk-units.ts';
 import type { JobUnits } from '../../../cli/cost/job-units.ts';
 import type { DeskCosts, JobCosts, JobOutcome } from '../../../cli/cost/measured-costs.ts';
 import { measureJob } from './measure-job.ts';
@@ -116,8 +115,7 @@ export async function measureDeskCosts({
     ...(await measureDesk({ groups: groupsMost, parameters: each })).parameterRun,
   }));
   const [first] = byGroups;
-  const most = byParameters.at(-1);
-  if (first === undefined || most === undefined) throw new Error('no sizes to count with');
+  if (first === undefined) throw new Error('no sizes to count with');
   return {
     byGroups: byGroups.map(({ groups: each, visit, parameterRun }) => ({
       groups: each,
@@ -129,8 +127,6 @@ export async function measureDeskCosts({
       parameters: each,
       reads: readUnits - (byParameters[0]?.readUnits ?? 0),
     })),
-    parametersPerCall: most.parameters / most.calls,
-    parameterRunWrites: first.parameterRun.writeUnits,
     noticesRunReads: first.noticesRun.readUnits,
     visitWrites: first.visit.writeUnits,
     visitRequests: first.visit.requests,
@@ -147,8 +143,8 @@ async function inTurn<T, R>(all: readonly T[], measure: (each: T) => Promise<R>)
 /** Parts of a unit, without what binary fractions leave over. */
 const rounded = (units: number): number => Math.round(units * 1e9) / 1e9;
 
-/** What owning limits costs the table: counted on the program that is deployed. */
-async function measureDesk(options: DeskOptions): Promise<DeskUnits> {
+/** Counts what owning limits costs the table, on the deployed program. */
+async function measureDesk(options: DeskOptions) {
   const sample = await sampleDesk(options);
   const visit = await measureVisit(sample);
   const noticesRun = await measureNoticesRun(sample);

@@ -5,8 +5,8 @@ import { MemoryNotifier } from '../../../../functions/core/notify/index.ts';
 import type { StoredCursor } from '../../../../functions/notices/gather/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
-import { syncLimits } from '../../../../functions/ssm-limits/sync.ts';
-import { countedMarks } from './counted-tables.ts';
+import { runOn } from '../../../../functions/ssm-limits/run.ts';
+import { countedImports } from './counted-tables.ts';
 import { BUDGET, type SampleDesk } from './sample-desk.ts';
 
 interface MeasuredRun {
@@ -16,8 +16,6 @@ interface MeasuredRun {
 
 const PATH = '/tollgate/prod/limits';
 const EDITOR = 'arn:aws:iam::123456789012:user/sample';
-/** Parameters that one run works off. */
-const CHANGED_MAX = 1_000;
 const TIMEOUT_MS = 1_000;
 
 async function measured(sample: SampleDesk, run: () => Promise<unknown>): Promise<MeasuredRun> {
@@ -30,35 +28,36 @@ async function measured(sample: SampleDesk, run: () => Promise<unknown>): Promis
   };
 }
 
-/** The taking over from Parameter Store, with so many parameters in it. */
-export async function measureParameterRun(
-  sample: SampleDesk,
-  parameters: number,
-): Promise<MeasuredRun & { readonly calls: number }> {
+/** Measures a scheduled import from Parameter Store when nothing changed. */
+export async function measureParameterRun(sample: SampleDesk, parameters: number): Promise<MeasuredRun> {
   const store = new MemoryParameters();
   for (const id of sample.groupIds.slice(0, parameters)) {
     const value = JSON.stringify({ path: sample.pathOf(id), limits: [BUDGET] });
     store.put(`${PATH}/${id}`, value, { arn: EDITOR, atMs: sample.clock.nowMs() });
   }
+  let refused = 0;
   const deps = {
     path: PATH,
     parameters: store,
-    marks: countedMarks(sample.counted),
+    imported: countedImports(sample.counted),
     desk: sample.started().desk,
     packed: { document: {}, limits: sample.packed },
     policy: sample.policy,
     directory: async () => (await readWholeDirectory(sample.table, { timeoutMs: TIMEOUT_MS }))?.directory,
     clock: sample.clock,
     random: () => 0.5,
+    log: silentLog,
+    metrics: {
+      add: () => {
+        refused += 1;
+      },
+      flush: () => {},
+    },
   };
-  for (let done = 0; done <= parameters; done += CHANGED_MAX) await syncLimits(deps);
-  const calls = store.calls.page;
-  const run = await measured(sample, async () => {
-    const { refused, left } = await syncLimits(deps);
-    if (refused.length + left > 0)
-      throw new Error(`sample parameters: ${refused.length} refused, ${left} left`);
-  });
-  return { ...run, calls: store.calls.page - calls };
+  await runOn({}, deps);
+  const run = await measured(sample, () => runOn({}, deps));
+  if (refused > 0) throw new Error('sample parameters were refused');
+  return run;
 }
 
 /** The telling of owners. */

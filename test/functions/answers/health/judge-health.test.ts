@@ -212,7 +212,7 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
     'warning',
     /no set of limits was ever published/,
   ],
-  ['no recount', { recount: known(undefined) }, 'counters', 'unknown', /nobody has recounted yet/],
+  ['no recount', { recount: known(undefined) }, 'counters', 'unknown', /not recounted yet/],
   [
     'drift',
     { recount: known({ recountedAtMs: NOW - HOUR, drifting: [drifting], unlisted: 2 }) },
@@ -222,10 +222,10 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
   ],
   [
     'an old recount',
-    { recount: known({ recountedAtMs: NOW - 9 * 24 * HOUR, drifting: [], unlisted: 0 }) },
+    { recount: known({ recountedAtMs: NOW - 4 * 24 * HOUR, records: 9, drifting: [], unlisted: 0 }) },
     'counters',
     'problem',
-    /the last recount is 9 days old/,
+    /the last recount is 4 days old/,
   ],
   [
     'a sweep without its controller',

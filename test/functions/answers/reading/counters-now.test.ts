@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countersNow } from '../../../../functions/answers/reading/counters-now.ts';
-import type { CounterSheet } from '../../../../functions/core/books/counter-sheet.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
+import type { CounterSnapshot } from '../../../../functions/core/usage/counter-snapshot.ts';
 import { type CounterKey, counterName } from '../../../../policies/claim.ts';
 
 const HOUR_MS = 3_600_000;
@@ -24,13 +24,13 @@ function counting() {
       return keys.map((each) => ({ key: each, committed: read.length }) as Counter);
     },
   };
-  const sheet: { read: CounterSheet | undefined; reads: number } = { read: undefined, reads: 0 };
+  const snapshot: { read: CounterSnapshot | undefined; reads: number } = { read: undefined, reads: 0 };
   const now = countersNow({
     ...{ ledger, clock: { nowMs: () => nowMs } },
-    counterSheet: {
+    counterSnapshots: {
       read: async () => {
-        sheet.reads += 1;
-        return sheet.read;
+        snapshot.reads += 1;
+        return snapshot.read;
       },
     },
   });
@@ -38,7 +38,7 @@ function counting() {
     now,
     key,
     read,
-    sheet,
+    snapshot,
     wait: (ms: number): void => {
       nowMs += ms;
     },
@@ -75,20 +75,20 @@ test('what was read too long ago is read again, and the rest says since when it 
   expect(committed).toEqual([3, 2]);
 });
 
-const aSheet = (atMs: number, over: Partial<CounterSheet> = {}): CounterSheet => {
+const aSnapshot = (atMs: number, over: Partial<CounterSnapshot> = {}): CounterSnapshot => {
   const key = { subject: 'group/7', limit: 'money-month', period: '2026-11' };
   const counter = { key, committed: 77, rev: 3 } as Counter;
   return {
-    ...{ sinceMs: 0, atMs, epoch: 0, whole: true },
+    ...{ sinceMs: 0, atMs, complete: true },
     counters: new Map([[counterName(key), counter]]),
     ...over,
   };
 };
 
-test('thousands of counters come from the sheet, which says how old it is; a limit by the day is read by itself', async () => {
-  const { now, key, read, sheet, wait } = counting();
+test('thousands of counters come from the snapshot, which says how old it is; a limit by the day is read on its own', async () => {
+  const { now, key, read, snapshot, wait } = counting();
   wait(10 * HOUR_MS);
-  sheet.read = aSheet(9.5 * HOUR_MS);
+  snapshot.read = aSnapshot(9.5 * HOUR_MS);
   const daily = { subject: 'group/7', limit: 'money-day', period: '2026-11-21' };
   const keys = [...Array.from({ length: 1_000 }, (_, group) => key(group)), daily];
   for (let asked = 0; asked < 2; asked += 1) {
@@ -96,22 +96,22 @@ test('thousands of counters come from the sheet, which says how old it is; a lim
     expect(sinceMs).toBe(9.5 * HOUR_MS);
     const used = keys.flatMap((each) => counters.get(counterName(each)) ?? []);
     expect(used.filter(({ committed }) => committed > 0)).toMatchObject([{ committed: 77 }, { key: daily }]);
-    expect([read, sheet.reads]).toEqual([[daily], 1]);
+    expect([read, snapshot.reads]).toEqual([[daily], 1]);
   }
 });
 
 test.each([
-  ['is too old', aSheet(0)],
-  ['is not whole', aSheet(10 * HOUR_MS, { whole: false })],
+  ['is too old', aSnapshot(0)],
+  ['is not complete', aSnapshot(10 * HOUR_MS, { complete: false })],
   ['is not there', undefined],
-])('a sheet that %s is not believed, and a few counters need none', async (_why, kept) => {
-  const { now, key, read, sheet, wait } = counting();
+])('a snapshot that %s is not believed, and a few counters need none', async (_why, kept) => {
+  const { now, key, read, snapshot, wait } = counting();
   wait(10 * HOUR_MS);
-  sheet.read = kept;
+  snapshot.read = kept;
   const keys = Array.from({ length: 1_000 }, (_, group) => key(group));
   await now.recent(keys, 60_000);
   expect(read.length).toBe(1_000);
-  sheet.read = aSheet(10 * HOUR_MS);
+  snapshot.read = aSnapshot(10 * HOUR_MS);
   await now.recent(keys.slice(1), 0);
   expect(read.length).toBe(1_999);
 });

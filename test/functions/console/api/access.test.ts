@@ -45,12 +45,7 @@ async function furnished() {
     rights: [{ role: 'viewer', groups: [101] }],
   });
   if (filed.outcome !== 'filed') throw new Error(JSON.stringify(filed));
-  const fritz = { actor: 'fritz', rights: [{ role: 'finance' } as const] };
-  const begun = await house.desk.editPlan({ kind: 'new', name: 'Year', from: '2027-01-01' }, fritz);
-  const plan = begun.outcome === 'saved' ? begun.plan.id : '';
-  await house.desk.editPlan({ kind: 'scale', id: plan, subject: 'instance', by: '+8%' }, fritz);
   const ids = {
-    plan,
     grant: document.grants[0]?.id ?? '',
     freeze: document.freezes[0]?.id ?? '',
     glass: document.breakglass[0]?.id ?? '',
@@ -135,29 +130,6 @@ const CALLS: Readonly<Record<string, (of: Furnished) => Call>> = {
   'POST /limits/import': () => ({
     path: '/limits/import?why=because',
     body: 'group_id,unit,limit,period\r\n104,money,2,month\r\n',
-    elsewhere: 'not there',
-  }),
-  'GET /plans': () => ({ path: '/plans', elsewhere: 'not there' }),
-  'POST /plans': () => ({
-    path: '/plans',
-    body: { name: 'Half', from: '2027-07-01' },
-    elsewhere: 'not there',
-  }),
-  'GET /plans/:id': ({ ids }) => ({ path: `/plans/${ids.plan}`, elsewhere: 'not there' }),
-  'POST /plans/:id/edits': ({ ids }) => ({
-    path: `/plans/${ids.plan}/edits`,
-    body: { kind: 'scale', subject: 'group/101', by: '+9%' },
-    elsewhere: 'not there',
-  }),
-  'GET /plans/:id/file': ({ ids }) => ({ path: `/plans/${ids.plan}/file`, elsewhere: 'not there' }),
-  'POST /plans/:id/file': ({ ids }) => ({
-    path: `/plans/${ids.plan}/file`,
-    body: 'group_id,unit,limit,period\r\n104,money,2,month\r\n',
-    elsewhere: 'not there',
-  }),
-  'POST /plans/:id/adoption': ({ ids }) => ({
-    path: `/plans/${ids.plan}/adoption`,
-    body: { ...WHY, confirmed: true },
     elsewhere: 'not there',
   }),
   'POST /grants': ({ asked }) => ({ path: '/grants', body: asked, elsewhere: 'not there' }),

@@ -196,7 +196,7 @@ test('the limits written on a subject are told, also those that are not in force
   await apply([{ ...EDIT, from: '2030-01-01' }]);
   const own = await (await app.request('/api/v1/limits/own?subject=group/101')).json();
   expect(own).toEqual([
-    { id: 'money-month', kind: 'money', unit: 'micros', amount: 600_000_000, per: 'month' },
+    { id: 'money-month', kind: 'money', unit: 'micros', amount: 600_000_000, per: 'month', inForce: false },
   ]);
 });
 

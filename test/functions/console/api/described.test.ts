@@ -210,18 +210,6 @@ test('every route answers as it is described', async () => {
     expect(own).toBe(true);
     expect(await byAdmin(`/requests/${id}/decision`, { verdict: 'decline', note: 'no' })).toBe(200);
   }
-  await send('/plans', { name: 'Year 2027', from: '2027-01-01' });
-  const [plan] = (await (await see('/plans')).json()) as { id: string }[];
-  await send(`/plans/${plan?.id}/edits`, { kind: 'scale', subject: 'instance', by: '+8%' });
-  await see(`/plans/${plan?.id}`);
-  const planned = await (await see(`/plans/${plan?.id}/file`)).text();
-  await appFor(USERS.finance).request(`/api/v1/plans/${plan?.id}/file`, {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: planned,
-  });
-  await send(`/plans/${plan?.id}/adoption`, { why: 'next year', dry_run: true });
-  await send(`/plans/${plan?.id}/adoption`, { why: 'next year', confirmed: true });
   const file = await (await see('/limits.csv')).text();
   for (const more of ['', '&dry_run=yes&backtest=yes'])
     await appFor(USERS.finance).request(`/api/v1/limits/import?why=same${more}`, {

@@ -3,7 +3,6 @@ import type { LimitEdit } from '../../../../functions/core/limits/desk/limit-edi
 import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
 import type { LiveLimits } from '../../../../functions/core/limits/desk/live-limits.ts';
 import type { ApplyOutcome, ChangeRow, Preview } from '../../../../functions/core/limits/desk/outcome.ts';
-import { A_PLAN, A_PLANNED_LIMIT } from './plan-rows.ts';
 import { NOW_MS } from './rows.ts';
 
 export type FakeDesk = LimitsDesk & {
@@ -152,12 +151,6 @@ export function fakeDesk(requests: LimitRequest[] = [aRequest()]): FakeDesk {
       amount = 450;
       amounts.set(set(), amount);
     },
-    plans: async () => [A_PLAN],
-    plan: async (id) =>
-      id === A_PLAN.id
-        ? { plan: A_PLAN, set: set(), lines: [A_PLANNED_LIMIT], gone: [], document: {}, problems: [] }
-        : undefined,
-    editPlan: async () => ({ outcome: 'saved', plan: A_PLAN }),
     live: async () => live(),
     at: async () => ({ document: live().document, limits: live().limits }),
     preview: async (edits, base) => preview(edits, base),

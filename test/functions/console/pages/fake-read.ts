@@ -14,7 +14,6 @@ import { ROLLOUT_DEFAULTS } from '../../../../policies/rollout-step.ts';
 import { aClosedStatement } from '../../../support/statements/closed-months.ts';
 import type { FakeDesk } from './fake-desk.ts';
 import { spendAnswer } from './fake-report.ts';
-import { A_PLAN_VIEW } from './plan-rows.ts';
 import {
   A_JOB_THAT_NEEDS_HELP,
   A_JOB_TO_RETRY,
@@ -339,12 +338,7 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
       const { finance, admin } = viewer.roles;
       return (subject) => finance || admin || subject === 'group/101';
     },
-    async plans() {
-      return amount === 'empty' ? [] : [A_PLAN_VIEW];
-    },
-    async plan({ id }) {
-      return amount === 'empty' || id !== A_PLAN_VIEW.id ? undefined : A_PLAN_VIEW;
-    },
+    limitFigures: async () => new Map(),
     async history() {
       return { entries: amount === 'empty' ? [] : EDITS };
     },

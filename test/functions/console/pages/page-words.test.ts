@@ -11,7 +11,7 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
     /\b(?:AWS|ARN|arn:|Lambda|DynamoDB|SSM|SNS|SQS|IAM|CloudWatch|EventBridge|Fargate|Parameter Store|partition key)\b/,
   'a subject of programs': /\b(?:group|project|user|runner|runner-class|instance)\/[\w-]+/,
   // People know the numbers of jobs, edits and statements: GitLab shows those of jobs, and others are counted for people.
-  'an id': /\b(?:group|project|user|request|plan|set) #?\d+\b|\b[pr]-?\d{1,3}\b(?!-)/i,
+  'an id': /\b(?:group|project|user|request|set) #?\d+\b|\b[pr]-?\d{1,3}\b(?!-)/i,
   'an instant as programs write it': /\d{4}-\d\d-\d\dT|\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z|\bT\d\d:\d\d/,
   'a day as programs write it': /\b\d{4}-\d\d-\d\d\b/,
   'what is no word': /\b(?:undefined|NaN|null|Infinity)\b|\[object/,
@@ -56,7 +56,7 @@ const FIRST = [
   ],
   ...['/edit?kind=set&subject=group/101&limit=money-month', '/edit?kind=freeze&subject=group/101'],
   ...['/edit?kind=breakglass&subject=group/101', '/edit?kind=rollout&subject=group/101'],
-  ...['/plans/p-1', '/plans/p-1/adoption', '/requests/r1', '/history/42', '/statements/2026-09?group=101'],
+  ...['/requests/r1', '/history/42', '/statements/2026-09?group=101'],
   ...['group', 'project', 'class', 'day', 'month', ...JOB_SHEET_KINDS].map((by) => `/reports?by=${by}`),
   ...['/reports?from=2026-11-02&to=2026-11-01', '/rollout/step?subject=group/101'],
 ];

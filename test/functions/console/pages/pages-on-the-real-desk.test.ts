@@ -441,6 +441,24 @@ test('a downloaded file comes back edited, with its differences shown before the
   expect(await amount()).toBe(550_000_000);
 });
 
+test('a file with a day in force begins then, is approved as any import, and changes nothing of today', async () => {
+  const { appFor, amount, desk } = await house();
+  const finance = appFor(USERS.finance);
+  const { text: file } = await finance.get('/export.csv');
+  const upload = new FormData();
+  upload.set('file', new File([file.replace(/(payments,101,money),500,/, '$1,540,')], 'limits.csv'));
+  upload.set('from', '1.1.2027');
+  const preview = await finance.post('/import', upload);
+  expect([preview.status, preview.text.includes('in force from 1.1.2027')]).toEqual([200, true]);
+  const { kept = '', from = '' } = fieldsOf(preview.text);
+  const filed = await finance.post('/import', { kept, from, step: 'apply', why: 'next year' });
+  expect(filed.status).toBe(202);
+  const id = /href="\/requests\/([^"]+)"/.exec((await appFor(USERS.admin).get('/requests')).text)?.[1];
+  await appFor(USERS.admin).post(`/requests/${id}`, { verdict: 'approve' });
+  expect(JSON.stringify((await desk.live())?.document)).toContain('money-month-2027-01-01');
+  expect(await amount()).toBe(500_000_000);
+});
+
 test('before any set is live the file has the limits packed with the deployment, and comes back as the first set', async () => {
   const { appFor, desk, apply } = await house({ packed: PACKED });
   const finance = appFor(USERS.finance);

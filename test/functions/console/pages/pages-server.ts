@@ -10,8 +10,6 @@ import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import type { OwnSessions } from '../../../../functions/core/signin/own-sessions.ts';
 import { pageHeaders } from '../../../../functions/core/signin/page-headers.ts';
 import type { Roles, SignInEnv, User } from '../../../../functions/core/signin/user.ts';
-import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
 import { aPolicy } from '../../../policies/documents.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type FakeDesk, fakeDesk } from './fake-desk.ts';
@@ -71,7 +69,6 @@ export function pagesApp(
     policy: aPolicy(),
     directory: async () => undefined,
     sessions: SESSIONS,
-    views: dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     uploads: createUploads({ table: memoryLimitTable(), clock, newId }),
     clock,
     zone: ZONE,

@@ -80,9 +80,6 @@ const PLACES: readonly (readonly [string, string, Person?])[] = [
   ['closed months', '/statements'],
   ['a closed month', '/statements/2026-09?group=101'],
   ['the break-glass list', '/break-glass'],
-  ['the plans', '/plans'],
-  ['a plan', '/plans/p-1'],
-  ['adopting a plan', '/plans/p-1/adoption'],
   ['the file', '/import'],
   ['going anywhere', '/go', 'dev'],
   ['the history', '/history'],
@@ -103,7 +100,6 @@ const EMPTY_PLACES = [
   '/reports',
   '/requests',
   '/statements',
-  '/plans',
   '/break-glass',
   '/history',
 ].map((path) => [`${path} without anything in it`, path, 'fiona', 'empty'] as const);

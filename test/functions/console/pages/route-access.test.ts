@@ -10,12 +10,9 @@ import { createPages } from '../../../../functions/console/pages/create-pages.ts
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
-import type { LimitsDesk } from '../../../../functions/core/limits/desk/contract.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { ownSessions } from '../../../../functions/core/signin/own-sessions.ts';
 import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
-import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
@@ -47,7 +44,6 @@ async function house() {
   });
   const request = filed.outcome === 'filed' ? filed.request.id : '';
   const { desk, read, policy, clock } = real;
-  const plan = await aPlan(real.desk);
   const directory = async () => real.directory;
   const sessions = memorySessionStore();
   const nowMs = clock.nowMs();
@@ -74,7 +70,6 @@ async function house() {
   const pages = createPages({
     ...{ desk, read, policy, directory, uploads, clock, zone: 'UTC', origin: ORIGIN, log: silentLog },
     sessions: ownSessions(sessions, clock),
-    views: dynamoViewStore({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
     tellOwner: async ({ path }) => {
       told.push(path);
       return 'sent';
@@ -88,18 +83,8 @@ async function house() {
     set: (await desk.live())?.pointer.set,
     requests: await desk.requests({ rights: [{ role: 'admin' }], actor: 'ada' }),
     told: [...told],
-    plans: await desk.plans(),
   });
-  return { app, pages, request, plan, state, set: (await desk.live())?.pointer.set ?? '' };
-}
-
-/** All money for the next year, a share more. */
-async function aPlan(desk: LimitsDesk): Promise<string> {
-  const by = { actor: 'fritz', rights: [{ role: 'finance' } as const] };
-  const begun = await desk.editPlan({ kind: 'new', name: 'Year', from: '2027-01-01' }, by);
-  const id = begun.outcome === 'saved' ? begun.plan.id : '';
-  await desk.editPlan({ kind: 'scale', id, subject: 'instance', by: '+8%' }, by);
-  return id;
+  return { app, pages, request, state, set: (await desk.live())?.pointer.set ?? '' };
 }
 
 type House = Awaited<ReturnType<typeof house>>;
@@ -139,13 +124,6 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     path: '/budgets',
     ok: 200,
     elsewhere: 200,
-  }),
-  'POST /budgets/views': () => ({
-    least: 'viewer',
-    path: '/budgets/views',
-    form: { step: 'keep', name: 'n', query: 'kind=group' },
-    ok: 303,
-    elsewhere: 303,
   }),
   'GET /me': () => ({
     least: 'none',
@@ -336,58 +314,6 @@ const CALLS: Readonly<Record<string, (of: House) => Call>> = {
     form: { verdict: 'decline', note: 'no' },
     ok: 303,
     elsewhere: 404,
-  }),
-  'GET /plans': () => ({
-    least: 'finance',
-    path: '/plans',
-    ok: 200,
-    elsewhere: 403,
-  }),
-  'POST /plans': () => ({
-    least: 'finance',
-    path: '/plans',
-    form: { name: 'Half', from: '2027-07-01' },
-    ok: 303,
-    elsewhere: 403,
-  }),
-  'GET /plans/:id': ({ plan }) => ({
-    least: 'finance',
-    path: `/plans/${plan}`,
-    ok: 200,
-    elsewhere: 403,
-  }),
-  'POST /plans/:id': ({ plan }) => ({
-    least: 'finance',
-    path: `/plans/${plan}`,
-    form: { step: 'scale', by: '+9%', group: '', unit: 'money' },
-    ok: 303,
-    elsewhere: 403,
-  }),
-  'GET /plans/:id/plan.csv': ({ plan }) => ({
-    least: 'finance',
-    path: `/plans/${plan}/plan.csv`,
-    ok: 200,
-    elsewhere: 403,
-  }),
-  'POST /plans/:id/file': ({ plan }) => ({
-    least: 'finance',
-    path: `/plans/${plan}/file`,
-    form: { file: new File(['group_id,unit,limit,period\r\n104,money,2,month\r\n'], 'plan.csv') },
-    ok: 303,
-    elsewhere: 403,
-  }),
-  'GET /plans/:id/adoption': ({ plan }) => ({
-    least: 'finance',
-    path: `/plans/${plan}/adoption`,
-    ok: 200,
-    elsewhere: 403,
-  }),
-  'POST /plans/:id/adoption': ({ plan, set }) => ({
-    least: 'finance',
-    path: `/plans/${plan}/adoption`,
-    form: { why: 'next year', set },
-    ok: 202,
-    elsewhere: 403,
   }),
   'GET /import': () => ({
     least: 'finance',

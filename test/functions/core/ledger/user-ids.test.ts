@@ -40,13 +40,16 @@ function books() {
   async function night() {
     store.collectGarbage();
     let names = { replaced: 0, left: 0 };
-    const visit = recordVisit(clock.nowMs(), {
-      mend: async ({ length }) => ({ jobs: length, mended: 0, failed: 0 }),
-      keepCounters: async () => {},
-      replaceUserIds: async (jobIds) => {
-        names = await replaceUserIds(jobIds, Number.POSITIVE_INFINITY, { store, keys: fixedKeys, clock });
+    const visit = recordVisit(
+      { sinceMs: 0, nowMs: clock.nowMs() },
+      {
+        mend: async ({ length }) => ({ jobs: length, mended: 0, failed: 0 }),
+        keepCounters: async () => {},
+        replaceUserIds: async (jobIds) => {
+          names = await replaceUserIds(jobIds, Number.POSITIVE_INFINITY, { store, keys: fixedKeys, clock });
+        },
       },
-    });
+    );
     for await (const item of store.scan()) if (item.kind === 'record') visit.see(item.record);
     await visit.work();
     const { drift, unproven } = await ledger.rebuild({ repair: true });

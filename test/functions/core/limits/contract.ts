@@ -121,20 +121,6 @@ export function limitTableContract(newTable: (instance: string) => LimitTable): 
     expect(await table.readRequests(1, WAIT)).toHaveLength(1);
   });
 
-  test('a plan is written once per revision, and is no request', async () => {
-    const table = build();
-    const item = { id: 'p-1', rev: 1, bytes: new Uint8Array([1]), expiresAtSeconds: 4_000_000_000 };
-    expect(await table.putPlan(item, WAIT)).toBe(true);
-    expect(await table.putPlan({ ...item, bytes: new Uint8Array([2]) }, WAIT)).toBe(false);
-    expect(await table.putPlan({ ...item, rev: 2 }, WAIT)).toBe(true);
-    expect(await table.putPlan({ ...item, id: 'p-2' }, WAIT)).toBe(true);
-    expect(await table.readPlans(10, WAIT)).toEqual([
-      { ...item, id: 'p-2' },
-      { ...item, rev: 2 },
-    ]);
-    expect(await table.readRequests(10, WAIT)).toEqual([]);
-  });
-
   test('two GitLab instances do not see each other', async () => {
     const [one, other] = [build(), build()];
     await one.flip(pointer('a', 1), undefined, WAIT);

@@ -61,7 +61,7 @@ test('a counter that the recount found to differ from its records says by how mu
     unchecked: { exempt: 0, unmetered: 0, bypass: 0 },
   });
   const drift = [{ key, counter: amounts(90 * EUR), recount: amounts(87 * EUR) }];
-  const found = recountOutcome({ drift, unproven: [] }, RECOUNTED_MS);
+  const found = recountOutcome({ records: 1, drift, unproven: [] }, RECOUNTED_MS);
   const agreement = budgetAgreement(aBudget(), { days: days(90 * EUR), usageZone: 'UTC', recount: found });
   expect(agreement.records).toEqual({ recountedAtMs: RECOUNTED_MS, counterBeyond: 3 * EUR });
   expect(agreementText(agreement, 'EUR', 'UTC')).toMatchObject({

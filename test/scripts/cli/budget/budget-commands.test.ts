@@ -573,6 +573,30 @@ test('a file without versions is imported only onto a set that is named', async 
   expect((await live())?.edit).toBe(2);
 });
 
+test('next year is one file: exported with figures, edited, imported from a day on, and taken back', async () => {
+  const { run, json, folder, spend } = await budgetBench();
+  await spend(
+    'group/101',
+    Array.from({ length: 90 }, () => 100_000),
+  );
+  await run(exportCommandOn, ['--out', '2027.csv']);
+  const file = join(folder, '2027.csv');
+  const text = readFileSync(file, 'utf8');
+  expect(text).toContain('limit,last_year_mean,last_year_most,forecast,period');
+  expect(text).toMatch(/payments,101,money,7\.50,2\.333333,3\.1,3\.1,month/);
+  writeFileSync(file, text.replace(/(payments,101,money),7\.50,/, '$1,7,'));
+  const from = ['2027.csv', '--from', '2027-01-01'];
+  expect((await run(importCommandOn, from)).out).toContain('money-month-2027-01-01');
+  expect(await json(importCommandOn, ...from, '--apply', '--reason', 'next year')).toMatchObject({
+    outcome: 'needs_approval',
+  });
+  const early = await run(importCommandOn, ['2027.csv', '--from', '2027-01-02']);
+  expect([early.code, early.err]).toEqual([
+    3,
+    expect.stringContaining('has no month that begins on 2027-01-02'),
+  ]);
+});
+
 test('a file of a set that nobody has any more is refused', async () => {
   const { run, folder, live } = await budgetBench();
   const { out } = await run(exportCommandOn, []);

@@ -29,9 +29,9 @@ const question: CostQuestion = {
   },
 };
 
-test('idle, the default shape costs at most $39.90 a month', () => {
-  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(39.9);
-  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(34);
+test('idle, the default shape costs at most $40.60 a month', () => {
+  expect(costing(question).idlePerMonth).toBeLessThanOrEqual(40.6);
+  expect(monitoringOf(question.shape).customMetrics).toBeLessThanOrEqual(36);
 });
 
 test('a million admissions and settlements in batches of five cost at most $8', () => {

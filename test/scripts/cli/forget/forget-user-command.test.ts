@@ -5,7 +5,6 @@ import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-i
 import { eachSum, FIGURES } from '../../../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
-import { dynamoViewStore } from '../../../../functions/core/views/dynamo-view-store.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
 import { forgetUserCommandOn } from '../../../../scripts/cli/forget/forget-user-command.ts';
 import type { OpenLedger } from '../../../../scripts/cli/ledger/open-ledger.ts';
@@ -47,7 +46,6 @@ async function house() {
     },
   };
   const beside = new MemoryTable();
-  const views = dynamoViewStore({ table: beside, instance: 'gitlab.example.com' });
   const sheets = dynamoSheetStore({
     ...{ table: beside, instance: 'gitlab.example.com' },
     clock,
@@ -60,7 +58,6 @@ async function house() {
       readRecords: (ids) => ledger.readRecords(ids),
     });
   };
-  await views.change(ALICE, { keep: { name: 'mine', query: '' } });
   const jobs = async (ids: readonly [number, number], ends: boolean): Promise<void> => {
     await bench.ask([aRequest(ids[0], { userId: ALICE }), aRequest(ids[1], { userId: BOB })]);
     if (ends)
@@ -84,7 +81,7 @@ async function house() {
   await pack(4, 6);
   const open: OpenLedger = async (flags, io) => ({
     ...(await bench.opening(store)(flags, io)),
-    names: { rewrite: store, keys, sessions, views, sheets },
+    names: { rewrite: store, keys, sessions, sheets },
   });
   const forget = async (...args: string[]) => {
     const { io, told } = bench.desk();
@@ -139,7 +136,6 @@ test('a user is taken out of every record, nobody else is, and the books stay ri
       dryRun: false,
       records: 2,
       sessions: 2,
-      views: 1,
       reportDays: 1,
       left: 0,
     },

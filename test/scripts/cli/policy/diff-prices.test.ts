@@ -60,7 +60,7 @@ test.each<[string, string, string, readonly string[]]>([
     'a version begins on another day',
     dated(FIRST, version('2', '0.66', '2026-12-01')),
     dated(FIRST, version('2', '0.66', '2027-01-01')),
-    ['unclear prices[2].from 2026-12-01 → 2027-01-01'],
+    ['could loosen prices[2].from 2026-12-01 → 2027-01-01'],
   ],
   [
     'a version that is over may go',
@@ -72,7 +72,7 @@ test.each<[string, string, string, readonly string[]]>([
     'a version in force goes',
     dated(FIRST, version('2', '0.66', '2026-11-01')),
     dated(FIRST),
-    ['unclear prices[2] removed'],
+    ['could loosen prices[2] removed'],
   ],
   [
     'a begun minute counts whole now, and memory costs something',
@@ -80,7 +80,7 @@ test.each<[string, string, string, readonly string[]]>([
     dated(FIRST.replace('large], ', 'large], round: minute, memory: 2Gi, rate_per_gib_hour: 0.01, ')),
     [
       'tightens prices.large.round absent → minute',
-      'unclear prices.large.memory absent → 2Gi',
+      'could loosen prices.large.memory absent → 2Gi',
       'tightens prices.large.rate_per_gib_hour absent → 0.01',
     ],
   ],

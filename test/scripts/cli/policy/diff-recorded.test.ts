@@ -44,7 +44,7 @@ test('recorded jobs are asked of both policies, and what only one rejects is tol
   const { code, out } = await diffed(bench, [...args, '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
-    changes: [{ at: 'rules.images.allow', effect: 'unclear' }],
+    changes: [{ at: 'rules.images.allow', effect: 'could loosen' }],
     ledger: 'the test ledger',
     recorded: {
       jobs: 5,

@@ -84,7 +84,7 @@ test('classes of a FOCUS bill cost what their lines say, and all rows add up to 
   expect(told.otherBillMicros).toBe(200_000);
   expect(told.otherValues).toEqual(['manager']);
   expect(told.total).toEqual({ seconds: 900, chargedMicros: 4_000_000, billMicros: 3_700_000 });
-  expect(told.bill).toMatchObject({ format: 'FOCUS', lines: 6, linesOfOtherMonths: 1 });
+  expect(told.bill).toMatchObject({ currency: 'EUR', lines: 6, linesOfOtherMonths: 1 });
 });
 
 test('the proposal is a policy: the prices as they are, and from the next month those that pay the classes', async () => {
@@ -102,61 +102,21 @@ test('the proposal is a policy: the prices as they are, and from the next month 
   expect(pricesAt(prices, Date.UTC(2026, 10, 30)).version).toBe('1');
 });
 
-const CUR_HEADER = [
-  'line_item_usage_start_date',
-  'line_item_line_item_type',
-  'line_item_unblended_cost',
-  'line_item_currency_code',
-  'savings_plan_savings_plan_effective_cost',
-  'reservation_effective_cost',
-  'resource_tags',
-  'resource_tags_user_tollgate_class',
-];
-const SMALL = JSON.stringify({ user_tollgate_class: 'small' });
-const CUR_BILL = csv([
-  CUR_HEADER,
-  ['2026-11-05 00:00:00.000', 'Usage', '1', 'USD', '', '', SMALL, ''],
-  ['2026-11-05T00:00:00Z', 'SavingsPlanCoveredUsage', '9', 'USD', '0.5', '', SMALL, ''],
-  ['2026-11-05T00:00:00.000Z', 'SavingsPlanNegation', '-9', 'USD', '', '', SMALL, ''],
-  ['2026-11-05T00:00:00Z', 'DiscountedUsage', '0', 'USD', '', '0.25', '', 'large'],
-  ['2026-11-05T00:00:00Z', 'Tax', '0.25', 'USD', '', '', '{}', ''],
-]);
-
-test('AWS CUR 2.0, packed and in another currency: covered usage costs its part of the commitment', async () => {
+test('a packed bill in another currency needs the rate, and costs are converted by it', async () => {
   const { json, run } = await house();
-  await expect(run('bill.csv', CUR_BILL)).rejects.toThrow(/is in USD, prices are in EUR; expected --rate/);
-  const told = await json('bill.csv.gz', gzipSync(CUR_BILL), '--rate', '0.9');
+  const bill = FOCUS_BILL.replaceAll('"EUR"', '"USD"');
+  await expect(run('bill.csv', bill)).rejects.toThrow(/is in USD, prices are in EUR; expected --rate/);
+  const told = await json('bill.csv.gz', gzipSync(bill), '--rate', '0.9');
   const cost = Object.fromEntries(
     told.classes.map((row: { runnerClass: string; billMicros: number }) => [row.runnerClass, row.billMicros]),
   );
-  expect(cost).toEqual({ small: 1_350_000, large: 225_000, free: 0 });
-  expect(told.otherBillMicros).toBe(225_000);
-  expect(told.total.billMicros).toBe(1_800_000);
-});
-
-test('OpenCost: classes are labels of pods, or the names of an export that is aggregated by the label', async () => {
-  const { json, run } = await house();
-  const start = '2026-11-05T00:00:00Z';
-  const pod = (name: string, totalCost: number, labels?: object) => ({
-    [name]: { name, start, totalCost, properties: labels === undefined ? {} : { labels } },
-  });
-  const bill = JSON.stringify({
-    code: 200,
-    data: [
-      { ...pod('a', 0.5, { tollgate_class: 'small' }), ...pod('b', 0.1, { app: 'web' }) },
-      { ...pod('large', 0.75), ...pod('__idle__', 0.05) },
-    ],
-  });
-  const told = await json('bill.json', bill);
-  expect(told.classes.map(({ billMicros }: { billMicros: number }) => billMicros)).toEqual([
-    750_000, 0, 500_000,
-  ]);
-  expect(told).toMatchObject({ otherBillMicros: 150_000, otherValues: ['__idle__'] });
-  expect((await run('bill.json', bill)).out).toContain('OpenCost names no currency');
+  expect(cost).toEqual({ small: 1_800_000, large: 1_350_000, free: 0 });
+  expect(told.otherBillMicros).toBe(180_000);
+  expect(told.total.billMicros).toBe(3_330_000);
 });
 
 test.each([
-  ['other columns', 'bill.csv', 'a,b\n1,2\n', /expected the columns of a bill: FOCUS/],
+  ['other columns', 'bill.csv', 'a,b\n1,2\n', /lacks the columns EffectiveCost, .*; expected a FOCUS export/],
   ['nothing', 'bill.csv', '', /is empty/],
   [
     'another month',
@@ -171,8 +131,12 @@ test.each([
     /line 2 of the bill has a cost that is no/,
   ],
   ['a cell too many', 'bill.csv', `${focus(['1', null])}\r\n1,2,3\r\n`, /is no CSV, near line 3/],
-  ['another JSON', 'bill.json', '{"data": 1}', /expected what OpenCost answers/],
-  ['no JSON', 'bill.json', '{', /is no JSON/],
+  [
+    'the columns of a cost and usage report',
+    'bill.csv',
+    'line_item_unblended_cost,line_item_currency_code\n1,USD\n',
+    /expected a FOCUS export/,
+  ],
   ['no gzip', 'bill.csv.gz', 'x', /could not be read/],
 ])('a file with %s is refused', async (_, name, bill, message) => {
   const { run } = await house();

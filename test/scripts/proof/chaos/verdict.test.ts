@@ -12,7 +12,6 @@ const GOOD: ChaosResult = {
   asked: 10,
   answered: { admitted: 8, rejected: 1, failed: 1 },
   decisions: { ledger: 6, admitted: 2, rejected: 1, withheld: 0 },
-  restored: 1,
   faults: { 'relay killed': 1 },
   commits: 20,
   overLimits: [{ counter: 'instance|jobs-now|now', limit: 40, mostOver: 2 }],
@@ -22,10 +21,9 @@ const GOOD: ChaosResult = {
   unanswered: [],
   cut: 1,
   nowhere: [],
-  inTheMoment: 0,
+  diedWithRelay: 0,
   declaredLost: 0,
   wrong: [],
-  unaccounted: 0,
   drift: 0,
   counters: 3,
   lateMs: 20,
@@ -53,7 +51,6 @@ test.each<Partial<ChaosResult>>([
   { unanswered: ['job 1'] },
   { nowhere: ['job 1'] },
   { wrong: ['job 1'] },
-  { unaccounted: 1 },
   { drift: 1 },
   { liveLeft: 1 },
 ])('%o breaks one promise', (bad) => {
@@ -98,7 +95,7 @@ test('the same seed has the same faults, and each comes once before any comes ag
   expect(new Set(drawn(7).slice(0, FAULTS.length)).size).toBe(FAULTS.length);
 });
 
-test('the relays’ lines say who answered, what was taken over and what is lost', () => {
+test('the relays’ lines say who answered, at which place, and what is lost', () => {
   const log = new DecisionLog();
   const decision = { message: 'decision', jobId: 1, outcome: 'admitted' };
   const lines = [
@@ -106,13 +103,12 @@ test('the relays’ lines say who answered, what was taken over and what is lost
     { ...decision, jobId: 2, via: 'fallback', cause: 'unreachable' },
     { ...decision, jobId: 3, outcome: 'rejected', via: 'fallback', cause: 'unreachable', heard: false },
     { ...decision, jobId: 4, via: 'fallback', cause: 'schema_unproven' },
-    { message: 'fallback answers of an earlier relay taken over', count: 3 },
     { message: 'fallback answers lost', jobIds: [8, 9] },
   ];
-  for (const line of lines) log.hear(JSON.stringify(line));
-  for (const line of ['{"_aws":{}}', 'no JSON']) log.hear(line);
+  for (const line of lines) log.hear(JSON.stringify(line), 1);
+  for (const line of ['{"_aws":{}}', 'no JSON']) log.hear(line, 0);
   expect([...log.byLedger]).toEqual([1]);
   expect(log.counts).toEqual({ ledger: 1, admitted: 1, rejected: 1, withheld: 1 });
   expect(log.byJob.get(3)).toBe('rejected by fallback, unreachable, not heard');
-  expect([log.restored, [...log.lostJobs]]).toEqual([[3], [8, 9]]);
+  expect([log.relayOf.get(4), [...log.lostJobs]]).toEqual([1, [8, 9]]);
 });

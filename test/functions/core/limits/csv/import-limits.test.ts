@@ -63,15 +63,15 @@ const HEAD = 'group_id,unit,limit,period';
 
 test('the export is what FEATURES promise, and keeps spreadsheets from spoiling it', () => {
   expect(exported().split('\r\n').slice(0, 3)).toEqual([
-    'group_path,group_id,unit,limit,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,grace,carry,overdraft,thresholds,fiscal_start,contact,when_unreachable,wait,cohort,borrow,lend,version',
-    ',,jobs,2,,,,,,,,,,runner-class/large,jobs-now,,,,,,,,,,,,,set-1',
-    "acme/payments,101,money,7.50,month,,80,,payments,'0042,,,,,money-month,,,,,,,,,,,,,set-1",
+    'group_path,group_id,unit,limit,last_year_mean,last_year_most,forecast,period,timezone,soft_pct,mode,owner,cost_center,valid_from,valid_until,reason,subject,limit_id,soft,grace,carry,overdraft,thresholds,fiscal_start,contact,when_unreachable,wait,cohort,borrow,lend,version',
+    ',,jobs,2,,,,,,,,,,,,,runner-class/large,jobs-now,,,,,,,,,,,,,set-1',
+    "acme/payments,101,money,7.50,,,,month,,80,,payments,'0042,,,,,money-month,,,,,,,,,,,,,set-1",
   ]);
 });
 
 test('decimal comma and semicolon are found, and what is still two things is asked about', () => {
   const german = exported(GERMAN);
-  expect(german).toContain('acme/payments;101;money;7,50;month');
+  expect(german).toContain('acme/payments;101;money;7,50;;;;month');
   expect(read(german, { dialect: GERMAN })).toMatchObject({ problems: [], document: DOCUMENT });
   expect(read(german)).toMatchObject({ problems: [], document: DOCUMENT });
   expect(read(`${HEAD}\n101,money,"1,000",month`).problems).toEqual([
@@ -330,7 +330,7 @@ test('a cap is a row on its subject, in and out again, beside the path of its pl
   expect(problems).toEqual([]);
   expect(document.limits).toContainEqual({ on: { each: 'pipeline', group: 101 }, money: '5', per: 'once' });
   const out = exportLimits(document, { version: 'set-2', directory: aDirectory });
-  expect(out).toMatch(/^acme\/payments,,money,5,once,.*,group\/101\/each\/pipeline,money-once,/m);
+  expect(out).toMatch(/^acme\/payments,,money,5,,,,once,.*,group\/101\/each\/pipeline,money-once,/m);
   expect(
     read('subject,group_path,unit,limit,period\r\ngroup/101/each/pipeline,acme,money,5,once').problems,
     'a path that is another group’s',

@@ -19,6 +19,7 @@ test('the printed document is rules, each with a comment that names the Runnerâ€
   const { out } = await run(DOCKER);
   expect(out).toContain(`rules:
   # Runner "docker runner" (config.toml:7), executor docker, runner 41.
+  # Its runner class: { overwrites: none }
   # config.toml:23 allowed_images
   - id: "runner-41-image"
     kind: image
@@ -54,14 +55,24 @@ test('what the policy admits and the Runner fails is told, with exit 2', async (
 });
 
 test('what the policy refuses beyond the Runner is told, and is no contradiction', async () => {
-  const narrow = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3"] }
-  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:16"], max: 1 }
+  const narrow = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:*"] }
+  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:*"], max: 1 }
   - { id: fresh, kind: pull-policy, mode: enforce, allow: [always], required: false }
 `;
   const { code, err } = await run(DOCKER, [], narrow);
   expect(code).toBe(EXIT.ok);
   expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule narrow/);
   expect(err).toMatch(/max: rule few/);
+});
+
+test('a policy with another pattern than the Runner is reported both ways, since either may be wider', async () => {
+  const other = '  - { id: other, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3"] }\n';
+  const { code, err } = await run(DOCKER, [], other);
+  expect(code).toBe(EXIT.wouldReject);
+  expect(err).toMatch(
+    /config\.toml:23 the policy admits it, the Runner fails it: allow: rule other \(enforce\) may admit/,
+  );
+  expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule other/);
 });
 
 test('a policy that has the imported rules contradicts its Runner nowhere', async () => {
@@ -86,12 +97,34 @@ test('a runner without an id has its rules off until it is named', async () => {
 
 test('an executor without containers has no rules, and one runner under two sections is told', async () => {
   const shell = await run(SHELL);
-  expect(shell).toMatchObject({ code: EXIT.ok, out: 'rules: []\n' });
+  expect(shell.code).toBe(EXIT.ok);
+  expect(shell.out).toMatch(/^rules: \[\]\n/);
   expect(shell.err).toContain('executor "shell" runs no containers');
   const [, section = ''] = DOCKER.split('[[runners]]');
   const two = await run(`${DOCKER}[[runners]]${section}`);
   expect(two.err).toContain('stands in the file more than once');
   expect(two.out.match(/id: "runner-41-line-\d+-image"/g)).toHaveLength(2);
+});
+
+test('the size that a Runner gives jobs, and what they may overwrite, is printed as keys of its class', async () => {
+  const shell = await run(SHELL);
+  expect(shell.out).toContain('# Its runner class: { overwrites: none }');
+  const { runners } = JSON.parse((await run(KUBERNETES, ['--json'])).out);
+  expect(runners[0].class).toEqual({
+    cpu: '1',
+    overwrites: {
+      cpu_limit: '4',
+      memory_limit: '8Gi',
+      helper_memory_limit: '1Gi',
+      service_cpu_request: '500m',
+    },
+  });
+  const { out } = await run(KUBERNETES);
+  const [, keys = ''] = /Its runner class: \{ (.*) \}$/m.exec(out) ?? [];
+  const root = project({
+    'policies/policy.yaml': POLICY.replace(/- \{ name: (\w+)/, `- { ${keys}, name: $1`),
+  });
+  expect(await runDesk(['policy', 'validate'], root)).toMatchObject({ code: EXIT.ok });
 });
 
 test('--json has the rules and every note; no token of the file comes out anywhere', async () => {

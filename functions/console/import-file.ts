@@ -1,0 +1,78 @@
+/** A file of limits, read against the set it is an edit of, or against the one in force. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Directory } from '../../policies/place/directory.ts';
+import type { Policy } from '../../policies/policy.ts';
+import {
+  type ApplyOutcome,
+  type Asker,
+  type CsvDialect,
+  type CsvRow,
+  importLimits,
+  type LimitsDesk,
+  type LiveLimits,
+} from '../core/limits/index.ts';
+
+export type StaleOutcome = Extract<ApplyOutcome, { outcome: 'stale' }>;
+
+interface ImportDeps {
+  readonly desk: Pick<LimitsDesk, 'at' | 'apply' | 'live'>;
+  readonly policy: Policy;
+  readonly directory: () => Promise<Directory | undefined>;
+  readonly clock: { nowMs(): number };
+}
+
+export interface LimitsFile {
+  readonly rows: readonly CsvRow[];
+  readonly dialect: CsvDialect;
+  readonly prune: boolean;
+  /** The day from which it is in force, as people write it. @default at once */
+  readonly from?: string | undefined;
+}
+
+type ReadSet = Pick<LiveLimits, 'document' | 'limits'>;
+
+export async function importFile(
+  { rows, from, ...how }: LimitsFile,
+  { document, limits }: ReadSet,
+  { policy, directory, clock }: Omit<ImportDeps, 'desk'>,
+) {
+  const fileDay = from === undefined ? undefined : { day: from, limits, nowMs: clock.nowMs() };
+  return importLimits(rows, { ...how, document, policy, directory: await directory(), from: fileDay });
+}
+
+/** Returns true if a file from a day on has nothing left to do: it was sent twice, or others did the same. */
+export async function saysWhatIsInForce(
+  file: LimitsFile,
+  inForce: ReadSet,
+  deps: Omit<ImportDeps, 'desk'>,
+): Promise<boolean> {
+  if (file.from === undefined) return false;
+  const imported = await importFile(file, inForce, deps);
+  return imported.ok && isDeepStrictEqual(imported.document, inForce.document);
+}
+
+/**
+ * A file of a set that is not live any more: what its rows change of the set they were exported from, and what others
+ * changed since. As far as that can still be read. @throws {LimitsError}
+ *
+ * @param base - undefined: the limits packed with the deployment
+ */
+export async function staleImport(
+  file: LimitsFile,
+  base: string | undefined,
+  by: Asker,
+  deps: ImportDeps,
+): Promise<StaleOutcome> {
+  const { desk } = deps;
+  const was = await desk.at(base);
+  const imported = was && (await importFile(file, was, deps));
+  if (imported?.ok !== true) return { outcome: 'stale', live: await desk.live() };
+  // A set that is not live never becomes so again: the desk refuses, and tells both versions.
+  const outcome = await desk.apply([{ kind: 'replace', document: imported.document }], {
+    ...by,
+    why: 'a file of an older set',
+    source: 'file',
+    base,
+  });
+  return outcome.outcome === 'stale' ? outcome : { outcome: 'stale', live: await desk.live() };
+}

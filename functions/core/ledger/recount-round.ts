@@ -1,0 +1,292 @@
+/**
+ * Compares every counter with its records, in rounds through the whole table that take between a day and a week.
+ *
+ * 1. Each run reads the segments of the table that are due by now, and adds their items up.
+ * 2. The sums and the place in each segment are written down every three minutes and at the end of a run. A run that is killed costs
+ *    these three minutes.
+ * 3. A counter that differs from its records when all segments are read is a suspect. One that differed in the same way in the round
+ *    before, with the same `rev`, drifts.
+ *
+ * A round keeps a sum for each counter. If they are too many for the memory, it goes on with half of them, and later rounds take the
+ * other half.
+ */
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { atOnce } from '../environment/index.ts';
+import { sameAmounts } from './amounts.ts';
+import type { AttemptDeps } from './attempt.ts';
+import type { Counter, CounterAmounts, JobRecord, RebuildReport } from './ledger.ts';
+import { driftOf, findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';
+import { type KeptSums, type Recount, RecountSums } from './recount.ts';
+import type { LedgerStore, SegmentAsk, SegmentStore } from './store.ts';
+
+/** The progress of a round. */
+export interface RecountRound {
+  /** Unix ms. */
+  readonly startedAtMs: number;
+  /** The number of records that the round before met. Absent: there was none. */
+  readonly lastRecords?: number;
+  readonly share: CounterShare;
+  readonly segments: readonly SegmentStep[];
+  readonly sums: KeptSums;
+  /** Counters that differed from their records in the last round of their share. */
+  readonly suspects: readonly SuspectCounter[];
+  /** Absent: usage of no job was compared yet. */
+  readonly usage?: UsageLook;
+}
+
+/** The result of comparing usage, which the rollup adds up from the same records in another way. */
+export interface UsageLook {
+  /** Jobs that were decided or ended lately. */
+  readonly jobs: number;
+  /** Part of `jobs`: usage lacked them, or had them otherwise, and has them now. */
+  readonly mended: number;
+  /** Part of `jobs`: they could not be compared in time. */
+  readonly failed: number;
+}
+
+/** The counters whose hash leaves this remainder. */
+interface CounterShare {
+  readonly index: number;
+  /** A power of two. */
+  readonly of: number;
+}
+
+/** A segment that was read to its end, or the place where it goes on. */
+interface SegmentStep {
+  readonly done: boolean;
+  readonly from?: SegmentAsk['from'];
+}
+
+interface SuspectCounter {
+  readonly key: CounterKey;
+  readonly rev: number;
+  readonly expected: CounterAmounts;
+}
+
+type Found = Omit<RebuildReport, 'repaired'>;
+
+export interface RecountRounds {
+  /** Undefined: there was no round yet. @throws {LedgerError} `ledger_unavailable` */
+  read(): Promise<RecountRound | undefined>;
+  /** Replaces the round that was read or written last. @throws {LedgerError} `ledger_unavailable`; also if another run has written since. */
+  write(round: RecountRound): Promise<void>;
+}
+
+/** Further work on the items of the table, which a round reads anyway. */
+export interface RecordVisit {
+  see(record: JobRecord): void;
+  /** @default counters are not shown */
+  seeCounter?(counter: Counter): void;
+  /** Returns true if it has enough to work on. */
+  isFull(): boolean;
+  /** Runs before progress is written down. After a run that was killed the same items may come again. */
+  work(): Promise<UsageLook | undefined>;
+}
+
+interface RecountDeps extends AttemptDeps {
+  readonly store: LedgerStore & SegmentStore;
+  readonly rounds: RecountRounds;
+  readonly visit?: RecordVisit;
+  /** Gets what a round found, before its end is written down. */
+  readonly onOver: (found: Found, round: RecountRound) => Promise<void>;
+  /** @default {@link SEGMENTS} */
+  readonly segments?: number;
+  /** @default {@link KEEP_EVERY_MS} */
+  readonly keepEveryMs?: number;
+  /** @default {@link COUNTERS_MAX} */
+  readonly countersMax?: number;
+}
+
+/** One for each hour of a week: a run has at least one, and seven if the round takes a day. */
+const SEGMENTS = 168;
+const SEGMENTS_AT_ONCE = 8;
+const KEEP_EVERY_MS = 180_000;
+/** Some 700 bytes each. */
+const COUNTERS_MAX = 400_000;
+/** More suspects have one cause. */
+const SUSPECTS_MAX = 20_000;
+const COUNTERS_AT_ONCE = 1_000;
+/** With a million jobs a month, whose four million records are kept, reading faster would cost a dollar more. */
+const RECORDS_A_DAY = 2_000_000;
+const DAYS_MAX = 7;
+
+const NO_SUMS: KeptSums = { records: 0, passedOver: 0, lines: [] };
+const ALL: CounterShare = { index: 0, of: 1 };
+
+/** How long a round through so many records takes: a day for each two million, at least one and at most a week. */
+export const roundMs = (records: number): number =>
+  DAY_MS * Math.min(DAYS_MAX, Math.max(1, records / RECORDS_A_DAY));
+
+/** Segments that are to be read by now. The first round of a table does not wait: pages rank by its counters. */
+export function segmentsDue(
+  { startedAtMs, lastRecords, segments }: Pick<RecountRound, 'startedAtMs' | 'lastRecords' | 'segments'>,
+  nowMs: number,
+): number {
+  if (lastRecords === undefined) return segments.length;
+  const share = (nowMs - startedAtMs) / roundMs(lastRecords);
+  return Math.min(segments.length, Math.ceil(share * segments.length));
+}
+
+/**
+ * Reads on in the round under way as far as it is due, or begins the first one. The end of a round begins the next.
+ *
+ * @param deadlineMs - on the monotonic clock: no page is read after it.
+ * @throws {LedgerError} `ledger_unavailable`: the next call goes on.
+ */
+export async function recountOn(deadlineMs: number, deps: RecountDeps): Promise<'under way' | 'over'> {
+  const { rounds, clock } = deps;
+  let round = (await rounds.read()) ?? begun(ALL, [], deps);
+  while (clock.monotonicMs() < deadlineMs && dueSegments(round, clock.nowMs()).length > 0) {
+    const { sums, ...read } = await readOn(round, deadlineMs, deps);
+    if (read.segments.some(({ done }) => !done)) {
+      round = { ...read, sums: sums.kept() };
+      await rounds.write(round);
+      continue;
+    }
+    const { found, suspects } = await judge(read, sums.result(), deps);
+    await deps.onOver(found, { ...read, sums: NO_SUMS });
+    await rounds.write(begun(nextShare(read.share), suspects, deps, found.records));
+    return 'over';
+  }
+  return 'under way';
+}
+
+const begun = (
+  share: CounterShare,
+  suspects: readonly SuspectCounter[],
+  { clock, segments = SEGMENTS }: RecountDeps,
+  lastRecords?: number,
+): RecountRound => ({
+  ...{ startedAtMs: clock.nowMs(), share, suspects, sums: NO_SUMS },
+  ...(lastRecords !== undefined && { lastRecords }),
+  segments: Array.from({ length: segments }, () => ({ done: false })),
+});
+
+/** After the last share all counters are one share again, as far as there is room for them. */
+const nextShare = ({ index, of }: CounterShare): CounterShare =>
+  index + 1 < of ? { index: index + 1, of } : ALL;
+
+const dueSegments = (round: RecountRound, nowMs: number): readonly number[] =>
+  [...Array(segmentsDue(round, nowMs)).keys()].filter((index) => round.segments[index]?.done === false);
+
+type RoundRead = Omit<RecountRound, 'sums'> & { readonly sums: RecountSums };
+
+/** Reads segments that are due, page by page, for three minutes at most. */
+async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps): Promise<RoundRead> {
+  const { store, clock, visit, keepEveryMs = KEEP_EVERY_MS, countersMax = COUNTERS_MAX } = deps;
+  const untilMs = Math.min(deadlineMs, clock.monotonicMs() + keepEveryMs);
+  const segments = [...round.segments];
+  let { share } = round;
+  const sums = RecountSums.restored(round.sums, { counts: inShare(share) });
+  let pages = 0;
+  // At least one page, or runs whose time is too short would never end a round.
+  const goesOn = (): boolean => pages === 0 || (clock.monotonicMs() < untilMs && visit?.isFull() !== true);
+  await atOnce(dueSegments(round, clock.nowMs()), SEGMENTS_AT_ONCE, async (index) => {
+    while (segments[index]?.done === false && goesOn()) {
+      pages += 1;
+      const from = segments[index].from;
+      const { items, next } = await store.scanSegment({
+        ...{ segment: { index, of: segments.length }, consistency: 'eventual' },
+        ...(from && { from }),
+      });
+      for (const item of items) {
+        sums.add(item);
+        if (item.kind === 'record') visit?.see(item.record);
+        if (item.kind === 'counter') visit?.seeCounter?.(item.counter);
+      }
+      segments[index] = next === undefined ? { done: true } : { done: false, from: next };
+      if (sums.size > countersMax) {
+        share = { index: share.index, of: share.of * 2 };
+        sums.narrow(inShare(share));
+      }
+    }
+  });
+  const usage = sumOfLooks(round.usage, await visit?.work());
+  return { ...round, share, segments, sums, ...(usage !== undefined && { usage }) };
+}
+
+function sumOfLooks(before: UsageLook | undefined, now: UsageLook | undefined): UsageLook | undefined {
+  if (before === undefined || now === undefined) return before ?? now;
+  return {
+    jobs: before.jobs + now.jobs,
+    mended: before.mended + now.mended,
+    failed: before.failed + now.failed,
+  };
+}
+
+const inShare =
+  ({ index, of }: CounterShare) =>
+  (name: string): boolean =>
+    of === 1 || hashOf(name) % of === index;
+
+/** Names of one group's counters begin and end alike. */
+function hashOf(name: string): number {
+  let hash = 0;
+  for (let at = 0; at < name.length; at += 1) hash = (Math.imul(hash, 31) + name.charCodeAt(at)) | 0;
+  return Math.imul(hash, 0x9e37_79b1) >>> 8;
+}
+
+/**
+ * Says which counters drift, marks them, and which ones the next round is to compare with this one. A counter that has the mark drifts
+ * until it agrees again.
+ *
+ * Reads need not be consistent: a counter that kept its `rev` since the round before was not written for hours, nor were its records.
+ */
+async function judge(
+  { share, suspects: before }: Pick<RecountRound, 'share' | 'suspects'>,
+  recount: Recount,
+  deps: RecountDeps,
+): Promise<{ readonly found: Found; readonly suspects: readonly SuspectCounter[] }> {
+  const { suspects: names, unproven, unclosed } = findSuspects(recount, deps.clock.nowMs());
+  const suspects = await unwritten(
+    names.slice(0, SUSPECTS_MAX).map((name) => ({
+      key: recount.key(name),
+      rev: revOf(recount.counters.get(name)),
+      expected: recount.expected(name),
+    })),
+    deps,
+  );
+  const known = new Map(before.map((suspect) => [counterName(suspect.key), suspect]));
+  const isSame = ({ key, rev, expected }: SuspectCounter): boolean => {
+    const last = known.get(counterName(key));
+    return last?.rev === rev && sameAmounts(last.expected, expected);
+  };
+  const drifted = new Set([
+    ...names.filter((name) => recount.counters.get(name)?.drifts === true),
+    ...suspects.filter(isSame).map(({ key }) => counterName(key)),
+  ]);
+  // A write to a suspect would hide it from the next round.
+  const suspected = new Set(names);
+  const inLine = unclosed.filter((name) => !suspected.has(name) || drifted.has(name));
+  if (recount.passedOver === 0) await markDrift(recount, { drifted: [...drifted], unclosed: inLine }, deps);
+  const isOfShare = inShare(share);
+  return {
+    found: {
+      ...{ records: recount.records, counters: recount.counters.size, passedOver: recount.passedOver },
+      ...{ unproven, unclosed: unclosed.length },
+      drift: [...drifted].map((name) => driftOf(name, recount)),
+    },
+    suspects: [...suspects, ...before.filter(({ key }) => !isOfShare(counterName(key)))].slice(
+      0,
+      SUSPECTS_MAX,
+    ),
+  };
+}
+
+/** Those whose counter still has the `rev` that the round saw. */
+async function unwritten(
+  suspects: readonly SuspectCounter[],
+  { store }: RecountDeps,
+): Promise<readonly SuspectCounter[]> {
+  const still: SuspectCounter[] = [];
+  for (let from = 0; from < suspects.length; from += COUNTERS_AT_ONCE) {
+    const part = suspects.slice(from, from + COUNTERS_AT_ONCE);
+    const now = await store.readCounters(
+      part.map(({ key }) => key),
+      { timeoutMs: READ_TIMEOUT_MS },
+    );
+    still.push(...part.filter(({ rev }, index) => revOf(now[index]) === rev));
+  }
+  return still;
+}

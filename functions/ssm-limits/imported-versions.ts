@@ -1,0 +1,97 @@
+/** Remembers which version of each parameter was imported, one item per parameter. */
+import type { LedgerClock } from '../core/environment/index.ts';
+import {
+  answered,
+  getItem,
+  IMPORTED_PARAMETER_SK_PREFIX,
+  type InstanceTable,
+  type Item,
+  itemAt,
+  ledgerKeys,
+  putItem,
+  queryAll,
+  TimeLimit,
+  unavailable,
+} from '../core/store/index.ts';
+import { SK, TTL_ATTRIBUTE } from '../names.ts';
+
+export interface ImportedVersion {
+  readonly version: number;
+  /** When that version was written, Unix ms: a parameter that was deleted and made again begins with version 1. */
+  readonly modifiedAtMs: number;
+  /** Ids of the limits it names. A later version that does not name them removes them. */
+  readonly limits: readonly string[];
+}
+
+export interface ImportedVersions {
+  /** By group. @throws {LedgerError} */
+  readAll(): Promise<ReadonlyMap<number, ImportedVersion>>;
+  /** @throws {LedgerError} */
+  read(group: number): Promise<ImportedVersion | undefined>;
+  /** @param imported - undefined: the parameter is gone. @throws {LedgerError} */
+  write(group: number, imported: ImportedVersion | undefined): Promise<void>;
+}
+
+interface DynamoOptions extends InstanceTable {
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+}
+
+const TIMEOUT_MS = 5_000;
+/** 10 000 items are some pages. */
+const READ_ALL_TIMEOUT_MS = 30_000;
+/** The program has no right to delete: an emptied item expires. */
+const EMPTIED_KEPT_SECONDS = 86_400;
+
+export function dynamoImportedVersions({ table, instance, clock }: DynamoOptions): ImportedVersions {
+  const { importedParameter } = ledgerKeys(instance);
+  const failure = unavailable(table);
+  return {
+    readAll: () =>
+      answered('read imported parameters', failure, async () => {
+        const asked = {
+          pk: importedParameter(0).pk,
+          sk: { begins: IMPORTED_PARAMETER_SK_PREFIX },
+          consistent: true,
+        };
+        const items = await queryAll(table, asked, new TimeLimit(READ_ALL_TIMEOUT_MS));
+        return new Map(
+          items.flatMap((item) => {
+            const imported = importedIn(item);
+            return imported === undefined ? [] : [[groupOf(item), imported] as const];
+          }),
+        );
+      }),
+    read: (group) =>
+      answered('read an imported parameter', failure, async () => {
+        const item = await getItem(table, importedParameter(group), new TimeLimit(TIMEOUT_MS));
+        return item && importedIn(item);
+      }),
+    async write(group, imported) {
+      const expires = Math.ceil(clock.nowMs() / 1000) + EMPTIED_KEPT_SECONDS;
+      const attributes: Item =
+        imported === undefined
+          ? { [TTL_ATTRIBUTE]: { N: String(expires) } }
+          : {
+              ve: { N: String(imported.version) },
+              at: { N: String(imported.modifiedAtMs) },
+              li: { S: JSON.stringify(imported.limits) },
+            };
+      await answered('write an imported parameter', failure, () =>
+        putItem(table, itemAt(importedParameter(group), attributes), new TimeLimit(TIMEOUT_MS)),
+      );
+    },
+  };
+}
+
+const groupOf = (item: Item): number => Number(item[SK]?.S?.slice(IMPORTED_PARAMETER_SK_PREFIX.length));
+
+/** Undefined: the parameter is gone. */
+function importedIn({ ve, at, li }: Item): ImportedVersion | undefined {
+  if (ve?.N === undefined) return undefined;
+  const limits: unknown = JSON.parse(li?.S ?? '[]');
+  return {
+    version: Number(ve.N),
+    modifiedAtMs: Number(at?.N),
+    limits: Array.isArray(limits) ? limits.map(String) : [],
+  };
+}

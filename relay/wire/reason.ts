@@ -1,0 +1,49 @@
+import { plainLines } from '../../policies/text/plain-text.ts';
+
+/**
+ * GitLab's tutorial on admission controllers advises reasons below 500 characters. Whether its router counts characters or bytes
+ * is not said, so bytes are counted, which are at least as many.
+ *
+ * @see https://docs.gitlab.com/tutorials/build_runner_admission_controller/
+ */
+export const REASON_BYTES_MAX = 499;
+
+/** Longer than any text of ours; what another service says beyond is not looked at. */
+const LOOKED_AT_MAX = 9_900;
+/** The lines that say where the whole text is. They come last, and stay. */
+const POINTER = /^(?:Details|Decision)\b/;
+/** A link of 300 characters and a decision's id. The first line has the rest for sure. */
+const POINTERS_BYTES_MAX = 380;
+const EXPLAIN = 'Full reason: tollgate explain';
+
+/**
+ * The reason as the router takes it: plain text, never empty, nothing that cannot be seen but line breaks. Lines that do not fit
+ * go, from the end; the first and those that point to the whole text stay.
+ */
+export function wireReason(text: string): string {
+  const plain = plainLines(text.slice(0, LOOKED_AT_MAX)).trim();
+  if (plain === '') return 'Rejected by Tollgate without a reason; ask whoever runs it.';
+  if (Buffer.byteLength(plain) <= REASON_BYTES_MAX) return plain;
+  const [first = '', ...lines] = plain.split('\n');
+  const pointers = lines.filter((line) => POINTER.test(line)).slice(-2);
+  if (!pointers.some((line) => line.startsWith('Details'))) pointers.unshift(EXPLAIN);
+  const last = cut(pointers.join('\n'), POINTERS_BYTES_MAX);
+  let kept = cut(first, REASON_BYTES_MAX - Buffer.byteLength(last) - 1);
+  for (const line of lines) {
+    if (POINTER.test(line)) continue;
+    const longer = `${kept}\n${line}`;
+    if (Buffer.byteLength(longer) + Buffer.byteLength(last) + 1 > REASON_BYTES_MAX) break;
+    kept = longer;
+  }
+  return `${kept}\n${last}`;
+}
+
+/** At a whole character. */
+function cut(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= bytesMax) return text;
+  return bytes
+    .subarray(0, bytesMax)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+}

@@ -1,0 +1,371 @@
+/** The recount in rounds: how fast it reads, and what two rounds find, killed at any call, with any number of counters and segments. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createClosing } from '../../../../functions/core/ledger/close-periods.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { dynamoRecountRounds } from '../../../../functions/core/ledger/kept-round.ts';
+import type { RebuildReport } from '../../../../functions/core/ledger/ledger.ts';
+import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import {
+  type RecordVisit,
+  type RecountRound,
+  recountOn,
+  segmentsDue,
+} from '../../../../functions/core/ledger/recount-round.ts';
+import type { SegmentPage, StoredItem } from '../../../../functions/core/ledger/store.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { counterName } from '../../../../policies/claim.ts';
+import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
+import { manualClock } from '../../../support/ledger/test-clock.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+
+const INSTANCE = 'gitlab.example.com';
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const GROUPS = 12;
+const FOREVER = Number.POSITIVE_INFINITY;
+
+type Found = Omit<RebuildReport, 'repaired'>;
+
+interface RunOptions {
+  /** @default a minute */
+  readonly runMs?: number;
+  readonly segments?: number;
+  readonly countersMax?: number;
+  readonly keepEveryMs?: number;
+  readonly visit?: RecordVisit;
+  /** Asked before and after each call of the table: it dies there. */
+  readonly dies?: () => boolean;
+  /** May show another page, or let time pass. */
+  readonly onPage?: (page: SegmentPage) => SegmentPage | undefined | Promise<SegmentPage | undefined>;
+}
+
+/** Months of jobs with corrections and closings, and counters of groups that were changed by hand. Each page is one item. */
+async function recounting(wrong: readonly number[] = []) {
+  const clock = manualClock();
+  const store = new MemoryStore({ instance: INSTANCE, clock });
+  const ledger = createLedger({ store, clock, random: () => 0 });
+  let jobId = 0;
+  for (const month of ['2026-09', '2026-10', '2026-11']) {
+    for (let group = 1; group <= GROUPS; group += 1) {
+      jobId += 1;
+      const own = counter(`group/${group}`, 'money-month', month);
+      const all = counter('instance', 'money-month', month);
+      const claims = [own, all].map((key) => claim(key.subject, 100, 1_000_000, { counter: key }));
+      await ledger.hold([anAsk(jobId, claims)], FOREVER);
+      const end = { jobId, durationSeconds: 60, endedAtMs: clock.nowMs() };
+      if (group % 3 !== 0) await ledger.settle([end]);
+      if (group % 4 === 0)
+        await ledger.settle([{ ...end, durationSeconds: 90, endedAtMs: clock.nowMs() + 1 }]);
+    }
+  }
+  clock.advance(20 * DAY_MS);
+  await createClosing({ store, clock, random: () => 0 })(clock.monotonicMs() + 60_000);
+  // A correction after the closing.
+  clock.advance(HOUR_MS);
+  await ledger.settle([{ jobId: 1, durationSeconds: 70, endedAtMs: clock.nowMs() }]);
+  const byHand = (group: number) =>
+    store.transact(
+      [
+        {
+          ...{ kind: 'counter', key: counter(`group/${group}`), unchecked: {} },
+          ...{ committed: 5, fitted: 0, settled: 0 },
+        },
+      ],
+      { token: `by hand ${group} ${clock.nowMs()}`, timeoutMs: 1000 },
+    );
+  for (const group of wrong) await byHand(group);
+
+  const table = new MemoryTable();
+  let tokens = 0;
+  /** A run of a process of its own. */
+  const run = async ({ runMs = 60_000, dies = () => false, onPage, ...options }: RunOptions = {}) => {
+    const orDie = (): void => {
+      if (dies()) throw new Error('killed');
+    };
+    let pages = 0;
+    let over: { readonly found: Found; readonly round: RecountRound } | undefined;
+    const dying = new Proxy(store, {
+      get(target, name: keyof MemoryStore) {
+        const own = target[name];
+        if (typeof own !== 'function') return own;
+        return async (...args: unknown[]) => {
+          orDie();
+          const answer = await (own as (...asked: unknown[]) => unknown).apply(target, args);
+          orDie();
+          if (name !== 'scanSegment') return answer;
+          pages += 1;
+          return (await onPage?.(answer as SegmentPage)) ?? answer;
+        };
+      },
+    });
+    const kept = dynamoRecountRounds({ table, instance: INSTANCE, nowMs: clock.nowMs });
+    const outcome = await recountOn(clock.monotonicMs() + runMs, {
+      ...{ store: dying, clock, random: () => 0, segments: 3, ...options },
+      newToken: () => {
+        tokens += 1;
+        return `token ${tokens}`;
+      },
+      rounds: {
+        read: () => kept.read(),
+        async write(round) {
+          orDie();
+          await kept.write(round);
+          orDie();
+        },
+      },
+      onOver: async (found, round) => {
+        over = { found, round };
+      },
+    });
+    return { outcome, pages, ...over };
+  };
+  /** Runs until a round is over, a day later than the one before. */
+  const round = async (
+    options: RunOptions = {},
+  ): Promise<{ readonly found: Found; readonly round: RecountRound }> => {
+    clock.advance(DAY_MS);
+    for (let runs = 1; runs < 20_000; runs += 1) {
+      try {
+        const { found, round } = await run(options);
+        if (found !== undefined && round !== undefined) return { found, round };
+      } catch (error) {
+        if (!(error instanceof Error) || error.message !== 'killed') throw error;
+      }
+    }
+    throw new Error('it never ends');
+  };
+  const rounds = async (count: number, options: RunOptions = {}): Promise<Found> => {
+    for (let each = 1; each < count; each += 1) await round(options);
+    return (await round(options)).found;
+  };
+  const read = async (group: number) => (await ledger.readCounters([counter(`group/${group}`)]))[0];
+  return { clock, store, ledger, run, round, rounds, byHand, read };
+}
+
+const aVisit = (visit: Partial<RecordVisit>): RecordVisit => ({
+  ...{ see: () => {}, isFull: () => false, work: async () => undefined },
+  ...visit,
+});
+
+const sorted = ({ drift, unproven, ...rest }: Found) => ({
+  ...rest,
+  drift: [...drift].sort((a, b) => (counterName(a.key) < counterName(b.key) ? -1 : 1)),
+  unproven: [...unproven].sort((a, b) => (counterName(a.key) < counterName(b.key) ? -1 : 1)),
+});
+
+const groupsOf = ({ drift }: Found): readonly string[] => drift.map(({ key }) => key.subject).sort();
+
+/** What `tollgate rebuild` finds. */
+async function rebuilt(wrong: readonly number[]): Promise<ReturnType<typeof sorted>> {
+  const { clock, ledger } = await recounting(wrong);
+  clock.advance(2 * DAY_MS);
+  const { repaired: _, ...found } = await ledger.rebuild({ repair: false });
+  return sorted(found);
+}
+
+test('a round takes a day for each two million records, a week at most; the first one of a table does not wait', () => {
+  const segments = Array.from({ length: 168 }, () => ({ done: false }));
+  const due = (lastRecords: number | undefined, hours: number): number =>
+    segmentsDue(
+      { startedAtMs: 0, segments, ...(lastRecords !== undefined && { lastRecords }) },
+      hours * HOUR_MS,
+    );
+  for (const records of [0, 2_000_000])
+    expect([0, 1, 12, 24, 30].map((hours) => due(records, hours))).toEqual([0, 7, 84, 168, 168]);
+  expect([1, 24, 48].map((hours) => due(4_000_000, hours))).toEqual([4, 84, 168]);
+  for (const records of [14_000_000, 1_000_000_000])
+    expect([0, 1, 84, 168].map((hours) => due(records, hours))).toEqual([0, 1, 84, 168]);
+  expect(due(undefined, 0)).toBe(168);
+});
+
+test('each hourly run reads the share that is due, and what failed runs left is made up for', async () => {
+  const { clock, run } = await recounting();
+  expect(await run({ segments: 24 })).toMatchObject({ outcome: 'over' });
+  const read: number[] = [];
+  const items = (await run({ segments: 24 })).pages;
+  expect(items).toBe(0);
+  for (const hours of [1, 1, 5, 1]) {
+    clock.advance(hours * HOUR_MS);
+    read.push((await run({ segments: 24 })).pages);
+  }
+  const [first = 0, second = 0, afterFive = 0] = read;
+  expect(Math.min(...read)).toBeGreaterThan(0);
+  expect(afterFive).toBeGreaterThan(first + second);
+  clock.advance(15 * HOUR_MS);
+  expect((await run({ segments: 24 })).outcome).toBe('under way');
+  clock.advance(HOUR_MS);
+  expect((await run({ segments: 24 })).outcome).toBe('over');
+});
+
+test('two rounds find what a rebuild finds, and each shows every record and every counter once', async () => {
+  for (const wrong of [[], [2, 5]]) {
+    const { round } = await recounting(wrong);
+    for (const expected of [[], wrong]) {
+      const records: number[] = [];
+      const counters: string[] = [];
+      const { found, round: read } = await round({
+        visit: aVisit({
+          see: ({ jobId }) => records.push(jobId),
+          seeCounter: ({ key }) => counters.push(counterName(key)),
+          work: async () => ({ jobs: 1, mended: 0, failed: 0 }),
+        }),
+      });
+      expect(groupsOf(found)).toEqual(expected.map((group) => `group/${group}`));
+      if (expected === wrong) expect(sorted(found)).toEqual(await rebuilt(wrong));
+      expect(records.sort((a, b) => a - b)).toEqual(Array.from({ length: 3 * GROUPS }, (_, at) => at + 1));
+      expect([counters.length, new Set(counters).size]).toEqual([found.counters, found.counters]);
+      expect(read.usage?.jobs).toBeGreaterThan(0);
+    }
+  }
+});
+
+test('with room for a few counters only, each round judges a share of them, and in time all', async () => {
+  const { round } = await recounting([2, 5, 11]);
+  const found = new Set<string>();
+  let least = FOREVER;
+  for (let rounds = 0; rounds < 24; rounds += 1) {
+    const { found: each } = await round({ countersMax: 10 });
+    for (const group of groupsOf(each)) found.add(group);
+    least = Math.min(least, each.counters);
+  }
+  expect([...found].sort()).toEqual(['group/11', 'group/2', 'group/5']);
+  expect(least).toBeLessThanOrEqual(10);
+});
+
+test('killed at any call and gone on with, two rounds find the same and mark the same', async () => {
+  const expected = await rebuilt([3]);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 120 }), { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (callsOfLife, segments) => {
+        const { rounds, read } = await recounting([3]);
+        const left = [...callsOfLife];
+        let calls = 0;
+        const dies = (): boolean => {
+          calls += 1;
+          if (left[0] === undefined || calls < left[0]) return false;
+          left.shift();
+          calls = 0;
+          return true;
+        };
+        // Written down after each page.
+        const found = await rounds(2, { segments, dies, keepEveryMs: 0 });
+        expect(sorted(found)).toEqual(expected);
+        expect(await read(3)).toMatchObject({ drifts: true });
+      },
+    ),
+    { numRuns: propertyRuns(25) },
+  );
+});
+
+test('a counter that is written between two rounds, or while one of them reads, is not taken for drift', async () => {
+  const { ledger, round, rounds } = await recounting([2]);
+  const job = (jobId: number) => ledger.hold([anAsk(jobId, [claim('group/2', 1, 1_000_000)])], FOREVER);
+  await round();
+  await job(9_000);
+  expect(groupsOf((await round()).found)).toEqual([]);
+  let pages = 0;
+  const onPage = async () => {
+    pages += 1;
+    if (pages === 20) await job(9_001);
+    return undefined;
+  };
+  expect(groupsOf((await round({ onPage })).found)).toEqual([]);
+  // Then it stands still.
+  expect(groupsOf(await rounds(2))).toEqual(['group/2']);
+});
+
+test('a job that ends while a round reads makes no drift, however long its counter stands still after that', async () => {
+  const { ledger, round } = await recounting();
+  let pages = 0;
+  const onPage = async () => {
+    pages += 1;
+    if (pages === 30) await ledger.settle([{ jobId: 27, durationSeconds: 75, endedAtMs: 9e12 }]);
+    return undefined;
+  };
+  for (const options of [{ onPage }, {}, {}]) expect((await round(options)).found.drift).toEqual([]);
+});
+
+test('a counter that drifts is reported by every round, also while jobs write it, until it is repaired', async () => {
+  const { ledger, round, rounds, read } = await recounting([2]);
+  await rounds(2);
+  for (const jobId of [9_000, 9_001]) {
+    expect(await read(2)).toMatchObject({ drifts: true });
+    await ledger.hold([anAsk(jobId, [claim('group/2', 1, 1_000_000)])], FOREVER);
+    expect(groupsOf((await round()).found)).toEqual(['group/2']);
+  }
+  await ledger.rebuild({ repair: true });
+  expect(groupsOf((await round()).found)).toEqual([]);
+  expect(await read(2)).not.toHaveProperty('drifts');
+});
+
+test('a period that ought to be closed is put in line again, unless its counter is a suspect: then once it drifts', async () => {
+  const { clock, round, read, byHand } = await recounting();
+  clock.advance(60 * DAY_MS);
+  await byHand(2);
+  const before = [await read(3), await read(2)].map((one) => one?.rev ?? 0);
+  expect((await round()).found).toMatchObject({ unclosed: expect.any(Number), drift: [] });
+  const first = [await read(3), await read(2)].map((one) => one?.rev ?? 0);
+  expect(first).toEqual([(before[0] ?? 0) + 1, before[1]]);
+  expect(groupsOf((await round()).found)).toEqual(['group/2']);
+  expect(await read(2)).toMatchObject({ drifts: true });
+});
+
+test('a round that meets an item nobody can read proves nothing and marks nothing', async () => {
+  const { rounds, read } = await recounting([2]);
+  const isRecord = (item: StoredItem): boolean => item.kind === 'record' && item.record.jobId === 2;
+  const found = await rounds(3, {
+    onPage: (page) =>
+      page.items.some(isRecord) ? { ...page, items: [{ kind: 'unknown', sk: 'record' }] } : undefined,
+  });
+  expect(found).toMatchObject({ drift: [], passedOver: 1 });
+  expect(await read(2)).not.toHaveProperty('drifts');
+});
+
+test('no page is read after the deadline of a run, and progress is written down every three minutes', async () => {
+  const { clock, run } = await recounting();
+  expect(await run({ runMs: 0 })).toMatchObject({ outcome: 'under way', pages: 0 });
+  const pagesOf: number[] = [];
+  let pages = 0;
+  const options = {
+    ...{ segments: 1, runMs: 10 * 60_000 },
+    visit: aVisit({
+      async work() {
+        pagesOf.push(pages);
+        pages = 0;
+        return undefined;
+      },
+    }),
+    onPage: () => {
+      pages += 1;
+      clock.advance(60_000);
+      return undefined;
+    },
+  };
+  expect((await run(options)).outcome).toBe('under way');
+  expect(pagesOf).toEqual([3, 3, 3, 1]);
+});
+
+test('reading stops when there is enough for the work beside it, and goes on after that', async () => {
+  const { round } = await recounting();
+  const works: number[] = [];
+  let seen = 0;
+  await round({
+    segments: 1,
+    visit: aVisit({
+      see: () => {
+        seen += 1;
+      },
+      isFull: () => seen >= 5,
+      async work() {
+        works.push(seen);
+        seen = 0;
+        return undefined;
+      },
+    }),
+  });
+  expect(works.reduce((sum, each) => sum + each, 0)).toBe(3 * GROUPS);
+  expect(Math.max(...works)).toBe(5);
+});

@@ -1,0 +1,155 @@
+/** A relay on a real socket before a router that ends answered streams in every way there is. */
+import { EventEmitter, once } from 'node:events';
+import { afterEach, expect, test } from 'vitest';
+import type { AdmissionsRequest } from '../../functions/core/contract/admissions.ts';
+import type { RelayEvent } from '../../relay/events.ts';
+import { createRelay } from '../../relay/relay.ts';
+import { createRouter } from '../../relay/router/router-client.ts';
+import { parseTarget } from '../../relay/router/target.ts';
+import { literalToken } from '../../relay/token.ts';
+import { loadSchema } from '../../relay/wire/schema.ts';
+import type { SchemaTrust } from '../../relay/wire/schema-proof.ts';
+import { question, TOKEN } from '../support/flow/flow.ts';
+import { type BareRouter, bareRouter, type Ending } from '../support/relay/bare-router.ts';
+import { range } from '../support/relay/commit-bench.ts';
+
+const REJECTED_IMAGE = 'evil/image';
+const INVALID_MESSAGE = 'value length must be at most 500 characters';
+const INVALID: Ending = { status: 3, message: INVALID_MESSAGE };
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** Decides like a ledger that rejects one image, with this text. */
+const decides = (text: string) => async (_: string, init: RequestInit) => {
+  const { batch, requests } = JSON.parse(String(init.body)) as AdmissionsRequest;
+  const decisions = (requests ?? []).map(({ jobId, image }) => {
+    const decided = { decisionId: `d-${jobId}`, jobId, shadow: [] };
+    const reason = { code: 'IMAGE_NOT_ALLOWED', image: REJECTED_IMAGE, allowed: [] };
+    const violations = [{ rule: 'images', class: 'security', mode: 'enforce', reason }];
+    return image === REJECTED_IMAGE
+      ? { ...decided, outcome: 'rejected', violations, text }
+      : { ...decided, outcome: 'admitted' };
+  });
+  return Response.json({ batch, decisions });
+};
+
+async function relayBefore(options: { readonly trust?: SchemaTrust; readonly text?: string } = {}): Promise<{
+  router: BareRouter;
+  events: RelayEvent[];
+  /** Resolves once the relay has said this. */
+  told: (type: RelayEvent['type'], standing?: string) => Promise<void>;
+}> {
+  const router = await bareRouter();
+  const schema = loadSchema();
+  const events: RelayEvent[] = [];
+  const said = new EventEmitter();
+  const relay = createRelay({
+    router: createRouter({
+      target: parseTarget(router.url),
+      schema,
+      token: literalToken(TOKEN),
+      userAgent: 'tollgate-test',
+    }),
+    schema,
+    admitUrl: 'http://decides.test',
+    fetch: decides(options.text ?? 'IMAGE_NOT_ALLOWED: no.') as never,
+    deadlineMs: 60_000,
+    fallback: 'admit',
+    schemaTrust: options.trust ?? 'given',
+    observe: (event) => {
+      events.push(event);
+      said.emit('event');
+    },
+    leaveWaitingMs: 0,
+  });
+  const told = async (type: RelayEvent['type'], standing?: string): Promise<void> => {
+    const isIt = (event: RelayEvent): boolean =>
+      event.type === type && (standing === undefined || ('standing' in event && event.standing === standing));
+    while (!events.some(isIt)) await once(said, 'event');
+  };
+  relay.start();
+  ends.push(
+    () => router.close(),
+    () => relay.stop(),
+  );
+  return { router, events, told };
+}
+
+/** A job that is to be rejected. */
+const bad = (jobId: number) => ({ ...question(jobId), image: { name: REJECTED_IMAGE } });
+
+/** Asks until the relay answers such a job like this; more than a few are a relay that never will. */
+async function until(router: BareRouter, arms: string, fromJobId: number): Promise<void> {
+  for (const jobId of range(fromJobId, fromJobId + 50)) {
+    if ((await router.ask(bad(jobId))).arms === arms) return;
+  }
+  throw new Error(`no answer was ${arms}`);
+}
+
+const STATUSES = range(0, 16).map((status): [string, Ending] => [`status ${status}`, { status }]);
+const RESETS = range(0, 13).map((reset): [string, Ending] => [`RST_STREAM ${reset}`, { reset }]);
+const ENDINGS = [...STATUSES, ...RESETS, ['a lost connection', 'connection lost'] as [string, Ending]];
+
+test('after admitted streams ended in any way, later jobs are still admitted as such', async () => {
+  const failed = await Promise.all(
+    ENDINGS.map(async ([name, ending]) => {
+      const { router } = await relayBefore();
+      await router.ask(question(1));
+      for (const jobId of [2, 3, 4]) await router.ask(question(jobId), ending);
+      const later = await Promise.all([5, 6, 7, 8].map((jobId) => router.ask(question(jobId))));
+      return later.every(({ arms }) => arms === 'admitted') ? [] : [name];
+    }),
+  );
+  expect(failed.flat()).toEqual([]);
+});
+
+test('after three refused admissions none of 300 later jobs is answered with anything but "admitted"', async () => {
+  const { router } = await relayBefore();
+  for (const jobId of [1, 2, 3]) await router.ask(question(jobId), INVALID);
+  let failed = 0;
+  for (const jobId of range(4, 303)) if ((await router.ask(question(jobId))).arms !== 'admitted') failed += 1;
+  expect(failed).toBe(0);
+});
+
+test('a refused admission stops rejections and says so; they come back once several projects’ admissions are taken', async () => {
+  const { router, events, told } = await relayBefore();
+  await until(router, 'rejected', 1);
+  await router.ask(question(100), INVALID);
+  await told('answer_refused');
+  expect(events.findLast(({ type }) => type === 'answer_refused')).toMatchObject({
+    outcome: 'admitted',
+    refusal: INVALID_MESSAGE,
+  });
+  expect((await router.ask(bad(101))).arms).toBe('admitted');
+  // While each is refused there is no proof, however many are asked about.
+  for (const jobId of range(102, 130)) await router.ask(question(jobId, 5_000 + (jobId % 5)), INVALID);
+  expect((await router.ask(bad(131))).arms).toBe('admitted');
+  for (const jobId of range(132, 140)) await router.ask(question(jobId, 5_000 + (jobId % 5)));
+  await until(router, 'rejected', 200);
+});
+
+test('a router that does not accept reasons: each refusal is told, the next reason is a short one, and it is taken', async () => {
+  const { router, events, told } = await relayBefore({ text: `IMAGE_NOT_ALLOWED: ${'x'.repeat(400)}` });
+  const refused = await router.ask(bad(1), INVALID);
+  expect(refused.reason).toContain('IMAGE_NOT_ALLOWED');
+  await told('answer_refused');
+  expect(events.findLast(({ type }) => type === 'answer_refused')).toMatchObject({ outcome: 'rejected' });
+  for (const jobId of range(2, 30)) {
+    const { arms, reason } = await router.ask(bad(jobId));
+    expect(arms).toBe('rejected');
+    expect(reason.length).toBeLessThan(100);
+    expect(reason).not.toContain('IMAGE');
+  }
+});
+
+test('a router that refuses the short reason, too, does not speak this schema: nothing is rejected any more', async () => {
+  const { router, told } = await relayBefore();
+  await router.ask(bad(1), INVALID);
+  await told('answer_refused');
+  expect((await router.ask(bad(2), INVALID)).arms).toBe('rejected');
+  await told('schema', 'suspect');
+  expect((await router.ask(bad(3))).arms).toBe('admitted');
+});
