@@ -100,7 +100,7 @@ test.each(['PutItem', 'UpdateItem'])(
       keys.counter(counter),
       keys.closing(counter),
       keys.adjustment(counter, 'FIN-1'),
-      keys.inbox('delivery'),
+      keys.inbox('delivery', 0),
       keys.directoryPointer,
       keys.sweepMarks,
     ];

@@ -177,8 +177,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       ),
   },
   inbox: {
-    is: under('#inbox#', is('inbox')),
-    read: (place) => new DynamoStore(options(place)).receive(AN_EVENT, WAIT),
+    // Items of before webhooks had a group are ignored: their delivery counts as a new one, once.
+    is: (pk, sk) => under('#inbox#', is('inbox'))(pk, sk) || pk.startsWith(`${INSTANCE}@inbox#`),
+    read: async (place) => {
+      await new DynamoStore(options(place)).receive(AN_EVENT, WAIT);
+      return new DynamoStore(options(place)).receive(AN_EVENT, WAIT);
+    },
   },
   journal: {
     is: under('#journal#', is('inbox')),
