@@ -85,7 +85,7 @@ export const VERSION_ATTRIBUTE = 'v';
 export const ITEM_VERSION = '1';
 /** Unix seconds. Garbage collection only: nothing is given back by it. */
 export const TTL_ATTRIBUTE = 'ttl';
-/** Sort keys of the items that readers of the stream are told of. */
+/** Sort keys of the items that readers of the stream are told of; what arrived has `inbox` or `inbox#…`. */
 export const RECORD_SK = 'record';
 export const COUNTER_SK = 'counter';
 export const INBOX_SK = 'inbox';
@@ -93,7 +93,7 @@ export const INBOX_SK = 'inbox';
 export const JOURNAL_PK_PREFIX = '#journal#';
 export const CLOSING_SK = 'closing';
 export const ENTRY_SK_PREFIX = 'entry#';
-/** Path below the settle function's URL that GitLab's job webhooks go to. */
+/** Path below the settle function's URL that GitLab's job webhooks go to, followed by the number of the top-level group. */
 export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 /** `gitlab.example.com@directory` begins the keys of what the directory sync keeps in the table. */
 export const DIRECTORY_PK_SUFFIX = '@directory';
@@ -173,11 +173,11 @@ export const METRIC_LEDGER_RETRIES = {
   statistic: 'Sum',
   says: 'Transactions that met a conflict, a throttle or silence and had to be tried again; only when there are any.',
 } as const;
-export const METRIC_CLAMPED_DURATIONS = {
-  name: 'ClampedDurations',
+export const METRIC_IMPOSSIBLE_ENDS = {
+  name: 'ImpossibleEnds',
   unit: 'Count',
   statistic: 'Sum',
-  says: 'Ends of jobs that ran longer, by GitLab, than their timeout allows: charged up to that; only when there are any.',
+  says: 'Ends of jobs that cannot be: longer than the timeout allows, so charged up to that; or reported by a webhook for a job of another group or at a wrong time, so not applied. Only when there are any.',
 } as const;
 export const METRIC_LIMITS_UNREADABLE = {
   name: 'LimitsUnreadable',
@@ -189,7 +189,7 @@ export const METRIC_JOB_EVENTS = {
   name: 'JobEvents',
   unit: 'Count',
   statistic: 'Sum',
-  says: 'Ends of jobs that GitLab told by webhook and the stream handed on. None while jobs run: the webhook is silent.',
+  says: 'Ends of known jobs that webhooks reported. None while jobs run: the webhooks are silent.',
 } as const;
 export const METRIC_SETTLEMENT_LAG_SECONDS = {
   name: 'SettlementLagSeconds',
@@ -274,7 +274,7 @@ export const METRIC_DIRECTORY_AGE_SECONDS = {
 export const FUNCTION_METRICS = [
   METRIC_UNKNOWN_GROUPS,
   METRIC_LEDGER_RETRIES,
-  METRIC_CLAMPED_DURATIONS,
+  METRIC_IMPOSSIBLE_ENDS,
   METRIC_LIMITS_UNREADABLE,
   METRIC_JOB_EVENTS,
   METRIC_SETTLEMENT_LAG_SECONDS,

@@ -28,7 +28,7 @@ const TIMEOUT = Duration.seconds(10);
  */
 export class SettleEndpoint extends Construct {
   readonly program: NodeLambda;
-  /** What to enter in GitLab as the webhook's address. */
+  /** Begins the addresses of webhooks: the number of the top-level group follows. */
   readonly webhookUrl: string;
 
   constructor(scope: Construct, id: string, { settings, ledger, bundlesPath }: SettleEndpointProps) {

@@ -12,7 +12,7 @@ interface SettleStreamProps {
   readonly bundlesPath: string;
 }
 
-/** Transactions of up to 100 items, and the rules for jobs that nobody asked about. */
+/** Transactions of up to 100 items, and the rules for answers that relays gave on their own. */
 const MEMORY_MIB = 512;
 /** A batch takes one or two seconds; the rest is for a table that throttles. */
 const TIMEOUT = Duration.seconds(60);
@@ -44,7 +44,7 @@ export class SettleStream extends Construct {
       ledger,
       program: this.program,
       name: 'settle-stream',
-      sortKeys: [INBOX_SK],
+      sortKeys: [{ prefix: INBOX_SK }],
       events: ['INSERT'],
       batchSize: BATCH_SIZE,
       batchWindow: BATCH_WINDOW,

@@ -88,14 +88,12 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
   // Whoever reads the rules notes what a period began with, and which groups the directory lacks.
   const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`, `${instance}${DIRECTORY_PK_SUFFIX}#wishes`];
   const decided = [...books, announced, ...noted];
-  // What became of admitted jobs at GitLab, for the watchdog.
-  const ended = [...decided, `${instance}${YET_FAILED_PK_SUFFIX}`];
   const usage = ['usage', 'top', 'rejections', 'estimates'].map((kind) => `${instance}#${kind}#*`);
   return {
     decide: { reads: READ, writes: [{ actions: WRITE, partitions: decided }] },
-    settle: { reads: READ, writes: [{ actions: WRITE, partitions: ended }] },
+    settle: { reads: READ, writes: [{ actions: WRITE, partitions: decided }] },
     /** One inbox item for each webhook. */
-    receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}#inbox#*`] }] },
+    receive: { reads: [], writes: [{ actions: PUT, partitions: [`${instance}@inbox#*`] }] },
     /** A job's share of the usage lies next to its record. Counters, and the snapshot that the log is folded into, are closed to it. */
     rollUp: {
       reads: READ,
@@ -112,7 +110,11 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
       writes: [
         {
           actions: WRITE,
-          partitions: [...ended, ...[`${instance}@sweep`, `${instance}@controller`, '@instances']],
+          partitions: [
+            ...[...decided, `${instance}@sweep`, `${instance}@controller`, '@instances'],
+            // What became of admitted jobs at GitLab, for the watchdog.
+            `${instance}${YET_FAILED_PK_SUFFIX}`,
+          ],
         },
       ],
     },

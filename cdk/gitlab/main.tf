@@ -37,23 +37,3 @@ resource "aws_ssm_parameter" "router_token" {
   value  = gitlab_runner_controller_token.relay[0].token
   key_id = var.kms_key_id
 }
-
-resource "gitlab_group_hook" "jobs" {
-  for_each = var.groups
-
-  group                   = each.value
-  name                    = "Tollgate"
-  url                     = var.webhook_url
-  token                   = var.webhook_token
-  signing_token           = var.webhook_signing_token
-  enable_ssl_verification = true
-  job_events              = true
-  push_events             = false
-
-  lifecycle {
-    precondition {
-      condition     = var.webhook_signing_token != null || var.webhook_token != null
-      error_message = "Tollgate refuses webhooks without a proof: set webhook_signing_token, or webhook_token before GitLab 19.0."
-    }
-  }
-}

@@ -16,10 +16,10 @@ interface DirectoryConfig {
   readonly gitlabUrl: string;
   /** Its token reads groups and projects of the whole instance. */
   readonly gitlabTokenParameter: string;
-  /** Where webhooks go; undefined: they are not looked at. */
-  readonly webhookUrl: string | undefined;
-  /** Whose token makes webhooks that are missing, and with which secret; undefined: they are only reported. */
-  readonly hooks: { readonly tokenParameter: string; readonly secretsParameter: string } | undefined;
+  /** Makes webhooks that are missing: where they go, with which token and secret. Undefined: it makes none. */
+  readonly hooks:
+    | { readonly url: string; readonly tokenParameter: string; readonly secretsParameter: string }
+    | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;
 }
@@ -34,16 +34,16 @@ export function readDirectoryConfig(env: Environment): DirectoryConfig {
     gitlabInstance: env[ENV_GITLAB_INSTANCE] ?? '',
     gitlabUrl: env[ENV_GITLAB_URL] ?? '',
     gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
-    webhookUrl: env[ENV_WEBHOOK_URL] || undefined,
     hooks: hooksIn(env),
     dynamodbEndpoint: env[ENV_DYNAMODB_ENDPOINT] || undefined,
   };
 }
 
 function hooksIn(env: Environment): DirectoryConfig['hooks'] {
-  const [tokenParameter, secretsParameter] = [
+  const [url, tokenParameter, secretsParameter] = [
+    env[ENV_WEBHOOK_URL],
     env[ENV_HOOK_TOKEN_PARAMETER],
     env[ENV_WEBHOOK_SECRETS_PARAMETER],
   ];
-  return tokenParameter && secretsParameter ? { tokenParameter, secretsParameter } : undefined;
+  return url && tokenParameter && secretsParameter ? { url, tokenParameter, secretsParameter } : undefined;
 }

@@ -7,7 +7,7 @@ import { deployedMetrics } from '../core/metrics/index.ts';
 import { signedTable } from '../core/store/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
 import { readDirectoryConfig } from './config.ts';
-import { keepHooks } from './keep-hooks.ts';
+import { makeHooks } from './make-hooks.ts';
 import { logDirectoryReport, measureDirectoryReport } from './report.ts';
 
 const config = readDirectoryConfig(process.env);
@@ -27,10 +27,12 @@ const callsWith = (parameter: string): RestCallDeps => {
 };
 const reading = callsWith(config.gitlabTokenParameter);
 const gitlab = createGitLabDirectory(reading);
-const making =
-  config.hooks === undefined
-    ? undefined
-    : { deps: callsWith(config.hooks.tokenParameter), secret: firstLine(config.hooks.secretsParameter) };
+const { hooks } = config;
+const making = hooks && {
+  url: hooks.url,
+  making: callsWith(hooks.tokenParameter),
+  secret: firstLine(hooks.secretsParameter),
+};
 
 /** Lambda's entry point for the schedule of every five minutes. Give it 240 s: the run asks for 150 and writes after that. */
 export const handler = onOwnBooks(place, async (): Promise<DirectorySyncReport> => {
@@ -38,9 +40,7 @@ export const handler = onOwnBooks(place, async (): Promise<DirectorySyncReport> 
   const report = await syncDirectory({ gitlab, table, clock: systemClock, runId });
   logDirectoryReport(report, consoleLog);
   measureDirectoryReport(report, metrics);
-  if (config.webhookUrl !== undefined) {
-    const nowMs = systemClock.nowMs();
-    await keepHooks(report.rootIds, { url: config.webhookUrl, reading, making, nowMs, log: consoleLog });
-  }
+  if (making !== undefined)
+    await makeHooks(report.rootIds, { ...making, reading, nowMs: systemClock.nowMs(), log: consoleLog });
   return report;
 });

@@ -7,7 +7,7 @@ import type { LedgerClock, Log } from '../core/environment/index.ts';
 import { isTerminal, JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/index.ts';
 import type { InboxItem, InboxStore } from '../core/ledger/index.ts';
 import { doubling, LedgerError, retried } from '../core/store/index.ts';
-import { truthText } from '../core/truth/index.ts';
+import { hintText } from '../core/truth/index.ts';
 import {
   type DeliveryProof,
   HOOK_BODY_BYTES_MAX,
@@ -19,11 +19,14 @@ import { hasWebhookToken, isSigned, type SignedHeaders } from './webhook-signatu
 
 export interface SettleAppDeps {
   readonly inbox: InboxStore;
-  /** Signing tokens; several while one is being replaced. Asked for with every signed delivery: keep them. */
+  /**
+   * Secrets of the deployment, from which each group's signing token is derived; several while one is being replaced. Asked for
+   * with every signed delivery: keep them.
+   */
   readonly secrets: () => Promise<readonly string[]>;
   /**
-   * Values of `X-Gitlab-Token` to take where a delivery has no signature, as none has before GitLab 19.0. Weaker: whoever
-   * reads one delivery can make up others. @default none
+   * Secrets from which `X-Gitlab-Token` is derived, for deliveries without a signature, as all are before GitLab 19.0. Weaker:
+   * any reader of one delivery can make up others of its group. @default none
    */
   readonly legacyTokens?: () => Promise<readonly string[]>;
   readonly clock: LedgerClock;
@@ -41,8 +44,8 @@ const ATTEMPTS_MAX = 6;
 const REMEMBERED_MS = 3 * DAY_MS;
 
 /**
- * Takes GitLab's job webhooks: who sent it, before a byte is parsed; noise away; one inbox item; 200. Everything else
- * happens behind the table's stream.
+ * Takes GitLab's job webhooks: which group's it is, before a byte is parsed; noise away; one inbox item; 200. Everything else
+ * happens behind the table's stream, and what a group's webhook reports counts for that group alone.
  *
  * What GitLab itself sent is answered 200 even where it is of no use, because a few refusals in a row make GitLab switch
  * the webhook off. 503 means that it could not be checked or written down; GitLab does not repeat it, and the sweep finds
@@ -60,9 +63,10 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
 
   app.use(bodyLimit({ maxSize: HOOK_BODY_BYTES_MAX, onError: (c) => respond(c, 'too_large', 413) }));
 
-  app.post(JOBS_PATH, async (c) => {
+  app.post(`${JOBS_PATH}/:groupId{[1-9][0-9]{0,14}}`, async (c) => {
+    const groupId = Number(c.req.param('groupId'));
     const body = await c.req.text();
-    const sender = await senderOf(body, headersOf(c), deps);
+    const sender = await senderOf(groupId, body, headersOf(c), deps);
     if (sender === 'unknown') return respond(c, 'refused', 401);
     if (sender === 'unchecked') return respond(c, 'failed', 503);
     if (!arrived.has(sender)) deps.log.info('job events arrive', { proof: sender });
@@ -82,7 +86,7 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
     const first = await receivedOnce(
       {
         id: deliveryId(c, body),
-        body: truthText(truth),
+        body: hintText({ groupId, truth }),
         receivedAtMs,
         untilMs: receivedAtMs + REMEMBERED_MS,
       },
@@ -142,15 +146,16 @@ const headersOf = (c: Context): SignedHeaders => ({
  * cannot sign, or from a webhook without a signing token, and its token is compared.
  */
 async function senderOf(
+  groupId: number,
   body: string,
   headers: SignedHeaders,
   { secrets, legacyTokens, log }: SettleAppDeps,
 ): Promise<DeliveryProof | 'unknown' | 'unchecked'> {
   try {
     if (headers.signature !== undefined)
-      return isSigned(body, headers, await secrets(), log) ? 'signature' : 'unknown';
+      return isSigned(body, headers, await secrets(), groupId, log) ? 'signature' : 'unknown';
     if (legacyTokens === undefined || headers.token === undefined) return 'unknown';
-    return hasWebhookToken(headers, await legacyTokens(), log) ? 'token' : 'unknown';
+    return hasWebhookToken(headers, await legacyTokens(), groupId, log) ? 'token' : 'unknown';
   } catch (error) {
     log.error('webhook secrets unreadable', { error: error instanceof Error ? error.name : typeof error });
     return 'unchecked';

@@ -1,18 +1,17 @@
-/** A batch of the table's stream → what GitLab said, in the inbox items among it → the ledger. */
+/** A batch of the table's stream → the hints of webhooks, in the inbox items among it → the ledger. */
 import { isRecord } from '../../policies/document/reading.ts';
 import type { UnmeteredResult } from '../core/contract/index.ts';
-import type { JobTruth } from '../core/gitlab/index.ts';
 import { inboxBody, journalBody } from '../core/ledger/index.ts';
 import type { Metrics } from '../core/metrics/index.ts';
-import { type Item, isNewer, type LedgerKeys, type YetFailedStore } from '../core/store/index.ts';
+import { type Item, isNewer, type LedgerKeys } from '../core/store/index.ts';
 import {
-  noteAdmittedYetFailed,
-  parseTruthText,
-  type SettleDeps,
-  settleTruths,
-  type TruthOutcome,
+  applyHints,
+  type HintDeps,
+  type HintOutcome,
+  parseHintText,
+  type WebhookHint,
 } from '../core/truth/index.ts';
-import { METRIC_ADMITTED_YET_FAILED, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
+import { METRIC_IMPOSSIBLE_ENDS, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
 /**
  * What Lambda hands over of a DynamoDB stream with new images.
@@ -35,19 +34,17 @@ export interface TableStreamResponse {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }
 
-export interface ConsumeDeps extends SettleDeps {
+export interface ConsumeDeps extends HintDeps {
   readonly keys: LedgerKeys;
   /** Charges answers that relays wrote into their journal; one result each. @default nobody writes one */
   readonly recordJournal?: (answers: readonly unknown[]) => Promise<readonly UnmeteredResult[]>;
   /** Written once a batch. @default none are kept */
   readonly metrics?: Metrics;
-  /** Where the watchdog looks for jobs that failed although admitted. @default none are noted */
-  readonly yetFailed?: Pick<YetFailedStore, 'write'>;
 }
 
 /** Items that are not ours, or that nobody can read, are passed over: only what may succeed later is reported as failed. */
 export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promise<TableStreamResponse> {
-  const arrived: { readonly sequence: string; readonly truth: JobTruth }[] = [];
+  const arrived: { readonly sequence: string; readonly hint: WebhookHint }[] = [];
   const written: { readonly sequence: string; readonly body: string }[] = [];
   for (const { eventName, dynamodb } of event.Records) {
     if (eventName !== 'INSERT' || dynamodb?.NewImage === undefined) continue;
@@ -64,21 +61,25 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
       written.push({ sequence, body });
       continue;
     }
-    const truth = parseTruthText(body);
-    if (truth === undefined) deps.log.error('inbox item unreadable, passed over', { sequence });
-    else arrived.push({ sequence, truth });
+    const hint = parseHintText(body);
+    if (hint === undefined) deps.log.error('inbox item unreadable, passed over', { sequence });
+    else arrived.push({ sequence, hint });
   }
   // Before the ends, which may be those of the same jobs.
   const unbooked = await bookJournal(written, deps);
   if (arrived.length === 0) return { batchItemFailures: unbooked };
 
-  const truths = arrived.map(({ truth }) => truth);
-  const outcomes = await settleTruths(truths, deps);
-  deps.log.info('job ends settled', countsOf(outcomes));
-  const { metrics, yetFailed, clock, log } = deps;
-  const failed = yetFailedIn(truths, outcomes);
-  if (yetFailed !== undefined) await noteAdmittedYetFailed(failed, { yetFailed, clock, log });
-  if (metrics !== undefined) measure(truths, outcomes, failed.length, clock.nowMs(), metrics);
+  const hints = arrived.map(({ hint }) => hint);
+  const outcomes = await applyHints(hints, deps);
+  const { metrics, clock, log } = deps;
+  log.info('reported ends applied', countsOf(outcomes));
+  const refused = hints.filter((_, index) => outcomes[index] === 'refused');
+  if (refused.length > 0)
+    log.warn('webhooks reported what cannot be', {
+      groups: [...new Set(refused.map(({ groupId }) => String(groupId)))],
+      jobs: refused.map(({ truth }) => String(truth.jobId)),
+    });
+  if (metrics !== undefined) measure(hints, outcomes, clock.nowMs(), metrics);
   return {
     batchItemFailures: [
       ...unbooked,
@@ -121,35 +122,24 @@ function answersIn(body: string): readonly unknown[] | undefined {
 }
 
 function measure(
-  truths: readonly JobTruth[],
-  outcomes: readonly TruthOutcome[],
-  yetFailed: number,
+  hints: readonly WebhookHint[],
+  outcomes: readonly HintOutcome[],
   nowMs: number,
   metrics: Metrics,
 ): void {
-  if (yetFailed > 0) metrics.add(METRIC_ADMITTED_YET_FAILED, yetFailed);
-  truths.forEach(({ finishedAtMs }, index) => {
+  hints.forEach(({ truth: { finishedAtMs } }, index) => {
     const outcome = outcomes[index];
-    // It will come again.
-    if (outcome !== 'undecided') metrics.add(METRIC_JOB_EVENTS, 1);
-    if (finishedAtMs === undefined || outcome === undefined || !ENDED.includes(outcome)) return;
+    if (outcome === 'refused') metrics.add(METRIC_IMPOSSIBLE_ENDS, 1);
+    // Made-up jobs are no sign that webhooks arrive.
+    if (outcome === 'applied' || outcome === 'unchanged') metrics.add(METRIC_JOB_EVENTS, 1);
+    if (finishedAtMs === undefined || outcome !== 'applied') return;
     // GitLab's clock may be ahead of ours.
     metrics.add(METRIC_SETTLEMENT_LAG_SECONDS, Math.max(0, nowMs - finishedAtMs) / 1000);
   });
   metrics.flush();
 }
 
-/** Now, and not before: how late that is can be said. */
-const ENDED: readonly TruthOutcome[] = ['applied', 'bypass', 'admitted_yet_failed'];
-
-/** Several words about one job have one outcome. */
-const yetFailedIn = (truths: readonly JobTruth[], outcomes: readonly TruthOutcome[]): readonly number[] => [
-  ...new Set(
-    truths.flatMap(({ jobId }, index) => (outcomes[index] === 'admitted_yet_failed' ? [jobId] : [])),
-  ),
-];
-
-function countsOf(outcomes: readonly TruthOutcome[]): Readonly<Record<string, number>> {
+function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;

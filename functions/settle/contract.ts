@@ -1,4 +1,4 @@
-/** Where GitLab's job webhooks arrive. */
+/** Job webhooks of a top-level group arrive at `/v1/gitlab/jobs/101`. */
 export const JOBS_PATH = '/v1/gitlab/jobs';
 
 /** A job event is some 5 KB; GitLab's own bound of 25 MB is for pushes. */

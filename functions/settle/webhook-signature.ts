@@ -1,7 +1,8 @@
-/** Whether a delivery comes from the GitLab that shares a secret with us. */
+/** Proves that a delivery comes from the webhook of one group, whose key GitLab has. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { Log } from '../core/environment/index.ts';
+import { groupHookKey } from '../core/gitlab/index.ts';
 
 /** The headers that say who sent a delivery. Absent ones are `undefined`. */
 export interface SignedHeaders {
@@ -13,49 +14,35 @@ export interface SignedHeaders {
 }
 
 /**
- * Standard Webhooks: HMAC-SHA256 over id, timestamp and raw body. Any of the tokens may have signed, so that one can be
- * replaced without a gap. A timestamp more than 5 minutes away is refused.
+ * Standard Webhooks: HMAC-SHA256 over id, timestamp and raw body. The group's token of any of the secrets may have signed, so that
+ * one can be replaced without a gap. A timestamp more than 5 minutes away is refused.
  *
- * @param tokens with or without `whsec_`, as GitLab shows them.
+ * @param secrets of the deployment, with or without `whsec_`.
  * @see https://www.standardwebhooks.com
  */
 export function isSigned(
   body: string,
   { id, timestamp, signature }: SignedHeaders,
-  tokens: readonly string[],
+  secrets: readonly string[],
+  groupId: number,
   log: Log,
 ): boolean {
   if (id === undefined || timestamp === undefined || signature === undefined) return false;
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
-  return tokens.some((token, index) => {
-    if (isGuessable(bytesOf(token))) {
-      log.error('webhook signing token too weak, not taken', { number: index + 1, SECRET_BYTES_MIN });
-      return false;
-    }
-    const webhook = readToken(token);
-    if (webhook === undefined) {
-      log.error('webhook signing token unreadable: expected base64, as GitLab shows it', {
-        number: index + 1,
-      });
+  return secrets.some((secret, index) => {
+    const text = secret.replace(/^whsec_/, '');
+    if (isGuessable(Buffer.from(text, 'base64'))) {
+      log.error('webhook secret too weak, not taken', { number: index + 1, SECRET_BYTES_MIN });
       return false;
     }
     try {
-      webhook.verify(body, headers, { jsonParse: false });
+      new Webhook(groupHookKey(`whsec_${text}`, groupId)).verify(body, headers, { jsonParse: false });
       return true;
     } catch (error) {
       if (error instanceof WebhookVerificationError) return false;
       throw error;
     }
   });
-}
-
-function readToken(token: string): Webhook | undefined {
-  try {
-    return new Webhook(token);
-  } catch {
-    // What the library says about it may quote it.
-    return undefined;
-  }
 }
 
 /** Anything shorter is guessed, or was never meant to be a secret. */
@@ -66,18 +53,20 @@ const DISTINCT_BYTES_MIN = 8;
 const isGuessable = (secret: Buffer): boolean =>
   secret.length < SECRET_BYTES_MIN || new Set(secret).size < DISTINCT_BYTES_MIN;
 
-/** What signs: a token is base64 of it. */
-const bytesOf = (token: string): Buffer => Buffer.from(token.replace(/^whsec_/, ''), 'base64');
-
-/** Digests are compared: they have one length, and every one of them is compared whatever came before. */
-export function hasWebhookToken({ token }: SignedHeaders, tokens: readonly string[], log: Log): boolean {
+/** Compares digests, which have one length, and always all of them. @param secrets of the deployment */
+export function hasWebhookToken(
+  { token }: SignedHeaders,
+  secrets: readonly string[],
+  groupId: number,
+  log: Log,
+): boolean {
   if (token === undefined) return false;
   const given = digest(token);
   let found = false;
-  for (const [index, each] of tokens.entries()) {
-    const weak = isGuessable(Buffer.from(each));
-    if (weak) log.error('webhook token too weak, not taken', { number: index + 1, SECRET_BYTES_MIN });
-    found = (timingSafeEqual(given, digest(each)) && !weak) || found;
+  for (const [index, secret] of secrets.entries()) {
+    const weak = isGuessable(Buffer.from(secret));
+    if (weak) log.error('webhook secret too weak, not taken', { number: index + 1, SECRET_BYTES_MIN });
+    found = (timingSafeEqual(given, digest(groupHookKey(secret, groupId))) && !weak) || found;
   }
   return found;
 }

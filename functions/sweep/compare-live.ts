@@ -55,7 +55,7 @@ export async function compareLive(run: SweepRun): Promise<void> {
 }
 
 const newFound =
-  ({ clock, concluding, memory, tally, looked }: SweepRun): FoundHandler =>
+  ({ clock, concluding, memory, tally, looked }: SweepRun): FoundHandler<LiveHold> =>
   async (hold, answer) => {
     // A failure writes nothing: the hold is not due yet, and the next minute asks again, after all others.
     memory.lookedAtMs.set(hold.jobId, clock.nowMs());

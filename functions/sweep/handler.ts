@@ -7,6 +7,7 @@ import {
   deployedTable,
   dynamoControllerScope,
   dynamoInstanceRegister,
+  dynamoReportedEnds,
   dynamoSweepMarks,
   onOwnBooks,
 } from '../core/ledger/index.ts';
@@ -14,7 +15,7 @@ import { deployedMetrics } from '../core/metrics/index.ts';
 import { deployedRules } from '../core/rules/index.ts';
 import { dynamoYetFailed } from '../core/store/index.ts';
 import { noteAdmittedYetFailed, settleTruths } from '../core/truth/index.ts';
-import { ENV_DEPLOYMENT, METRIC_CLAMPED_DURATIONS, METRIC_LEDGER_RETRIES } from '../names.ts';
+import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { readSweepConfig } from './config.ts';
 import { scopeKeeper } from './keep-scope.ts';
 import { logSweepReport, measureSweepReport, type SweepReport } from './report.ts';
@@ -33,7 +34,7 @@ const store = new DynamoStore(table);
 const ledger = createLedger({
   store,
   onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
-  onClampedDuration: () => metrics.add(METRIC_CLAMPED_DURATIONS, 1),
+  onClampedDuration: () => metrics.add(METRIC_IMPOSSIBLE_ENDS, 1),
 });
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
 const tokens = secretLines({
@@ -82,6 +83,7 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
     gitlab,
     ledger,
     marks: dynamoSweepMarks(table),
+    reported: dynamoReportedEnds(table),
     scope,
     chargeBypass: (truths) => settleTruths(truths, { ...settling, scope: async () => scope }),
     closePeriods,

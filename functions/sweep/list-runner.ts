@@ -1,10 +1,16 @@
 /** Many jobs of one runner at one call a hundred: found in its list rather than asked about one by one. */
 import type { JobTruth } from '../core/gitlab/index.ts';
-import type { LiveHold } from '../core/truth/index.ts';
 import type { GitLabAnswer, SweepGitLab } from './asking.ts';
 
-export type FoundHandler = (
-  hold: LiveHold,
+/** What GitLab is asked about. */
+export interface AskableJob {
+  readonly jobId: number;
+  readonly projectId?: number;
+  readonly runnerId?: number;
+}
+
+export type FoundHandler<Job> = (
+  job: Job,
   answer: Exclude<GitLabAnswer<JobTruth | undefined>, { kind: 'unasked' }>,
 ) => Promise<void>;
 
@@ -18,11 +24,11 @@ const POOR_PAGES_MAX = 2;
  * @param onOther - hears of running jobs that nobody wanted.
  * @returns how many were found.
  */
-export async function listRunning(
+export async function listRunning<Job>(
   runnerId: number,
-  wanted: Map<number, LiveHold>,
+  wanted: Map<number, Job>,
   asking: SweepGitLab,
-  found: FoundHandler,
+  found: FoundHandler<Job>,
   onOther: (truth: JobTruth) => void = () => {},
 ): Promise<number> {
   let count = 0;
@@ -54,11 +60,11 @@ export async function listRunning(
  *
  * @returns how many were found.
  */
-export async function listRecent(
+export async function listRecent<Job>(
   runnerId: number,
-  wanted: Map<number, LiveHold>,
+  wanted: Map<number, Job>,
   asking: SweepGitLab,
-  found: FoundHandler,
+  found: FoundHandler<Job>,
 ): Promise<number> {
   const pagesMax = Math.ceil(wanted.size / 2);
   const { newest, oldest } = spanOf(wanted.keys());

@@ -1,14 +1,13 @@
 /**
- * What GitLab says about many live jobs, at as few calls as its REST API allows: the lists of runners that have several
+ * What GitLab says about many jobs, at as few calls as its REST API allows: the lists of runners that have several
  * of them, then one by one. The router does not always tell the runner; each job asked about tells one, whose list may
  * show the next hundred.
  */
 
 import { atOnce } from '../core/environment/index.ts';
 import type { JobTruth } from '../core/gitlab/index.ts';
-import type { LiveHold } from '../core/truth/index.ts';
 import type { SweepGitLab } from './asking.ts';
-import { type FoundHandler, listRecent, listRunning } from './list-runner.ts';
+import { type AskableJob, type FoundHandler, listRecent, listRunning } from './list-runner.ts';
 
 interface LookUpOptions {
   /** Lists a runner's running jobs before its recent ones: for jobs that most likely still run. */
@@ -31,18 +30,18 @@ const VAIN_MAX = 8;
  *
  * @returns holds that were not asked about: out of time or calls, or `askable` says no.
  */
-export async function lookUp(
-  holds: readonly LiveHold[],
+export async function lookUp<Job extends AskableJob>(
+  holds: readonly Job[],
   asking: SweepGitLab,
-  found: FoundHandler,
+  found: FoundHandler<Job>,
   options: LookUpOptions,
-): Promise<readonly LiveHold[]> {
+): Promise<readonly Job[]> {
   const left = new Map(holds.map((hold) => [hold.jobId, hold]));
   const listed = new Set<number>();
 
-  const list = async (runnerId: number, wanted: Map<number, LiveHold>): Promise<number> => {
+  const list = async (runnerId: number, wanted: Map<number, Job>): Promise<number> => {
     listed.add(runnerId);
-    const taken: FoundHandler = async (hold, answer) => {
+    const taken: FoundHandler<Job> = async (hold, answer) => {
       left.delete(hold.jobId);
       await found(hold, answer);
     };
@@ -72,24 +71,24 @@ export async function lookUp(
   return [...left.values()];
 }
 
-const isAskable = ({ projectId }: LiveHold): boolean => projectId !== undefined;
+const isAskable = ({ projectId }: AskableJob): boolean => projectId !== undefined;
 
-function byRunner(holds: readonly LiveHold[]): Map<number, Map<number, LiveHold>> {
-  const groups = new Map<number, Map<number, LiveHold>>();
+function byRunner<Job extends AskableJob>(holds: readonly Job[]): Map<number, Map<number, Job>> {
+  const groups = new Map<number, Map<number, Job>>();
   for (const hold of holds) {
     if (hold.runnerId === undefined) continue;
-    const group = groups.get(hold.runnerId) ?? new Map<number, LiveHold>();
+    const group = groups.get(hold.runnerId) ?? new Map<number, Job>();
     groups.set(hold.runnerId, group.set(hold.jobId, hold));
   }
   return groups;
 }
 
 /** @returns the runners that GitLab named. */
-async function askOneByOne(
-  batch: readonly LiveHold[],
-  left: Map<number, LiveHold>,
+async function askOneByOne<Job extends AskableJob>(
+  batch: readonly Job[],
+  left: Map<number, Job>,
   asking: SweepGitLab,
-  found: FoundHandler,
+  found: FoundHandler<Job>,
 ): Promise<ReadonlySet<number>> {
   const told = new Set<number>();
   await atOnce(batch, CALLS_AT_ONCE, async (hold) => {

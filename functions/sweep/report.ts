@@ -8,7 +8,7 @@ import * as names from '../names.ts';
 export interface SweepReport {
   /** Due holds found at the start, at most as many as one run takes. */
   readonly due: number;
-  /** How long the oldest of them has been due; 0 without any. */
+  /** How long the oldest of them has been due, or the oldest reported end that is not confirmed; 0 without any. */
   readonly oldestDueAgeMs: number;
   /** All live holds, at most as many as one run looks at. */
   readonly live: number;

@@ -18,6 +18,8 @@ export interface SweepMemory {
   quietUntilMs: number;
   /** When it last looked for periods to close, Unix ms. */
   closedAtMs: number;
+  /** Runs in a row in which GitLab failed at some of the ends to be confirmed. */
+  confirmTries: number;
 }
 
 export interface RunnerVisit {
@@ -38,6 +40,7 @@ export const newSweepMemory = (): SweepMemory => ({
   seenAtMs: new Map(),
   quietUntilMs: 0,
   closedAtMs: Number.NEGATIVE_INFINITY,
+  confirmTries: 0,
 });
 
 /** Called for live jobs that run. */

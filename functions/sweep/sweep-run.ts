@@ -1,6 +1,6 @@
 import type { LedgerClock } from '../core/environment/index.ts';
 import type { JobTruth } from '../core/gitlab/index.ts';
-import type { ControllerScope, DueJob, Ledger, SweepMarkStore } from '../core/ledger/index.ts';
+import type { ControllerScope, DueJob, Ledger, ReportedEnds, SweepMarkStore } from '../core/ledger/index.ts';
 import type { ConcludeDeps, VerdictWriter } from '../core/truth/index.ts';
 import type { SweepGitLab } from './asking.ts';
 import type { SweepTally } from './report.ts';
@@ -21,6 +21,7 @@ export interface SweepRun {
   /** What the writer of verdicts is made of. */
   readonly concludeDeps: ConcludeDeps;
   readonly marks: SweepMarkStore;
+  readonly reported: ReportedEnds | undefined;
   /** Undefined: every job is to be asked about. */
   readonly scope: ControllerScope | undefined;
   readonly memory: SweepMemory;

@@ -1,9 +1,9 @@
 /**
  * The sweep of every minute: whatever was lost on the way, every hold ends in what GitLab says. It never frees before asking.
  *
- *   verify-due ──▶ compare-live ──▶ find-bypass ──▶ close-over
- *   due holds      slots wrongly     jobs that ran     periods without
- *                  taken             without admission live jobs
+ *   verify-due ──▶ compare-live ──▶ confirm-ends ──▶ find-bypass ──▶ close-over
+ *   due holds      slots wrongly     ends that         jobs that ran     periods without
+ *                  taken             webhooks reported without admission live jobs
  *
  * Each part has its share of the run's time and calls and begins next time where it stopped; nothing else is kept between
  * runs that a lost process would take along.
@@ -11,10 +11,11 @@
 
 import { atOnce, type LedgerClock } from '../core/environment/index.ts';
 import type { GitLab } from '../core/gitlab/index.ts';
-import type { ClosedPeriods, ControllerScope, SweepMarkStore } from '../core/ledger/index.ts';
+import type { ClosedPeriods, ControllerScope, ReportedEnds, SweepMarkStore } from '../core/ledger/index.ts';
 import { type ChargeBypass, createVerdictWriter, verdictOf } from '../core/truth/index.ts';
 import { createSweepGitLab } from './asking.ts';
 import { compareLive } from './compare-live.ts';
+import { confirmEnds } from './confirm-ends.ts';
 import { findBypass } from './find-bypass.ts';
 import { lookUp } from './look-up.ts';
 import { readLiveHolds } from './read-live-holds.ts';
@@ -26,6 +27,8 @@ export interface SweepDeps {
   readonly gitlab: GitLab;
   readonly ledger: SweepLedger;
   readonly marks: SweepMarkStore;
+  /** What webhooks reported. @default nothing is confirmed */
+  readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
   /** @default no period is closed */
   readonly closePeriods?: ClosePeriods;
@@ -53,7 +56,8 @@ const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** When each part must have ended, as a share of the run; what one leaves over is the next one's. */
 const DUE_UNTIL = 0.45;
-const LIVE_UNTIL = 0.85;
+const LIVE_UNTIL = 0.7;
+const CONFIRM_UNTIL = 0.85;
 
 /** @throws {LedgerError} `ledger_unavailable`: the table did not answer; the next run begins where this one stopped. */
 export async function sweep(deps: SweepDeps): Promise<SweepReport> {
@@ -72,6 +76,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
     concluding: createVerdictWriter(concludeDeps),
     concludeDeps,
     marks,
+    reported: deps.reported,
     scope: deps.scope,
     memory,
     tally,
@@ -87,6 +92,8 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   await verifyDue(run);
   allow(LIVE_UNTIL);
   await compareLive(run);
+  allow(CONFIRM_UNTIL);
+  await confirmEnds(run);
   allow(1);
   await findBypass(run);
   const { closePeriods } = deps;

@@ -11,8 +11,9 @@ import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
 /** The admit function on loopback: the app that Lambda runs, behind a socket. */
 export interface AdmitServer {
   readonly url: string;
-  /** The rules these jobs are under: what `functions/settle` charges jobs by that nobody asked about. */
+  /** The rules of these jobs, also of those without an admission. */
   readonly rulesFor: RulesInForce['rulesFor'];
+  readonly directoryFor: RulesInForce['directoryFor'];
   /** The limits in force now, all of them: those of the rules until a set is published. */
   limits(): Promise<LimitSet>;
   stop(): Promise<void>;
@@ -25,7 +26,7 @@ export function serveAdmit(
   clock: LedgerClock = systemClock,
   consoleUrl?: string,
 ): Promise<AdmitServer> {
-  const { rulesFor, limitsFor } = rulesInForce(rules, { table, ledger, clock, log: silentLog });
+  const { rulesFor, directoryFor, limitsFor } = rulesInForce(rules, { table, ledger, clock, log: silentLog });
   const app = createAdmitApp({
     ledger,
     currentRules: rulesFor,
@@ -42,6 +43,7 @@ export function serveAdmit(
       resolve({
         url: `http://127.0.0.1:${port}`,
         rulesFor,
+        directoryFor,
         limits: () => limitsFor(groups),
         stop: () =>
           new Promise((stopped) => {

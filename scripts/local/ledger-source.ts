@@ -4,12 +4,14 @@ import {
   DynamoStore,
   dynamoInstanceRegister,
   dynamoRecountOutcomes,
+  dynamoReportedEnds,
   dynamoSweepMarks,
   type InboxStore,
   type KnownInstance,
   type Ledger,
   type LedgerStore,
   type RecountOutcomes,
+  type ReportedEnds,
   type SweepMarkStore,
 } from '../../functions/core/ledger/index.ts';
 import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/index.ts';
@@ -36,6 +38,7 @@ export interface LocalLedger {
   /** The GitLab host that keys begin with. */
   readonly instance: string;
   readonly marks: SweepMarkStore;
+  readonly reported: ReportedEnds;
   /** Sets of limits: `tollgate limits publish` writes one, whoever decides reads it. */
   readonly limits: LimitTable;
   /** What pages show of the past. Whoever counts is told by `onWritten`. */
@@ -127,6 +130,7 @@ function ledgerIn(
     keys: ledgerKeys(instance),
     instance,
     marks: dynamoSweepMarks(parts),
+    reported: dynamoReportedEnds(parts),
     limits: new DynamoLimitTable(parts),
   };
 }

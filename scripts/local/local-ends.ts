@@ -7,7 +7,7 @@
  */
 
 import { silentLog } from '../../functions/core/environment/index.ts';
-import { createGitLab } from '../../functions/core/gitlab/index.ts';
+import { createGitLab, groupHookKey, groupHookUrl } from '../../functions/core/gitlab/index.ts';
 import type { InboxStore } from '../../functions/core/ledger/index.ts';
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
 import { settleTruths } from '../../functions/core/truth/index.ts';
@@ -15,6 +15,7 @@ import { createSettleApp } from '../../functions/settle/app.ts';
 import { JOBS_PATH } from '../../functions/settle/contract.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
+import { pathKey } from '../../policies/place/directory.ts';
 import type { Clock } from './clock/clock.ts';
 import type { HookCounters } from './gitlab/hook-sender.ts';
 import type { LocalJob } from './gitlab/job.ts';
@@ -27,8 +28,8 @@ import { EndsBook, type ToldEnds } from './told-ends.ts';
 
 interface LocalEndsOptions {
   readonly ledger: LocalLedger;
-  /** What jobs that nobody asked about are charged by. */
-  readonly currentRules: RulesInForce['rulesFor'];
+  /** Charge jobs without an admission, and find the top-level group of a project. */
+  readonly rules: Pick<RulesInForce, 'rulesFor' | 'directoryFor'>;
   readonly clock: Clock;
   readonly seed: number;
   readonly onTrouble: (text: string) => void;
@@ -67,8 +68,9 @@ const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 const HOLDS_COUNTED_MAX = 10_000;
 
 export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnds> {
-  const { currentRules, clock, seed, onTrouble } = options;
-  const { ledger, store, keys, marks, stream } = options.ledger;
+  const { rules, clock, seed, onTrouble } = options;
+  const { ledger, store, keys, marks, reported, stream } = options.ledger;
+  const groups = (await rules.directoryFor([]))?.groupByPath;
   const book = new EndsBook();
   const signingToken = newSigningToken();
   let received = 0;
@@ -91,22 +93,32 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
   const played = playGitLabSignIn({
     clock,
     seed,
-    hookUrl: `${settleServer.url}${JOBS_PATH}`,
-    signingToken,
+    hookFor: (projectPath) => {
+      const groupId = groups?.get(pathKey(projectPath.split('/')[0] ?? ''))?.id ?? 1;
+      return {
+        url: groupHookUrl(`${settleServer.url}${JOBS_PATH}`, groupId),
+        signingToken: groupHookKey(signingToken, groupId),
+      };
+    },
     onEndLost: (jobId) => book.lost(jobId),
   });
   const rest = await played.gitlab.listen();
 
   const settling = (teller: 'webhook' | 'sweep') => ({
     ledger: book.noting(ledger, teller),
-    currentRules,
+    currentRules: rules.rulesFor,
     clock,
     log: silentLog,
   });
   const done = new AbortController();
   const reader = readInbox(
     stream(done.signal),
-    { ...settling('webhook'), keys, pause: (delayMs) => clock.sleep(delayMs) },
+    {
+      ...settling('webhook'),
+      keys,
+      directoryFor: rules.directoryFor,
+      pause: (delayMs) => clock.sleep(delayMs),
+    },
     onTrouble,
   );
   const sweeping = settling('sweep');
@@ -118,6 +130,7 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
         gitlab,
         ledger: sweeping.ledger,
         marks,
+        reported,
         chargeBypass: (truths) => settleTruths(truths, sweeping),
         memory,
         clock,

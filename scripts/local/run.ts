@@ -74,7 +74,7 @@ export async function run(
     pipeline !== undefined && rules.directory !== undefined
       ? {
           router: await openLocalRouter(options, pipeline, rules.directory, firstJobId),
-          ends: await openLocalEnds({ ledger, currentRules: admit.rulesFor, clock: fast, seed, onTrouble }),
+          ends: await openLocalEnds({ ledger, rules: admit, clock: fast, seed, onTrouble }),
         }
       : undefined;
   // Until it is known where this run ends: far behind it, should it end by a blow.

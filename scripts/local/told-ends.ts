@@ -1,4 +1,4 @@
-import type { EndOutcome, Ledger } from '../../functions/core/ledger/index.ts';
+import type { AcceptsEnd, EndOutcome, Ledger } from '../../functions/core/ledger/index.ts';
 
 /** Who told the ledger that a job had ended. */
 type Teller = 'webhook' | 'sweep';
@@ -28,10 +28,10 @@ export class EndsBook {
   noting(ledger: Ledger, teller: Teller): Ledger {
     const noted =
       <Job extends { readonly jobId: number }>(
-        call: (jobs: readonly Job[]) => Promise<readonly EndOutcome[]>,
+        call: (jobs: readonly Job[], accepts?: AcceptsEnd<Job>) => Promise<readonly EndOutcome[]>,
       ) =>
-      async (jobs: readonly Job[]): Promise<readonly EndOutcome[]> => {
-        const outcomes = await call(jobs);
+      async (jobs: readonly Job[], accepts?: AcceptsEnd<Job>): Promise<readonly EndOutcome[]> => {
+        const outcomes = await call(jobs, accepts);
         jobs.forEach(({ jobId }, index) => {
           if (outcomes[index] === 'applied') this.#note(jobId, teller);
         });

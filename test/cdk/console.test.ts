@@ -95,7 +95,7 @@ test.each(['PutItem', 'UpdateItem'])('may %s limits and sessions, and never the 
     keys.entry(7, 1),
     keys.counter(counter),
     keys.closing(counter),
-    keys.inbox('delivery'),
+    keys.inbox('delivery', 0),
     keys.directoryPointer,
     keys.sweepMarks,
   ];

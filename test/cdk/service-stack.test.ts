@@ -193,7 +193,7 @@ describe('the readers of the stream', () => {
   });
 
   test.each([
-    ['SettleStream', ['INSERT'], ['inbox'], []],
+    ['SettleStream', ['INSERT'], [{ prefix: 'inbox' }], []],
     [
       'Rollup',
       ['INSERT', 'MODIFY'],
@@ -210,7 +210,7 @@ describe('the readers of the stream', () => {
     const counter = keys.counter({ subject: 'group/101', limit: 'money-month', period: '2026-11' });
     const written = [
       ...[
-        keys.inbox('delivery'),
+        keys.inbox('delivery', 0),
         keys.record(7),
         counter,
         keys.closing({ subject: 'instance', limit: 'l', period: 'p' }),

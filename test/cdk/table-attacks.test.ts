@@ -20,7 +20,7 @@ const PARTITIONS = {
   counter: keys.counter(counter).pk,
   'counter of another instance': ledgerKeys('gitlab.other.test').counter(counter).pk,
   'announced mark': keys.announcement('x').pk,
-  'inbox item': keys.inbox('x').pk,
+  'inbox item': keys.inbox('x', 0).pk,
   'journal item': `${INSTANCE}${names.JOURNAL_PK_PREFIX}x`,
   'limits pointer': keys.limitPointer.pk,
   'limits chunk': keys.limitChunk('20261121', 'root/100', 0).pk,
@@ -79,7 +79,7 @@ const STATEMENTS: readonly Item[] = [
 const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   AdmitProgram: BOOKS,
   SettleProgram: ['inbox item'],
-  SettleStreamProgram: [...BOOKS, 'job that failed'],
+  SettleStreamProgram: BOOKS,
   RollupProgram: [
     ...(['log of counters', 'told crossings'] as const),
     ...(['record', 'announced mark', 'opening of a period', 'directory wish'] as const),

@@ -163,8 +163,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
         WAIT,
       ),
   },
-  inbox: {
-    is: under('#inbox#', is('inbox')),
+  delivery: {
+    is: under('@inbox#', any),
+    // It is there: a repeated delivery is not received.
     read: (place) => new DynamoStore(options(place)).receive(AN_EVENT, WAIT),
   },
   journal: {
@@ -339,6 +340,8 @@ export const RETIRED: Readonly<Record<string, IsOfKind>> = {
   'sum-memory': under('@sums#known#', any),
   'sums-open': at('@sums', is('open')),
   'counter-sheet': at('@sums', begins('counters')),
+  // Deliveries of webhooks that named no group.
+  inbox: under('#inbox#', is('inbox')),
   // A credit or debit by hand, next to its counter.
   adjustment: (pk, sk) => books(pk) && sk.startsWith('adjustment#'),
   'limit-plan': at('@limits#plans', any),

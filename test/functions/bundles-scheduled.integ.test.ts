@@ -7,7 +7,6 @@ import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
 import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { TimeLimit } from '../../functions/core/store/operation.ts';
-import { truthText } from '../../functions/core/truth/truth-text.ts';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { createLocalGitLab } from '../../scripts/local/gitlab/local-gitlab.ts';
@@ -27,7 +26,7 @@ import { measuredOf } from '../support/emf-spec.ts';
 import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
 import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
-import { ranFor } from '../support/ledger/truths.ts';
+import { hintOf, ranFor } from '../support/ledger/truths.ts';
 import { isOnAfter } from '../support/relay/alarm-state.ts';
 
 /** Nobody listens on it. */
@@ -76,7 +75,8 @@ const inserted = (sequence: string, NewImage: unknown) => ({
   dynamodb: { SequenceNumber: sequence, StreamViewType: 'NEW_AND_OLD_IMAGES', NewImage },
 });
 const arrived = (sequence: string, jobId: number) => {
-  const body = truthText(ranFor(jobId, 60));
+  const [startedAtMs, finishedAtMs] = [Date.now() - 60_000, Date.now()];
+  const body = hintOf(ranFor(jobId, 60, { startedAtMs, finishedAtMs }));
   const item = { id: `delivery-${jobId}`, body, receivedAtMs: Date.now(), untilMs: Date.now() };
   return inserted(sequence, inboxItem(item, ledgerKeys(INSTANCE)));
 };
@@ -84,10 +84,17 @@ const foreign = inserted('2', { pk: { S: 'other.example.com#job#1' }, sk: { S: '
 
 describe('the deployed consumers of the stream', () => {
   test('settle what arrived and pass over what is not theirs', async () => {
+    const client = patientClient(endpoint);
+    const parts = { instance: INSTANCE, clock: systemClock, random: Math.random };
+    const ledger = createLedger({ store: new DynamoStore({ table: dynamoTable(client, TABLE), ...parts }) });
+    const facts = someFacts({ rootId: 100 });
+    const asks = [21, 22].map((jobId) => anAsk(jobId, [claim('group/100', 60)], { facts }));
+    await ledger.hold(asks, systemClock.monotonicMs() + 60_000);
+    client.destroy();
     const consumer = await rig.start('settle/stream');
     const event = { Records: [arrived('1', 21), foreign, arrived('3', 22)] };
     expect(await consumer.invoke(event)).toEqual({ batchItemFailures: [] });
-    expect(consumer.output()).toContain('"bypass":2');
+    expect(consumer.output()).toContain('"applied":2');
   });
 
   test('report those deliveries, and no others, that the ledger could not take', async () => {
@@ -194,7 +201,7 @@ describe('the deployed functions of a schedule', () => {
       [names.ENV_DESCRIPTORS_VERSION]: '18.9',
       [names.ENV_DEPLOYMENT]: 'test',
     });
-    local.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs', job_events: true });
+    local.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs/10', job_events: true });
     // GitLab is newer than the descriptors; that no relay was heard is another alarm's.
     expect(await doctor.invoke(scheduled)).toMatchObject({ problems: 1, alarming: 1 });
     const alarm = ALL_ALARMS.find(({ name }) => name === 'HealthProblems');

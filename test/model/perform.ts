@@ -5,7 +5,7 @@ import { silentLog } from '../../functions/core/environment/machine.ts';
 import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
-import { truthText } from '../../functions/core/truth/truth-text.ts';
+import { hintText } from '../../functions/core/truth/truth-text.ts';
 import { consume } from '../../functions/settle/consume.ts';
 import type { SweepReport } from '../../functions/sweep/report.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
@@ -15,7 +15,6 @@ import { checkAnswer } from './answers.ts';
 import { edit, millisecondsOf } from './edit.ts';
 import type { Process } from './process.ts';
 import { restOf } from './rest.ts';
-import { ranSeconds } from './truth.ts';
 import type { ProcessName, World } from './world.ts';
 import { PROCESSES } from './world.ts';
 
@@ -193,7 +192,7 @@ async function deliver(action: Extract<Action, { do: 'deliver' }>, world: World)
     const receivedAtMs = clock.nowMs();
     const item = {
       id,
-      body: truthText(delivery.truth),
+      body: hintText({ groupId: world.truth.rootOf(delivery.truth.projectId), truth: delivery.truth }),
       receivedAtMs,
       untilMs: receivedAtMs + 3 * 86_400_000,
     };
@@ -205,13 +204,12 @@ async function consumeNext(count: number, dieAfter: number | null, world: World)
   const batch = world.streams.next(count);
   if (batch.length === 0) return;
   await within('settle', dieAfter, world, async (process) => {
-    const deps = { ...world.decideDeps(process), keys: world.keys };
+    const directoryFor = async () => world.directory;
+    const deps = { ...world.decideDeps(process), keys: world.keys, directoryFor };
     const read = world.streams.answered(batch, await consume({ Records: batch }, deps));
     for (const jobId of read) {
-      world.heard.add(jobId);
-      const state = world.books.records.get(jobId)?.state;
-      const ran = ranSeconds(world.truth.byId(jobId)) !== undefined;
-      must(!ran || state === 'SETTLED', `the end of job ${jobId} was read for good and it is ${state}`);
+      // Without a record, or ended by the router, it is the sweep's to charge.
+      if (world.books.records.get(jobId)?.state === 'SETTLED') world.heard.add(jobId);
     }
   });
 }

@@ -2,7 +2,7 @@
 import { inboxItem } from '../../functions/core/ledger/inbox-item.ts';
 import type { InboxItem } from '../../functions/core/ledger/store.ts';
 import type { LedgerKeys } from '../../functions/core/store/keys.ts';
-import { parseTruthText } from '../../functions/core/truth/truth-text.ts';
+import { parseHintText } from '../../functions/core/truth/truth-text.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../functions/settle/consume.ts';
 
 export class Streams {
@@ -18,7 +18,7 @@ export class Streams {
   received(item: InboxItem): void {
     const NewImage = inboxItem(item, this.#keys);
     const SequenceNumber = String(this.#records.length);
-    this.#jobIds.push(parseTruthText(item.body)?.jobId ?? 0);
+    this.#jobIds.push(parseHintText(item.body)?.truth.jobId ?? 0);
     this.#records.push({ eventName: 'INSERT', dynamodb: { SequenceNumber, NewImage } });
   }
 

@@ -110,6 +110,12 @@ export class Truth {
     return job;
   };
 
+  /** The top-level group that the project is in now: GitLab sends its webhooks. */
+  rootOf(projectId: number): number {
+    const groupId = this.#tree().groupOf.get(projectId) ?? 0;
+    return chainOf(groupId, this.#tree())[0] ?? groupId;
+  }
+
   /** The router's question, as a relay translates it. */
   ask(job: TrueJob): AdmissionRequest {
     const groupId = this.#tree().groupOf.get(job.projectId) ?? 0;

@@ -93,6 +93,10 @@ export class World {
     return this.editions.at(-1) ?? FIRST_EDITION;
   }
 
+  get directory(): Rules['directory'] {
+    return this.#rules.directory;
+  }
+
   edit(change: Partial<Omit<Edition, 'number'>>): void {
     const next = { ...this.edition, ...change, number: this.editions.length };
     this.#rules = rulesOf(next);

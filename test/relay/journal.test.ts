@@ -98,7 +98,7 @@ function books(fault?: () => StoreFault | undefined) {
     consume(records(items), {
       ledger,
       keys: ledgerKeys(INSTANCE),
-      currentRules,
+      directoryFor: async () => rules.directory,
       recordJournal: (answers) => recordUnmetered(answers, { ledger, currentRules, clock }),
       clock,
       log: silentLog,

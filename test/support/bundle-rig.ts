@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
+import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
 import * as names from '../../functions/names.ts';
 import { bundleFunction, type FunctionName } from '../../scripts/build/bundle.ts';
 import { packRules } from '../../scripts/build/pack-rules.ts';
@@ -113,16 +114,19 @@ export interface DeliveryOptions {
   readonly base64?: boolean;
 }
 
-/** A webhook as GitLab sends it through the Function URL. */
+/** The top-level group of the rig's projects. */
+export const HOOK_GROUP = 100;
+
+/** A webhook of the group as GitLab sends it through the Function URL. */
 export function delivery(body: string, { id, secret, sentAt, base64 }: DeliveryOptions): unknown {
   const at = sentAt ?? new Date();
   return documentedUrlEvent({
-    path: names.WEBHOOK_PATH,
+    path: groupHookUrl(names.WEBHOOK_PATH, HOOK_GROUP),
     headers: {
       'x-gitlab-event': 'Job Hook',
       'webhook-id': id,
       'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-      'webhook-signature': new Webhook(secret ?? WEBHOOK_SECRET).sign(id, at, body),
+      'webhook-signature': new Webhook(groupHookKey(secret ?? WEBHOOK_SECRET, HOOK_GROUP)).sign(id, at, body),
     },
     body,
     base64: base64 ?? false,

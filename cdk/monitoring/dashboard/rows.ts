@@ -152,7 +152,7 @@ const endsOfJobs: Row = {
         { formula: 'jobEvents', label: 'Ends told' },
         { formula: 'settleRefused', label: 'Refused: no proof, or too many at once' },
         { formula: 'settleBroken', label: 'Failed' },
-        { formula: 'clampedDurations', label: 'Ran longer than their timeout allows' },
+        { formula: 'impossibleEnds', label: 'Ends that cannot be' },
       ],
     },
     {

@@ -7,6 +7,7 @@ import {
   createGitLabAdministration,
   type GitLabAdministration,
   type GroupHook,
+  groupHookUrl,
   type RestCallDeps,
 } from '../../core/gitlab/index.ts';
 import { WEBHOOK_PATH } from '../../names.ts';
@@ -165,8 +166,10 @@ async function readWebhooks(
   const roots = await gitlab.topLevelGroups();
   if (!roots.ok) return { known: false, why: roots.refusal.says, cause: roots.refusal.code };
   const untilMs = clock.monotonicMs() + WEBHOOKS_MS_MAX;
-  const isOurs = ({ url }: GroupHook): boolean =>
-    webhookUrl === undefined ? URL.parse(url)?.pathname.endsWith(WEBHOOK_PATH) === true : url === webhookUrl;
+  const isOurs = ({ url }: GroupHook, groupId: number): boolean =>
+    webhookUrl === undefined
+      ? URL.parse(url)?.pathname.endsWith(groupHookUrl(WEBHOOK_PATH, groupId)) === true
+      : url === groupHookUrl(webhookUrl, groupId);
   const broken: BrokenWebhookEvidence[] = [];
   let refused: Extract<ReadResult<never>, { known: false }> | undefined;
   let looked = 0;
@@ -179,7 +182,8 @@ async function readWebhooks(
       return;
     }
     looked += 1;
-    const standing = await standingOf(hooks.value.find(isOurs), id, gitlab);
+    const ours = hooks.value.find((hook) => isOurs(hook, id));
+    const standing = await standingOf(ours, id, gitlab);
     if (standing !== undefined) broken.push({ group, standing });
   });
   if (looked === 0 && refused !== undefined) return refused;

@@ -1,5 +1,5 @@
 /** Webhooks of groups as the programs by the clock look at them; the administration has the rest. */
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from './gitlab.ts';
 import { readList } from './rest-answers.ts';
@@ -21,6 +21,20 @@ export interface HookSetting {
 /** Job events only: GitLab switches pushes on unless told not to. */
 export const HOOK_EVENTS = { push_events: false, job_events: true, enable_ssl_verification: true } as const;
 
+/** Webhooks of a top-level group go here: the address says whose they are. */
+export const groupHookUrl = (webhookUrl: string, groupId: number): string =>
+  `${webhookUrl.replace(/\/+$/, '')}/${groupId}`;
+
+/**
+ * The key of one group's webhook, from the deployment's secret: who learns it can report about that group alone. A secret
+ * with `whsec_` makes a signing token, any other a secret token.
+ */
+export function groupHookKey(secret: string, groupId: number): string {
+  const text = secret.replace(/^whsec_/, '');
+  const key = createHmac('sha256', text).update(`webhook:${groupId}`).digest();
+  return secret.startsWith('whsec_') ? `whsec_${key.toString('base64')}` : key.toString('base64url');
+}
+
 /** Names a secret without telling it: secrets here are random, so nobody finds one from this. */
 export const secretMark = (secret: string): string =>
   createHash('sha256').update(secret).digest('hex').slice(0, 12);
@@ -29,31 +43,33 @@ export const secretMark = (secret: string): string =>
 export const hookDescription = (secret: string): string =>
   `Job events for Tollgate; key ${secretMark(secret)}`;
 
-export const hookSetting = (name: string, url: string, secret: string): HookSetting => ({
-  url,
-  name,
-  description: hookDescription(secret),
-  ...(secret.startsWith('whsec_') ? { signing_token: secret } : { token: secret }),
-});
-
-/** What a group's webhook to one address is like. */
-export type HookStanding = 'right' | 'missing' | 'off' | 'disabled';
+/** @param webhookUrl - of the deployment. @param secret - of the deployment */
+export function hookSetting(name: string, webhookUrl: string, secret: string, groupId: number): HookSetting {
+  const key = groupHookKey(secret, groupId);
+  return {
+    url: groupHookUrl(webhookUrl, groupId),
+    name,
+    description: hookDescription(key),
+    ...(key.startsWith('whsec_') ? { signing_token: key } : { token: key }),
+  };
+}
 
 const CREATE_TIMEOUT_MS = 5_000;
 
-/** @param token - of an owner of the group or an administrator; `read_api`. @throws {GitLabError} */
-export async function readHookStanding(
+/** Returns whether the group has a webhook of this deployment, in whatever state. @throws {GitLabError} */
+export async function hasGroupHook(
   groupId: number,
-  url: string,
+  webhookUrl: string,
   deps: RestCallDeps,
-): Promise<HookStanding> {
+): Promise<boolean> {
   const path = `/groups/${groupId}/hooks`;
   const hooks = readList(path, await restCall(path, pageQuery({}, undefined), deps));
-  const ours = hooks.filter(isRecord).find((hook) => hook.url === url);
-  if (ours === undefined) return 'missing';
-  if (ours.job_events !== true) return 'off';
-  return ours.alert_status === undefined || ours.alert_status === 'executable' ? 'right' : 'disabled';
+  return hooks.some((hook) => isRecord(hook) && isHookUrl(String(hook.url), webhookUrl));
 }
+
+/** Whether a webhook goes to the deployment: to a group's address, or to the one without a group of earlier versions. */
+export const isHookUrl = (url: string, webhookUrl: string): boolean =>
+  url === webhookUrl || url.startsWith(`${webhookUrl.replace(/\/+$/, '')}/`);
 
 /** Needs a token of scope `api`. @throws {GitLabError} It may or may not have been made: the next look says. */
 export async function createGroupHook(

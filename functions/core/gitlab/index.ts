@@ -28,11 +28,13 @@ export { type GitLab, GitLabError, type GitLabErrorCode, type JobsPage, type Run
 export type { GitLabDirectory, GitLabGroup, GitLabProject } from './gitlab-directory.ts';
 export {
   createGroupHook,
+  groupHookKey,
+  groupHookUrl,
   type HookSetting,
-  type HookStanding,
+  hasGroupHook,
   hookDescription,
   hookSetting,
-  readHookStanding,
+  isHookUrl,
   secretMark,
 } from './group-hooks.ts';
 export { JOB_HOOK_EVENT, parseJobHook } from './job-hook.ts';

@@ -8,8 +8,9 @@ import { dueJobs, postponeMove } from './due.ts';
 import { hold } from './hold.ts';
 import { newJob } from './job.ts';
 import { SeenCounters } from './last-seen.ts';
-import type { EndOutcome, GoneJob, JobEnd, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
+import type { AcceptsEnd, EndOutcome, JobRecord, Ledger, UnmeteredAsk } from './ledger.ts';
 import { type MoveDeps, type MoveWish, makeMoves } from './make-moves.ts';
+import { type Move, noMove } from './move.ts';
 import { rebuild } from './rebuild.ts';
 import { endReservationMove } from './reservation.ts';
 import { handOver, reserve } from './reserve.ts';
@@ -70,15 +71,13 @@ export function createLedger({
 
   return {
     hold: (asks, deadlineMs, options) => hold(asks, deadlineMs, deps, options),
-    settle: (ends: readonly JobEnd[]) => {
+    settle: (ends, accepts) => {
       const nowMs = clock.nowMs();
-      return endJobs(
-        ends.map((end) => ({ jobId: end.jobId, plan: (record) => settleMove(record, end, nowMs) })),
-      );
+      return endJobs(wishesFor(ends, accepts, (record, end) => settleMove(record, end, nowMs)));
     },
-    release: (jobs: readonly GoneJob[]) => {
+    release: (jobs, accepts) => {
       const nowMs = clock.nowMs();
-      return endJobs(jobs.map(({ jobId }) => ({ jobId, plan: (record) => releaseMove(record, nowMs) })));
+      return endJobs(wishesFor(jobs, accepts, (record) => releaseMove(record, nowMs)));
     },
     expire: (jobs) => {
       const nowMs = clock.nowMs();
@@ -97,8 +96,8 @@ export function createLedger({
       return asks.map((ask) => outcomes[lawful.indexOf(ask)] ?? 'undecided');
     },
     dueJobs: (beforeMs, limit) => dueJobs(beforeMs, limit, store, { timeoutMs: DUE_TIMEOUT_MS }),
-    postpone: (jobs) =>
-      endJobs(jobs.map(({ jobId, dueAtMs }) => ({ jobId, plan: (record) => postponeMove(record, dueAtMs) }))),
+    postpone: (jobs, accepts) =>
+      endJobs(wishesFor(jobs, accepts, (record, { dueAtMs }) => postponeMove(record, dueAtMs))),
     recordBypass: async (asks) => {
       const nowMs = clock.nowMs();
       const lawful = asks.filter((ask) => newJob(ask).outcome === undefined);
@@ -129,6 +128,17 @@ export function createLedger({
     announceOnce: (keys, options) => announceOnce(keys, options, deps),
   };
 }
+
+const wishesFor = <Job extends { readonly jobId: number }>(
+  jobs: readonly Job[],
+  accepts: AcceptsEnd<Job> | undefined,
+  move: (record: JobRecord | undefined, job: Job) => Move<EndOutcome>,
+): readonly MoveWish<EndOutcome>[] =>
+  jobs.map((job) => ({
+    jobId: job.jobId,
+    plan: (record) =>
+      record !== undefined && accepts?.(record, job) === false ? noMove('unchanged') : move(record, job),
+  }));
 
 async function readRecords(
   wishes: readonly MoveWish<EndOutcome>[],

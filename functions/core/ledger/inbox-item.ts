@@ -3,7 +3,7 @@ import { INBOX_SK, type Item, type LedgerKeys, PK, SK, TTL_ATTRIBUTE, versioned 
 import type { InboxItem } from './store.ts';
 
 export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: LedgerKeys): Item {
-  const { pk, sk } = keys.inbox(id);
+  const { pk, sk } = keys.inbox(id, receivedAtMs);
   return {
     [PK]: { S: pk },
     [SK]: { S: sk },
@@ -14,14 +14,12 @@ export function inboxItem({ id, body, receivedAtMs, untilMs }: InboxItem, keys: 
   };
 }
 
-const isInbox = (item: Item): boolean => item[SK]?.S === INBOX_SK;
-
 /** The body of an inbox item of this instance; undefined for every other item of the table. */
 export function inboxBody(item: Item, keys: LedgerKeys): string | undefined {
-  return isInbox(item) && keys.isInboxPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
+  return keys.isInboxPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
 }
 
 /** The body of an item that a relay wrote: answers given without the ledger. */
 export function journalBody(item: Item, keys: LedgerKeys): string | undefined {
-  return isInbox(item) && keys.isJournalPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
+  return item[SK]?.S === INBOX_SK && keys.isJournalPk(item[PK]?.S ?? '') ? item.b?.S : undefined;
 }

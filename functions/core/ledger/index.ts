@@ -33,6 +33,7 @@ export {
 export { draftRecord, GRACE_SECONDS, newJob } from './job.ts';
 export { dynamoRecountRounds } from './kept-round.ts';
 export type {
+  AcceptsEnd,
   BypassAsk,
   Counter,
   CounterAmounts,
@@ -80,6 +81,7 @@ export {
   type UsageLook,
 } from './recount-round.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
+export { type ConfirmCheckpoint, dynamoReportedEnds, type ReportedEnds } from './reported-ends.ts';
 export { isAwaited, isReserved } from './reservation.ts';
 export { expiring, goesUnclosed, isWindow, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';

@@ -17,9 +17,9 @@ export interface Ledger {
    */
   hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
   /** The job ended: its claims become what it really used. The later of two ends counts, and the longer of two at once. */
-  settle(ends: readonly JobEnd[]): Promise<readonly EndOutcome[]>;
+  settle(ends: readonly JobEnd[], accepts?: AcceptsEnd<JobEnd>): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
-  release(jobs: readonly GoneJob[]): Promise<readonly EndOutcome[]>;
+  release(jobs: readonly GoneJob[], accepts?: AcceptsEnd<GoneJob>): Promise<readonly EndOutcome[]>;
   /** Nobody knows the job any more. `charge: 'hold'` keeps the held amount as a flagged entry, `'nothing'` frees it. */
   expire(
     jobs: readonly (GoneJob & { readonly charge: 'hold' | 'nothing' })[],
@@ -36,9 +36,7 @@ export interface Ledger {
    */
   dueJobs(beforeMs: number, limit: number): Promise<readonly DueJob[]>;
   /** Gives live jobs another due time. `unchanged`: the job ended, or is due then already. */
-  postpone(
-    jobs: readonly { readonly jobId: number; readonly dueAtMs: number }[],
-  ): Promise<readonly EndOutcome[]>;
+  postpone(jobs: readonly DueJob[], accepts?: AcceptsEnd<DueJob>): Promise<readonly EndOutcome[]>;
   /**
    * Charges jobs that ran and are unknown here (`settle` said so): SETTLED at once, unchecked, cause `bypass`. A job that
    * has a record by now is settled on that instead. Never `unknown`.
@@ -168,6 +166,12 @@ export interface UnmeteredAsk extends HoldAsk {
   readonly answeredAtMs: number;
 }
 
+/**
+ * Decides on the record as it is when it is written. `unchanged`: it said no.
+ * @default every record is accepted
+ */
+export type AcceptsEnd<Job> = (record: JobRecord, job: Job) => boolean;
+
 export interface JobEnd {
   readonly jobId: number;
   /** GitLab's build_duration, else finished − started; the ledger charges no more than the job can have run. */
@@ -181,6 +185,8 @@ export interface JobEnd {
   readonly retryCount?: number;
   /** Whole seconds it was queued until a runner took it, where GitLab tells. */
   readonly queuedSeconds?: number;
+  /** GitLab's REST API reported it: it replaces an end that was reported in any other way. */
+  readonly final?: true;
 }
 
 /** What the job would have asked for, and how it ended. */

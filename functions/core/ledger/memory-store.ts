@@ -13,6 +13,7 @@ import {
   type LedgerKeys,
   ledgerKeys,
   MemoryTable,
+  PK,
   SK,
 } from '../store/index.ts';
 import { decodeItem } from './counter-item.ts';
@@ -173,7 +174,7 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
 
   /** Everything stored, without waiting: for tests and the local summary. */
   *dump(): Generator<StoredItem> {
-    for (const item of this.#table.items()) if (isOfBooks(item)) yield decodeItem(item, this.keys);
+    for (const item of this.#table.items()) if (isOfBooks(item, this.keys)) yield decodeItem(item, this.keys);
   }
 
   async #beforeRead(
@@ -212,7 +213,8 @@ const scheduledScans = (table: ItemTable, schedule: (step: string) => Promise<un
 });
 
 /** A scan of the ledger leaves the others out, too. */
-const isOfBooks = (item: Item): boolean => item[SK]?.S !== ANNOUNCED_SK && item[SK]?.S !== INBOX_SK;
+const isOfBooks = (item: Item, keys: LedgerKeys): boolean =>
+  item[SK]?.S !== ANNOUNCED_SK && item[SK]?.S !== INBOX_SK && !keys.isInboxPk(item[PK]?.S ?? '');
 
 const lost = (operation: string): LedgerError =>
   new LedgerError('ledger_unavailable', `${operation}: no answer from the in-memory table (injected fault)`);

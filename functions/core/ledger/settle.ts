@@ -37,9 +37,10 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     case 'RESERVED':
       return ranUnheld(known);
     case 'SETTLED': {
-      const isLast = outdoesEnd(end, record);
+      const isLast = end.final === true || outdoesEnd(end, record);
       if (isLast && record.durationSeconds !== durationSeconds) return corrected('duration');
-      if (!isLast && facts === record.facts) return noMove('unchanged');
+      if (end.final === true ? !contradicts(end, record.facts) : !isLast && facts === record.facts)
+        return noMove('unchanged');
       // Charged the same: only which end is the last one is noted, or the order of three would matter, and where it ran.
       const noted = isLast ? { ...known, ...truth } : { ...record, facts };
       return { outcome: 'unchanged', record: { ...noted, rev: record.rev + 1 }, changes: [] };
@@ -80,11 +81,22 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   }
 }
 
-/** The first end that names a runner is believed, or the order of two would matter. What the question named is not kept twice. */
-function withRunner(facts: JobFacts, { runnerId }: JobEnd): JobFacts {
-  const isNews = facts.runnerId === undefined && runnerId !== facts.asked?.runnerId;
+/**
+ * The first end that names a runner is believed, or the order of two would matter; a final one replaces it. What the question
+ * named is not kept twice.
+ */
+function withRunner(facts: JobFacts, { runnerId, final }: JobEnd): JobFacts {
+  const known = facts.runnerId ?? facts.asked?.runnerId;
+  const isNews = final === true ? runnerId !== known : facts.runnerId === undefined && runnerId !== known;
   return isNews && runnerId !== undefined ? { ...facts, runnerId } : facts;
 }
+
+/** Another outcome or runner than is known. What is not known stays so: a write for each job would be the price. */
+const contradicts = ({ outcome, runnerId }: JobEnd, facts: JobFacts): boolean =>
+  differ(outcome, facts.outcome) || differ(runnerId, facts.runnerId ?? facts.asked?.runnerId);
+
+const differ = <Value>(one: Value | undefined, other: Value | undefined): boolean =>
+  one !== undefined && other !== undefined && one !== other;
 
 /**
  * A job is queued once, and is retried as another one: an end that says nothing takes nothing away, and of two that differ the

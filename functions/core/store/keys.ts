@@ -37,6 +37,11 @@ export interface Key {
 export const DUE_SHARDS = 16;
 
 export { CLOSING_SK, COUNTER_SK, ENTRY_SK_PREFIX, INBOX_SK, RECORD_SK };
+/** A partition of the inbox takes a thousand deliveries a second. */
+export const INBOX_SHARDS = 8;
+/** Deliveries are kept by the half hour, so that the sweep can read the ends that webhooks reported in it. */
+export const INBOX_SLOT_MS = 30 * 60_000;
+export const inboxSlot = (receivedAtMs: number): number => Math.floor(receivedAtMs / INBOX_SLOT_MS);
 /** Begins the keys of no instance: one item per instance that the table has books of. */
 export const INSTANCES_PK = '@instances';
 export const ANNOUNCED_SK = 'announced';
@@ -65,8 +70,10 @@ export interface LedgerKeys {
   closing(key: CounterKey): Key;
   /** `gitlab.example.com#announced#<SHA-256 of the text>`, `announced`: what is announced may be called anything. */
   announcement(text: string): Key;
-  /** `gitlab.example.com#inbox#<SHA-256 of the delivery's id>`, `inbox`: what has arrived and is not yet worked off. */
-  inbox(id: string): Key;
+  /** `gitlab.example.com@inbox#991824#3`: what arrived in one half hour; see {@link inboxSlot}. No part of the books. */
+  inboxPk(slot: number, shard: number): string;
+  /** The same partition, `inbox#<SHA-256 of the delivery's id>`: one delivery. */
+  inbox(id: string, receivedAtMs: number): Key;
   isInboxPk(pk: string): boolean;
   /** `gitlab.example.com#journal#<id>`, `inbox`: fallback answers that a relay wrote down. */
   isJournalPk(pk: string): boolean;
@@ -74,6 +81,8 @@ export interface LedgerKeys {
   readonly sweepMarks: Key;
   /** `gitlab.example.com@sweep`, `marks#0007`: the marks of a block of runners, beside it. */
   sweepMarksBlock(block: number): Key;
+  /** `gitlab.example.com@sweep`, `confirmed`: up to which delivery the sweep has compared ends with GitLab. */
+  readonly confirmCheckpoint: Key;
   /** `gitlab.example.com@controller`, `scope`: whose jobs GitLab asks about. No part of the books, either. */
   readonly controllerScope: Key;
   /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
@@ -159,7 +168,8 @@ export function ledgerKeys(instance: string): LedgerKeys {
   }
   const jobPrefix = `${instance}#job#`;
   const counterPrefix = `${instance}#counter#`;
-  const inboxPrefix = `${instance}#inbox#`;
+  const inboxPrefix = `${instance}@inbox#`;
+  const inboxPk = (slot: number, shard: number): string => `${inboxPrefix}${slot}#${shard}`;
   const dueShardPk = (shard: number): string => `${instance}#live#${shard}`;
   const closingShardPk = (shard: number): string => `${instance}#close#${shard}`;
   return {
@@ -172,10 +182,16 @@ export function ledgerKeys(instance: string): LedgerKeys {
     counter: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: COUNTER_SK }),
     closing: (key) => ({ pk: `${counterPrefix}${counterPath(key)}`, sk: CLOSING_SK }),
     announcement: (text) => ({ pk: `${instance}#announced#${digest(text)}`, sk: ANNOUNCED_SK }),
-    inbox: (id) => ({ pk: `${inboxPrefix}${digest(id)}`, sk: INBOX_SK }),
+    inboxPk,
+    inbox: (id, receivedAtMs) => {
+      const name = digest(id);
+      const shard = name.charCodeAt(0) % INBOX_SHARDS;
+      return { pk: inboxPk(inboxSlot(receivedAtMs), shard), sk: `${INBOX_SK}#${name}` };
+    },
     isInboxPk: (pk) => pk.startsWith(inboxPrefix),
     isJournalPk: (pk) => pk.startsWith(`${instance}${JOURNAL_PK_PREFIX}`),
     sweepMarks: { pk: `${instance}@sweep`, sk: 'marks' },
+    confirmCheckpoint: { pk: `${instance}@sweep`, sk: 'confirmed' },
     sweepMarksBlock: (block) => ({
       pk: `${instance}@sweep`,
       sk: `marks#${String(block).padStart(MARKS_BLOCK_DIGITS, '0')}`,

@@ -26,5 +26,12 @@ export {
   type TruthOutcome,
   tellAdmittedYetFailed,
 } from './settle-truths.ts';
-export { parseTruthText, truthText } from './truth-text.ts';
+export { hintText, parseHintText } from './truth-text.ts';
 export { errorMs, type JobVerdict, type LiveHold, liveHoldOf, verdictOf, verdictOn } from './verdict.ts';
+export {
+  applyHints,
+  type HintDeps,
+  type HintOutcome,
+  rootOf,
+  type WebhookHint,
+} from './webhook-hints.ts';

@@ -1,5 +1,7 @@
-/** What GitLab said about a job, as it waits in the inbox: JSON of a few hundred bytes. */
+/** A webhook's hint about a job, as it waits in the inbox: JSON of a few hundred bytes. */
+import { isRecord } from '../../../policies/document/reading.ts';
 import { JOB_STATUSES, type JobTruth } from '../gitlab/index.ts';
+import type { WebhookHint } from './webhook-hints.ts';
 
 /** A write unit is 1 KB; nobody's labels may make an item that the table refuses. */
 const TEXT_CHARACTERS_MAX = 8_192;
@@ -7,26 +9,28 @@ const TEXT_CHARACTERS_MAX = 8_192;
 /** What may be left out of a truth that is too long, the least missed first. Ids, status and times are what counts. */
 const LABELS = ['ref', 'environment', 'jobStage', 'runnerTags', 'jobName', 'projectPath'] as const;
 
-export function truthText(truth: JobTruth): string {
+export function hintText({ groupId, truth }: WebhookHint): string {
   const shortened: { -readonly [Name in keyof JobTruth]: JobTruth[Name] } = { ...truth };
-  let text = JSON.stringify(shortened);
+  let text = JSON.stringify({ groupId, ...shortened });
   for (const label of LABELS) {
     if (text.length <= TEXT_CHARACTERS_MAX) break;
     delete shortened[label];
-    text = JSON.stringify(shortened);
+    text = JSON.stringify({ groupId, ...shortened });
   }
   return text;
 }
 
-/** `undefined`: no truth that we wrote. */
-export function parseTruthText(text: string): JobTruth | undefined {
+/** Returns undefined for a text that `hintText` has not written. */
+export function parseHintText(text: string): WebhookHint | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  return isTruth(value) ? value : undefined;
+  if (!isRecord(value)) return undefined;
+  const { groupId, ...truth } = value;
+  return isId(groupId) && isTruth(truth) ? { groupId, truth } : undefined;
 }
 
 const TEXTS = ['projectPath', 'jobName', 'jobStage', 'ref', 'environment', 'failureReason'];
@@ -57,4 +61,4 @@ function isTruth(value: unknown): value is JobTruth {
   );
 }
 
-const isId = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0;
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;

@@ -1,7 +1,7 @@
 /** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type GitLabErrorCode, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
+import type { GitLabErrorCode, JobTruth } from '../gitlab/index.ts';
 import {
   type GoneJob,
   GRACE_SECONDS,
@@ -39,7 +39,7 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
   const what = endOfJob(truth, nowMs);
   switch (what.kind) {
     case 'ran':
-      return { do: 'settle', end: what.end };
+      return { do: 'settle', end: { ...what.end, final: true } };
     case 'gone':
       return { do: 'release', gone: { jobId, cause: truth.failureReason ?? what.cause } };
     case 'unclear':
@@ -66,24 +66,16 @@ export function verdictOn(
   const end = truth && endCharged(truth, record, nowMs);
   if (truth === undefined || end === undefined) return keep;
   if (record === undefined) return { do: 'charge', truth };
-  return settleMove(record, end, nowMs).outcome === 'unchanged' ? keep : { do: 'settle', end };
+  return settleMove(record, end, nowMs).record === undefined ? keep : { do: 'settle', end };
 }
 
 /** Undefined: there is nothing to charge, and nothing was. */
 function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: number): JobEnd | undefined {
   const what = endOfJob(truth, nowMs);
-  if (what.kind === 'ran') return what.end;
-  // What the router let fail has never run, whatever somebody said before.
-  if (what.kind !== 'gone' || what.cause !== REJECTED_BY_ROUTER || record?.state !== 'SETTLED')
-    return undefined;
-  const { durationSeconds = 0, endedAtMs = 0 } = record;
-  if (durationSeconds === 0) return undefined;
-  // Later than the end that was charged, or that would go on counting.
-  return {
-    jobId: truth.jobId,
-    durationSeconds: 0,
-    endedAtMs: Math.max(truth.finishedAtMs ?? nowMs, endedAtMs + 1),
-  };
+  if (what.kind === 'ran') return { ...what.end, final: true };
+  // A job that never ran costs nothing, also if a webhook reported that it ran.
+  if (what.kind !== 'gone' || record?.state !== 'SETTLED' || record.durationSeconds === 0) return undefined;
+  return { jobId: truth.jobId, durationSeconds: 0, endedAtMs: truth.finishedAtMs ?? nowMs, final: true };
 }
 
 /** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */

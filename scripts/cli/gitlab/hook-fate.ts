@@ -1,8 +1,10 @@
-import type {
-  AdminAnswer,
-  AdminRefusal,
-  GroupHook,
-  HookSetting,
+import {
+  type AdminAnswer,
+  type AdminRefusal,
+  type GroupHook,
+  type HookSetting,
+  hookSetting,
+  isHookUrl,
 } from '../../../functions/core/gitlab/index.ts';
 import type { SetupCourse } from './setup-line.ts';
 import { whileUnsure } from './while-unsure.ts';
@@ -16,21 +18,29 @@ export type HookFate =
   | { readonly fate: 'differs' | 'fails'; readonly why: string }
   | { readonly fate: 'refused'; readonly refusal: AdminRefusal };
 
-/** Ours by its address, or by its secret where the address has changed; other deployments have other secrets. */
-const isOurs = (hook: GroupHook, { url, description }: HookSetting): boolean =>
-  hook.url === url || hook.description === description;
+export interface HookKey {
+  /** The deployment's address of webhooks. */
+  readonly url: string;
+  /** The deployment's secret. */
+  readonly key: string;
+  /** Keys of groups sign, or they are sent as they are. */
+  readonly signs: boolean;
+}
 
 /** Looks at one group's webhook, and makes or mends it where that may be. */
 export async function hookFate(
-  course: Pick<SetupCourse, 'gitlab' | 'mode'>,
+  course: Pick<SetupCourse, 'gitlab' | 'mode' | 'name'>,
   groupId: number,
-  setting: HookSetting,
-  signs: boolean,
+  { url, key, signs }: HookKey,
 ): Promise<HookFate> {
   const { gitlab, mode } = course;
+  const setting = hookSetting(course.name, url, key, groupId);
+  // By its address, or by its key where the address has changed; other deployments have other keys.
+  const isOurs = (hook: GroupHook): boolean =>
+    isHookUrl(hook.url, url) || hook.description === setting.description;
   const ours = async (): Promise<AdminAnswer<readonly GroupHook[]>> => {
     const all = await gitlab.hooks(groupId);
-    return all.ok ? { ok: true, value: all.value.filter((hook) => isOurs(hook, setting)) } : all;
+    return all.ok ? { ok: true, value: all.value.filter(isOurs) } : all;
   };
   const found = await ours();
   if (!found.ok) return { fate: 'refused', refusal: found.refusal };

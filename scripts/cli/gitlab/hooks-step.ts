@@ -1,6 +1,5 @@
 import { atOnce } from '../../../functions/core/environment/index.ts';
-import { hookSetting } from '../../../functions/core/gitlab/index.ts';
-import { type HookFate, hookFate } from './hook-fate.ts';
+import { type HookFate, type HookKey, hookFate } from './hook-fate.ts';
 import { newHookKey, readHookKeys, writeHookKeys } from './hook-keys.ts';
 import { notThere, refused, type SetupCourse, type SetupLine } from './setup-line.ts';
 
@@ -33,25 +32,16 @@ export async function hooksStep(course: SetupCourse, signs: boolean): Promise<re
   return [...said, ...(await giveHooks(course, { url, key: value, signs }))];
 }
 
-interface HookKey {
-  readonly url: string;
-  /** Secret. */
-  readonly key: string;
-  /** It signs, or it is sent as it is. */
-  readonly signs: boolean;
-}
-
-/** Every top-level group's webhook, with this key. */
+/** Gives each top-level group its webhook, with a key of its own that is derived from this one. */
 export async function giveHooks(
   course: Pick<SetupCourse, 'gitlab' | 'mode' | 'name' | 'progress'>,
   { url, key, signs }: HookKey,
 ): Promise<readonly SetupLine[]> {
   const groups = await course.gitlab.topLevelGroups();
   if (!groups.ok) return [refused(part, groups.refusal)];
-  const setting = hookSetting(course.name, url, key);
   const fates: { readonly path: string; readonly found: HookFate }[] = [];
   await atOnce(groups.value, WIDTH, async ({ id, full_path }) => {
-    fates.push({ path: full_path, found: await hookFate(course, id, setting, signs) });
+    fates.push({ path: full_path, found: await hookFate(course, id, { url, key, signs }) });
     course.progress(fates.length, groups.value.length);
   });
   return hookLines(course, fates);

@@ -2,7 +2,10 @@ import { atOnce } from '../../../functions/core/environment/index.ts';
 import {
   type AdminAnswer,
   type AdminController,
+  type GroupHook,
+  groupHookKey,
   hookDescription,
+  isHookUrl,
 } from '../../../functions/core/gitlab/index.ts';
 import { namedControllers } from './controller-step.ts';
 import { refused, type SetupCourse, type SetupLine } from './setup-line.ts';
@@ -31,7 +34,7 @@ export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<
     if (!tokens.ok) return tokens;
     tokenIds.push(...tokens.value.map((token) => token.id));
   }
-  const described = await keptDescriptions(course);
+  const secrets = await keptSecrets(course);
   const groups = await gitlab.topLevelGroups();
   if (!groups.ok) return groups;
   const hooks: { groupId: number; path: string; hookId: number }[] = [];
@@ -39,10 +42,11 @@ export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<
   let looked = 0;
   await atOnce(groups.value, WIDTH, async ({ id: groupId, full_path: path }) => {
     const all = await gitlab.hooks(groupId);
+    const described = new Set(secrets.map((secret) => hookDescription(groupHookKey(secret, groupId))));
+    const isOurs = ({ url, description }: GroupHook): boolean =>
+      described.has(description) || (wish.url !== undefined && isHookUrl(url, wish.url));
     if (all.ok)
-      for (const hook of all.value)
-        if (hook.url === wish.url || described.has(hook.description))
-          hooks.push({ groupId, path, hookId: hook.id });
+      for (const hook of all.value) if (isOurs(hook)) hooks.push({ groupId, path, hookId: hook.id });
     // Without a Premium licence there are no webhooks of groups to remove.
     if (!all.ok && all.refusal.code !== 'absent') refusal ??= all;
     looked += 1;
@@ -51,11 +55,11 @@ export async function teardownPlan(course: TeardownCourse): Promise<AdminAnswer<
   return refusal ?? { ok: true, value: { controllers, tokenIds, hooks } };
 }
 
-/** Descriptions of webhooks whose secret is kept here: those of another deployment have another one. */
-async function keptDescriptions({ store }: TeardownCourse): Promise<ReadonlySet<string>> {
+/** Another deployment has other secrets, and other descriptions of its webhooks. */
+async function keptSecrets({ store }: TeardownCourse): Promise<readonly string[]> {
   const kept = [await store.read('webhook-secrets'), await store.read('webhook-tokens')];
-  const secrets = kept.flatMap((text) => text?.value.split('\n') ?? []).map((line) => line.trim());
-  return new Set(secrets.filter((secret) => secret !== '').map(hookDescription));
+  const lines = kept.flatMap((text) => text?.value.split('\n') ?? []).map((line) => line.trim());
+  return lines.filter((line) => line !== '');
 }
 
 /** Disabled first, so that nothing fails meanwhile; then webhooks, tokens, the controller. Each step may be gone already. */

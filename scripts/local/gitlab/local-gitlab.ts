@@ -1,4 +1,5 @@
 import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
+import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, stoppable, type WallClock } from '../clock/clock.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback-server.ts';
 import type { RouterGitLab } from '../router/router-gitlab.ts';
@@ -32,8 +33,10 @@ export interface LocalGitLabOptions {
   readonly token: string;
   /** Tokens of groups: role Developer, for the jobs below their path alone. By token. @default none */
   readonly groupTokens?: ReadonlyMap<string, string>;
-  /** Where job webhooks go. None are sent without it and without `receive`. */
+  /** Where job webhooks go. None are sent without it, without `hookFor` and without `receive`. */
   readonly hookUrl?: string;
+  /** The webhook of a project's top-level group. Instead of `hookUrl`. */
+  readonly hookFor?: (projectPath: string) => { readonly url: string; readonly signingToken: string };
   /** @default '19.4' */
   readonly version?: GitLabVersion;
   /** `whsec_…`: signs deliveries; only since 19.0. */
@@ -254,16 +257,22 @@ function retryOf(job: LocalJob, book: JobBook): NewJob {
 
 /** Undefined: nobody wants to hear of jobs. */
 function wayOfHooks(options: LocalGitLabOptions, instanceUrl: string): HookTransport | undefined {
-  const { receive, hookUrl, deliver = fetch } = options;
+  const { receive, hookUrl, hookFor, deliver = fetch } = options;
   if (receive !== undefined) {
     return async ({ body, webhookId }) => {
       await receive(body, webhookId);
       return true;
     };
   }
-  if (hookUrl === undefined) return undefined;
-  const request = hookRequester(hookUrl, instanceUrl, options, uuidFrom(options.random), options.version);
+  if (hookUrl === undefined && hookFor === undefined) return undefined;
+  const hookId = uuidFrom(options.random);
+  const requesterTo = (url: string, secrets: Parameters<typeof hookRequester>[2]) =>
+    hookRequester(url, instanceUrl, secrets, hookId, options.version);
+  const fixed = requesterTo(hookUrl ?? '', options);
   return async (message, sentAtMs, signal) => {
+    const { project } = message.body;
+    const hook = hookFor?.(isRecord(project) ? String(project.path_with_namespace) : '');
+    const request = hook === undefined ? fixed : requesterTo(hook.url, hook);
     const response = await deliver(request(message, sentAtMs, signal));
     await response.body?.cancel();
     return response.ok;

@@ -8,7 +8,7 @@ import { checksum } from '../workload/draws.ts';
 import type { HookFaultShares } from './faults.ts';
 import type { JobEnding } from './job.ts';
 import { jobFromQuestion } from './job-from-question.ts';
-import { createLocalGitLab, type LocalGitLab } from './local-gitlab.ts';
+import { createLocalGitLab, type LocalGitLab, type LocalGitLabOptions } from './local-gitlab.ts';
 
 /** What goes wrong with webhooks here: more than anybody's GitLab does, so that it is seen. */
 export const WEBHOOK_FAULTS: HookFaultShares = { lose: 0.05, repeat: 0.03, reorder: 0.04, delay: 0.02 };
@@ -31,22 +31,15 @@ export interface PlayedGitLab {
 interface PlayedGitLabOptions {
   readonly clock: WallClock;
   readonly seed: number;
-  /** Where its webhooks go, and the token they are signed with. */
-  readonly hookUrl: string;
-  readonly signingToken: string;
+  /** The webhook of a project's top-level group. */
+  readonly hookFor: NonNullable<LocalGitLabOptions['hookFor']>;
   /** The webhook of a job's end did not come through. */
   readonly onEndLost: (jobId: number) => void;
 }
 
 export const newSigningToken = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-export function playGitLabSignIn({
-  clock,
-  seed,
-  hookUrl,
-  signingToken,
-  onEndLost,
-}: PlayedGitLabOptions): PlayedGitLab {
+export function playGitLabSignIn({ clock, seed, hookFor, onEndLost }: PlayedGitLabOptions): PlayedGitLab {
   const token = `glpat-${randomBytes(12).toString('base64url')}`;
   const gitlab = createLocalGitLab({
     clock,
@@ -54,8 +47,7 @@ export function playGitLabSignIn({
     wireClock: machineClock,
     random: seededRandom(seed),
     token,
-    hookUrl,
-    signingToken,
+    hookFor,
     faults: { hooks: WEBHOOK_FAULTS },
     onUndelivered: ({ build_id: jobId, build_status: status, build_failure_reason: reason }) => {
       // Nobody misses the end of a job that never ran.

@@ -2,7 +2,7 @@
 import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
 import type { InboxStore } from '../../../functions/core/ledger/index.ts';
 import { LedgerError } from '../../../functions/core/store/index.ts';
-import { truthText } from '../../../functions/core/truth/index.ts';
+import { hintText } from '../../../functions/core/truth/index.ts';
 import type { LocalRouter } from '../../local/router/local-router.ts';
 import { CHAOS_PROJECTS, pathOfProject, rootOf } from './chaos-rules.ts';
 import type { ChaosRun } from './room-error.ts';
@@ -105,7 +105,7 @@ export class ChaosLoad {
     };
     const item = {
       id: `${teller} ${jobId}`,
-      body: truthText(truth),
+      body: hintText({ groupId: rootOf(projectId), truth }),
       receivedAtMs: nowMs,
       untilMs: nowMs + INBOX_MS,
     };

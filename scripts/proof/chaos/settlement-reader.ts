@@ -84,4 +84,4 @@ export class SettlementReader {
 
 /** As the event source's filter has it. */
 const isInbox = ({ eventName, dynamodb }: TableStreamRecord): boolean =>
-  eventName === 'INSERT' && dynamodb?.NewImage?.[SK]?.S === INBOX_SK;
+  eventName === 'INSERT' && dynamodb?.NewImage?.[SK]?.S?.startsWith(INBOX_SK) === true;

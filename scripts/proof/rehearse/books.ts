@@ -11,7 +11,7 @@ export async function arrivals(connection: Connection, tableName: string): Promi
   const client = new DynamoDBClient(connection);
   const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName, ConsistentRead: true }));
   client.destroy();
-  return Items.filter((item) => item[SK]?.S === INBOX_SK).map((NewImage, index) => ({
+  return Items.filter((item) => item[SK]?.S?.startsWith(INBOX_SK) === true).map((NewImage, index) => ({
     eventName: 'INSERT',
     eventSource: 'aws:dynamodb',
     dynamodb: { SequenceNumber: String(index + 1), StreamViewType: 'NEW_AND_OLD_IMAGES', NewImage },

@@ -1,3 +1,4 @@
+import { groupHookKey, groupHookUrl } from '../../../functions/core/gitlab/index.ts';
 import { WEBHOOK_PATH } from '../../../functions/names.ts';
 import { jobHookBody } from '../../local/gitlab/hook-body.ts';
 import { hookRequester } from '../../local/gitlab/hook-request.ts';
@@ -6,10 +7,10 @@ import { documentedUrlEvent } from './function-url-event.ts';
 
 const GITLAB = 'https://gitlab.example.com';
 
-/** GitLab's webhook for a job that ran a minute, as the Function URL hands it over, signed with `secret`. */
+/** A group's webhook for a job that ran a minute, as the Function URL hands it over. @param secret - of the deployment */
 export async function signedDelivery(
   secret: string,
-  { jobId, projectId }: { readonly jobId: number; readonly projectId: number },
+  { jobId, projectId, rootNamespaceId }: Readonly<Record<'jobId' | 'projectId' | 'rootNamespaceId', number>>,
 ): Promise<Record<string, unknown>> {
   const nowMs = Date.now();
   const job: LocalJob = {
@@ -23,9 +24,11 @@ export async function signedDelivery(
     startedAtMs: nowMs - 120_000,
     finishedAtMs: nowMs - 60_000,
   };
-  const requestOf = hookRequester(`${GITLAB}${WEBHOOK_PATH}`, GITLAB, { signingToken: secret }, 'rehearsal');
+  const path = groupHookUrl(WEBHOOK_PATH, rootNamespaceId);
+  const signingToken = groupHookKey(secret, rootNamespaceId);
+  const requestOf = hookRequester(`${GITLAB}${path}`, GITLAB, { signingToken }, 'rehearsal');
   const message = { webhookId: 'rehearsal-1', body: jobHookBody(job, GITLAB, nowMs) };
   const request = requestOf(message, nowMs, new AbortController().signal);
   const headers = Object.fromEntries(request.headers);
-  return documentedUrlEvent({ path: WEBHOOK_PATH, headers, body: await request.text(), base64: true });
+  return documentedUrlEvent({ path, headers, body: await request.text(), base64: true });
 }

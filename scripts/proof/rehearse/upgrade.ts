@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ADMISSIONS_PATH } from '../../../functions/core/contract/index.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/index.ts';
 import { createLedger, DynamoStore, inboxItem } from '../../../functions/core/ledger/index.ts';
 import { dynamoClient, dynamoTable, ledgerKeys } from '../../../functions/core/store/index.ts';
-import { truthText } from '../../../functions/core/truth/index.ts';
+import { hintText } from '../../../functions/core/truth/index.ts';
 import * as names from '../../../functions/names.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { ensureTable, javaAvailable, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
@@ -111,7 +112,7 @@ async function ask({ admit }: Version, jobId: number): Promise<string> {
 
 function arrival(jobId: number) {
   const nowMs = Date.now();
-  const body = truthText({
+  const truth: JobTruth = {
     jobId,
     projectId: 1003,
     status: 'success',
@@ -119,7 +120,8 @@ function arrival(jobId: number) {
     startedAtMs: nowMs - 60_000,
     finishedAtMs: nowMs,
     durationSeconds: 60,
-  });
+  };
+  const body = hintText({ groupId: 100, truth });
   const item = { id: `delivery-${jobId}`, body, receivedAtMs: nowMs, untilMs: nowMs };
   return {
     eventName: 'INSERT',

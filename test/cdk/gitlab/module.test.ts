@@ -25,7 +25,7 @@ const META = ['count', 'for_each', 'depends_on', 'provider'];
 const resources = blocksOf('resource', read('main.tf'));
 const ours = resources.filter(({ type }) => type.startsWith('gitlab_'));
 
-test('the module has a controller, both scopes, a token and the webhooks', () => {
+test('the module has a controller, both scopes and a token', () => {
   expect(new Set(ours.map(({ type }) => type))).toEqual(new Set(Object.keys(provider.resources)));
 });
 
@@ -51,16 +51,14 @@ test('every variable is used, and every variable that is used is there', () => {
   expect(new Set(used)).toEqual(new Set(declared));
 });
 
-test('an apply neither arms nor disarms, and a webhook tells of jobs alone', () => {
+test('an apply neither arms nor disarms', () => {
   const text = read('main.tf');
   expect(text).toMatch(/state = "dry_run"\n\n {2}lifecycle \{\n(?: {4}#.*\n)* {4}ignore_changes = \[state\]/);
-  expect(text).toMatch(/job_events {14}= true\n {2}push_events {13}= false/);
-  expect(text.match(/_events +=/g)).toHaveLength(2);
 });
 
 test('its door shows variables that are there', () => {
   const shown = blocksOf('module', read('README.md').replace(/^ {2}source .*\n/m, ''))[0]?.arguments ?? [];
   const declared = blocksOf('variable', read('variables.tf')).map(({ type }) => type);
-  expect(shown).toContain('groups');
+  expect(shown).toContain('runner_ids');
   expect(shown.filter((name) => !declared.includes(name))).toEqual([]);
 });

@@ -11,7 +11,6 @@ const RESOURCES = [
   'gitlab_runner_controller_instance_scope',
   'gitlab_runner_controller_runner_scope',
   'gitlab_runner_controller_token',
-  'gitlab_group_hook',
 ];
 
 const HEADINGS = {

@@ -93,5 +93,5 @@ test('a burst loses no webhook, though the table throttles some of its writes', 
   expect(throttled).toBeGreaterThan(0);
   const everything = new ScanCommand({ TableName: TABLE, ConsistentRead: true });
   const { Items = [] } = await table.client.send(everything);
-  expect(Items.filter((item) => item[SK]?.S === INBOX_SK)).toHaveLength((ROUNDS * BURST) / 4);
+  expect(Items.filter((item) => item[SK]?.S?.startsWith(INBOX_SK))).toHaveLength((ROUNDS * BURST) / 4);
 });

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
 import * as names from '../../../functions/names.ts';
 import { JOBS_PATH, PROOF_HEADER } from '../../../functions/settle/contract.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
@@ -14,8 +15,11 @@ import { localTable } from '../../support/ledger/local-table.ts';
 const SECRETS = '/tollgate/test/webhook-secrets';
 const TOKENS = '/tollgate/test/webhook-tokens';
 const SECRET_TOKEN = 'a plain secret of this test only';
+const KEY_TOKEN = groupHookKey(SECRET_TOKEN, 100);
 const SIGNING_TOKEN = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
 /** As on the day of the upgrade: until then there is no parameter with signing tokens. */
+const KEY_SIGNING = groupHookKey(SIGNING_TOKEN, 100);
+
 const parameters = new Map([[TOKENS, `${SECRET_TOKEN}\n`]]);
 
 const saved = { ...process.env };
@@ -89,7 +93,7 @@ async function deliveries(
   const local = createLocalGitLab({
     random: seededRandom(jobId),
     token: 'glpat-local',
-    hookUrl: `https://settle.example.com${JOBS_PATH}`,
+    hookUrl: `https://settle.example.com${JOBS_PATH}/100`,
     deliver: async (request) => {
       const response = await throughHandler(request);
       answers.push(`${response.status} ${response.headers.get(PROOF_HEADER) ?? '-'}`);
@@ -111,7 +115,7 @@ const four = (answer: string): string[] => [answer, answer, answer, answer];
 test.each<GitLabVersion>(['18.9', '18.11'])(
   'GitLab %s sends a secret token, and every delivery arrives, although nobody stored a signing token',
   async (version) => {
-    expect(await deliveries(version === '18.9' ? 1 : 2, { version, secretToken: SECRET_TOKEN })).toEqual(
+    expect(await deliveries(version === '18.9' ? 1 : 2, { version, secretToken: KEY_TOKEN })).toEqual(
       four('200 token'),
     );
   },
@@ -125,8 +129,8 @@ test('a token of somebody else, or none, is refused', async () => {
 
 test('while both are set a signature must verify: the right token beside a wrong one opens nothing', async () => {
   parameters.set(SECRETS, `${SIGNING_TOKEN}\n`);
-  const both = { version: '19.4', secretToken: SECRET_TOKEN } as const;
-  expect(await deliveries(5, { ...both, signingToken: SIGNING_TOKEN })).toEqual(four('200 signature'));
+  const both = { version: '19.4', secretToken: KEY_TOKEN } as const;
+  expect(await deliveries(5, { ...both, signingToken: KEY_SIGNING })).toEqual(four('200 signature'));
   const forged = `whsec_${Buffer.from('what somebody made up, 32 bytes.').toString('base64')}`;
   expect(await deliveries(6, { ...both, signingToken: forged })).toEqual(four('401 -'));
 });

@@ -5,7 +5,6 @@ import { dynamoControllerScope } from '../../../functions/core/ledger/controller
 import { dynamoRecountOutcomes } from '../../../functions/core/ledger/recount-outcome.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { settleTruths } from '../../../functions/core/truth/settle-truths.ts';
-import { cachedScope } from '../../../functions/settle/cached-scope.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
 import type { LocalController } from '../../../scripts/local/gitlab/controller-routes.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
@@ -47,7 +46,7 @@ test('a job on a runner out of scope is charged nothing, one in scope that nobod
   });
   const { clock } = house;
   const current = scopeKeeper({ controllerId: 7, gitlab: rest, store, clock, log: silentLog });
-  const scope = cachedScope({ store, clock, log: silentLog });
+  const scope = () => store.read();
   const truths = [ranFor(1, 90, { runnerId: SCOPED }), ranFor(2, 90, { runnerId: OTHER })];
   try {
     // Before the sweep has looked nobody knows a scope, and both are taken for a bypass.

@@ -4,6 +4,8 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type MemoryStoreOptions } from '../../../functions/core/ledger/memory-store.ts';
 import type { SettleDeps } from '../../../functions/core/truth/settle-truths.ts';
+import { hintText } from '../../../functions/core/truth/truth-text.ts';
+import type { HintDeps } from '../../../functions/core/truth/webhook-hints.ts';
 import { flowRules } from '../flow/flow.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 
@@ -35,11 +37,14 @@ export const ranFor = (jobId: number, seconds: number, over: Partial<JobTruth> =
     ...over,
   });
 
+/** What the webhook of group 100 reports of a job. */
+export const hintOf = (truth: JobTruth): string => hintText({ groupId: 100, truth });
+
 export interface Books {
   readonly store: MemoryStore;
   readonly ledger: Ledger;
   readonly clock: TestClock;
-  readonly deps: SettleDeps;
+  readonly deps: SettleDeps & HintDeps;
   /** JSON, one a line. */
   readonly lines: string[];
   /** What the job is charged, by unit, corrections included. */
@@ -64,7 +69,7 @@ export function books(over: Partial<MemoryStoreOptions> = {}): Books {
     ledger,
     clock,
     lines,
-    deps: { ledger, currentRules: async () => rules, clock, log },
+    deps: { ledger, currentRules: async () => rules, directoryFor: async () => rules.directory, clock, log },
     charged: async (jobId) => {
       const record = await ledger.readRecord(jobId);
       const sums: Record<string, number> = {};

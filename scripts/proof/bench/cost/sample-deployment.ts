@@ -8,7 +8,7 @@ import {
   recordItem,
 } from '../../../../functions/core/ledger/index.ts';
 import { ledgerKeys, RECORD_SK } from '../../../../functions/core/store/index.ts';
-import { truthText } from '../../../../functions/core/truth/index.ts';
+import { hintText } from '../../../../functions/core/truth/index.ts';
 import { MemoryRollupStore, placeBy, rollUp, rollupKeys } from '../../../../functions/core/usage/index.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import { withRuns } from '../../../../policies/estimate/project-history.ts';
@@ -166,7 +166,7 @@ export async function sampleDeployment({ batch, settleBatch, rollupBatch, counte
     const inbox = inboxItem(
       {
         id: `delivery ${request.jobId}`,
-        body: truthText(truth),
+        body: hintText({ groupId: request.rootNamespaceId ?? 1, truth }),
         receivedAtMs: nowMs,
         untilMs: nowMs + INBOX_DAYS * DAY_SECONDS * 1000,
       },

@@ -150,7 +150,7 @@ const BROKEN: Readonly<Record<string, BrokenSetUp>> = {
   'no webhook anywhere': {
     by: (on) => [10, 11].map((group) => on.local.groupHooks.remove(hookOf(on, group))),
     found: ['webhooks', 'problem', /^2 of 2/, /tollgate gitlab setup/],
-    alarm: 'WebhookSilence',
+    alarm: 'HealthProblems',
   },
   'a GitLab whose clock is ahead': {
     look: { gitlabAheadMs: 4 * 60_000 },

@@ -67,6 +67,13 @@ test('where everything holds, nothing is found', () => {
   expect(notOk({})).toEqual([]);
 });
 
+test('the only top-level group without its webhook is told by the hourly alarm, however few jobs there are', () => {
+  const broken = [{ group: 'acme', standing: 'missing' }] as const;
+  expect(notOk({ webhooks: known({ groups: 1, unread: 0, broken }) })).toMatchObject([
+    { about: 'webhooks', severity: 'problem', alarm: 'HealthProblems' },
+  ]);
+});
+
 const canary = (change: Partial<CanaryOutcome>): Partial<HealthEvidence> => ({
   canary: known({ ...PROVEN, ...change }),
 });

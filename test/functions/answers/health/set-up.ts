@@ -86,7 +86,7 @@ export async function aSetUp({ administration, version = '19.4' }: SetUpOptions 
     deliver: async () => new Response(null, { status: received }),
   });
   for (const group of [10, 11])
-    local.groupHooks.make(group, { url: HOOK_URL, name: 'tollgate', job_events: true });
+    local.groupHooks.make(group, { url: `${HOOK_URL}/${group}`, name: 'tollgate', job_events: true });
   local.controllerTokens.make(CONTROLLER, 'relays', nowMs - 30 * DAY_MS, seededRandom(2));
   await dynamoCanaryOutcomes(parts).write({
     ...{ checkedAtMs: nowMs - DAY_MS, admitted: 'proven', rejected: 'proven', runnerId: 1 },

@@ -4,12 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ADMISSIONS_PATH } from '../../../../functions/core/contract/admissions.ts';
+import { systemClock } from '../../../../functions/core/environment/machine.ts';
+import type { JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
+import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
+import { recordItem } from '../../../../functions/core/ledger/dynamo-write.ts';
 import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
+import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
-import { truthText } from '../../../../functions/core/truth/truth-text.ts';
+import { hintText } from '../../../../functions/core/truth/truth-text.ts';
 import * as names from '../../../../functions/names.ts';
 import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 import { importFor } from '../../../support/import-for.ts';
+import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { type Failure, type FakeServices, startFakeServices } from './fake-services.ts';
 
 const INSTANCE = 'metrics.example.com';
@@ -131,25 +137,42 @@ test('the admit function: a group it does not know, a lost race, limits it could
   expect(linesSaid()).toEqual([]);
 });
 
-test('the stream: how many jobs ended, how long ago, and who cannot have run so long', async () => {
+test('the stream: how many jobs ended, how long ago, and reports that cannot be', async () => {
   const { handler } = await importFor<typeof import('../../../../functions/settle/stream/handler.ts')>(
     import.meta.url,
     'functions/settle/stream/handler.ts',
   );
   const nowMs = Date.now();
-  const truth = {
-    jobId: 7,
-    projectId: 1,
-    jobName: MARKER,
-    status: 'success',
-    startedAtMs: nowMs - 90_000,
-    finishedAtMs: nowMs - 30_000,
-    durationSeconds: 40 * 86_400,
-  } as const;
-  const item = { id: 'x', body: truthText(truth), receivedAtMs: nowMs, untilMs: nowMs };
-  const NewImage = inboxItem(item, ledgerKeys(INSTANCE));
-  await handler({ Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] });
-  const { JobEvents: events, SettlementLagSeconds: lag, ClampedDurations: clamped } = measuredBy();
+  const report = async (jobId: number, durationSeconds: number): Promise<void> => {
+    const truth: JobTruth = {
+      jobId,
+      projectId: 1,
+      jobName: MARKER,
+      status: 'success',
+      startedAtMs: nowMs - 90_000,
+      finishedAtMs: nowMs - 30_000,
+      durationSeconds,
+    };
+    const body = hintText({ groupId: 100, truth });
+    const item = { id: `${jobId} ${durationSeconds}`, body, receivedAtMs: nowMs, untilMs: nowMs };
+    const NewImage = inboxItem(item, ledgerKeys(INSTANCE));
+    await handler({ Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] });
+  };
+  const store = new MemoryStore({ instance: INSTANCE });
+  const ledger = createLedger({ store });
+  const facts = someFacts({ rootId: 100, timeoutSeconds: 60 });
+  const asks = [7, 8].map((jobId) => ({
+    ...anAsk(jobId, [claim('group/100', 60)], { facts }),
+    // The first was admitted long ago, and can have run as long.
+    decidedAtMs: jobId === 7 ? nowMs - 50 * 86_400_000 : nowMs - 90_000,
+  }));
+  await ledger.hold(asks, systemClock.monotonicMs() + 60_000);
+  const records = (await ledger.readRecords([7, 8])).flatMap((record) => record ?? []);
+  services.stored.push(...records.map((record) => recordItem(record, ledgerKeys(INSTANCE))));
+  await report(8, 40 * 86_400);
+  expect(measuredBy()).toEqual({ ImpossibleEnds: [1] });
+  await report(7, 40 * 86_400);
+  const { JobEvents: events, SettlementLagSeconds: lag, ImpossibleEnds: clamped } = measuredBy();
   expect(clamped).toEqual([1]);
   expect(events).toEqual([1]);
   expect(lag?.[0]).toBeGreaterThanOrEqual(30);

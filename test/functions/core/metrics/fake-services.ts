@@ -14,6 +14,8 @@ export interface FakeServices {
   readonly url: string;
   /** GitLabs that the table has books of; none of any as long as this is empty. */
   readonly known: string[];
+  /** Items that reads by key find. */
+  readonly stored: Readonly<Record<string, { readonly S?: string }>>[];
   /** The body of every write. */
   readonly written: string[];
   readonly close: () => void;
@@ -23,6 +25,7 @@ export interface FakeServices {
 export function startFakeServices(secret: string, failOnce: Failure[]): Promise<FakeServices> {
   const known: string[] = [];
   const written: string[] = [];
+  const stored: FakeServices['stored'] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -42,7 +45,7 @@ export function startFakeServices(secret: string, failOnce: Failure[]): Promise<
       const Items = known.map((instance) => ({ pk: { S: '@instances' }, sk: { S: instance } }));
       return response.end(JSON.stringify({ Items }));
     }
-    if (failure === undefined) return response.end(JSON.stringify(found(body)));
+    if (failure === undefined) return response.end(JSON.stringify(found(body, stored)));
     const { type, reasons } = failure;
     response.statusCode = 400;
     return response.end(
@@ -56,17 +59,19 @@ export function startFakeServices(secret: string, failOnce: Failure[]): Promise<
         server.closeAllConnections();
         server.close();
       };
-      resolve({ url: `http://127.0.0.1:${port}`, known, written, close });
+      resolve({ url: `http://127.0.0.1:${port}`, known, stored, written, close });
     });
   });
 }
 
-/** Nothing, in the shape of whatever was asked. */
-function found(body: string): object {
+/** What is stored under the keys, or nothing, in the shape of whatever was asked. */
+function found(body: string, stored: FakeServices['stored']): object {
   const { RequestItems: asked } = JSON.parse(body);
   if (asked === undefined) return { Items: [], Count: 0, ScannedCount: 0 };
   return {
-    Responses: Object.fromEntries(Object.keys(asked).map((table) => [table, []])),
+    Responses: Object.fromEntries(
+      Object.keys(asked).map((table) => [table, stored.filter(({ pk }) => body.includes(`"${pk?.S}"`))]),
+    ),
     UnprocessedKeys: {},
   };
 }

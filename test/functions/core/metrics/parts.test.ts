@@ -4,12 +4,12 @@ import type { DirectorySyncReport } from '../../../../functions/core/directory/s
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
+import type { Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import { LimitStore } from '../../../../functions/core/limits/limit-store.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { emfMetrics } from '../../../../functions/core/metrics/metrics.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
-import { truthText } from '../../../../functions/core/truth/truth-text.ts';
 import { measureDirectoryReport as measureDirectory } from '../../../../functions/directory-sync/report.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
 import { measureSweepReport as measureSweep } from '../../../../functions/sweep/report.ts';
@@ -17,9 +17,9 @@ import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { measuredOf } from '../../../support/emf-spec.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
-import { anAsk, claim } from '../../../support/ledger/asks.ts';
+import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
-import { books, INSTANCE, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
+import { books, hintOf, INSTANCE, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { house, VISIT_MS } from '../../sweep/house.ts';
@@ -108,9 +108,19 @@ test('limits that cannot be read are told each time, while the last valid ones s
   expect(unreadable).toBe(5);
 });
 
+const holdAtStart = (ledger: Ledger, jobIds: readonly number[]) =>
+  ledger.hold(
+    jobIds.map((jobId) => ({
+      ...anAsk(jobId, [claim('group/100', 600)], { facts: someFacts({ rootId: 100 }) }),
+      decidedAtMs: STARTED_MS,
+    })),
+    Number.MAX_VALUE,
+  );
+
 test('a batch of ends is one line: how many, and how long after each end it was charged', async () => {
   const { metrics, said } = bench();
-  const { deps, clock } = books();
+  const { deps, clock, ledger } = books();
+  await holdAtStart(ledger, [1, 2, 3]);
   const keys = ledgerKeys(INSTANCE);
   const arrived = [ranFor(1, 60), ranFor(2, 600), ranFor(3, 60, { status: 'running' })].map(
     (truth, index) => ({
@@ -118,7 +128,7 @@ test('a batch of ends is one line: how many, and how long after each end it was 
       dynamodb: {
         SequenceNumber: `${index}`,
         NewImage: inboxItem(
-          { id: `${index}`, body: truthText(truth), receivedAtMs: STARTED_MS, untilMs: STARTED_MS + 1 },
+          { id: `${index}`, body: hintOf(truth), receivedAtMs: STARTED_MS, untilMs: STARTED_MS + 1 },
           keys,
         ),
       },
@@ -126,7 +136,7 @@ test('a batch of ends is one line: how many, and how long after each end it was 
   );
   await consume({ Records: arrived }, { ...deps, keys, metrics });
   const sinceStart = (clock.nowMs() - STARTED_MS) / 1000;
-  expect(said()).toEqual([{ JobEvents: [3], SettlementLagSeconds: [sinceStart - 60, sinceStart - 600] }]);
+  expect(said()).toEqual([{ JobEvents: [2], SettlementLagSeconds: [sinceStart - 60, sinceStart - 600] }]);
 
   // Charged already: what comes again is an event, and no settlement.
   await consume({ Records: arrived.slice(0, 1) }, { ...deps, keys, metrics });
@@ -137,13 +147,15 @@ test('a batch of ends is one line: how many, and how long after each end it was 
 
 test('ends the table gave no answer for are told when they come again', async () => {
   const { metrics, said } = bench();
-  let silent = true;
-  const { deps } = books({ fault: () => (silent ? { kind: 'lost-before' } : undefined) });
+  let silent = false;
+  const { deps, ledger } = books({ fault: () => (silent ? { kind: 'lost-before' } : undefined) });
   const keys = ledgerKeys(INSTANCE);
-  const item = { id: 'x', body: truthText(ranFor(1, 60)), receivedAtMs: STARTED_MS, untilMs: STARTED_MS + 1 };
+  const item = { id: 'x', body: hintOf(ranFor(1, 60)), receivedAtMs: STARTED_MS, untilMs: STARTED_MS + 1 };
   const Records = [
     { eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage: inboxItem(item, keys) } },
   ];
+  await holdAtStart(ledger, [1]);
+  silent = true;
   await consume({ Records }, { ...deps, keys, metrics });
   expect(said()).toEqual([]);
   silent = false;

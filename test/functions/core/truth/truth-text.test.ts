@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/job-truth.ts';
-import { parseTruthText, truthText } from '../../../../functions/core/truth/truth-text.ts';
+import { hintText, parseHintText } from '../../../../functions/core/truth/truth-text.ts';
 
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const atMs = fc.integer({ min: 0, max: 4e12 });
@@ -32,10 +32,11 @@ const truth: fc.Arbitrary<JobTruth> = fc.record(
   { requiredKeys: ['jobId', 'projectId', 'status'] },
 );
 
-test('what GitLab said reads back as it was written', () => {
+test('a hint reads back as it was written', () => {
   fc.assert(
-    fc.property(truth, (one) => {
-      expect(parseTruthText(truthText(one))).toEqual(one);
+    fc.property(id, truth, (groupId, one) => {
+      const hint = { groupId, truth: one };
+      expect(parseHintText(hintText(hint))).toEqual(hint);
     }),
   );
 });
@@ -43,12 +44,8 @@ test('what GitLab said reads back as it was written', () => {
 test('labels too long for an item are left out, what counts never is', () => {
   const long = 'x'.repeat(4_096);
   const kept = { jobId: 1, projectId: 2, status: 'success', startedAtMs: 3, durationSeconds: 4 } as const;
-  const text = truthText({
-    ...kept,
-    jobName: 'unit',
-    ref: long,
-    runnerTags: Array.from({ length: 200 }, () => long),
-  });
+  const labels = { jobName: 'unit', ref: long, runnerTags: Array.from({ length: 200 }, () => long) };
+  const text = hintText({ groupId: 100, truth: { ...kept, ...labels } });
   expect(text.length).toBeLessThanOrEqual(8_192);
-  expect(parseTruthText(text)).toEqual({ ...kept, jobName: 'unit' });
+  expect(parseHintText(text)).toEqual({ groupId: 100, truth: { ...kept, jobName: 'unit' } });
 });

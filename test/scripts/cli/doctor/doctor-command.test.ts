@@ -27,7 +27,7 @@ function aDeployment() {
     administration: { groups: [{ id: 10, path: 'acme' }] },
   });
   gitlab.controllerTokens.make(7, 'relays', NOW_MS - 86_400_000, () => 0.5);
-  gitlab.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs', job_events: true });
+  gitlab.groupHooks.make(10, { url: 'https://hooks.example.com/v1/gitlab/jobs/10', job_events: true });
   const look = dynamoHealthLook({ table, instance: INSTANCE });
   let closed = 0;
   const command = doctorCommandOn({

@@ -126,7 +126,7 @@ export async function afternoonHouse(version: GitLabVersion) {
         eventName: 'INSERT',
         dynamodb: { SequenceNumber: String(at + 1), NewImage },
       }));
-    const deps = { ledger, keys, currentRules: rules.rulesFor, clock, log: silentLog };
+    const deps = { ledger, keys, directoryFor: rules.directoryFor, clock, log: silentLog };
     await consume({ Records: records(inbox.splice(0)) }, deps);
     const counting = {
       store: rollup,

@@ -31,8 +31,8 @@ test.each(VERSIONS)(
       { description: 'tollgate', state: 'dry_run', instanceScope: true, keptIsValid: true },
     ]);
     expect(controllers[0]?.tokens).toHaveLength(1);
-    const hook = { url: HOOK_URL, events: [true, false], signedByKept: signs, tokenKept: !signs };
-    expect(hooks).toEqual([[hook], [hook], [hook]]);
+    const hook = { events: [true, false], signedByKept: signs, tokenKept: !signs };
+    expect(hooks).toEqual([10, 11, 12].map((id) => [{ ...hook, url: `${HOOK_URL}/${id}` }]));
     expect(bench.rightsOf('router-token')).toBe(0o600);
     expect(first.out).toContain('npm start -- --router wss://kas.gitlab.localhost');
 

@@ -327,6 +327,16 @@ test('two deployments on one GitLab leave the webhooks of each other alone', asy
       .state()
       .hooks.flat()
       .map(({ url }) => url),
-  ).toEqual([HOOK_URL, HOOK_URL, HOOK_URL]);
+  ).toEqual([10, 11, 12].map((id) => `${HOOK_URL}/${id}`));
   expect(bench.state().controllers).toMatchObject([{ description: 'tollgate' }]);
+});
+
+test('a webhook to the address without a group is replaced: each group has one, with a key of its own', async () => {
+  const bench = setupBench({ administration: { groups: someGroups(3) } });
+  for (const { id } of someGroups(3)) bench.local.groupHooks.make(id, { url: HOOK_URL, job_events: true });
+  for (const again of ['repaired for 3 groups', '3 groups had theirs'])
+    expect((await bench.run(SETUP)).out).toContain(again);
+  const hooks = someGroups(3).flatMap(({ id }) => bench.local.groupHooks.of(id));
+  expect(hooks.map(({ setting }) => setting.url)).toEqual([10, 11, 12].map((id) => `${HOOK_URL}/${id}`));
+  expect(new Set(hooks.map(({ signingToken }) => signingToken)).size).toBe(3);
 });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
 import type { GitLabVersion } from '../../../../scripts/local/gitlab/hook-request.ts';
 import { HOOK_URL, setupBench, someGroups } from './setup-bench.ts';
 
@@ -9,6 +10,10 @@ const ROTATE = `rotate-webhook-key --webhook-url ${HOOK_URL}`;
 const groups = someGroups(3);
 /** A receiver has read the keys now, or up to so long ago. */
 const STALE_MS = 5 * 60_000;
+
+/** The secret that a webhook's key was derived from. */
+const secretOf = (key: string | undefined, groupId: number, secrets: readonly string[]): string | undefined =>
+  secrets.find((secret) => groupHookKey(secret, groupId) === key);
 
 /** A set-up whose webhooks are watched: at every moment each of them has a key that every receiver takes. */
 function watched(version: GitLabVersion = '19.4') {
@@ -23,10 +28,17 @@ function watched(version: GitLabVersion = '19.4') {
       if (isWatched) look();
     },
   });
-  const keys = (): readonly string[] => bench.kept(name)?.split('\n') ?? [];
+  const seen = new Set<string>();
+  const keys = (): readonly string[] => {
+    const kept = bench.kept(name)?.split('\n') ?? [];
+    for (const key of kept) seen.add(key);
+    return kept;
+  };
   const hookKeys = (): readonly (string | undefined)[] =>
     groups.flatMap(({ id }) =>
-      bench.local.groupHooks.of(id).map(({ token, signingToken }) => signingToken ?? token),
+      bench.local.groupHooks
+        .of(id)
+        .map(({ token, signingToken }) => secretOf(signingToken ?? token, id, [...seen, ...keys()])),
     );
   const look = (): void => {
     const nowMs = bench.clock.nowMs();
@@ -136,7 +148,11 @@ test('a group that came meanwhile, and got the old key from a program that had i
   clock.advance(15 * 60_000);
   await run(`${ROTATE} --wait 0`);
   const [hook] = local.groupHooks.of(groups[0]?.id ?? 0);
-  if (hook !== undefined) local.groupHooks.change(hook, { signing_token: old, description: 'another' });
+  if (hook !== undefined)
+    local.groupHooks.change(hook, {
+      signing_token: groupHookKey(old, hook.groupId),
+      description: 'another',
+    });
   const { code } = await run(ROTATE);
   const [key] = keys();
   expect([code, keys(), hookKeys()]).toEqual([0, [key], [key, key, key]]);

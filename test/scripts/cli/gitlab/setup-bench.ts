@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createGitLabAdministration } from '../../../../functions/core/gitlab/admin/gitlab-admin.ts';
+import { groupHookKey } from '../../../../functions/core/gitlab/group-hooks.ts';
 import { hookKeyCommandOn } from '../../../../scripts/cli/gitlab/hook-key-command.ts';
 import { rotateCommandOn } from '../../../../scripts/cli/gitlab/rotate-command.ts';
 import { openSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
@@ -18,7 +19,7 @@ import type { CommandEntry } from '../../../../scripts/terminal/command.ts';
 import { aProject, type DeskRun, runDesk } from '../desk-run.ts';
 
 export const ADMIN_TOKEN = 'glpat-administrator';
-export const HOOK_URL = 'https://hooks.example.com/';
+export const HOOK_URL = 'https://hooks.example.com/jobs';
 const MINUTE_MS = 60_000;
 const START_MS = Date.parse('2026-11-21T12:00:00Z');
 
@@ -181,8 +182,9 @@ export function setupBench(options: BenchOptions = {}) {
         local.groupHooks.of(id).map(({ setting, token, signingToken }) => ({
           url: setting.url,
           events: [setting.job_events, setting.push_events],
-          signedByKept: signingToken !== undefined && signingToken === kept('webhook-secrets'),
-          tokenKept: token !== undefined && token === kept('webhook-tokens'),
+          signedByKept:
+            signingToken !== undefined && signingToken === groupHookKey(kept('webhook-secrets') ?? '', id),
+          tokenKept: token !== undefined && token === groupHookKey(kept('webhook-tokens') ?? '', id),
         })),
       ),
     }),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { keepHooks } from '../../../functions/directory-sync/keep-hooks.ts';
+import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
+import { makeHooks } from '../../../functions/directory-sync/make-hooks.ts';
 import { handClock } from '../../../scripts/local/clock/hand-clock.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/hook-request.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
@@ -25,7 +26,7 @@ function bench(groups: number, options: { readonly secret?: string; readonly ver
       level,
       (text: string, fields: unknown) => logged.push({ level, text, fields }),
     ]),
-  ) as unknown as Parameters<typeof keepHooks>[1]['log'];
+  ) as unknown as Parameters<typeof makeHooks>[1]['log'];
   const deps = {
     baseUrl: 'https://gitlab.example.com',
     token: async () => 'glpat-admin',
@@ -33,24 +34,14 @@ function bench(groups: number, options: { readonly secret?: string; readonly ver
     clock,
     timeout: () => new AbortController().signal,
   };
-  const { secret } = options;
-  const making = secret === undefined ? undefined : { deps, secret: async () => secret };
-  const run = () =>
-    keepHooks(rootIds, { url: URL_OF_HOOKS, reading: deps, making, nowMs: clock.nowMs(), log });
+  const { secret = SECRET } = options;
+  const tokens = { reading: deps, making: deps, secret: async () => secret };
+  const run = () => makeHooks(rootIds, { url: URL_OF_HOOKS, ...tokens, nowMs: clock.nowMs(), log });
   return { local, clock, logged, run, rootIds };
 }
 
-test('without a token that may make them, missing webhooks are reported and nothing is made', async () => {
-  const { local, logged, run } = bench(3);
-  await run();
-  expect(logged).toMatchObject([
-    { level: 'warn', text: 'groups whose webhook is missing', fields: { groups: ['3', '2', '1'] } },
-  ]);
-  expect(local.groupHooks.of(1)).toEqual([]);
-});
-
 test('every group has its webhook within an hour, a new one with the next run, and none twice', async () => {
-  const { local, clock, logged, run, rootIds } = bench(200, { secret: SECRET });
+  const { local, clock, logged, run, rootIds } = bench(200);
   await run();
   expect(rootIds.slice(-5).map((id) => local.groupHooks.of(id).length)).toEqual([1, 1, 1, 1, 1]);
   for (let minutes = 5; minutes <= 60; minutes += 5) {
@@ -59,33 +50,31 @@ test('every group has its webhook within an hour, a new one with the next run, a
   }
   expect(rootIds.filter((id) => local.groupHooks.of(id).length !== 1)).toEqual([]);
   expect(local.groupHooks.of(7)[0]).toMatchObject({
-    signingToken: SECRET,
-    setting: { url: URL_OF_HOOKS, job_events: true, push_events: false },
+    signingToken: groupHookKey(SECRET, 7),
+    setting: { url: `${URL_OF_HOOKS}/7`, job_events: true, push_events: false },
   });
   expect(logged.filter(({ level }) => level !== 'info')).toEqual([]);
   expect(JSON.stringify(logged)).not.toContain(SECRET);
 });
 
-test('a GitLab that cannot sign gets the secret token; webhooks that are off or disabled are reported', async () => {
-  const { local, logged, run } = bench(2, { secret: 'a-secret-token', version: '18.9' });
+test('a GitLab that cannot sign gets a secret token of the group', async () => {
+  const { local, run } = bench(2, { secret: 'a-secret-token', version: '18.9' });
   await run();
-  const [first, second] = [local.groupHooks.of(1)[0], local.groupHooks.of(2)[0]];
-  if (first === undefined || second === undefined) throw new Error('no webhooks');
-  expect(first.token).toBe('a-secret-token');
-  local.groupHooks.change(first, { job_events: false });
-  for (let at = 0; at < 4; at += 1)
-    await local.groupHooks.tell('team-2/web', () => ({ object_kind: 'build' }));
-  logged.length = 0;
+  expect([1, 2].map((id) => local.groupHooks.of(id)[0]?.token)).toEqual(
+    [1, 2].map((id) => groupHookKey('a-secret-token', id)),
+  );
+});
+
+test('a group with a webhook to the address without a group gets no second one', async () => {
+  const { local, run } = bench(1);
+  local.groupHooks.make(1, { url: URL_OF_HOOKS, job_events: true });
   await run();
-  expect(logged).toMatchObject([
-    { text: 'groups whose webhook is off', fields: { groups: ['1'] } },
-    { text: 'groups whose webhook is disabled', fields: { groups: ['2'] } },
-  ]);
+  expect(local.groupHooks.of(1)).toHaveLength(1);
 });
 
 test('a GitLab that is down is told of, and the run goes on', async () => {
-  const { local, logged, run } = bench(3, { secret: SECRET });
+  const { local, logged, run } = bench(3);
   local.faults.answerRest({ status: 403 });
   await run();
-  expect(logged).toMatchObject([{ level: 'warn', text: 'webhooks could not be looked at or made' }]);
+  expect(logged).toMatchObject([{ level: 'warn', text: 'webhooks could not be made' }]);
 });

@@ -1,0 +1,60 @@
+import type { Log } from '../core/environment/index.ts';
+import {
+  createGroupHook,
+  GitLabError,
+  hasGroupHook,
+  hookSetting,
+  type RestCallDeps,
+} from '../core/gitlab/index.ts';
+
+interface HookMaker {
+  /** The deployment's address of webhooks. */
+  readonly url: string;
+  /** The token may read. */
+  readonly reading: RestCallDeps;
+  /** The token may change webhooks. */
+  readonly making: RestCallDeps;
+  /** The deployment's secret of webhooks. */
+  readonly secret: () => Promise<string | undefined>;
+  readonly nowMs: number;
+  readonly log: Log;
+}
+
+/** New groups have the highest ids: they are looked at in every run. */
+const NEWEST = 5;
+/** The others take turns: 200 groups in an hour, for four calls a minute. */
+const IN_TURN = 20;
+const RUN_MS = 300_000;
+const NAME = 'tollgate';
+
+/**
+ * Makes the webhook of top-level groups that have none, some groups in each run. The hourly health check reports webhooks that
+ * are wrong.
+ */
+export async function makeHooks(rootIds: readonly number[], maker: HookMaker): Promise<void> {
+  const { url, reading, making, nowMs, log } = maker;
+  const made: string[] = [];
+  try {
+    for (const groupId of inTurn(rootIds, nowMs)) {
+      if (await hasGroupHook(groupId, url, reading)) continue;
+      const secret = await maker.secret();
+      if (secret === undefined) return;
+      await createGroupHook(groupId, hookSetting(NAME, url, secret, groupId), making);
+      made.push(String(groupId));
+    }
+  } catch (error) {
+    // The directory is synced all the same. A client's own message could quote what it was given.
+    const why = error instanceof GitLabError ? error.message : error instanceof Error ? error.name : '';
+    log.warn('webhooks could not be made', { error: why });
+  }
+  if (made.length > 0) log.info('webhooks made for new groups', { groups: made });
+}
+
+/** The newest, and a slice of the others that moves on with every run; no mark is kept of it. */
+function inTurn(rootIds: readonly number[], nowMs: number): readonly number[] {
+  const newestFirst = [...rootIds].sort((a, b) => b - a);
+  const others = newestFirst.slice(NEWEST);
+  const slices = Math.ceil(others.length / IN_TURN);
+  const slice = slices === 0 ? 0 : Math.floor(nowMs / RUN_MS) % slices;
+  return [...newestFirst.slice(0, NEWEST), ...others.slice(slice * IN_TURN, (slice + 1) * IN_TURN)];
+}

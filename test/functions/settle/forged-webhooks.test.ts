@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { aBody, instant, MINUTE_MS, webhookWorld } from './webhook-world.ts';
+
+const GROUP = 1;
+
+test('a job that is reported at 1 s and ran for 3600 s is charged 3600 s within the hour', async () => {
+  const world = webhookWorld();
+  await world.sweep();
+  await world.hold(GROUP, [1]);
+  world.clock.advance(60 * MINUTE_MS);
+  await world.deliver(GROUP, aBody(1, world.clock.nowMs()));
+  expect(await world.spent(GROUP)).toBe(1);
+  const endedAtMs = world.clock.nowMs();
+  world.gitlab.put(world.ran(1, 3_600, { startedAtMs: endedAtMs - 60 * MINUTE_MS, finishedAtMs: endedAtMs }));
+  for (let minute = 0; minute < 60; minute += 1) {
+    world.clock.advance(MINUTE_MS);
+    await world.sweep();
+  }
+  expect(await world.spent(GROUP)).toBe(3_600);
+  // The same report again changes nothing: REST has answered.
+  await world.deliver(GROUP, aBody(1, world.clock.nowMs()));
+  expect(await world.spent(GROUP)).toBe(3_600);
+});
+
+test('a job that is reported as ended while it runs is charged at its real end', async () => {
+  const world = webhookWorld();
+  await world.sweep();
+  await world.hold(GROUP, [1]);
+  const startedAtMs = world.clock.nowMs();
+  world.gitlab.put(world.ran(1, 0, { status: 'running', startedAtMs }));
+  // Seen while it is held, so that the search for bypass would not look at it again.
+  world.clock.advance(6 * MINUTE_MS);
+  await world.sweep();
+  await world.deliver(GROUP, aBody(1, world.clock.nowMs()));
+  expect(await world.slots(GROUP)).toBe(0);
+  for (let minute = 0; minute < 60; minute += 1) {
+    world.clock.advance(MINUTE_MS);
+    await world.sweep();
+  }
+  expect(await world.spent(GROUP)).toBe(1);
+  world.gitlab.put(world.ran(1, 3_960, { startedAtMs, finishedAtMs: world.clock.nowMs() }));
+  world.clock.advance(MINUTE_MS);
+  await world.sweep();
+  expect(await world.spent(GROUP)).toBe(3_960);
+});
+
+test('reported jobs without a record are charged on the word of REST alone, also those that no list shows in time', async () => {
+  const world = webhookWorld();
+  await world.sweep();
+  const nowMs = world.clock.nowMs();
+  const project = { path_with_namespace: 'acme/payments/checkout' };
+  for (const jobId of [901, 902])
+    await world.deliver(100, aBody(jobId, nowMs, { project_id: 1001, project, build_duration: 600_000 }));
+  expect([await world.state(901), await world.state(902)]).toEqual([undefined, undefined]);
+  // One of them is real, and ran for a minute.
+  world.gitlab.put(
+    world.ran(902, 60, { projectId: 1001, projectPath: 'acme/payments/checkout', startedAtMs: nowMs }),
+  );
+  world.clock.advance(60 * MINUTE_MS);
+  await world.sweep();
+  expect(await world.state(901)).toBeUndefined();
+  expect(await world.ledger.readRecord(902)).toMatchObject({ unchecked: 'bypass', durationSeconds: 60 });
+});
+
+test.each([
+  ['in the future', { build_finished_at: instant(Date.UTC(2026, 10, 22)) }],
+  ['before the admission', { build_started_at: instant(Date.UTC(2026, 9, 1)) }],
+  ['longer than since the admission', { build_duration: 86_400 }],
+])('an end %s changes nothing and is counted', async (_, over) => {
+  const world = webhookWorld();
+  await world.hold(GROUP, [1]);
+  world.clock.advance(10 * MINUTE_MS);
+  expect(await world.deliver(GROUP, aBody(1, world.clock.nowMs(), over))).toBe(200);
+  expect(await world.state(1)).toBe('HELD');
+  expect(world.lines.at(-1)).toBe(
+    '{"message":"webhooks reported what cannot be","groups":["1"],"jobs":["1"]}',
+  );
+});
+
+test('a reported job_router_failure is asked about by the next sweep, and counts only if GitLab says the same', async () => {
+  const world = webhookWorld();
+  await world.sweep();
+  await world.hold(GROUP, [1, 2]);
+  world.gitlab.put(world.ran(1, 0, { status: 'running' }));
+  world.gitlab.put(world.ran(2, 1, { status: 'failed', failureReason: 'job_router_failure' }));
+  const failed = { build_status: 'failed', build_failure_reason: 'job_router_failure' };
+  for (const jobId of [1, 2]) await world.deliver(GROUP, aBody(jobId, world.clock.nowMs(), failed));
+  expect([await world.state(1), await world.state(2)]).toEqual(['HELD', 'HELD']);
+  world.clock.advance(MINUTE_MS);
+  expect((await world.sweep()).admittedYetFailed).toEqual([2]);
+  expect([await world.state(1), await world.state(2)]).toEqual(['HELD', 'RELEASED']);
+});
+
+test('the key of one group opens no other group’s address', async () => {
+  const world = webhookWorld();
+  await world.hold(2, [4]);
+  expect(await world.deliver(2, aBody(4, world.clock.nowMs()), 1)).toBe(401);
+  expect(await world.state(4)).toBe('HELD');
+});
+
+test('a job is ended by the webhook of the group that its project has moved to', async () => {
+  const world = webhookWorld();
+  await world.hold(GROUP, [1]);
+  await world.deliver(5, aBody(1, world.clock.nowMs()));
+  expect(await world.state(1)).toBe('HELD');
+  world.moveProject(10, 5);
+  await world.deliver(5, aBody(1, world.clock.nowMs()));
+  expect(await world.state(1)).toBe('SETTLED');
+});
+
+test('a thousand honest ends are confirmed with pages, and nothing is written but the checkpoint', async () => {
+  const world = webhookWorld();
+  await world.sweep();
+  const jobIds = Array.from({ length: 1_000 }, (_, index) => index + 1);
+  for (let from = 0; from < jobIds.length; from += 40) await world.hold(GROUP, jobIds.slice(from, from + 40));
+  const startedAtMs = world.clock.nowMs();
+  world.clock.advance(MINUTE_MS);
+  for (const jobId of jobIds) {
+    const truth = world.ran(jobId, 60, { startedAtMs, finishedAtMs: startedAtMs + 60_000 });
+    world.gitlab.put(truth);
+    await world.deliver(
+      GROUP,
+      aBody(jobId, world.clock.nowMs(), {
+        build_started_at: instant(startedAtMs),
+        build_finished_at: instant(startedAtMs + 60_000),
+        build_duration: 60,
+      }),
+    );
+  }
+  world.clock.advance(60 * MINUTE_MS);
+  const records = () => JSON.stringify([...world.table.items()].filter((item) => item.sk?.S === 'record'));
+  const [before, callsBefore] = [records(), world.gitlab.total];
+  await world.sweep();
+  expect(records()).toBe(before);
+  // Of 34 calls half are the search for jobs without an admission.
+  expect(world.gitlab.total - callsBefore).toBeLessThan(40);
+});
