@@ -40,9 +40,10 @@ export async function confirmEnds(run: SweepRun): Promise<void> {
   const newest = inboxSlot(nowMs - SETTLED_MS) - 1;
   let { slot, doneTo } = (await reported.readCheckpoint()) ?? { slot: newest, doneTo: 0 };
   for (; slot <= newest; slot += 1, doneTo = 0) {
-    // The first delivery of a half hour is to be confirmed an hour after that began.
-    tally.oldestDueAgeMs = Math.max(tally.oldestDueAgeMs, nowMs - (slot + 2) * INBOX_SLOT_MS);
     const jobs = jobsIn(await reported.read(slot), doneTo);
+    // The first delivery of a half hour is to be confirmed an hour after that began.
+    if (jobs.length > 0)
+      tally.oldestDueAgeMs = Math.max(tally.oldestDueAgeMs, nowMs - (slot + 2) * INBOX_SLOT_MS);
     const untracked = new Map<number, number>();
     while (jobs.length > 0) {
       const batch = jobs.splice(0, BATCH);

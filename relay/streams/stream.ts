@@ -129,7 +129,7 @@ export class Stream implements AdmitCallListener {
 
 /** Why the router does not accept what it was sent. A stream that was reset is `INTERNAL` to grpc-js and says nothing. */
 const refusalOf = (code: number, details: string): string | undefined =>
-  code === STATUS.INVALID_ARGUMENT || (code === STATUS.INTERNAL && !details.startsWith('Received RST_STREAM'))
+  code === STATUS.INVALID_ARGUMENT || (code === STATUS.INTERNAL && !details.includes('Received RST_STREAM'))
     ? details
     : undefined;
 

@@ -219,8 +219,8 @@ const BROKEN: Readonly<Record<string, BrokenSetUp>> = {
     alarm: 'DirectoryStale',
   },
   'weeks without a recount': {
-    by: ({ recount, nowMs }) => recount(nowMs - 9 * 24 * HOUR_MS),
-    found: ['counters', 'problem', /9 days old/, /function drift/],
+    by: ({ recount, nowMs }) => recount(nowMs - 16 * 24 * HOUR_MS),
+    found: ['counters', 'problem', /16 days old/, /function drift/],
     alarm: 'Drift',
   },
   'a relay whose breaker is open': {

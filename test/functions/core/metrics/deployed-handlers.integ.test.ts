@@ -203,7 +203,7 @@ test('the check for drift: how many counters drift, and the prices it was deploy
   );
   await handler();
   expect(said.join('')).toMatch(/prices noted.*"policyVersion":"metrics"/);
-  expect(measuredBy()).toEqual({ DriftedCounters: [0] });
+  expect(measuredBy()).toEqual({ DriftedCounters: [0, 0] });
 });
 
 test('the doctor: what no other alarm tells of', async () => {
