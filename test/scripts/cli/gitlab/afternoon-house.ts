@@ -9,22 +9,28 @@ import { onTestFinished } from 'vitest';
 import { createAdmitApp } from '../../../../functions/admit/app.ts';
 import { handOutKnown } from '../../../../functions/core/directory/hand-out-known.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { createGitLab } from '../../../../functions/core/gitlab/index.ts';
 import type { JobStatus } from '../../../../functions/core/gitlab/job-truth.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { recordItem } from '../../../../functions/core/ledger/dynamo-write.ts';
 import { inboxItem } from '../../../../functions/core/ledger/inbox-item.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { dynamoSweepMarks } from '../../../../functions/core/ledger/sweep-marks.ts';
 import type { LimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { LimitsError } from '../../../../functions/core/limits/limits-error.ts';
 import { rulesInForce } from '../../../../functions/core/rules/rules-in-force.ts';
 import type { Item } from '../../../../functions/core/store/index.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
+import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
+import { settleTruths } from '../../../../functions/core/truth/index.ts';
 import { placeBy } from '../../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
 import { createSettleApp } from '../../../../functions/settle/app.ts';
 import { consume } from '../../../../functions/settle/consume.ts';
 import { JOBS_PATH } from '../../../../functions/settle/contract.ts';
+import { sweep } from '../../../../functions/sweep/sweep.ts';
+import { newSweepMemory } from '../../../../functions/sweep/sweep-memory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts';
 import { enableCommandOn } from '../../../../scripts/cli/controller/controller-command.ts';
@@ -44,7 +50,7 @@ import { patientRouter } from '../../../support/flow/patient-router.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';
-import { setupBench, someGroups } from './setup-bench.ts';
+import { ADMIN_TOKEN, setupBench, someGroups } from './setup-bench.ts';
 
 const INSTANCE = 'gitlab.example.com';
 export const RECEIVER = `https://hooks.example.com${JOBS_PATH}`;
@@ -118,6 +124,24 @@ export async function afternoonHouse(version: GitLabVersion) {
     clock,
     log: silentLog,
   });
+  // Jobs that nobody was asked about are the sweep's to find.
+  const gitlab = createGitLab({
+    baseUrl: 'https://gitlab.example.com',
+    token: async () => ADMIN_TOKEN,
+    fetch: local.fetch,
+    clock,
+  });
+  const [memory, marks] = [
+    newSweepMemory(),
+    dynamoSweepMarks({ table: new MemoryTable(), instance: INSTANCE }),
+  ];
+  const sweepOnce = () =>
+    sweep({
+      ...{ gitlab, ledger, marks, memory, clock, chargeUnknown: 'nothing' },
+      chargeBypass: (truths) =>
+        settleTruths(truths, { ledger, currentRules: rules.rulesFor, clock, log: silentLog }),
+    });
+  await sweepOnce();
   const settle = async (): Promise<void> => {
     await Promise.all(arriving);
     arriving.clear();
@@ -128,6 +152,7 @@ export async function afternoonHouse(version: GitLabVersion) {
       }));
     const deps = { ledger, keys, directoryFor: rules.directoryFor, clock, log: silentLog };
     await consume({ Records: records(inbox.splice(0)) }, deps);
+    await sweepOnce();
     const counting = {
       store: rollup,
       keys,
