@@ -39,6 +39,7 @@ const DEATHS: readonly (readonly [string, string, Trouble, number?])[] = [
   ['relays answer late', 'LatencyNearDeadline', { relays: 'late' }],
   ['relays do not understand GitLab any more', PAGE, { relays: 'suspect schema' }],
   ['relays fail by their own mistake', PAGE, { relays: 'own faults' }],
+  ['an edit rejects most jobs', 'RejectedShare', { rejected: 0.9 }],
   ['relays do not receive the list of groups', 'RelayDirectoryStale', { relaysWithoutDirectory: true }],
   ['one call of admit in twenty fails', 'AdmitErrors', { admitFails: 0.05 }],
   ['one call of admit in twenty is throttled', 'AdmitErrors', { admitThrottled: 0.05 }],

@@ -147,6 +147,7 @@ describe('a page', () => {
     const pages = ALL_ALARMS.filter(({ severity, toldBy }) => severity === 'page' && toldBy === undefined);
     expect(pages.map(({ name, missing }) => [name, missing])).toEqual([
       ['AdmittedYetFailed', 'notBreaching'],
+      ['RejectedShare', 'notBreaching'],
     ]);
   });
 

@@ -18,6 +18,8 @@ export interface Trouble {
   readonly programs?: Readonly<Partial<Record<Scheduled, 'rule off' | 'failing'>>>;
   readonly console?: 'broken' | 'throttled';
   readonly topicRefuses?: true;
+  /** Share of the jobs. */
+  readonly rejected?: number;
   /** That the hourly look finds. */
   readonly healthProblems?: number;
 }
@@ -118,7 +120,13 @@ export class SimulatedSite {
     if (trouble.tableThrottles) this.#write('table', 'WriteThrottleEvents', 200);
   }
 
-  #relays({ relays, admitFails = 0, admitThrottled = 0, relaysWithoutDirectory }: Trouble): void {
+  #relays({
+    relays,
+    admitFails = 0,
+    admitThrottled = 0,
+    relaysWithoutDirectory,
+    rejected = 0.03,
+  }: Trouble): void {
     const failed = admitFails + admitThrottled;
     this.#unheard = relaysWithoutDirectory || failed >= 1 ? this.#unheard + 1 : 0;
     if (relays === 'none') return;
@@ -129,7 +137,8 @@ export class SimulatedSite {
       const own = (metric: string, value: number): void => this.#write('tollgate', metric, value);
       own('StreamsOpen', relays === 'no stream' ? 0 : 8);
       own('Questions', asked);
-      own('Admitted', asked);
+      own('Admitted', asked * (1 - rejected));
+      own('Rejected', asked * rejected);
       own('FallbackAnswers', asked * failed);
       own('UnreadableQuestions', suspect ? asked / 2 : 0);
       own('SchemaSuspect', suspect ? 1 : 0);

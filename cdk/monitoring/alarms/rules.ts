@@ -17,6 +17,19 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     missing: 'notBreaching',
   },
   {
+    name: 'RejectedShare',
+    severity: 'page',
+    says: 'More than half of all jobs were rejected for a quarter of an hour: an edit of limits, policy or rollout may be wrong.',
+    formula: 'IF(questions >= 20, 100 * rejected / questions, 0)',
+    label: 'Rejected jobs, % of questions',
+    graph: 'Rejected share',
+    periodMinutes: 15,
+    breach: ['above', 50],
+    periods: 1,
+    // Relays write zeros, too; without any value there is no relay, which is RelayDisconnected.
+    missing: 'notBreaching',
+  },
+  {
     name: 'UnknownGroups',
     severity: 'ticket',
     says: 'Jobs come from groups that are not in the directory: only some of their limits apply.',

@@ -1,6 +1,7 @@
 import type { AdminRefusal } from '../../core/gitlab/index.ts';
 import type { CanaryOutcome, ControllerScope, RecountOutcome } from '../../core/ledger/index.ts';
 import type { RelayBeat } from '../../core/store/index.ts';
+import type { DayDecisions } from './model.ts';
 
 /** Something that could be asked, or why it could not be. */
 export type ReadResult<T> =
@@ -30,6 +31,25 @@ export interface HealthEvidence extends GitLabEvidence {
   readonly canary: ReadResult<CanaryOutcome | undefined>;
   readonly coverage: ReadResult<CoverageEvidence>;
   readonly deployed: ReadResult<DeployedEvidence>;
+  readonly rejections: ReadResult<RejectionsEvidence>;
+}
+
+/** Jobs decided and rejected lately and before, and the changes that could explain a difference. */
+export interface RejectionsEvidence {
+  readonly today: DayDecisions;
+  /** Since the health check before, or today if that was on another day. */
+  readonly recent: DecisionCounts;
+  /** The seven days before today. */
+  readonly week: DecisionCounts;
+  /** Edits of limits, freezes and rollout, newest first. */
+  readonly edits: readonly { readonly edit: number; readonly atMs: number; readonly actor: string }[];
+  /** The policy that the health check before saw; undefined: there was none. */
+  readonly policyBefore: string | undefined;
+}
+
+export interface DecisionCounts {
+  readonly decided: number;
+  readonly rejected: number;
 }
 
 /** How many of the jobs that ran in the last days were asked about. */

@@ -1,7 +1,7 @@
 /** What the parts of a deployment left in the table, each check for itself. Pure. */
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { isRecountLate } from '../../core/ledger/index.ts';
-import type { HealthEvidence } from './evidence.ts';
+import type { DecisionCounts, HealthEvidence } from './evidence.ts';
 import { counted, DIRECTORY_OLD_MS, type HealthChecks, judged, known, span } from './judged.ts';
 
 const { ok, unknown, warning, problem } = judged;
@@ -12,6 +12,14 @@ const SCOPE_OLD_MS = 10 * MINUTE_MS;
 const COVERAGE_MIN = 0.95;
 /** As the alarm UnadmittedShare: with fewer jobs an hour it says nothing. */
 const JOBS_PER_HOUR_MIN = 20;
+
+/** With fewer decisions a single pipeline is a large share. */
+const DECIDED_MIN = 20;
+/** A rise of ten points, and to twice the usual share at least: what owners would call a jump. */
+const JUMP_MIN = 0.1;
+
+const shareOf = ({ decided, rejected }: DecisionCounts): number => (decided === 0 ? 0 : rejected / decided);
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 export const PART_CHECKS: HealthChecks = {
   directory: ({ directoryListedAtMs, nowMs }) =>
@@ -98,6 +106,25 @@ export const PART_CHECKS: HealthChecks = {
       return busy ? problem(text, remedy, 'UnadmittedShare') : problem(text, remedy);
     }),
 
+  rejections: ({ rejections, deployed, nowMs }) =>
+    known(rejections, ({ recent, week, edits, policyBefore }) => {
+      const [share, usual] = [shareOf(recent), shareOf(week)];
+      if (recent.decided < DECIDED_MIN || share < usual + JUMP_MIN || share < 2 * usual)
+        return ok(
+          `${percent(share)} of ${counted(recent.decided, 'decision')} rejected, ${percent(usual)} in the week before`,
+        );
+      const policy = deployed.known ? deployed.value.policyVersion : undefined;
+      const changes = [
+        ...(policy !== policyBefore && policyBefore !== undefined ? [`policy ${policy} was deployed`] : []),
+        ...edits.map(({ edit, atMs, actor }) => `edit ${edit} by ${actor} ${span(nowMs - atMs)} ago`),
+      ];
+      return problem(
+        `${percent(share)} of ${counted(recent.decided, 'decision')} were rejected, ${percent(usual)} in the week before. Changes before it: ${changes.join(', ') || 'none'}`,
+        'runbook: RejectedShare',
+        share > 0.5 ? 'RejectedShare' : undefined,
+      );
+    }),
+
   rights: (evidence) => {
     const failed = Object.entries(READS_OF).flatMap(([name, what]) => {
       const read = evidence[name as keyof typeof READS_OF];
@@ -128,6 +155,7 @@ const READS_OF = {
   recount: 'the recount',
   scope: 'the scope',
   coverage: 'usage',
+  rejections: 'edits of limits',
 } as const satisfies Partial<Record<keyof HealthEvidence, string>>;
 
 /** As IAM names what it refuses. */

@@ -13,13 +13,19 @@ const HealthFindingSchema = z.object({
   alarm: z.exactOptional(z.string()),
 });
 
+/** Jobs that were decided on a day of usage so far: the next health check knows by it which came after this one. */
+const DayDecisionsSchema = z.object({ day: z.string(), decided: z.int(), rejected: z.int() });
+
 export const HealthViewSchema = z.object({
   /** Unix ms. */
   checkedAtMs: z.number(),
   /** How many findings are problems. */
   problems: z.int(),
   findings: z.array(HealthFindingSchema).readonly(),
+  /** Absent: usage could not be read. */
+  decisions: z.exactOptional(DayDecisionsSchema),
 });
 
 export type HealthFinding = Readonly<z.infer<typeof HealthFindingSchema>>;
+export type DayDecisions = Readonly<z.infer<typeof DayDecisionsSchema>>;
 export type HealthView = Readonly<z.infer<typeof HealthViewSchema>>;

@@ -13,6 +13,7 @@ import { placesNow } from '../reading/places-now.ts';
 import type { CoverageEvidence, DeployedEvidence, GitLabEvidence, ReadResult } from './evidence.ts';
 import { judgeHealth } from './judge-health.ts';
 import type { HealthView } from './model.ts';
+import { readRejections } from './read-rejections.ts';
 
 interface HealthReadDeps extends InstanceTable {
   readonly clock: LedgerClock;
@@ -33,20 +34,22 @@ const RUNNERS_NAMED = 5;
 
 /** Looks at everything at once. A part that does not answer is a finding, never a failure of the whole. */
 export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
-  const [beats, listedAtMs, limits, recount, scope, canary, coverage, deployed, gitlab] = await Promise.all([
-    read(() => readRelayBeats(deps)),
-    read(() => directoryListedAtMs(new DynamoDirectoryTable(deps))),
-    read(async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs),
-    read(() => dynamoRecountOutcomes(deps).read()),
-    read(() => dynamoControllerScope(deps).read()),
-    read(() => dynamoCanaryOutcomes(deps).read()),
-    read(() => readCoverage(deps)),
-    read(deps.deployed),
-    deps.gitlab(),
-  ]);
+  const [beats, listedAtMs, limits, recount, scope, canary, coverage, rejections, deployed, gitlab] =
+    await Promise.all([
+      read(() => readRelayBeats(deps)),
+      read(() => directoryListedAtMs(new DynamoDirectoryTable(deps))),
+      read(async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs),
+      read(() => dynamoRecountOutcomes(deps).read()),
+      read(() => dynamoControllerScope(deps).read()),
+      read(() => dynamoCanaryOutcomes(deps).read()),
+      read(() => readCoverage(deps)),
+      read(() => readRejections(deps)),
+      read(deps.deployed),
+      deps.gitlab(),
+    ]);
   const nowMs = deps.clock.nowMs();
   const findings = judgeHealth({
-    ...{ nowMs, beats, recount, scope, canary, coverage, deployed },
+    ...{ nowMs, beats, recount, scope, canary, coverage, rejections, deployed },
     ...{ directoryListedAtMs: listedAtMs, limitsLiveAtMs: limits },
     ...gitlab,
   });
@@ -54,6 +57,7 @@ export async function readHealth(deps: HealthReadDeps): Promise<HealthView> {
     checkedAtMs: nowMs,
     problems: findings.filter(({ severity }) => severity === 'problem').length,
     findings,
+    ...(rejections.known && { decisions: rejections.value.today }),
   };
 }
 

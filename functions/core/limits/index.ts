@@ -61,6 +61,7 @@ export type { ApplyOutcome, EditAuthor, Oversubscription, Preview } from './desk
 export { oversubscriptionOf } from './desk/oversubscription.ts';
 export { mayBeSame } from './desk/person.ts';
 export { readDocument } from './desk/plan.ts';
+export { readHistory } from './desk/read-history.ts';
 export {
   isDecided,
   isOwn,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { HealthEvidence } from '../../../../functions/answers/health/evidence.ts';
+import type { HealthEvidence, RejectionsEvidence } from '../../../../functions/answers/health/evidence.ts';
 import { judgeHealth } from '../../../../functions/answers/health/judge-health.ts';
 import { HEALTH_ALARM } from '../../../../functions/answers/health/judged.ts';
 import type { HealthFinding } from '../../../../functions/answers/health/model.ts';
@@ -35,6 +35,13 @@ const PROVEN: CanaryOutcome = {
   ...{ checkedAtMs: NOW - 72 * HOUR, admitted: 'proven', rejected: 'proven', runnerId: 9 },
   ...{ descriptors: 'aa', gitlabVersion: '19.4.1-ee' },
 };
+const REJECTIONS: RejectionsEvidence = {
+  today: { day: '2026-11-21', decided: 900, rejected: 27 },
+  recent: { decided: 100, rejected: 3 },
+  week: { decided: 7_000, rejected: 210 },
+  edits: [{ edit: 17, atMs: NOW - 40 * MINUTE, actor: 'ann' }],
+  policyBefore: 'p1',
+};
 const HEALTHY: HealthEvidence = {
   nowMs: NOW,
   beats: known([beat('a'), beat('b')]),
@@ -51,6 +58,7 @@ const HEALTHY: HealthEvidence = {
   canary: known(PROVEN),
   coverage: known({ days: 2, ran: 900, bypass: 0, bypassingRunnerIds: [], bypassingRunners: 0 }),
   deployed: known({ policyVersion: 'p1', descriptorsVersion: '19.4' }),
+  rejections: known(REJECTIONS),
   accessToken: known({ active: true }),
   gitlabVersion: known('19.4.1-ee'),
   licence: known({ plan: 'ultimate', expired: false }),
@@ -233,6 +241,27 @@ test.each<[string, Partial<HealthEvidence>, string, HealthFinding['severity'], R
     'counters',
     'problem',
     /the last recount is 4 days old/,
+  ],
+  [
+    'an edit that rejects most jobs, with the edit',
+    { rejections: known({ ...REJECTIONS, recent: { decided: 100, rejected: 90 } }) },
+    'rejections',
+    'problem',
+    /^90 % of 100 decisions were rejected, 3 % in the week before\. Changes before it: edit 17 by ann 40 minutes ago$/,
+  ],
+  [
+    'a policy that rejects a third of the jobs, with the policy',
+    {
+      rejections: known({
+        ...REJECTIONS,
+        recent: { decided: 60, rejected: 20 },
+        edits: [],
+        policyBefore: 'p0',
+      }),
+    },
+    'rejections',
+    'problem',
+    /Changes before it: policy p1 was deployed$/,
   ],
   [
     'a sweep without its controller',
