@@ -1,19 +1,11 @@
-import type { CounterKey, CounterSnapshot } from '../claim.ts';
+import type { CounterSnapshot } from '../claim.ts';
 import { grantedAt, grantedWithin, grantsOf } from './grant.ts';
 import type { Limit } from './limit.ts';
-import { counterOf, limitPeriod } from './limits.ts';
+import { limitPeriod } from './limits.ts';
 
 /** Whether what a period leaves changes what the next one has. */
 export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>
   amount !== 'unlimited' && (carryMax !== undefined || overdraft === 'carry');
-
-/** The counter of the period before the one that is open now; undefined for what has none. */
-export function previousCounterOf(limit: Limit, nowMs: number): CounterKey | undefined {
-  const period = limitPeriod(limit, nowMs);
-  return period === undefined || !Number.isFinite(period.startMs)
-    ? undefined
-    : counterOf(limit, period.startMs - 1);
-}
 
 /** How the period before ended. */
 interface PeriodEnd extends CounterSnapshot {

@@ -40,7 +40,7 @@ import {
 } from './counter-item.ts';
 import type { CorrectionEntry } from './entry.ts';
 import type { JobFacts, JobRecord } from './ledger.ts';
-import { encodeRecord } from './record-item.ts';
+import { encodeRecord, shortLabel } from './record-item.ts';
 import type { Announcement, CounterReset, CounterWrite, Write } from './store.ts';
 
 export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
@@ -149,8 +149,6 @@ export const seconds = (ms: number): number => Math.ceil(ms / 1000);
 /** One write unit. A second one would double what every job costs. */
 const RECORD_BYTES_MAX = 1024;
 
-const LABEL_CHARACTERS_MAX = 60;
-
 /** The record's item, shortened until it fits. Twenty-four claims on long names may still exceed it: they are the charge. */
 export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
   let item = encodeRecord(record, keys);
@@ -179,7 +177,10 @@ const SHORTENINGS: readonly ((record: JobRecord) => JobRecord | undefined)[] = [
   },
   withoutRequest,
   (record) =>
-    withFacts(record, { jobName: cut(record.facts.jobName), projectPath: cut(record.facts.projectPath) }),
+    withFacts(record, {
+      jobName: record.facts.jobName && shortLabel(record.facts.jobName),
+      projectPath: record.facts.projectPath && shortLabel(record.facts.projectPath),
+    }),
   (record) => (record.shadow.length === 0 ? undefined : { ...record, shadow: record.shadow.slice(0, -1) }),
   (record) => withFacts(record, { jobName: undefined, projectPath: undefined }),
   (record) => withViolations(record, record.violations.map(withoutExtras)),
@@ -198,9 +199,6 @@ function withoutRequest(record: JobRecord): JobRecord | undefined {
   const { asked, ...facts } = record.facts;
   return asked === undefined ? undefined : { ...record, facts };
 }
-
-const cut = (label: string | undefined): string | undefined =>
-  label === undefined ? undefined : [...label].slice(0, LABEL_CHARACTERS_MAX).join('');
 
 function withFacts(
   record: JobRecord,
@@ -230,7 +228,7 @@ const withoutExtras = (violation: Violation): Violation =>
   );
 
 const withShortTexts = (violation: Violation): Violation =>
-  withReason(violation, (_, value) => (typeof value === 'string' ? cut(value) : value));
+  withReason(violation, (_, value) => (typeof value === 'string' ? shortLabel(value) : value));
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 

@@ -64,6 +64,16 @@ const FACT_NUMBERS = {
 const FACT_TEXT_NAMES = Object.entries(FACT_TEXTS) as [keyof typeof FACT_TEXTS, string][];
 const FACT_NUMBER_NAMES = Object.entries(FACT_NUMBERS) as [keyof typeof FACT_NUMBERS, string][];
 
+const LABEL_CHARACTERS_MAX = 60;
+
+/** Cuts a long label for a record that must stay small. The ellipsis shows that it was cut. */
+export function shortLabel(label: string): string {
+  const characters = [...label];
+  return characters.length <= LABEL_CHARACTERS_MAX
+    ? label
+    : `${characters.slice(0, LABEL_CHARACTERS_MAX - 1).join('')}…`;
+}
+
 /** The whole record, whatever its size; {@link recordItem} of dynamo-write.ts keeps it small. */
 export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   const { pk, sk } = keys.record(record.jobId);

@@ -10,6 +10,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import type { EndOutcome, HoldAsk, JobRecord, RecordClaim, ReserveAsk } from './ledger.ts';
 import { changesBetween, type Move, noMove } from './move.ts';
+import { shortLabel } from './record-item.ts';
 import type { CounterWrite } from './store.ts';
 
 /** Its claims count what is kept for a retry: of this job, or as this job. */
@@ -103,8 +104,10 @@ export function handedOver(from: JobRecord, newJobId: number, nowMs: number): Re
 /** Whether the asked job is what GitLab made of the rejected one: the same job of the same pipeline, and a later one. */
 export function isRetryOf(record: JobRecord | undefined, { jobId, facts }: HoldAsk): record is JobRecord {
   if (!isReserved(record) || record?.state !== 'REJECTED' || record.jobId >= jobId) return false;
-  const { projectId, pipelineId, jobName = '' } = record.facts;
-  // A long name is cut in a record.
-  const isNamesake = facts.jobName?.startsWith(jobName) === true;
-  return projectId === facts.projectId && pipelineId === facts.pipelineId && isNamesake;
+  const { projectId, pipelineId, jobName } = record.facts;
+  return projectId === facts.projectId && pipelineId === facts.pipelineId && isNamed(facts.jobName, jobName);
 }
+
+/** A record may hold a long name cut, or no name: then the retried job is found by its id alone, at the handover. */
+const isNamed = (name: string | undefined, recorded: string | undefined): boolean =>
+  name !== undefined && (recorded === name || recorded === shortLabel(name));

@@ -1,6 +1,6 @@
 /** What limits that carry over have on top in the period that is open now. */
 import { type CounterKey, type CounterSnapshot, counterName } from '../../../policies/claim.ts';
-import { carriedInto, carriesOver, previousCounterOf } from '../../../policies/limits/carry-over.ts';
+import { carriedInto, carriesOver } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
 import type { LimitTable, OpeningEntry } from './limit-table.ts';
@@ -36,9 +36,12 @@ interface Carrying {
   readonly endMs: number;
 }
 
+/** Reads two items per period and limit, once per period, and only if nothing is known of the period before. */
+const PERIODS_BACK_MAX = 12;
+
 /**
- * Puts its opening on each limit that carries over. A period before which nothing is known (no counter, no opening:
- * the limit is new) begins with nothing.
+ * Puts its opening on each limit that carries over. Idle periods have no counter, and no opening if no program asked for
+ * their limits: they carry over what they had. A limit without either in the last twelve periods is new and begins with nothing.
  *
  * @param known - openings that were read or written before, by counter name; those of periods that are over go.
  */
@@ -82,44 +85,87 @@ async function open(
   carrying: readonly Carrying[],
   nowMs: number,
   known: Map<string, OpeningEntry>,
-  { table, previous, timeoutMs }: OpeningDeps,
+  deps: OpeningDeps,
 ): Promise<ReadonlyMap<string, OpeningEntry>> {
+  const { table, timeoutMs } = deps;
   const provisional = new Map<string, OpeningEntry>();
   if (carrying.length === 0) return provisional;
-  const before = carrying.map(({ limit, key }) => previousCounterOf(limit, nowMs) ?? key);
-  const [standing, earlier, counters] = await Promise.all([
+  const [standing, before] = await Promise.all([
     table.readOpenings(
       carrying.map(({ key }) => key),
       { timeoutMs },
     ),
-    table.readOpenings(before, { timeoutMs }),
-    previous(before),
+    readEnds(
+      carrying.flatMap((each) => earlierPeriods(each, 1)),
+      deps,
+    ),
   ]);
-  for (const [index, { limit, key, startMs }] of carrying.entries()) {
-    const name = counterName(key);
+  const unknown = carrying.filter((_, index) => standing[index] === undefined && !before[index]?.isKnown);
+  const earlier = await readEnds(
+    unknown.flatMap((each) => earlierPeriods(each, PERIODS_BACK_MAX)),
+    deps,
+  );
+  for (const [index, each] of carrying.entries()) {
+    const name = counterName(each.key);
     const there = standing[index];
     if (there !== undefined) {
       known.set(name, there);
       continue;
     }
-    const entry = openingOf(limit, key, nowMs, earlier[index], counters[index]);
-    if (nowMs < startMs + SETTLING_MS) provisional.set(name, entry);
+    const first = unknown.indexOf(each) * PERIODS_BACK_MAX;
+    const ends = first < 0 ? before.slice(index, index + 1) : earlier.slice(first, first + PERIODS_BACK_MAX);
+    const entry = openingOf(each, nowMs, ends);
+    if (nowMs < each.startMs + SETTLING_MS) provisional.set(name, entry);
     else known.set(name, await table.putOpening(entry, { timeoutMs }));
   }
   return provisional;
 }
 
-function openingOf(
-  limit: Limit,
-  key: CounterKey,
-  atMs: number,
-  earlier: OpeningEntry | undefined,
-  counter: (CounterSnapshot & { readonly rev: number }) | undefined,
-): OpeningEntry {
-  const { committed = 0, settled = 0, rev = 0 } = counter ?? {};
-  const isNew = rev === 0 && earlier === undefined;
-  const carried = isNew
-    ? 0
-    : carriedInto(limit, atMs, { committed, settled, carried: earlier?.carried ?? 0 });
-  return { key, carried, committed, settled, atMs };
+/** A period before the one that is open now. */
+interface EarlierPeriod {
+  readonly key: CounterKey;
+  /** When the period after it began, Unix ms. */
+  readonly endMs: number;
+}
+
+/** The last `count` periods, latest first. */
+function earlierPeriods({ limit, startMs }: Carrying, count: number): readonly EarlierPeriod[] {
+  const periods: EarlierPeriod[] = [];
+  for (let endMs = startMs; periods.length < count; ) {
+    periods.push({ key: counterOf(limit, endMs - 1), endMs });
+    endMs = limitPeriod(limit, endMs - 1)?.startMs ?? endMs;
+  }
+  return periods;
+}
+
+interface ReadEnd extends EarlierPeriod, CounterSnapshot {
+  readonly carried: number;
+  /** Jobs counted in it, or a program asked for its opening. */
+  readonly isKnown: boolean;
+}
+
+async function readEnds(
+  periods: readonly EarlierPeriod[],
+  { table, previous, timeoutMs }: OpeningDeps,
+): Promise<readonly ReadEnd[]> {
+  if (periods.length === 0) return [];
+  const keys = periods.map(({ key }) => key);
+  const [openings, counters] = await Promise.all([table.readOpenings(keys, { timeoutMs }), previous(keys)]);
+  return periods.map((period, index) => {
+    const { committed = 0, settled = 0, rev = 0 } = counters[index] ?? {};
+    const opening = openings[index];
+    const isKnown = rev > 0 || opening !== undefined;
+    return { ...period, committed, settled, carried: opening?.carried ?? 0, isKnown };
+  });
+}
+
+/** @param ends - latest first; periods after the last known one were idle, and each carries over what it had. */
+function openingOf({ limit, key }: Carrying, atMs: number, ends: readonly ReadEnd[]): OpeningEntry {
+  const { committed = 0, settled = 0 } = ends[0] ?? {};
+  const known = ends.slice(0, ends.findIndex(({ isKnown }) => isKnown) + 1);
+  const carried = known.reduceRight<number | undefined>(
+    (into, end) => carriedInto(limit, end.endMs, { ...end, carried: into ?? end.carried }),
+    undefined,
+  );
+  return { key, carried: carried ?? 0, committed, settled, atMs };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../policies/evaluate.ts';
-import { carriedInto, carriesOver, previousCounterOf } from '../../../policies/limits/carry-over.ts';
+import { carriedInto, carriesOver } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { limitAt } from '../../../policies/limits/limits.ts';
+import { counterOf, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { aPolicy, NOW_MS, someLimits, using } from '../documents.ts';
 
 const GRANT = { on: { group: 101 }, limit: 'money-month', reason: 'release', ticket: 'FIN-7' };
@@ -160,11 +160,12 @@ describe('carry-over', () => {
     ['a zone at +14', { per: 'day', zone: 'Pacific/Kiritimati' }, Date.UTC(2026, 10, 20, 10), '2026-11-20'],
     ['a zone at -11', { per: 'day', zone: 'Pacific/Pago_Pago' }, Date.UTC(2026, 10, 21, 11), '2026-11-20'],
   ])('%s comes after the one it takes from', (_, limit, atMs, period) => {
-    expect(previousCounterOf(limitOf(limit), atMs)?.period).toBe(period);
+    const carrying = limitOf(limit);
+    const startMs = limitPeriod(carrying, atMs)?.startMs ?? Number.NaN;
+    expect(counterOf(carrying, startMs - 1).period).toBe(period);
   });
 
-  test('what never starts anew has no period before', () => {
-    expect(previousCounterOf(limitOf({ per: 'once' }), NOW_MS)).toBeUndefined();
+  test('what never starts anew carries nothing over', () => {
     expect(into(limitOf({ per: 'once' }), 0)).toBe(0);
   });
 

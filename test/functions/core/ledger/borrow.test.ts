@@ -57,6 +57,17 @@ test('what goes beyond the kept part is of the pool, also where each job comes a
   expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
 });
 
+test('jobs that were admitted count as ones that fitted, in their group, its kept part and the pool', async () => {
+  const { ledger, words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  expect(await words(2, 4)).toEqual(times(4, 'admitted'));
+  const keys = [{ ...SLOTS, subject: 'group/2' }, { ...POOL, limit: 'jobs:group/2:jobs-now' }, POOL];
+  expect(await ledger.readCounters(keys)).toMatchObject([
+    { committed: 4, fitted: 4 },
+    { committed: 3, fitted: 3 },
+    { committed: 1, fitted: 1 },
+  ]);
+});
+
 test('a job that only watches and fits into nothing counts in the pool, and not as one that fitted', async () => {
   const { ledger, hold } = house({ own: 2, borrow: 0 }, { own: 2, borrow: 0 });
   const watches = claim('group/1', 9, 1, { counter: SLOTS, unit: 'jobs', mode: 'shadow' });

@@ -85,6 +85,40 @@ export function reservationContract(build: () => ReservationHouse): void {
     await agrees();
   });
 
+  test.each(['build 2 integration', 'build 20', 'build'])(
+    'room that is kept for job build 2 is not taken by %s of the same pipeline',
+    async (jobName) => {
+      const { ask, reserve, ledger, other, taken } = await full();
+      await reserve();
+      expect(await ask(asking(9, {}, { jobName }), other)).toBe('rejected');
+      expect(await ledger.readRecord(2)).toMatchObject({ claims: [{ counted: 1 }, { counted: 0 }] });
+      expect(await ask(retried(3), other)).toBe('admitted');
+      expect(await taken()).toMatchObject({ committed: 1 });
+    },
+  );
+
+  test('a retried job is found by a name so long that its record holds the beginning alone, and no other is', async () => {
+    const { ask, ledger, other, clock, taken, hold } = await full();
+    const longest = 'n'.repeat(255);
+    const whole = 'n'.repeat(60);
+    const long = (jobId: number, jobName: string): HoldAsk => {
+      const { facts } = asking(jobId, {}, { jobName });
+      return asking(jobId, { facts: { ...facts, projectPath: 'p'.repeat(900) } });
+    };
+    expect(await ask(asking(20))).toBe('admitted');
+    expect((await hold([long(21, whole), long(22, longest)])).map(wordOf)).toEqual(['rejected', 'rejected']);
+    await ledger.settle([{ jobId: 20, durationSeconds: 0, endedAtMs: clock.nowMs() }]);
+    const wants = [{ counter: SLOTS, amount: 1, bound: 1 }];
+    await ledger.reserve({ jobId: 21, wants, untilMs: clock.nowMs() + MINUTES_MS });
+    expect(await ask(long(23, longest), other)).toBe('rejected');
+    expect(await ask(long(24, whole), other)).toBe('admitted');
+    await ledger.release([{ jobId: 24, cause: 'canceled' }]);
+    await ledger.reserve({ jobId: 22, wants, untilMs: clock.nowMs() + MINUTES_MS });
+    expect(await ask(long(25, whole), other)).toBe('rejected');
+    expect(await ask(long(26, longest), other)).toBe('admitted');
+    expect(await taken()).toMatchObject({ committed: 1 });
+  });
+
   test('where there was room besides, the reservation ends as soon as somebody knows', async () => {
     const { ask, reserve, ledger, taken, agrees } = await full();
     await reserve();

@@ -221,3 +221,35 @@ test('an idle period of a limit that was there before leaves all of it', async (
   clock.advance(Date.UTC(2026, 11, 15) - clock.nowMs());
   expect(await amount('group/100')).toBe(15 * MICROS);
 });
+
+test.each([
+  { idle: 'one period', until: Date.UTC(2027, 0, 15) },
+  { idle: 'eleven periods', until: Date.UTC(2027, 10, 15) },
+])(
+  '$idle without a job and without a look at the limit leave as much as if somebody had looked',
+  async ({ until }) => {
+    for (const looks of [true, false]) {
+      const { amount, publish, clock } = build();
+      await publish([money(100, 10, { carry: { max: '50%' } })]);
+      await amount('group/100');
+      if (looks) {
+        clock.advance(Date.UTC(2026, 11, 15) - clock.nowMs());
+        expect(await amount('group/100')).toBe(15 * MICROS);
+      }
+      clock.advance(until - clock.nowMs());
+      expect(await amount('group/100')).toBe(15 * MICROS);
+    }
+  },
+);
+
+test('what was overdrawn is taken from the next period even if nobody looks at that one', async () => {
+  const november = { committed: 17 * MICROS, settled: 17 * MICROS, rev: 9 };
+  const nothing = { committed: 0, settled: 0, rev: 0 };
+  const { amount, publish, clock } = build(async (keys) =>
+    keys.map(({ period }) => (period === '2026-11' ? november : nothing)),
+  );
+  await publish([money(100, 10, { carry: { max: '50%' }, overdraft: 'carry' })]);
+  clock.advance(Date.UTC(2027, 0, 15) - clock.nowMs());
+  // December had 3, of which nothing was used.
+  expect(await amount('group/100')).toBe(13 * MICROS);
+});
