@@ -126,7 +126,7 @@ describe('the deployed settle endpoint', () => {
     { guarantee: 'a body above the limit', event: delivery(TOO_LARGE, { id: 'c' }), status: 413 },
     {
       guarantee: 'a delivery without a signature',
-      event: documentedUrlEvent({ path: '/v1/gitlab/jobs', body: hook }),
+      event: documentedUrlEvent({ path: '/v1/gitlab/jobs/1', body: hook }),
       status: 401,
     },
   ])('refuses $guarantee', async ({ event, status }) => {
