@@ -21,7 +21,7 @@ interface ImportDeps {
   readonly clock: { nowMs(): number };
 }
 
-export interface LimitsFile {
+interface LimitsFile {
   readonly rows: readonly CsvRow[];
   readonly dialect: CsvDialect;
   readonly prune: boolean;

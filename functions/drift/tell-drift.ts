@@ -15,7 +15,7 @@ interface TellDriftDeps {
 }
 
 /** What a recount found. Nothing drifting: the books are right. */
-export interface DriftReport {
+interface DriftReport {
   readonly records: number;
   readonly counters: number;
   /** Counters that do not show what their records make. */

@@ -15,7 +15,7 @@ import {
 } from '../core/store/index.ts';
 import { SK, TTL_ATTRIBUTE } from '../names.ts';
 
-export interface ImportedVersion {
+interface ImportedVersion {
   readonly version: number;
   /** When that version was written, Unix ms: a parameter that was deleted and made again begins with version 1. */
   readonly modifiedAtMs: number;

@@ -142,7 +142,12 @@ test('the relay as a process answers what the service says, is healthy, counts, 
   expect(metricsIn(stdout)).toMatchObject([
     {
       deployment: 'production',
-      values: { Questions: [8], Admitted: [7], Rejected: [1], FallbackAnswers: [0] },
+      values: {
+        Questions: [PROVING_JOBS + 2],
+        Admitted: [PROVING_JOBS + 1],
+        Rejected: [1],
+        FallbackAnswers: [0],
+      },
     },
   ]);
   for (const told of [stdout, stderr, metrics, service.bodies]) {

@@ -17,7 +17,7 @@ export interface BilledSum extends Omit<BilledDay, 'day'> {
   readonly corrections: number;
 }
 
-export interface BilledDays {
+interface BilledDays {
   /** Jobs whose records name the group as their top-level group, wherever groups were moved since. */
   readonly charged: BilledSum;
   /** All jobs of the group and below it, also those that are charged to the group above. */

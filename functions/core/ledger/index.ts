@@ -81,7 +81,7 @@ export {
   type UsageLook,
 } from './recount-round.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
-export { type ConfirmCheckpoint, dynamoReportedEnds, type ReportedEnds } from './reported-ends.ts';
+export { dynamoReportedEnds, type ReportedEnds } from './reported-ends.ts';
 export { isAwaited, isReserved } from './reservation.ts';
 export { expiring, goesUnclosed, isWindow, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';

@@ -46,7 +46,7 @@ function otherwiseOf(
 }
 
 /** The sums of a whole pack must stay safe integers. */
-export const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
+const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
 
 const isLawful = (claims: HoldAsk['claims'], { jobId }: HoldAsk): boolean =>
   isAmount(jobId) &&

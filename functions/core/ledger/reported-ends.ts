@@ -11,7 +11,7 @@ import {
 } from '../store/index.ts';
 
 /** Up to here the sweep has compared ends that webhooks reported with GitLab's REST API. */
-export interface ConfirmCheckpoint {
+interface ConfirmCheckpoint {
   /** The half hour of deliveries that is under way; everything before it is done. */
   readonly slot: number;
   /** Jobs of it up to this id are done. */

@@ -105,7 +105,7 @@ export function expiring<Each extends CounterWrite | CounterReset>(write: Each, 
 }
 
 /** When garbage collection may take a counter that is written now, Unix seconds; undefined: never. */
-export function counterExpiresAtSeconds(key: CounterKey, nowMs: number): number | undefined {
+function counterExpiresAtSeconds(key: CounterKey, nowMs: number): number | undefined {
   if (goesUnclosed(key) && !isPipelineCounter(key)) {
     const fromMs = Math.max(namelessFromMs(key), nowMs + ASKING_DAYS * DAY_MS);
     return Number.isFinite(fromMs) ? Math.ceil(fromMs / 1000) : undefined;

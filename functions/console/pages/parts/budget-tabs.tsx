@@ -1,6 +1,6 @@
 import type { Markup } from './markup.ts';
 
-export interface TabLink {
+interface TabLink {
   readonly href: string;
   readonly text: string;
   readonly current: boolean;

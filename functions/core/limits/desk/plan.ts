@@ -67,7 +67,7 @@ export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: P
 }
 
 /** What is unknown to the directory is below nothing. */
-export const reachIn =
+const reachIn =
   (directory: Directory | undefined) =>
   (above: string, subject: string): boolean => {
     const [kind, id] = subject.split('/');
