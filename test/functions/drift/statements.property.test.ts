@@ -189,8 +189,10 @@ class Life {
     const below = this.#one(groups);
     const how = this.#below(5);
     if (how === 0) this.#parents.set(group, undefined);
-    else if (how === 1 && groups.length > 5) {
-      for (const each of groups) if (this.#chainOf(each).includes(group)) this.#parents.delete(each);
+    else if (how === 1) {
+      // GitLab deletes a group with all below it.
+      const deleted = groups.filter((each) => this.#chainOf(each).includes(group));
+      if (groups.length - deleted.length >= 3) for (const each of deleted) this.#parents.delete(each);
     } else if (how === 2) {
       this.#parents.set(this.#nextGroup, undefined);
       this.#nextGroup += 1;
@@ -345,7 +347,7 @@ class Life {
 const sumOf = (numbers: Iterable<number>): number => [...numbers].reduce((sum, each) => sum + each, 0);
 
 describe.each(KINDS)('$name', (kind) => {
-  test.each(Array.from({ length: FULL ? 25 : 1 }, (_, seed) => seed + 1))(
+  test.each(Array.from({ length: FULL ? 6 : 1 }, (_, seed) => seed + 1))(
     'each job of two years is on exactly one statement of a group, to the micro-unit (life %i)',
     async (seed) => {
       const life = new Life(kind, seed);
