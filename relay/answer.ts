@@ -13,7 +13,7 @@ import { wireReason } from './wire/reason.ts';
 import type { SchemaProof } from './wire/schema-proof.ts';
 
 type QuestionOutcome =
-  /** `explained`: it speaks for the schema, once the router has taken the answer. */
+  /** `explained`: it speaks for the schema; after a refusal only once the router has taken the answer. */
   | { readonly ok: true; readonly request: AdmissionRequest; readonly explained: boolean }
   /** The ids that GitLab gave, where they can be relied on: enough to book the job. */
   | { readonly ok: false; readonly cause: 'unreadable' | 'oversized'; readonly ids?: AdmissionRequest };
@@ -82,6 +82,8 @@ export function createAnswering(deps: AnsweringDeps): AnswerQuestion {
   return async (question) => {
     const settled = sendable(await settle(question));
     const { answer } = settled;
+    // A router may leave answered calls open. After a refusal only an answer that was taken counts.
+    if (proof.standing === 'unproven') explained(settled);
     // How the call ends is told later; the answer is given now.
     const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - question.arrivedAtMs };
     const delivered = (heard: boolean, refusal?: string): void => {
