@@ -59,11 +59,6 @@ export class ChaosLoad {
     await Promise.all(this.#open);
   }
 
-  /** GitLab's word on a job that is long over, as the sweep asks for it. */
-  async tellAgain(job: ToldJob): Promise<void> {
-    await this.#tell(job, job.result === 'admitted' ? RUN_MS.min : undefined, 'sweep');
-  }
-
   #ask(): void {
     this.#lastJobId += 1;
     const life = this.#live(this.#lastJobId).finally(() => this.#open.delete(life));
@@ -87,25 +82,14 @@ export class ChaosLoad {
       this.#running -= 1;
       this.runs.push({ jobId, projectId, fromMs, toMs: performance.now() });
     }
-    await this.#tell(job, result === 'admitted' ? runMs : undefined, 'webhook');
+    await this.#tell(outcomeOf(job, runMs));
   }
 
-  /** @param ranMs - undefined: it never ran. */
-  async #tell({ jobId, projectId }: ToldJob, ranMs: number | undefined, teller: string): Promise<void> {
+  async #tell(truth: JobTruth): Promise<void> {
     const nowMs = Date.now();
-    const truth: JobTruth = {
-      jobId,
-      projectId,
-      projectPath: pathOfProject(projectId),
-      status: ranMs === undefined ? 'failed' : 'success',
-      finishedAtMs: nowMs,
-      ...(ranMs === undefined
-        ? { failureReason: 'job_router_failure' }
-        : { startedAtMs: nowMs - Math.round(ranMs), durationSeconds: ranMs / 1_000, runnerId: 12 }),
-    };
     const item = {
-      id: `${teller} ${jobId}`,
-      body: hintText({ groupId: rootOf(projectId), truth }),
+      id: `webhook ${truth.jobId}`,
+      body: hintText({ groupId: rootOf(truth.projectId), truth }),
       receivedAtMs: nowMs,
       untilMs: nowMs + INBOX_MS,
     };
@@ -125,6 +109,20 @@ export class ChaosLoad {
       }
     }
   }
+}
+
+/** The job outcome as GitLab's REST API reports it once the job is over. */
+export function outcomeOf({ jobId, projectId, result }: ToldJob, ranMs = RUN_MS.min): JobTruth {
+  const nowMs = Date.now();
+  return {
+    ...{ jobId, projectId, projectPath: pathOfProject(projectId), finishedAtMs: nowMs },
+    ...(result === 'admitted'
+      ? {
+          ...{ status: 'success', startedAtMs: nowMs - Math.round(ranMs) },
+          ...{ durationSeconds: ranMs / 1_000, runnerId: 12 },
+        }
+      : { status: 'failed', failureReason: 'job_router_failure' }),
+  };
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,14 +1,15 @@
 /** One run: load and faults side by side, then quiet, then the books against what was asked. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { systemClock } from '../../../functions/core/environment/index.ts';
+import { silentLog, systemClock } from '../../../functions/core/environment/index.ts';
 import { createLedger, DynamoStore, type JobRecord } from '../../../functions/core/ledger/index.ts';
 import { dynamoClient, dynamoTable } from '../../../functions/core/store/index.ts';
+import { settleTruths } from '../../../functions/core/truth/index.ts';
 import { METRIC_UNMETERED_QUEUED } from '../../../relay/names.ts';
 import { seededRandom } from '../../local/seeded-random.ts';
 import { until } from '../conformance/until.ts';
 import { DecisionLog } from './decision-log.ts';
 import { drawFaults } from './faults.ts';
-import { ChaosLoad, type ToldJob } from './load.ts';
+import { ChaosLoad, outcomeOf, type ToldJob } from './load.ts';
 import { OverLimit } from './over-limit.ts';
 import { roomError } from './room-error.ts';
 import { CHAOS_INSTANCE, CHAOS_TABLE, type ChaosScene, openScene } from './scene.ts';
@@ -84,7 +85,7 @@ export async function runChaos({ seed, minutes, perSecond, tell }: ChaosOptions)
     tell('all is well again; waiting for the last jobs and the books …');
     await loaded;
     await quiet(scene, reader, load);
-    const swept = await sweep(store, reader, load);
+    const swept = await sweep(store, load);
     const records = await recordsIn(store);
     const { drift, counters } = await createLedger({ store }).rebuild({ repair: false });
     const cut = (job: ToldJob): boolean =>
@@ -175,13 +176,17 @@ async function quiet(scene: ChaosScene, reader: SettlementReader, load: ChaosLoa
   for (let taken = -1; taken !== reader.taken; await pause(LOOK_MS)) taken = reader.taken;
 }
 
-/** What no webhook ended, because it came before its hold: GitLab is asked again. */
-async function sweep(store: DynamoStore, reader: SettlementReader, load: ChaosLoad): Promise<number> {
+/** Ends live jobs by their outcomes at GitLab, as the sweep does: a webhook alone never frees what the router rejected. */
+async function sweep(store: DynamoStore, load: ChaosLoad): Promise<number> {
   const live = new Set(liveIn(await recordsIn(store)));
   const jobs = load.asked.filter(({ jobId }) => live.has(jobId));
-  for (const job of jobs) await load.tellAgain(job);
-  const taken = reader.taken;
-  await until(() => reader.taken >= taken + jobs.length, QUIET_MS_MAX);
+  await settleTruths(
+    jobs.map((job) => outcomeOf(job)),
+    {
+      ...{ ledger: createLedger({ store }), clock: systemClock, log: silentLog },
+      currentRules: () => Promise.reject(new Error('a live job has a record')),
+    },
+  );
   return jobs.length;
 }
 
