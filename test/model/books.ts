@@ -100,7 +100,7 @@ export class Books {
         known.state === 'RESERVED',
       `job ${jobId} was ${known?.state} and is evaluated anew`,
     );
-    if (known?.endedAtMs !== undefined && record.answered === 'fallback' && known.state !== 'REJECTED') {
+    if (known?.endedAtMs !== undefined && isHeldByFallback(record) && known.state !== 'REJECTED') {
       const { endedAtMs } = known;
       const later = [...this.#deps.truth.byId(jobId).answeredAtMs].some((atMs) => atMs > endedAtMs);
       must(later, `job ${jobId} was ${known.state} after the fallback answered, and is held again`);
@@ -275,6 +275,10 @@ export class Books {
 }
 
 const plus = (a: Amounts, b: Amounts): Amounts => a.map((each, index) => each + (b[index] ?? 0));
+
+/** A job that ran all the same is settled, not held, whatever the fallback answered before. */
+const isHeldByFallback = ({ state, answered }: JobRecord): boolean =>
+  state === 'HELD' && answered === 'fallback';
 
 /** Its slots are kept for a retry: of it, or as it. */
 const isKept = (record: JobRecord | undefined): boolean =>
