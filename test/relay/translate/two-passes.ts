@@ -1,6 +1,6 @@
 /**
- * How a question was read before there was one pass: a walk over all its tags, then protobuf-es's whole message, then
- * translation. Kept as the side that the one pass is measured against, and tested against.
+ * Reads an admission request by a walk over its tags, protobuf-es's whole message, and translation: slower than the product's
+ * single pass, and independent of it.
  */
 import { type DescField, type DescMessage, fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
