@@ -81,7 +81,7 @@ function canIText(told: CheckedPipeline, origin: string, columns: number, paint:
   return [
     `${wrapped(head, columns, '  ')}\n`,
     lines.map((line) => `${line}\n`).join(''),
-    leftSection({ ...told, console: origin }, { columns, paint }),
+    leftSection({ ...told, console: origin }, true, { columns, paint }),
   ]
     .filter((part) => part !== '')
     .join('\n');

@@ -48,9 +48,14 @@ function restText({ left, amount, unit, periodLabel, mode }: LimitLeftRow, curre
   return `${bareAmountText(Math.max(0, left), unit, 'down')} of ${amountText(amount, unit, currency)}${during}${watching}`;
 }
 
-/** For a terminal. */
+/**
+ * For a terminal.
+ *
+ * @param whole - everything was read that the pipeline rests on.
+ */
 export function leftSection(
   now: ConsoleCheck,
+  whole: boolean,
   { columns, paint }: { readonly columns: number; readonly paint: Paint },
 ): string {
   const { limits, currency, place } = now;
@@ -67,13 +72,17 @@ export function leftSection(
       return paint.warn(wrapped(text, columns, '    '));
     });
   const hidden = hiddenText(now);
-  const more = [...tight, ...(hidden === '' ? [] : [paint.dim(wrapped(`  ${hidden}`, columns, '    '))])];
+  const notes = [hidden, whole ? '' : UNREAD_ASKS].filter((note) => note !== '');
+  const more = [...tight, ...notes.map((note) => paint.dim(wrapped(`  ${note}`, columns, '    ')))];
   if (rows.length + more.length === 0) return '';
   const right = { align: 'right' } as const;
   const titles = [{ title: '  limit' }, { title: 'of' }, { title: 'asks', ...right }, { title: 'left' }];
   const listed = rows.length === 0 ? '' : table(titles, rows, columns, paint.dim);
   return `${paint.strong(`Left now, in ${printable(place.path)}`)}\n${listed}${more.map((line) => `${line}\n`).join('')}`;
 }
+
+/** For a pipeline of which not everything was read. */
+export const UNREAD_ASKS = 'Jobs and values that were not read may ask for more.';
 
 /** Says how many limits are not told. Empty: all are. */
 export const hiddenText = ({ limitsHidden }: ConsoleCheck): string =>
