@@ -21,11 +21,6 @@ export function verdictSentence({ totals, currency }: ShadowReport): string {
   return `${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed by what only watches${share}${cost}`;
 }
 
-export function naiveSentence({ totals }: ShadowReport): string | undefined {
-  if (totals.naive === undefined) return undefined;
-  return `Counted naively it is ${shadowCount(totals.naive)}: there every job that ran uses up its limits, also one that would have failed.`;
-}
-
 /** What was enforced, and whether GitLab followed. */
 export function rejectedSentences({ totals }: ShadowReport): readonly string[] {
   const { rejected, ranRejected } = totals;

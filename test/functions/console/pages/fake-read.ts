@@ -320,13 +320,6 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
                     held: 1_300_000,
                     forecast: { outcome: 'runs_out', atMs: NOW_MS + 6.3 * DAY_MS, atEndAmount: 760_000_000 },
                   }),
-                  lookBack: {
-                    days: 30,
-                    jobs: 9_102,
-                    jobsStopped: 12,
-                    jobsStoppedBefore: 37,
-                    reachedOn: '2026-11-19',
-                  },
                 },
               ],
       };
