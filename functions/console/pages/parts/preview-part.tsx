@@ -184,9 +184,7 @@ const cells = (when: string, row: EditEffect['before'], telling: PageFormat): Ma
         {leftText(row, telling)}
       </td>
       <td data-l={hasDate(row) ? 'runs out' : undefined}>
-        {row.per === undefined || row.amount === 'unlimited'
-          ? '–'
-          : runsOut(row.forecast, row.zone, telling.nowMs)}
+        {row.per === undefined || row.amount === 'unlimited' ? '–' : runsOut(row, telling.nowMs)}
       </td>
     </>
   );

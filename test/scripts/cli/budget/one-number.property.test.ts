@@ -198,7 +198,7 @@ async function mouths({ limits, counters, perDay }: Case, off = 0) {
     ...deps,
     open: async (flags, io) => ({ ...(await deps.open(flags, io)), ledger: counting(off) }),
   });
-  const ls = await bench.run((deps) => budgetLsCommandOn(open(deps)), ['--forecast', '--group', GROUP]);
+  const ls = await bench.run((deps) => budgetLsCommandOn(open(deps)), ['--group', GROUP]);
   const show = await bench.json((deps) => budgetShowCommandOn(open(deps)), GROUP);
 
   const console = consoleOn(bench, counting(0));
