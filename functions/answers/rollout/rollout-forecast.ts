@@ -74,6 +74,7 @@ export function rolloutForecastOf(reading: ReadContext) {
       fromMs: compared.fromMs,
       untilMs: compared.untilMs,
       complete: compared.complete && used.complete,
+      jobsRead: compared.jobsRead,
       ...counted,
       rows: shown.map((row) => ({
         ...forecastRow(row, reading.gitlabUrl, directory),

@@ -74,7 +74,7 @@ function answerText(answer: BacktestAnswer, telling: PageFormat): Markup {
 }
 
 function countedText(answer: BacktestSummary, telling: PageFormat): Markup {
-  const { all, subjects, complete } = answer;
+  const { all, subjects, complete, jobsRead } = answer;
   const several = subjects.length > 1;
   const missed = subjects.reduce((sum, each) => sum + each.missed, 0);
   return (
@@ -97,6 +97,7 @@ function countedText(answer: BacktestSummary, telling: PageFormat): Markup {
           ids, and {missed === 1 ? 'is' : 'are'} not counted.
         </p>
       )}
+      <p class="soft">Read {pageCount(jobsRead, 'record')} of these days.</p>
       {!complete && (
         <p class="soft">
           More than can be counted here: <code>npx tollgate budget set … --dry-run</code> counts all.
