@@ -181,7 +181,7 @@ function groupsBelowText(
 ): string {
   const row = (name: string, { settledMicros, heldMicros, jobs }: UsedInMonth): readonly string[] => [
     printable(name),
-    bareAmountText(settledMicros + heldMicros, 'micros', 'nearest'),
+    bareAmountText(settledMicros + heldMicros, 'micros'),
     shadowCount(jobs),
   ];
   const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];

@@ -88,7 +88,7 @@ export function standingsText(
 function cellsOf(row: BudgetRow, currency: string, nowMs: number, paint: Paint): readonly string[] {
   // A cap has a counter for each, and so no figures of its own.
   const { unit, settled, held, left, percent, owner, each } = row;
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   return [
     printable(standingPath(row)),
     limitText(row, currency),

@@ -69,7 +69,7 @@ function testedText(
   columns: number,
   paintTitle: (text: string) => string,
 ): string {
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   const amounts = { align: 'right', even: true } as const;
   const rows = forecasts.map(({ month, daysOver, forecast, low, high, outcome }) => [
     month,

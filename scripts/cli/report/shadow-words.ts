@@ -6,8 +6,7 @@ import type { ZonedSpan } from './span.ts';
 /** `9,102` */
 export const shadowCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
-export const money = (micros: number, currency: string): string =>
-  `${moneyText(micros, 'nearest')} ${currency}`;
+export const money = (micros: number, currency: string): string => `${moneyText(micros)} ${currency}`;
 
 /** `1 Nov 2026 00:00 Europe/Berlin to 21 Nov 2026 13:07 Europe/Berlin` */
 export const spanText = ({ sinceMs, untilMs, zone }: ZonedSpan): string =>

@@ -4,7 +4,7 @@ import { ConsolePage } from '../frame.tsx';
 import { Card, Table } from '../parts/layout.tsx';
 import { statementHref, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { exactAmount, type PageFormat, pageCount } from '../parts/page-format.tsx';
+import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { dateText, monthText } from './month-text.ts';
 
 interface StatementsShown {
@@ -127,10 +127,10 @@ const monthsTable = ({ statements }: ClosedMonths, telling: PageFormat): Markup 
             {pageCount(totals.jobs, 'job')}
           </td>
           <td class="n" data-label="Due">
-            {exactAmount(totals.dueMicros, telling)}
+            {pageAmount(totals.dueMicros, 'micros', telling)}
           </td>
           <td class="n" data-label="Of earlier months">
-            {totals.adjustmentMicros === 0 ? 'none' : exactAmount(totals.adjustmentMicros, telling)}
+            {totals.adjustmentMicros === 0 ? 'none' : pageAmount(totals.adjustmentMicros, 'micros', telling)}
           </td>
           <td data-label="Closed">{dateText(closedAtMs, zone)}</td>
         </tr>
