@@ -55,7 +55,7 @@ export function requestNote(
   const isToCome = grant.fromMs > nowMs;
   const { zone } = limit;
   const from = isToCome ? ` from ${edgeText(grant.fromMs, 'start', zone)}` : '';
-  const what = `${amountText(grant.amount, limit.unit, policy.currency, 'nearest')} more for the ${limitName(limit)} of ${code(subjectLabel(request.subject, directory))}`;
+  const what = `${amountText(grant.amount, limit.unit, policy.currency)} more for the ${limitName(limit)} of ${code(subjectLabel(request.subject, directory))}`;
   return {
     text: lines(
       `**Approved**${by}: ${asked}.`,

@@ -30,6 +30,7 @@ import type { DayUsage } from '../reading/usage-days.ts';
 import { alertRows } from './alerts.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
+import type { Refusals } from './refusals.ts';
 
 interface RowWith {
   readonly nowMs: number;
@@ -44,6 +45,8 @@ interface RowWith {
   readonly byDefault: boolean;
   /** What is noted of its period, the oldest first. Absent: nobody is told, or nobody notes it. */
   readonly alerts?: readonly AlertMark[] | undefined;
+  /** Absent: it is not known which limits refuse jobs. */
+  readonly refusals?: Refusals | undefined;
   /** Only of a limit in a cohort. */
   readonly cohort?: CohortStanding | undefined;
 }
@@ -83,6 +86,8 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const [cohort, baseBorrow, baseLend] = [written.cohort, writtenBorrow(written), writtenLend(written)];
   const left = amount === 'unlimited' ? undefined : amount - committed;
   const forecast = forecastFor(limit, committed, left, using);
+  const isBudget = asked === 'enforce' && isValidAt(limit, nowMs) && canRunOut(limit);
+  const refusing = isBudget ? using.refusals?.get(`${limit.subject} ${limit.id}`) : undefined;
   return {
     subject: limit.subject,
     ...withoutAbsent({ each: capOf(limit.subject)?.kind }),
@@ -109,7 +114,17 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     fitted,
     ...(left !== undefined && { left }),
     ...(typeof amount === 'number' && { percent: percentOf(committed, amount) }),
-    ...withoutAbsent({ forecast, whenUnreachable, owner, contact, costCenter, reason, fromMs, untilMs }),
+    ...withoutAbsent({
+      forecast,
+      refusing,
+      whenUnreachable,
+      owner,
+      contact,
+      costCenter,
+      reason,
+      fromMs,
+      untilMs,
+    }),
     ...(byDefault && { byDefault: true }),
     inForce: isValidAt(limit, nowMs),
   };

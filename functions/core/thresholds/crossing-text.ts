@@ -63,8 +63,8 @@ function reachedText({ crossing: { level, measure } }: ToldCrossing): string {
 
 function numbersText({ crossing, limit, limitAmount }: ToldCrossing, { currency }: CrossingFormat): string {
   const { spent, committed, level } = crossing;
-  const bare = (amount: number): string => bareAmountText(amount, limit.unit, 'nearest');
-  const full = (amount: number, rounding: 'nearest' | 'down' = 'nearest'): string =>
+  const bare = (amount: number): string => bareAmountText(amount, limit.unit);
+  const full = (amount: number, rounding?: 'down'): string =>
     amountText(amount, limit.unit, currency, rounding);
   const left = limitAmount - committed;
   const rest = left >= 0 ? `${full(left, 'down')} left` : `${full(-left)} over it`;

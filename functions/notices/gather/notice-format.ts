@@ -34,4 +34,4 @@ export const whenWritten = (text: string, telling: Pick<NoticeFormat, 'zone'>): 
   Number.isNaN(Date.parse(text)) ? text : noticeInstant(Date.parse(text), telling);
 
 export const noticeAmount = (whole: number, unit: Unit, { currency }: NoticeFormat): string =>
-  amountText(whole, unit, currency, 'nearest');
+  amountText(whole, unit, currency);

@@ -107,5 +107,6 @@ export async function makeEdit(
 export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
   if (answer.outcome !== 'counted') return undefined;
   const { jobs, wouldFail, wouldFailNow, wouldWait, failed } = answer.all;
-  return { days: answer.days, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
+  const { days, jobsRead } = answer;
+  return { days, jobsRead, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
 }

@@ -1,4 +1,5 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
+import { refusingText } from '../../../functions/answers/standing/refusing-text.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
@@ -25,6 +26,7 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   left: row.left ?? null,
   percent: row.percent ?? null,
   runsOut: runsOutOf(row),
+  ...(row.refusing !== undefined && { refusing: row.refusing }),
   owner: row.owner ?? null,
   thresholds: row.thresholds ?? [],
   told: row.addressee,
@@ -56,14 +58,9 @@ const OWNER_ROOM = 8;
 /** The table of `budget ls`. Paths that are too long for the terminal lose their beginning, never the name at the end. */
 export function standingsText(
   shown: readonly BudgetRow[],
-  {
-    currency,
-    forecast,
-    columns,
-    paint,
-  }: { currency: string; forecast: boolean; columns: number; paint: Paint },
+  { currency, nowMs, columns, paint }: { currency: string; nowMs: number; columns: number; paint: Paint },
 ): string {
-  const rows = shown.map((each) => cellsOf(each, currency, forecast, paint));
+  const rows = shown.map((each) => cellsOf(each, currency, nowMs, paint));
   const titles: TerminalColumn[] = [
     { title: 'group' },
     { title: 'limit', ...amounts },
@@ -71,7 +68,7 @@ export function standingsText(
     { title: 'held', ...amounts },
     { title: 'left', ...amounts },
     { title: '%', ...right },
-    ...(forecast ? [{ title: 'runs out' }] : []),
+    { title: 'runs out' },
     { title: 'owner' },
   ];
   const widest = (index: number): number =>
@@ -88,10 +85,10 @@ export function standingsText(
   return table(isNarrow ? titles.slice(0, -1) : titles, fitted, columns, paint.dim);
 }
 
-function cellsOf(row: BudgetRow, currency: string, withForecast: boolean, paint: Paint): readonly string[] {
+function cellsOf(row: BudgetRow, currency: string, nowMs: number, paint: Paint): readonly string[] {
   // A cap has a counter for each, and so no figures of its own.
   const { unit, settled, held, left, percent, owner, each } = row;
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   return [
     printable(standingPath(row)),
     limitText(row, currency),
@@ -99,7 +96,7 @@ function cellsOf(row: BudgetRow, currency: string, withForecast: boolean, paint:
     each === undefined ? bare(held) : '',
     left === undefined || each !== undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
     percent === undefined || each !== undefined ? '' : percentText(percent, paint),
-    ...(withForecast ? [row.canRunOut && each === undefined ? forecastText(row, paint) : ''] : []),
+    row.canRunOut && each === undefined ? forecastText(row, nowMs, paint) : '',
     printable(owner ?? ''),
   ];
 }
@@ -116,7 +113,10 @@ export function limitText({ amount, unit, kind, per, mode }: BudgetRow, currency
   return `${told}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
 }
 
-function forecastText({ forecast, zone }: BudgetRow, paint: Paint): string {
+function forecastText(row: BudgetRow, nowMs: number, paint: Paint): string {
+  const { forecast, zone } = row;
+  const refusing = refusingText(row, nowMs);
+  if (refusing !== undefined) return paint.bad(refusing);
   if (forecast === undefined) return '?';
   if (forecast.outcome === 'lasts') return paint.good('lasts');
   if (forecast.atMs === undefined) return paint.bad('used up');

@@ -59,7 +59,7 @@ function limitsText({ asks, terms }: CanIAnswer, { columns, paint, ledger }: Ans
 }
 
 function seenText({ settled, held, left, asked, unit }: SeenAsk, currency: string, paint: Paint): string {
-  const show = (amount: number): string => amountText(amount, unit, currency, 'nearest');
+  const show = (amount: number): string => amountText(amount, unit, currency);
   const now = `now ${show(settled)} settled + ${show(held)} held`;
   if (left === undefined) return now;
   const text = `${now}, ${show(left)} left`;

@@ -1,6 +1,6 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { judgeCanary, longestAnswerMs } from '../../../functions/answers/health/judge-canary.ts';
-import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
+import { shadowFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
 import { GitLabError } from '../../../functions/core/gitlab/index.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
@@ -62,7 +62,8 @@ export async function readStanding(asked: StandingAsked, io: TerminalIo): Promis
             }),
           };
     const rules = await openRulesInForce(asked.flags, ledger, io);
-    const found = await ifArmed(ledger.store, { ...span, rules, counts: () => true, onJob: progress.step });
+    const options = { ...span, rules, counts: () => true, onJob: progress.step };
+    const { ifArmed: found } = await shadowFigures(ledger.store, options);
     const { directory } = rules;
     const forecast: ControllerStanding['forecast'] =
       found.jobs === 0

@@ -87,12 +87,10 @@ export function mcpTools(
 function rerunText({ now, currency, counters, job }: Explanation): string {
   if (now === undefined)
     return 'Nobody can say: what was asked about this job was not recorded. would_job_start tells of a job like it.';
-  const money = (micros: number): string => amountText(micros, 'micros', currency, 'nearest');
+  const money = (micros: number): string => amountText(micros, 'micros', currency);
   const name = job.name === undefined ? 'This job' : `'${job.name}'`;
   const left = counters.flatMap(({ counter: { limit }, label, unit, now: { left: amount } }) =>
-    amount === undefined
-      ? []
-      : [`- ${limit} of ${label}: ${amountText(amount, unit, currency, 'nearest')} left now`],
+    amount === undefined ? [] : [`- ${limit} of ${label}: ${amountText(amount, unit, currency)} left now`],
   );
   return [
     now.outcome === 'admitted'
@@ -106,7 +104,7 @@ function rerunText({ now, currency, counters, job }: Explanation): string {
 function rerunByConsole({ jobs, limits, limitsHidden, currency }: CheckedPipeline): string {
   const [job] = jobs;
   if (job === undefined) return 'Nobody can say.';
-  const money = amountText(job.costMicros, 'micros', currency, 'nearest');
+  const money = amountText(job.costMicros, 'micros', currency);
   const on = `is estimated at ${money} on ${job.runnerClass}`;
   const head = {
     admitted: `Yes. '${job.name}' would start once more, and ${on}.`,

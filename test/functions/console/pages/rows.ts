@@ -627,6 +627,7 @@ export const A_ROLLOUT_FORECAST: RolloutForecast = {
   fromMs: NOW_MS - 7 * 86_400_000,
   untilMs: NOW_MS,
   complete: true,
+  jobsRead: 4_210,
   jobs: 4_210,
   wouldFail: 17,
   rows: [
