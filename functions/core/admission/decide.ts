@@ -5,13 +5,12 @@ import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { retriedBy } from '../../../policies/requeue.ts';
-import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/index.ts';
 import type { DecideDeps, WaitLookup } from './decide-deps.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';
+import { pageText } from './page-text.ts';
 
 /**
  * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
@@ -104,19 +103,9 @@ function toDecision(
   if (outcome.outcome === 'admitted') {
     return { outcome: 'admitted', decisionId, terms, shadow: outcome.shadow };
   }
-  const footer = footerOf(policy.rules, outcome.violations);
   const waitedMs = waitOf?.(request.jobId).waitedMs;
-  const retried = retriedBy(policy.requeue, evaluation.facts.groupIds, outcome.violations);
-  const text = rejectionText({
-    request,
-    violations: outcome.violations,
-    terms,
-    decisionId,
-    nowMs,
-    disclosure: disclosureFor(evaluation.placement, policy.disclose),
-    detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
-    ...(footer === undefined ? {} : { footer }),
-    ...(retried !== undefined && { retried }),
+  const text = pageText({ request, evaluation }, outcome.violations, policy, {
+    ...{ decisionId, nowMs, detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)) },
     ...(waitedMs !== undefined && { waitedMs }),
   });
   if (outcome.outcome === 'waiting') return { ...outcome, text };

@@ -26,6 +26,7 @@ import {
   type LimitTable,
   type Rights,
 } from '../../../functions/core/limits/index.ts';
+import type { RequeueLists } from '../../../functions/core/requeue/index.ts';
 import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
 import { snsNotify } from '../../../functions/core/sns/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';
@@ -155,6 +156,22 @@ export async function withBudget<T>(
 }
 
 /**
+ * The API of a console or of somebody's books, for questions about jobs.
+ *
+ * @param ask - `books` is undefined where a console answers: it knows the groups itself.
+ */
+export async function withApi<T>(
+  open: OpenLedger,
+  flags: LedgerFlags & RulesFlags,
+  io: TerminalIo,
+  ask: (api: ApiClient, books?: BudgetContext) => Promise<T>,
+): Promise<T> {
+  const console = consoleAsked(flags, io);
+  if (console !== undefined) return ask(consoleClient(console, io));
+  return withBooks(open, flags, io, (books) => ask(books.api, books));
+}
+
+/**
  * The same on somebody's books, for a command that only reads: by what is live beside them, unless a file of limits is
  * named. What is not beside them is empty.
  */
@@ -178,7 +195,7 @@ export async function withBooks<T>(
       ledger: ledger.store,
       rollup: ledger.usage ?? new DynamoRollupStore(empty),
       directory: ledger.directory ?? new DynamoDirectoryTable(empty),
-      ...withoutAbsent({ sheets: ledger.sheets }),
+      ...withoutAbsent({ sheets: ledger.sheets, requeue: ledger.requeue, gitlabUrl: ledger.gitlabUrl }),
       books: { ...ledger, jobs: watched(ledger.store, progressOf('items read', io)) },
     };
     return await ask(await contextOn(tables, files, {}, io));
@@ -223,6 +240,8 @@ async function overConsole(
 interface ApiTables extends Omit<BudgetTables, 'description' | 'close'> {
   /** @default nobody is told a statement */
   readonly books?: StatementBooks;
+  /** Which rejected jobs are to be retried. @default none is known */
+  readonly requeue?: Pick<RequeueLists, 'read'>;
 }
 
 /** @throws {DocumentError} {DirectoryError} */
@@ -243,6 +262,7 @@ async function contextOn(
     gitlabUrl,
     runnerDetails,
     sheets,
+    requeue,
   } = tables;
   const synced = named ?? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
   const directory = synced ?? readDirectory(paths.directory);
@@ -268,7 +288,7 @@ async function contextOn(
     ledger,
     compareEdit: compareAll(watched(store, progressOf('items read', io))),
     usage: rollup,
-    ...withoutAbsent({ books, recounts, alerts, runnerDetails, sheets }),
+    ...withoutAbsent({ books, recounts, alerts, runnerDetails, sheets, requeue }),
     places: async () => placesOf(directory),
     zone,
     clock,

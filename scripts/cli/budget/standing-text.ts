@@ -10,6 +10,8 @@ import { type TerminalColumn, table } from '../../terminal/table.ts';
 export const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
   /^(group|project)\//.test(subject) ? path : subject;
 
+const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
+
 /** What a row of `--json` says. Amounts are whole units. */
 export const limitStandingJson = (row: BudgetRow): object => ({
   subject: row.subject,
@@ -19,7 +21,8 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   unit: row.unit,
   amount: row.amount,
   per: row.per ?? null,
-  mode: row.mode,
+  // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
+  mode: modeOf(row),
   ...(row.each !== undefined && { each: row.each }),
   used: row.settled,
   held: row.held,
@@ -105,7 +108,9 @@ const percentText = (percent: number, paint: Paint): string =>
   percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
 
 /** `500.00 EUR/month`, `unlimited EUR/month`, `20 jobs`; a limit that does not reject says so. */
-export function limitText({ amount, unit, kind, per, mode }: BudgetRow, currency: string): string {
+export function limitText(row: BudgetRow, currency: string): string {
+  const { amount, unit, kind, per } = row;
+  const mode = modeOf(row);
   const told =
     amount === 'unlimited'
       ? `unlimited ${isMoney(kind) ? currency : kind}`

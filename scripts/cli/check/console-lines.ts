@@ -1,5 +1,5 @@
 /** What a console said of a pipeline, told beside what its files say. */
-import type { LimitLeftRow } from '../../../functions/answers/check/model.ts';
+import type { CheckedPipeline, LimitLeftRow } from '../../../functions/answers/check/model.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -54,7 +54,7 @@ function restText({ left, amount, unit, periodLabel, mode }: LimitLeftRow, curre
  * @param whole - everything was read that the pipeline rests on.
  */
 export function leftSection(
-  now: ConsoleCheck,
+  now: CheckedPipeline,
   whole: boolean,
   { columns, paint }: { readonly columns: number; readonly paint: Paint },
 ): string {
@@ -85,7 +85,7 @@ export function leftSection(
 export const UNREAD_ASKS = 'Jobs and values that were not read may ask for more.';
 
 /** Says how many limits are not told. Empty: all are. */
-export const hiddenText = ({ limitsHidden }: ConsoleCheck): string =>
+export const hiddenText = ({ limitsHidden }: CheckedPipeline): string =>
   limitsHidden === 0
     ? ''
     : `${limitsHidden} ${limitsHidden === 1 ? 'limit is' : 'limits are'} on the way whose figures are not told here.`;

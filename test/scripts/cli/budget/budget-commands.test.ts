@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Explanation } from '../../../../functions/answers/job/explanation.ts';
+import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import { breakGlassCommandOn } from '../../../../scripts/cli/breakglass/break-command.ts';
 import { endCommandOn, reviewCommandOn } from '../../../../scripts/cli/breakglass/end-commands.ts';
 import { breakGlassLsCommandOn } from '../../../../scripts/cli/breakglass/ls-command.ts';
@@ -657,6 +657,22 @@ test('only --prune takes limits out that the file does not name', async () => {
   expect((await json(budgetLsCommandOn)).limits).toHaveLength(2);
 });
 
+test('the mode in force is told, not the written one', async () => {
+  const limitList = [{ on: { group: 101 }, money: 5, per: 'month' }];
+  const bench = await budgetBench(limitList, false);
+  const document = { limits: limitList, rollout: [{ group: 101, cost: 'warn' }] };
+  writeFileSync(join(bench.folder, 'limits.yaml'), JSON.stringify(document));
+  const { limits } = await bench.json(budgetLsCommandOn);
+  expect(limits).toMatchObject([{ path: 'acme/payments', mode: 'warn' }]);
+  expect((await bench.run(budgetLsCommandOn, [])).out).toContain('5.00 EUR/month (warn)');
+});
+
+/** The project's own limits, which are not in force while others are live. */
+function nothingPacked({ folder }: { readonly folder: string }): void {
+  mkdirSync(join(folder, 'policies'));
+  writeFileSync(join(folder, 'policies/limits.yaml'), '{}');
+}
+
 test('a job is explained by the limits that are live, as its page does', async () => {
   const bench = await budgetBench();
   await bench.ask([aRequest(1)]);
@@ -664,9 +680,10 @@ test('a job is explained by the limits that are live, as its page does', async (
   const { io, told } = bench.desk();
   const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
   const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
+  nothingPacked(bench);
   await explainCommandOn(async () => opened).run(['1', '--json', ...files], io);
-  const { counters } = JSON.parse(told.out) as Explanation;
-  const money = counters.find(({ counter }) => counter.subject === 'group/101');
+  const { counters } = JSON.parse(told.out) as JobExplanation;
+  const money = counters.find(({ subject }) => subject === 'group/101');
   expect(money?.now).toMatchObject({ bound: 9_000_000 });
 });
 
@@ -690,11 +707,10 @@ test('what a group borrows, and what of it is lent out, stands on its page, in b
   const { io, told } = bench.desk();
   const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
   const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
+  nothingPacked(bench);
   await explainCommandOn(async () => opened).run(['6', '--json', ...files], io);
-  const { now } = JSON.parse(told.out) as Explanation;
-  expect(now?.violations).toMatchObject([
-    { reason: { code: 'CONCURRENCY_FULL', lentOut: true, committed: 0 } },
-  ]);
+  const { now } = JSON.parse(told.out) as JobExplanation;
+  expect(now?.reasons).toMatchObject([{ code: 'CONCURRENCY_FULL', text: expect.stringContaining('lent') }]);
 });
 
 const MINE = /^(?:budget|breakglass|freeze|unfreeze|reservations|report chargeback)\b/;
