@@ -87,13 +87,15 @@ export function verdictNow(
     };
   };
   const refused = claims.flatMap((claim): Violation[] => {
-    if (claim.part !== undefined) return lentOutViolation(claim, claims, shown);
+    if (claim.part !== undefined) return [];
     const { committed, fitted, settled } = shown(claim.counter);
     const seen = claim.mode === 'enforce' ? committed : fitted;
     const graced = claim.grace !== undefined && shown(claim.grace.pipeline).committed > 0;
     const bound = graced ? claim.grace?.bound : claim.bound;
-    if (bound === undefined || seen + claim.amount <= bound) return [];
-    const reason = claim.refusal({ committed: seen, settled });
+    if (bound === undefined) return [];
+    const fits = seen + claim.amount <= bound;
+    if (fits && !isLentOut(claim, claims, (key) => shown(key).committed)) return [];
+    const reason = claim.refusal({ committed: seen, settled, ...(fits && { lentOut: true }) });
     return [{ rule: claim.rule, class: claim.class, mode: claim.mode, reason }];
   });
   const known = results.filter(({ id }) => !unaskable.has(id)).flatMap(({ violations }) => violations);
@@ -106,22 +108,19 @@ export function verdictNow(
   };
 }
 
-/** A job of a cohort takes first what its group keeps, and the rest of the pool: that may be lent out. */
-function lentOutViolation(
-  claim: LimitClaim,
+/** Whether other groups of the limit's cohort use what the job needs beyond its group's kept part. */
+function isLentOut(
+  { counter, amount }: LimitClaim,
   claims: readonly LimitClaim[],
-  shown: (key: CounterKey) => { readonly committed: number; readonly settled: number },
-): Violation[] {
-  const { part, counter, bound, rule, class: ruleClass, mode, amount } = claim;
-  if (part?.from !== 'pool' || bound === undefined) return [];
-  const of = counterName(part.of);
-  const kept = claims.find((each) => each.part?.from === 'kept' && counterName(each.part.of) === of);
-  const keptFree = kept === undefined ? 0 : Math.max(0, (kept.bound ?? 0) - shown(kept.counter).committed);
-  const rest = Math.max(0, amount - keptFree);
-  if (rest === 0 || shown(counter).committed + rest <= bound) return [];
-  const whole = claims.find((each) => each.part === undefined && counterName(each.counter) === of);
-  const { committed, settled } = shown(part.of);
-  // Its own limit says so already.
-  if (whole?.bound !== undefined && committed + amount > whole.bound) return [];
-  return [{ rule, class: ruleClass, mode, reason: claim.refusal({ committed, settled, lentOut: true }) }];
+  committed: (key: CounterKey) => number,
+): boolean {
+  const whole = counterName(counter);
+  let left = amount;
+  for (const { part, counter: key, bound } of claims) {
+    if (part === undefined || bound === undefined || counterName(part.of) !== whole) continue;
+    const free = Math.max(0, bound - committed(key));
+    if (part.from === 'kept') left -= Math.min(left, free);
+    else if ((part.from === 'lent' ? left : amount) > free) return true;
+  }
+  return false;
 }

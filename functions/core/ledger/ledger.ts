@@ -276,7 +276,7 @@ export interface Counter {
   /** The part of `committed` that did not ask, by cause. */
   readonly unchecked: Readonly<Record<UncheckedCause, number>>;
   readonly rev: number;
-  /** Until then nobody borrows anew of this pool of a cohort, because a member wants its own back. Unix ms. */
+  /** Until then this counter of a cohort refuses borrowers, because a member wants its own back. Unix ms. */
   readonly reclaimedUntilMs?: number;
   /** The last recount found that it does not show what its records make: its period is not closed. */
   readonly drifts?: true;
