@@ -34,10 +34,17 @@ export class BorrowingCheck {
   readonly #taken = new Map<string, number>();
   readonly #known: KnownCounters;
   readonly #merges: ReadonlyMap<string, CounterMerge>;
+  readonly #reserved: ReadonlySet<string>;
 
-  constructor(known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>) {
+  /** @param reserved - counters, by name, in which room is kept for the job: of those it borrows nothing more. */
+  constructor(
+    known: KnownCounters,
+    merges: ReadonlyMap<string, CounterMerge>,
+    reserved: ReadonlySet<string>,
+  ) {
     this.#known = known;
     this.#merges = merges;
+    this.#reserved = reserved;
   }
 
   whole({ ask, names }: HoldJob, index: number): ClaimOutcome {
@@ -69,8 +76,9 @@ export class BorrowingCheck {
     if (amount === 0) return NOTHING;
     const { reclaim } = this.#known.get(name) ?? {};
     const isReclaimed = reclaim !== undefined || this.#merges.get(name)?.reclaims === true;
-    if (fitsBound(this.#seen(name), amount, bound) && !(whole.borrows && isReclaimed))
-      return this.#take(name, { bound, fitted: true, amount, ...(whole.borrows && { borrows: true }) });
+    const borrows = whole.borrows && !this.#reserved.has(name);
+    if (fitsBound(this.#seen(name), amount, bound) && !(borrows && isReclaimed))
+      return this.#take(name, { bound, fitted: true, amount, ...(borrows && { borrows }) });
     whole.refused = true;
     const refused = this.#violation(claim, whole.name, true);
     // A borrower waits for a job of its own group to end, behind all who want their own.

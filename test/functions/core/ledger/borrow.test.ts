@@ -174,6 +174,30 @@ test('who wants its own back waits for running jobs at most: until it has it nob
   expect(await words(1, 1)).toEqual(['admitted']);
 });
 
+test('a borrowed slot that is kept for a retry is not reclaimed, and what is its own is kept while others borrow', async () => {
+  const { ledger, words, hold, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  const retry = async ([rejected, retried]: readonly HoldAsk[]): Promise<string> => {
+    const { jobId, claims } = rejected as HoldAsk;
+    const kept = await ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + 60_000 });
+    if (kept === 'reserved') await ledger.handOver(jobId, (retried as HoldAsk).jobId);
+    return kept;
+  };
+  await words(1, 3);
+  const borrowing = asks(1, 2);
+  const wanting = asks(2, 2);
+  expect((await hold(borrowing.slice(0, 1))).map(wordOf)).toEqual(['rejected']);
+  await end(1);
+  expect(await retry(borrowing)).toBe('reserved');
+  expect((await hold(wanting.slice(0, 1))).map(wordOf)).toEqual(['rejected']);
+  expect((await hold(borrowing.slice(1))).map(wordOf)).toEqual(['admitted']);
+  expect(await retry(wanting)).toBe('full');
+  await end(2);
+  expect(await retry(wanting)).toBe('reserved');
+  expect(await words(1, 1)).toEqual(['rejected']);
+  expect((await hold(wanting.slice(1))).map(wordOf)).toEqual(['admitted']);
+  expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 3 }]);
+});
+
 test('what is its own a group gets while others reclaim theirs', async () => {
   const { words, end } = house({ own: 2, borrow: 0 }, { own: 1, borrow: 2 }, { own: 1, borrow: 0 });
   expect(await words(2, 3)).toEqual(times(3, 'admitted'));
