@@ -240,3 +240,56 @@ test('what runs without having been asked takes of what is lent, and gives it ba
   await clock.sleep(120_000);
   expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
 });
+
+test('a process that knows nothing lets no group borrow what is reclaimed', async () => {
+  const { words, hold, asks, end, newLedger } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  await words(1, 3);
+  await words(2, 1);
+  await end(1);
+  expect((await hold(asks(1, 1), newLedger())).map(wordOf)).toEqual(['rejected']);
+});
+
+test('a group that keeps less than it runs there takes what is lent, and the kept part stays counted', async () => {
+  const { ledger, words, edit } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  expect(await words(2, 3)).toEqual(times(3, 'admitted'));
+  edit({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 3 });
+  expect(await words(2, 1)).toEqual(['admitted']);
+  expect(await ledger.readCounters([KEPT, LENT])).toMatchObject([{ committed: 3 }, { committed: 1 }]);
+});
+
+test('a group gets what it keeps where more is lent out than an edit leaves to lend', async () => {
+  const { words, edit } = house({ own: 2, borrow: 9 }, { own: 5, borrow: 0, lend: 4 });
+  expect(await words(1, 6)).toEqual(times(6, 'admitted'));
+  edit({ own: 2, borrow: 9 }, { own: 5, borrow: 0, lend: 2 });
+  expect(await words(2, 2)).toEqual(['admitted', 'rejected']);
+});
+
+test('a job that finds neither lent room nor room in the cohort has one reason', async () => {
+  const { words, hold, asks } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  await words(2, 3);
+  await words(1, 3);
+  expect(await hold(asks(2, 1))).toMatchObject([{ violations: [{ reason: { lentOut: true } }] }]);
+  const [outcome] = await hold(asks(2, 1));
+  expect(outcome?.outcome === 'rejected' && outcome.violations).toHaveLength(1);
+});
+
+test('who is refused its own again within a minute does not write the mark again', async () => {
+  const { hold, asks, words, counts } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  await words(1, 3);
+  const units = async (): Promise<number> => {
+    const before = counts.tableUnits;
+    await hold(asks(2, 1));
+    return counts.tableUnits - before;
+  };
+  const first = await units();
+  expect(await units()).toBeLessThan(first);
+});
+
+test('a job of two groups of one cohort counts in it for both, and is rejected where one of them finds no room', async () => {
+  const { ledger, words, hold, asks } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  await words(1, 2);
+  const [[one], [other]] = [asks(1, 1), asks(2, 1)];
+  const both = { ...(one as HoldAsk), claims: [...(other as HoldAsk).claims, ...(one as HoldAsk).claims] };
+  expect((await hold([both])).map(wordOf)).toEqual(['rejected']);
+  expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 2 }]);
+});
