@@ -19,7 +19,8 @@ interface RequeueProps {
   readonly tokensPath: string;
 }
 
-const MEMORY_MIB = 256;
+/** The limits and the directory are read as the sweep reads them. */
+const MEMORY_MIB = 512;
 /** Twelve retries of five seconds each, and reading before them. */
 const TIMEOUT = Duration.seconds(90);
 const EVERY = Duration.minutes(1);

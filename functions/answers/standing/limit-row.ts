@@ -53,11 +53,15 @@ interface RowWith {
 
 interface CohortStanding {
   readonly terms: CohortTerms;
-  /** Absent: nobody used the pool yet. */
-  readonly pool: Counter | undefined;
+  /** The counter of {@link lentCounter}; absent: no job was ever counted there. */
+  readonly lent: Counter | undefined;
 }
 
-/** A limit's cohort with the counter of its pool. */
+/** What the members lend is the sum where none of them keeps a part. */
+const lentCounter = ({ counters }: CohortTerms): CohortTerms['counters'][number] | undefined =>
+  counters.find(({ from }) => from !== 'kept');
+
+/** Returns undefined if the limit is in no cohort. */
 export function cohortStanding(
   written: Limit,
   limits: LimitSet,
@@ -65,13 +69,15 @@ export function cohortStanding(
   nowMs: number,
 ): CohortStanding | undefined {
   const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
-  return terms && { terms, pool: counters.get(counterName(terms.pool.counter)) };
+  const lent = terms && lentCounter(terms);
+  return lent && { terms, lent: counters.get(counterName(lent.counter)) };
 }
 
 /** The counters that a row of the limit shows. */
 export function rowCounters(written: Limit, limits: LimitSet, nowMs: number): readonly CounterKey[] {
   const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
-  return [counterOf(written, nowMs), ...(terms === undefined ? [] : [terms.pool.counter])];
+  const lent = terms && lentCounter(terms);
+  return [counterOf(written, nowMs), ...(lent === undefined ? [] : [lent.counter])];
 }
 
 export function limitRow(written: Limit, using: RowWith): LimitRow {
@@ -148,11 +154,15 @@ function thresholdsOf(
 }
 
 const sharedOf = (
-  { terms, pool }: CohortStanding,
+  { terms, lent }: CohortStanding,
   committed: number,
 ): Pick<LimitRow, 'borrowed' | 'shared'> => ({
   borrowed: Math.max(0, committed - terms.own),
-  shared: { amount: terms.pool.bound, used: pool?.committed ?? 0, mayBorrow: terms.most - terms.own },
+  shared: {
+    amount: lentCounter(terms)?.bound ?? 0,
+    used: lent?.committed ?? 0,
+    mayBorrow: terms.most - terms.own,
+  },
 });
 
 const carriedOf = ({ opening }: Limit, period: string | undefined): number =>

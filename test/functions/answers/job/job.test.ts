@@ -4,6 +4,7 @@ import { createUploads } from '../../../../functions/console/pages/import/upload
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { requeueEntryOf } from '../../../../functions/core/requeue/candidate.ts';
 import { aPolicy } from '../../../policies/documents.ts';
+import { claim, counter } from '../../../support/ledger/asks.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { aJob, consoleHouse, servedTo, USERS } from '../../console/house.ts';
 
@@ -88,10 +89,9 @@ test('a job that found no slot is told that it is retried, and what became of th
   expect(await of('2')).toMatchObject({ retry: { state: 'retried', newJobId: 3, became: 'unasked' } });
 
   await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
-  const [want] = entry.wants;
-  if (want === undefined) throw new Error('job 2 wants a slot');
-  const wants = [{ counter: want.counter, amount: want.asked, bound: want.limitAmount }];
-  await ledger.reserve({ jobId: 2, wants, untilMs: clock.nowMs() + 180_000 });
+  const slot = counter('group/104', 'jobs-now', 'now');
+  const claims = [claim('group/104', 1, 1, { counter: slot, unit: 'jobs' })];
+  await ledger.reserve({ jobId: 2, claims, untilMs: clock.nowMs() + 180_000 });
   await ledger.handOver(2, 3);
   expect(await of('2')).toMatchObject({ retry: { became: 'kept' } });
   expect(await of('3')).toMatchObject({
