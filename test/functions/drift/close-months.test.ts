@@ -267,6 +267,43 @@ test('a statement names the group by its path, and by its last one after the gro
   expect(new Set(await groups('instance'))).toEqual(new Set(['all groups']));
 });
 
+test('late usage is an adjustment of the month of its day, also if it is free or counts no job', async () => {
+  const house = await books();
+  const late = (day: string, counts: Readonly<Record<string, number>>) =>
+    house.usage.commit({
+      contributions: [],
+      usage: [{ key: { subject: 'instance', day }, delta: new Map(Object.entries(counts)) }],
+    });
+  await house.ask([aJob(1)]);
+  await house.settle(1, 60);
+  await house.nightsUntil(1);
+  await late('2026-11-30', { seconds: 30 });
+  await late('2026-12-01', { ran: 1 });
+  await house.nightsUntil(2);
+  const [, , january] = await house.chain.of('instance');
+  expect(january?.statement.adjustments).toMatchObject([
+    { month: '2026-11', jobs: 0, seconds: 30, micros: 0 },
+    { month: '2026-12', jobs: 1, seconds: 0, micros: 0 },
+  ]);
+});
+
+test('a statement names the price lists that were in force in its month', async () => {
+  const house = await books();
+  const from = (version: string, month: number, day: number) => ({
+    ...{ version, classes: [], fromMs: Date.UTC(2026, month - 1, day) },
+  });
+  const later = [from('b', 11, 1), from('c', 12, 1), from('d', 12, 9)];
+  const prices = { ...house.policy.prices, later } as never;
+  await house.ask([aJob(1)]);
+  await house.settle(1, 60);
+  for (const days of [20, 31]) {
+    house.clock.advance(days * DAY_MS);
+    await house.close({ prices });
+  }
+  const versions = (await house.chain.of('instance')).map(({ statement }) => statement.priceVersions);
+  expect(versions).toEqual([['b'], ['c', 'd']]);
+});
+
 test('two programs that close at once leave no gap, give no number twice and close no month twice', async () => {
   const house = await books();
   await house.ask([aJob(1), aJob(3, BETA)]);
