@@ -9,7 +9,6 @@ import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
-import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { readGitLabPlace } from '../truth/gitlab-flags.ts';
 
@@ -65,7 +64,6 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
     let health: HealthView;
     let hourly: HealthView | undefined;
     try {
-      if (place !== undefined) checkSameGitLab(place.baseUrl, books, values);
       const clock = { ...systemClock, nowMs: io.nowMs };
       const look = dynamoHealthLook({ table, instance });
       health = await readHealth({
