@@ -1,5 +1,5 @@
 import { systemClock as clock, groupTokens, consoleLog as log } from '../core/environment/index.ts';
-import { type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
+import { deployedFetch, type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
@@ -10,6 +10,7 @@ import { type RequeueReport, requeue } from './requeue.ts';
 const config = readRequeueConfig(process.env);
 const { policy } = readPackedRules(config.rulesFile);
 const table = deployedTable(config, process.env);
+const fetch = deployedFetch(process.env, { clock, log });
 const tokenOf = groupTokens(config.tokensPath, log);
 const deps = {
   agreed: policy.requeue ?? [],
