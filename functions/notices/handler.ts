@@ -8,6 +8,7 @@ import {
   secretLines,
   ssmText,
 } from '../core/environment/index.ts';
+import { deployedFetch } from '../core/gitlab/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { DynamoLimitTable } from '../core/limits/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
@@ -63,7 +64,8 @@ const deps: NoticesDeps = {
     notes: {
       gitlabUrl: notes.gitlabUrl,
       write: noteWriter({
-        ...{ gitlabUrl: notes.gitlabUrl, tokenOf: groupTokens(notes.tokensPath, log), fetch, clock },
+        ...{ gitlabUrl: notes.gitlabUrl, tokenOf: groupTokens(notes.tokensPath, log), clock },
+        fetch: deployedFetch(process.env, { clock, log }),
       }),
     },
   }),

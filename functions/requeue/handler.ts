@@ -1,5 +1,5 @@
 import { systemClock as clock, groupTokens, consoleLog as log } from '../core/environment/index.ts';
-import { type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
+import { deployedFetch, type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { deployedRules } from '../core/rules/index.ts';
@@ -11,6 +11,7 @@ const config = readRequeueConfig(process.env);
 const table = deployedTable(config, process.env);
 const ledger = createLedger({ store: new DynamoStore(table) });
 const { packed, rulesFor } = deployedRules({ rulesFile: config.rulesFile, table, ledger, log });
+const fetch = deployedFetch(process.env, { clock, log });
 const tokenOf = groupTokens(config.tokensPath, log);
 const deps = {
   agreed: packed.policy.requeue ?? [],

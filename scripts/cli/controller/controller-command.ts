@@ -208,7 +208,7 @@ function tellStanding(standing: ControllerStanding, json: boolean, io: TerminalI
   return EXIT.ok;
 }
 
-const openControllers: OpenControllers = ({ baseUrl, token }) =>
+const openControllers: OpenControllers = ({ baseUrl, token, fetch }) =>
   createRunnerControllers({ baseUrl, token: async () => token, fetch, clock: systemClock });
 
 const REAL: ControllerDeps = {

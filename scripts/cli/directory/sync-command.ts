@@ -99,7 +99,7 @@ function reportText(report: DirectorySyncReport): string {
 
 export const syncCommand: Command = syncCommandOn({
   open: openDirectory,
-  gitlabAt: ({ baseUrl, token }) =>
+  gitlabAt: ({ baseUrl, token, fetch }) =>
     createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
   clock: systemClock,
 });

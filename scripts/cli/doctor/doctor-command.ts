@@ -43,7 +43,8 @@ Exit codes: 0 no problem, 1 the table does not answer at all, 2 problems found, 
 
 interface DoctorDeps {
   readonly open: typeof openTableAccess;
-  readonly fetch: typeof fetch;
+  /** @default the place's own */
+  readonly fetch?: typeof fetch;
 }
 
 export const doctorCommandOn = (deps: DoctorDeps): Command => ({
@@ -72,7 +73,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
         gitlab: async () => {
           if (place === undefined) return gitlabUnknown(NO_TOKEN);
           const calls = {
-            ...{ baseUrl: place.baseUrl, fetch: deps.fetch, clock },
+            ...{ baseUrl: place.baseUrl, fetch: deps.fetch ?? place.fetch, clock },
             token: async () => place.token,
           };
           return readGitLabHealth({ calls, controllerId: wanted, webhookUrl: values['webhook-url'] });
@@ -93,7 +94,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
   },
 });
 
-export const doctorCommand: Command = doctorCommandOn({ open: openTableAccess, fetch });
+export const doctorCommand: Command = doctorCommandOn({ open: openTableAccess });
 
 /** As soon as it was late, something kept it from running. */
 const LATE_MS = 2 * HOUR_MS;

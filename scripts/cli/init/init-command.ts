@@ -147,7 +147,7 @@ Exit codes: 0 drafted, 1 GitLab does not answer, 3 wrong usage, or a file is the
 
 export const initCommand: Command = initCommandOn({
   fleetAt: openFleet,
-  gitlabAt: ({ baseUrl, token }) => {
+  gitlabAt: ({ baseUrl, token, fetch }) => {
     const deps = { baseUrl, token: async () => token, fetch, clock: systemClock };
     return { ...createGitLab(deps), ...createGitLabDirectory(deps) };
   },

@@ -182,7 +182,7 @@ const REAL: ReconcileDeps = {
   open: openLedger,
   openToRepair,
   confirm: confirmOnTerminal,
-  gitlabAt: async ({ baseUrl, token }) => {
+  gitlabAt: async ({ baseUrl, token, fetch }) => {
     const { createGitLab } = await import('../../../functions/core/gitlab/index.ts');
     return createGitLab({ baseUrl, token: async () => token, fetch, clock: systemClock });
   },

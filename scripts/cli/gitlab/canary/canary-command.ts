@@ -135,5 +135,5 @@ function stopOnSignal(): AbortSignal {
 }
 
 export const gitlabCanaryCommand: Command = canaryCommandOn({
-  ...{ open: openTableAccess, fetch, clock: machineClock, stop: stopOnSignal },
+  ...{ open: openTableAccess, clock: machineClock, stop: stopOnSignal },
 });

@@ -1,18 +1,28 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 
+interface ConnectProxyOptions {
+  /** `user:password` that it wants. @default none */
+  readonly credentials?: string;
+  /** The port here that it connects to, whatever was asked for. @default the one asked for */
+  readonly leadsTo?: number;
+}
+
 /** An HTTP proxy that only knows CONNECT, and remembers where to. */
-export async function startConnectProxy(answer: 200 | 407 = 200) {
+export async function startConnectProxy({ credentials, leadsTo }: ConnectProxyOptions = {}) {
   const targets: string[] = [];
+  const wanted =
+    credentials === undefined ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;
   const server = createServer();
   server.on('connect', (request, client, head) => {
-    targets.push(request.url ?? '');
-    if (answer !== 200) {
-      client.end(`HTTP/1.1 ${answer} Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n`);
+    client.on('error', () => client.destroy());
+    if (wanted !== undefined && request.headers['proxy-authorization'] !== wanted) {
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n');
       return;
     }
+    targets.push(request.url ?? '');
     const { hostname, port } = new URL(`http://${request.url}`);
-    const upstream = connect(Number(port), hostname, () => {
+    const upstream = connect(leadsTo ?? Number(port), leadsTo === undefined ? hostname : '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       upstream.write(head);
       client.pipe(upstream).pipe(client);
