@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UsageError } from '../terminal/command.ts';
+import { pipelineFile } from '../cli/check/pipeline-file.ts';
 
 /**
- * The pipeline to replay: the one asked for, else the sample.
+ * Returns the file to replay: of the pipeline asked for, else of the sample.
  *
- * @throws {UsageError} if the one asked for is not there.
+ * @throws {UsageError} if the one asked for does not exist, or is a folder without a pipeline.
  */
-export function choosePipeline(asked: string | undefined, root: string): string {
-  if (asked === undefined) return resolve(root, 'scripts/local/pipelines/web-shop');
-  if (existsSync(asked)) return resolve(asked);
-  throw new UsageError(`--pipeline ${asked}: no such file or folder`);
-}
+export const choosePipeline = (asked: string | undefined, root: string): string =>
+  asked === undefined
+    ? resolve(root, 'scripts/local/pipelines/web-shop')
+    : pipelineFile(asked, process.cwd()).file;

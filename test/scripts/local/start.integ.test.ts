@@ -224,8 +224,8 @@ test.each([
   { args: ['--jobs', 'many'], says: '--jobs is "many"; expected a whole number' },
   { args: ['--router', 'wss://kas.example.com'], says: '--router needs --token-file' },
   { args: ['--token-file', 'x'], says: '--token-file belongs to --router' },
-  { args: ['--pipeline', 'no-such-folder'], says: '--pipeline no-such-folder: no such file or folder' },
-  { args: ['--pipeline', fileURLToPath(new URL('.', import.meta.url))], says: 'has no jobs' },
+  { args: ['--pipeline', 'no-such-folder'], says: 'no-such-folder: no such file or folder' },
+  { args: ['--pipeline', fileURLToPath(new URL('.', import.meta.url))], says: 'has no .gitlab-ci.yml' },
   {
     args: ['--router', 'grpc://kas.example.com', ...NAMED, '--token-file', START],
     says: '--router is "grpc://kas.example.com": without TLS',
