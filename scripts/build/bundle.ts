@@ -64,7 +64,7 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   directory: 65,
   'ssm-limits': 550,
   notices: 720,
-  requeue: 500,
+  requeue: 525,
   console: 1_470,
 };
 
