@@ -117,7 +117,7 @@ const pipelineKey = (pipelineId: number): CounterKey => ({
 export const isPipelineCounter = ({ subject }: CounterKey): boolean =>
   subject.startsWith(PIPELINE) || endsByItself(subject);
 
-/** A job that is charged without being asked takes nothing of what its group keeps, so its whole amount is lent. */
+/** A job that is charged without being asked takes nothing from its group's kept part, so its whole amount is lent. */
 export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(
   claims: readonly Each[],
 ): readonly Each[] =>

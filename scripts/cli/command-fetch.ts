@@ -20,7 +20,7 @@ export function commandFetch(io: Pick<TerminalIo, 'env'>): typeof fetch {
   const ca = commandAuthority(io);
   let made: Promise<typeof fetch> | undefined;
   return async (input, init) => {
-    // Most commands call nobody, and need not wait for its modules.
+    // Most commands make no call, and need not load its modules.
     made ??= import('../../functions/core/gitlab/index.ts').then(({ gitlabFetch }) =>
       gitlabFetch({ ca, env: io.env }),
     );

@@ -4,9 +4,9 @@
  * 1. Read one counter a limit; where a page does not hold all limits, counters at most a minute old or copies.
  * 2. Forecast the {@link FORECAST_MAX} fullest, from eight weeks of days a subject, and read which budgets refuse jobs.
  * 3. Rank, count and filter by the risk of the rows.
- * 4. Read the counters of the page again, and what owners were told.
+ * 4. Read the counters of the page again, and the alerts that owners got.
  *
- * Where only the limits of one place are asked for, nine months of days also say how far off past forecasts were.
+ * A query for the limits of one place also reads nine months of days, to test past forecasts.
  */
 import { isCap } from '../../../policies/limits/cap.ts';
 import { addresseeOf } from '../../core/notify/index.ts';
@@ -145,7 +145,7 @@ export const budgetsOf =
     }
   };
 
-/** What rows are made of. */
+/** The reads that a row is built from. */
 interface RowBasis {
   readonly counted: CountersByName;
   readonly usage: UsageBySubject;

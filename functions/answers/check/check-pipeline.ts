@@ -72,10 +72,14 @@ export const checkOf =
             now: ruleNowOf(each, decision, tell),
           })),
         ...(refusal && {
-          text: pageText(job, [refusal, ...more], policy, {
-            decisionId: 'none, it was only asked about',
-            nowMs,
-          }),
+          text: pageText(
+            {
+              ...{ request: job.request, violations: [refusal, ...more], terms: job.evaluation.terms },
+              ...{ decisionId: 'none, it was only asked about', nowMs, disclosure },
+            },
+            job.evaluation.facts.groupIds,
+            policy,
+          ),
         }),
       };
     });

@@ -8,7 +8,7 @@ import { type RuleResult, ruleResults } from './rule-results.ts';
 /** A recorded job, evaluated by today's rules. */
 export interface ReevaluatedJob extends Evaluated {
   readonly results: readonly RuleResult[];
-  /** Rules that need what was not kept: nothing is known of what they say now, and so they say nothing. */
+  /** Rules that need data which was not kept. Their result is unknown, so they have no violations. */
   readonly unaskable: ReadonlySet<string>;
   /** Those of them that need the user, whose id is not kept for good. */
   readonly needUser: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** What stands against a job, in lines that the caller may read. */
+/** Words the reasons against a job in lines that the caller may read. */
 import type { CurrentDecision } from '../../core/admission/index.ts';
 import { disclosedViolation, type ViolationTextContext } from './disclosed-violation.ts';
 import type { DisclosedViolation, RuleNowRow } from './model.ts';
@@ -16,7 +16,7 @@ export const reasonsOf = (
     ...disclosedViolation(each, tell),
   }));
 
-/** What became of a rule, and what the decision has against the job because of it. */
+/** Describes the outcome of a rule, with the violations that the decision has because of it. */
 export function ruleNowOf(
   { id, outcome, missing }: RuleResult,
   { violations, shadow }: CurrentDecision,

@@ -1,10 +1,9 @@
 /** One job's decision, then and now, cut to what the viewer may know. */
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { retriedBy } from '../../../policies/requeue.ts';
-import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type CurrentDecision, decideNow } from '../../core/admission/index.ts';
+import { type CurrentDecision, decideNow, decisionIdOf, pageText } from '../../core/admission/index.ts';
 import { isAwaited, type JobFacts, type JobRecord, wasRejected } from '../../core/ledger/index.ts';
 import { jobPagePath, linkTo } from '../../core/notify/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
@@ -40,7 +39,7 @@ export const explainJob =
     if (generation !== undefined && generation !== record.generation)
       return {
         outcome: 'unknown',
-        sentence: `Job ${jobId} was decided ${record.generation} times, the last time as d-${jobId}-${record.generation}; of d-${jobId}-${generation} nothing is kept.`,
+        sentence: `Job ${jobId} was decided ${record.generation} times, the last time as ${decisionIdOf(record)}; of ${decisionIdOf({ jobId, generation })} nothing is kept.`,
       };
     const { policy, consoleUrl, gitlabUrl } = reading;
     const { facts } = record;
@@ -105,8 +104,6 @@ export function isTheirs({ facts: { groupId, projectId } }: JobRecord, scope: Sc
   );
 }
 
-const decisionIdOf = ({ jobId, generation }: JobRecord): string => `d-${jobId}-${generation}`;
-
 const termsOf = (facts: JobFacts): ExplainedTerms => {
   const { runnerClass, estimateSeconds, costMicros, microsPerMinute, priceVersion, policyVersion } = facts;
   return { runnerClass, estimateSeconds, costMicros, microsPerMinute, priceVersion, policyVersion };
@@ -123,7 +120,7 @@ function textThen(
   const [first, ...rest] = record.violations;
   if (!wasRejected(record) || first === undefined) return undefined;
   const group = recordPlaceOf(record, directory).groupPath ?? '';
-  return rejectionText({
+  const rejection = {
     request: { jobId, ...withoutAbsent({ jobName: facts.asked?.jobName ?? facts.jobName }) },
     violations: [first, ...rest],
     terms: { ...termsOf(facts), currency, group },
@@ -131,11 +128,8 @@ function textThen(
     nowMs: decidedAtMs,
     disclosure,
     detailsUrl: linkTo(consoleUrl, jobPagePath(jobId)),
-    ...withoutAbsent({
-      footer: footerOf(policy.rules, [first, ...rest]),
-      retried: retriedBy(policy.requeue, facts.groupIds, record.violations),
-    }),
-  });
+  } as const;
+  return pageText(rejection, facts.groupIds, policy);
 }
 
 /** Every rule of today's policy in its order, then what else had or has something against the job: freezes, rules that are gone. */

@@ -36,7 +36,7 @@ const ViolationLineSchema = z
 
 export type DisclosedViolation = z.infer<typeof ViolationLineSchema>;
 
-/** What is against a job, as the decision has it: limits, freezes and rules. */
+/** A reason against a job, as the decision has it: a limit, a freeze or a rule. */
 export const ReasonLineSchema = z
   .object({ rule: text(), ...ViolationLineSchema.shape })
   .openapi('DecisionReason');

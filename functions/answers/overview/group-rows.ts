@@ -113,8 +113,8 @@ function whereOf(of: RowOf, { directory, childrenOf }: Places, scope: Scope) {
 }
 
 /**
- * What a group's row is led by: the limit with the highest risk among those that reject jobs; limits that only watch lead where no
- * other is. Limits that last are ordered with money before minutes, then by share.
+ * Finds the limit that leads a group's row: the one with the highest risk among those that reject jobs. Limits that only watch lead
+ * if there is no other. Limits that last are ordered with money before minutes, then by share.
  */
 export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
   const [first, ...others] = leading(rows, ({ rolledOutAs, mode }) => rolledOutAs ?? mode);

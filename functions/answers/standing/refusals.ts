@@ -7,8 +7,6 @@ import type { RefusingRow } from './model.ts';
 /** Keyed by `group/101 money-month`. */
 export type Refusals = ReadonlyMap<string, RefusingRow>;
 
-export const NO_REFUSALS: Refusals = new Map();
-
 /** A budget that refused nothing for so long does not refuse jobs any more, as far as its jobs show. */
 const STREAK_GAP_MS = HOUR_MS;
 /** Each has a list of fifty jobs. */
@@ -39,7 +37,7 @@ export async function refusalsNow(
   const sinceMs = nowMs - 24 * STREAK_GAP_MS;
   const recent = lists.flatMap(({ jobs }) => jobs).filter(({ atMs }) => atMs > sinceMs);
   const ids = [...new Set(recent.sort((a, b) => b.atMs - a.atMs).map(({ jobId }) => jobId))];
-  if (ids.length === 0) return NO_REFUSALS;
+  if (ids.length === 0) return new Map();
   const records = await reading.ledger.readRecords(ids.slice(0, RECORDS_MAX));
   const refusing = new Map<string, RefusingRow>();
   // The latest first: a streak grows back in time until the first gap.

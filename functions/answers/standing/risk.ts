@@ -1,4 +1,4 @@
-/** How close a limit is to failing jobs. Count, filter, order and colour of every list go by this one function. */
+/** Judges how close a limit is to failing jobs. Count, filter, order and colour of every list use this one function. */
 import type { LimitRow } from './model.ts';
 import { canRunOut } from './outlook.ts';
 
@@ -14,7 +14,7 @@ export interface RiskLevel {
 
 const REFUSES_MS = -1;
 const USED_UP_MS = 0;
-/** What comes and goes follows what is used up for good. */
+/** Limits on jobs that run come after budgets that are used up. */
 const FULL_MS = 1;
 
 export const NO_RISK: RiskLevel = { tier: 4, atMs: Number.POSITIVE_INFINITY, share: -1 };

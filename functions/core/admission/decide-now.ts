@@ -16,7 +16,7 @@ export interface CurrentDecision {
   readonly outcome: 'admitted' | 'rejected';
   /** In mode `enforce`. Empty: it is admitted. */
   readonly violations: readonly Violation[];
-  /** What would reject it if it were enforced, and soft limits that it passes. */
+  /** Violations that would reject it if they were enforced, and soft limits that it passes. */
   readonly shadow: readonly Violation[];
   /** How long the relay may keep it waiting before it is rejected, ms. Absent: something rejects it immediately. */
   readonly waitMs?: number;

@@ -5,10 +5,12 @@ import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/index.ts';
 import type { DecideDeps, WaitLookup } from './decide-deps.ts';
+import { decisionIdOf } from './decision-id.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';
 import { pageText } from './page-text.ts';
 
@@ -98,24 +100,28 @@ function toDecision(
     return { outcome: 'undecided', cause: cause === 'stale_limits' ? 'unavailable' : cause };
   }
   // Nothing is recorded of a job that waits: it has no generation yet.
-  const decisionId = decisionIdOf(request.jobId, outcome.outcome === 'waiting' ? 0 : outcome.generation);
+  const decisionId = decisionIdOf({
+    jobId: request.jobId,
+    generation: outcome.outcome === 'waiting' ? 0 : outcome.generation,
+  });
   const { terms } = evaluation;
   if (outcome.outcome === 'admitted') {
     return { outcome: 'admitted', decisionId, terms, shadow: outcome.shadow };
   }
   const waitedMs = waitOf?.(request.jobId).waitedMs;
-  const text = pageText({ request, evaluation }, outcome.violations, policy, {
-    ...{ decisionId, nowMs, detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)) },
+  const { facts, placement } = evaluation;
+  const rejection = {
+    ...{ request, violations: outcome.violations, terms, decisionId, nowMs },
+    disclosure: disclosureFor(placement, policy.disclose),
+    detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
     ...(waitedMs !== undefined && { waitedMs }),
-  });
+  };
+  const text = pageText(rejection, facts.groupIds, policy);
   if (outcome.outcome === 'waiting') return { ...outcome, text };
   const { violations, shadow, unwritten } = outcome;
   const said = { decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
   return { outcome: 'rejected', ...said, ...(unwritten && { unwritten }) };
 }
-
-/** The same job at the same generation has the same id, so a repeated answer names the decision first given. */
-const decisionIdOf = (jobId: number, generation: number): string => `d-${jobId}-${generation}`;
 
 /** A rejected job and what the ledger said of it. */
 interface Rejection {

@@ -1,29 +1,22 @@
 import type { Policy } from '../../../policies/policy.ts';
-import type { Violation } from '../../../policies/reason.ts';
 import { retriedBy } from '../../../policies/requeue.ts';
-import {
-  disclosureFor,
-  footerOf,
-  type RejectionTextInput,
-  rejectionText,
-} from '../../../policies/text/rejection-text.ts';
+import { footerOf, type RejectionTextInput, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { Evaluated } from './judge.ts';
 
-/** The message of a rejection for the job's page in GitLab. */
-export function pageText(
-  { request, evaluation }: Evaluated,
-  violations: readonly [Violation, ...Violation[]],
-  policy: Policy,
-  more: Pick<RejectionTextInput, 'decisionId' | 'nowMs' | 'detailsUrl' | 'waitedMs'>,
-): string {
-  const { terms, facts, placement } = evaluation;
-  return rejectionText({
-    ...{ request, violations, terms, ...more },
-    disclosure: disclosureFor(placement, policy.disclose),
+/**
+ * Words a rejection for the job's page in GitLab, with the footers of its rules and the retries that its group agreed to.
+ *
+ * @param groupIds - of the job, as in its facts.
+ */
+export const pageText = (
+  rejection: Omit<RejectionTextInput, 'footer' | 'retried'>,
+  groupIds: Parameters<typeof retriedBy>[1],
+  { rules, requeue }: Pick<Policy, 'rules' | 'requeue'>,
+): string =>
+  rejectionText({
+    ...rejection,
     ...withoutAbsent({
-      footer: footerOf(policy.rules, violations),
-      retried: retriedBy(policy.requeue, facts.groupIds, violations),
+      footer: footerOf(rules, rejection.violations),
+      retried: retriedBy(requeue, groupIds, rejection.violations),
     }),
   });
-}

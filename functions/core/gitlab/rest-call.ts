@@ -153,7 +153,7 @@ function refusal(call: string, { status, headers }: Response, deps: RestCallDeps
   return new GitLabError('gitlab_unreadable', said, { status });
 }
 
-/** Of an address only its origin is quoted: the rest can hold secrets. */
+/** Quotes only the origin of an address, because the rest can hold secrets. */
 function redirectText(headers: Headers, baseUrl: string): string {
   const to = URL.parse(headers.get('location') ?? '', baseUrl);
   if (to === null) return "a redirect. Set the address it leads to as GitLab's.";

@@ -36,7 +36,7 @@ export class BorrowingCheck {
   readonly #merges: ReadonlyMap<string, CounterMerge>;
   readonly #reserved: ReadonlySet<string>;
 
-  /** @param reserved - counters, by name, in which room is kept for the job: of those it borrows nothing more. */
+  /** @param reserved - counters, by name, in which room is kept for the job; it borrows nothing more from them. */
   constructor(
     known: KnownCounters,
     merges: ReadonlyMap<string, CounterMerge>,

@@ -156,7 +156,7 @@ export async function withBudget<T>(
 }
 
 /**
- * The API of a console or of somebody's books, for questions about jobs.
+ * Opens the API of a console, or of a ledger in this process, for questions about jobs.
  *
  * @param ask - `books` is undefined where a console answers: it knows the groups itself.
  */

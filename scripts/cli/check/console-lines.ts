@@ -81,7 +81,7 @@ export function leftSection(
   return `${paint.strong(`Left now, in ${printable(place.path)}`)}\n${listed}${more.map((line) => `${line}\n`).join('')}`;
 }
 
-/** For a pipeline of which not everything was read. */
+/** Added if part of the pipeline was not read. */
 export const UNREAD_ASKS = 'Jobs and values that were not read may ask for more.';
 
 /** Says how many limits are not told. Empty: all are. */

@@ -63,7 +63,7 @@ export function checkJob(
   };
 }
 
-/** Without those that rest on a field only GitLab tells or an unread file may hold, which is missing here and not there, or on a variable nobody knows. */
+/** Leaves out those that rest on a field missing here alone (GitLab or an unread file has it), or on an unknown variable. */
 const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
   violations.filter(
     (each) =>

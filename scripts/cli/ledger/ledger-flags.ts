@@ -48,7 +48,7 @@ const TABLE_NAME = /^[\w.-]{3,255}$/;
 /** @throws {UsageError} naming the flag, the value and what would be right. */
 export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): LedgerPlace {
   const { ledger = 'local', region, endpoint } = flags;
-  // Whoever names both says that they are one GitLab.
+  // Naming both flags says that they are one GitLab.
   const gitlab = flags.instance === undefined ? flags.gitlab : undefined;
   if (flags.console !== undefined)
     throw new UsageError('--console: this command reads the table itself; expected --ledger <name>');
