@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import * as names from '../../functions/names.ts';
 import { ensureTable } from '../../scripts/local/dynamodb-local.ts';
 import { documentedUrlEvent } from '../../scripts/proof/rehearse/function-url-event.ts';
-import { aFake, aRig, type Fake, fakeParameters, INSTANCE, type Rig, TABLE } from '../support/bundle-rig.ts';
+import { aFake, aRig, type Fake, fakeParameters, INSTANCE, type Rig } from '../support/bundle-rig.ts';
 import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
 import { PROXY_CREDENTIALS, startPrivateNetwork } from '../support/private-network.ts';
@@ -17,14 +17,15 @@ let rig: Rig;
 
 beforeAll(async () => {
   const client = patientClient(endpoint);
-  await ensureTable(client, TABLE);
+  rig = aRig(endpoint);
+  await ensureTable(client, rig.table);
   // Without a relay that was heard, the watchdog has nothing to ask.
   const beat = {
     pk: { S: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}` },
     sk: { S: 'relay' },
     at: { N: String(Date.now()) },
   };
-  await client.send(new PutItemCommand({ TableName: TABLE, Item: beat }));
+  await client.send(new PutItemCommand({ TableName: rig.table, Item: beat }));
   client.destroy();
   gitlab = await aFake(({ method, url = '' }, _, response) => {
     asked.push(`${method} ${url.replace(/\?.*/, '')}`);
@@ -37,7 +38,6 @@ beforeAll(async () => {
     '/t/proxy': PROXY_CREDENTIALS,
     '/t/token': 'glpat-of-these-tests-only',
   });
-  rig = aRig(endpoint);
 });
 
 afterAll(async () => {
