@@ -10,9 +10,8 @@ import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/in
 import type { HoldOutcome } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/index.ts';
 import type { DecideDeps, WaitLookup } from './decide-deps.ts';
-import { decisionIdOf } from './decision-id.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';
-import { pageText } from './page-text.ts';
+import { decisionIdOf, pageText } from './page-text.ts';
 
 /**
  * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
