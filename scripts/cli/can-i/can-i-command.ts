@@ -9,9 +9,9 @@ import { paintWhen } from '../../terminal/paint.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { consoleAsked } from '../api/console-client.ts';
 import { type BudgetContext, withApi } from '../api/open-api.ts';
-import { jobAsked } from '../check/console-step.ts';
+import { jobAsked } from '../check/live-step.ts';
 import { PLACE_FLAGS_HELP, readNow, readPlaceFlags } from '../evaluation/place-flags.ts';
-import { LEDGER_FLAGS, type LedgerFlags } from '../ledger/ledger-flags.ts';
+import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, type RulesFlags, readRules } from '../rules-flags.ts';
 import { type CanIAnswer, canIText } from './can-i-text.ts';
@@ -108,9 +108,7 @@ function decidedBy(flags: CanIFlags, io: TerminalIo, open: OpenLedger): DecidedB
     return { name: 'ledger', open, flags, note: 'By what is in force in the ledger now; nothing was held.' };
   if (flags.rerun !== undefined)
     throw new UsageError('--rerun: expected --ledger, --console <url> or $TOLLGATE_CONSOLE');
-  for (const flag of ['instance', 'region', 'endpoint'] as const) {
-    if (flags[flag] !== undefined) throw new UsageError(`--${flag} "${flags[flag]}": belongs to --ledger`);
-  }
+  refuseTableFlags(flags);
   return {
     name: 'rules',
     open: noLedger,

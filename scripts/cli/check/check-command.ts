@@ -14,6 +14,8 @@ import {
   readPlaceFlags,
 } from '../evaluation/place-flags.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
+import { LEDGER_FLAGS } from '../ledger/ledger-flags.ts';
+import { type OpenLedger, openLedger } from '../ledger/open-ledger.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
@@ -25,7 +27,7 @@ import { checkMarkdown } from './check-markdown.ts';
 import { checkText } from './check-text.ts';
 import { codeQuality } from './code-quality.ts';
 import { rejectingNow } from './console-lines.ts';
-import { consoleStep } from './console-step.ts';
+import { liveStep } from './live-step.ts';
 import { noteStep } from './note-step.ts';
 import { checkPipeline, countOf, type PipelineCheck } from './pipeline-check.ts';
 import { pipelineFile } from './pipeline-file.ts';
@@ -43,7 +45,7 @@ const FLAGS = {
   before: 'text',
   markdown: 'text',
   note: 'switch',
-  console: 'text',
+  ...LEDGER_FLAGS,
 } as const;
 
 const SUMMARY = 'What would this pipeline meet? Lists its jobs, what they cost and what rejects them';
@@ -58,8 +60,8 @@ not read: no job that may rest on them is "ok", they are "not sure". Files from 
 rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
 --variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
 the default branch is main. A variable in an image, a service or a tag that neither the file nor a flag sets may be in
-GitLab's settings: what hangs on it is "not sure". Manual jobs are taken to run. Counters are read with --console only:
-without it a job that is "ok" may still meet a limit that is used up.
+GitLab's settings: what hangs on it is "not sure". Manual jobs are taken to run. Counters are read with --console or
+--ledger only: without them a job that is "ok" may still meet a limit that is used up.
 
 Where
 ${PLACE_FLAGS_HELP}
@@ -77,17 +79,27 @@ How
   --note                  in a job of a merge request: keep one note with it, by the token in TOLLGATE_NOTE_TOKEN
   --console <url>         also ask a console: what is left of the limits, and what they would reject now; after tollgate
                           login, or in a job by its id_token in TOLLGATE_ID_TOKEN   (default: $TOLLGATE_CONSOLE)
+  --ledger <local | table>  the same from the books of npm start on this machine, or from a DynamoDB table
+  --instance <host>, --region <region>, --endpoint <url>   of the table
   --json                  one object with everything
 
 Documents
 ${RULES_FLAGS_HELP}
 
-Exit codes: 0 no job would be rejected for certain: each is "ok" or "not sure", 1 the same but the note or the console failed, 2 a
+Exit codes: 0 no job would be rejected for certain: each is "ok" or "not sure", 1 the same but the note, console or ledger failed, 2 a
 job would be rejected, 3 wrong usage, an invalid document, or a file from which GitLab creates no pipeline`;
 
-export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
+/** @param open - tests open a ledger of their own. */
+export const checkCommandOn = (open: OpenLedger): Command => ({
+  name: 'check',
+  summary: SUMMARY,
+  help: HELP,
+  run: (args, io) => run(args, io, open),
+});
 
-async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
+export const checkCommand: Command = checkCommandOn(openLedger);
+
+async function run(args: readonly string[], io: TerminalIo, open: OpenLedger): Promise<ExitCode> {
   const { values, words } = readFlags(args, FLAGS, { max: 1, what: 'one folder or .gitlab-ci.yml' });
   const nowMs = readNow(values.now, io.nowMs);
   const { rules, classTags } = rulesFor(values.class, readRules(values, io), nowMs);
@@ -117,8 +129,8 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   const check = checkOf(file);
   const before = values.before === undefined ? undefined : checkOf(pipelineFile(values.before, io.cwd).file);
   const { variables } = rules.policy;
-  const told = await consoleStep(check, { ...options, variables, console: values.console, classTags }, io);
-  const { now } = told;
+  const live = await liveStep(check, { ...options, variables, flags: values, classTags, open }, io);
+  const { now } = live;
   const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
     const path = values[flag];
     if (path !== undefined) writeReport(flag, resolve(io.cwd, path), text());
@@ -141,7 +153,7 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
     io.out(checkText(check, before, { columns: io.columns, paint, verbose: values.verbose }, now));
   }
   const isRejected = countOf(check, 'rejected') > 0 || rejectingNow(check, now).length > 0;
-  return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? told.code : noted;
+  return isRejected ? EXIT.wouldReject : noted === EXIT.ok ? live.code : noted;
 }
 
 function rulesFor(

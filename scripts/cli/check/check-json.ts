@@ -1,6 +1,6 @@
 import { ruleJson } from '../evaluation/rule-json.ts';
-import type { ConsoleCheck } from './console-step.ts';
 import type { JobCheck } from './job-check.ts';
+import type { LiveCheck } from './live-step.ts';
 import { countOf, type PipelineCheck, resultOf, unreadBy } from './pipeline-check.ts';
 
 /**
@@ -12,7 +12,7 @@ export function checkJson(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
   about: Readonly<Record<string, unknown>>,
-  now?: ConsoleCheck,
+  now?: LiveCheck,
 ): object {
   const { pipeline } = check;
   return {
@@ -24,7 +24,7 @@ export function checkJson(
     total: totalJson(check),
     ...(before !== undefined && { before: totalJson(before) }),
     limits: check.limits.map(({ counter: _, ...ask }) => ask),
-    /** What a console said of the same jobs, in their order. */
+    /** The decisions of a console or ledger about the same jobs, in their order. */
     ...(now !== undefined && { now }),
     notRead: pipeline.notRead,
     bridges: pipeline.bridges,

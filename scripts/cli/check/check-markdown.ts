@@ -2,9 +2,9 @@ import { amountText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { askText } from '../evaluation/limit-ask.ts';
 import { asksAndLeftText, hiddenText, rejectedNow, rejectingNow, UNREAD_ASKS } from './console-lines.ts';
-import type { ConsoleCheck } from './console-step.ts';
 import { type PipelineFinding, rejecting, untelling } from './findings.ts';
 import { shortenedName } from './job-rows.ts';
+import type { LiveCheck } from './live-step.ts';
 import { countOf, isWhole, NOT_READ, type PipelineCheck, resultOf, unreadRows } from './pipeline-check.ts';
 
 const FINDINGS_SHOWN = 20;
@@ -24,7 +24,7 @@ const TEXT_COLUMNS_MAX = 400;
 export function checkMarkdown(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
-  now?: ConsoleCheck,
+  now?: LiveCheck,
 ): string {
   const { jobs, currency } = check;
   const parts = [
@@ -54,7 +54,7 @@ function costLine({ costMicros, currency }: PipelineCheck, before: PipelineCheck
   return `${now}, ${money(Math.abs(more), currency)} ${more > 0 ? 'more' : 'less'} than before`;
 }
 
-function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined, now?: ConsoleCheck): string {
+function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined, now?: LiveCheck): string {
   const both = before === undefined ? [check] : [check, before];
   const row = (title: string, text: (each: PipelineCheck) => string | number): string =>
     `| ${[title, ...both.map(text)].join(' | ')} |`;
@@ -112,7 +112,7 @@ function costByEntry({ jobs }: PipelineCheck): ReadonlyMap<string, number> {
   return costs;
 }
 
-function leftPart(now: ConsoleCheck, whole: boolean): string {
+function leftPart(now: LiveCheck, whole: boolean): string {
   const lines = now.limits.map((row) => {
     const what = `${code(row.limit)} of ${code(row.label)}: ${code(asksAndLeftText(row, now.currency))}`;
     return row.fits ? what : `${what}, **more than is left**`;

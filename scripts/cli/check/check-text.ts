@@ -6,11 +6,11 @@ import { ruleTable } from '../evaluation/rule-table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
 import { conditionRows, conditionsText } from './conditions-text.ts';
 import { leftSection, rejectedNow, rejectingNow } from './console-lines.ts';
-import type { ConsoleCheck } from './console-step.ts';
 import { findingRows } from './finding-rows.ts';
 import { type PipelineFinding, rejecting, untelling, watching } from './findings.ts';
 import type { JobCheck } from './job-check.ts';
 import { jobRows } from './job-rows.ts';
+import type { LiveCheck } from './live-step.ts';
 import { countOf, isWhole, NOT_READ, type PipelineCheck, unreadRows } from './pipeline-check.ts';
 
 interface Layout {
@@ -25,7 +25,7 @@ export function checkText(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
   layout: Layout,
-  now?: ConsoleCheck,
+  now?: LiveCheck,
 ): string {
   const { jobs, currency, pipeline } = check;
   return [
@@ -139,7 +139,7 @@ function findingText(finding: PipelineFinding, { columns, paint }: Layout): stri
   return `${head}\n${paint.dim(advice)}${table([{}, {}], findingRows(finding, columns), columns)}`;
 }
 
-function limitsText(check: PipelineCheck, { columns, paint }: Layout, now?: ConsoleCheck): string {
+function limitsText(check: PipelineCheck, { columns, paint }: Layout, now?: LiveCheck): string {
   const { limits, currency } = check;
   if (limits.length === 0) return '';
   const rows = limits.map((ask) => [
@@ -151,7 +151,7 @@ function limitsText(check: PipelineCheck, { columns, paint }: Layout, now?: Cons
   const title = paint.strong(
     `${some ? 'Without the rejected jobs one' : 'One'} run asks of the limits, as estimated`,
   );
-  const note = '  How much of them is left is not read here; --console tells.';
+  const note = '  How much of them is left is not read here: add --console or --ledger.';
   const tight = limits
     .filter(({ exceeds }) => exceeds)
     .map(({ limit, subjectLabel, perStage }) => {
@@ -178,7 +178,7 @@ function summaryText(
   check: PipelineCheck,
   before: PipelineCheck | undefined,
   paint: Paint,
-  now?: ConsoleCheck,
+  now?: LiveCheck,
 ): string {
   const { jobs, costMicros, currency } = check;
   const rejected = countOf(check, 'rejected');

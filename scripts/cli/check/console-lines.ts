@@ -4,8 +4,8 @@ import { amountText, bareAmountText } from '../../../policies/units/unit-texts.t
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
 import { wrapped } from '../evaluation/wrapped.ts';
-import type { ConsoleCheck } from './console-step.ts';
 import type { PipelineFinding } from './findings.ts';
+import type { LiveCheck } from './live-step.ts';
 import type { PipelineCheck } from './pipeline-check.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { PipelineCheck } from './pipeline-check.ts';
  */
 export function rejectingNow(
   { jobs }: PipelineCheck,
-  now: ConsoleCheck | undefined,
+  now: LiveCheck | undefined,
 ): readonly PipelineFinding[] {
   const found = new Map<string, PipelineFinding & { readonly jobs: PipelineFinding['jobs'][number][] }>();
   for (const [index, job] of jobs.entries()) {
@@ -33,7 +33,7 @@ export function rejectingNow(
 }
 
 /** How many jobs that is. */
-export const rejectedNow = (check: PipelineCheck, now: ConsoleCheck | undefined): number =>
+export const rejectedNow = (check: PipelineCheck, now: LiveCheck | undefined): number =>
   new Set(rejectingNow(check, now).flatMap(({ jobs }) => jobs)).size;
 
 /** `asks 0.24, left 3.10 of 7.50 EUR for November 2026`. */

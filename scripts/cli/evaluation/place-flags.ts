@@ -27,7 +27,7 @@ export const PLACE_FLAGS_HELP = `  --project <id | path>   the project, as in th
   --user <id>             GitLab's id of the user
   --now <time>            as if it were 2026-12-31T18:00Z`;
 
-interface PlaceFlags {
+export interface PlaceFlags {
   readonly project?: string | undefined;
   readonly group?: string | undefined;
   readonly ref?: string | undefined;

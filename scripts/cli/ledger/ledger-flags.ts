@@ -42,6 +42,13 @@ export type LedgerPlace =
       readonly endpoint?: string;
     };
 
+/** For commands that read no ledger unless one is named. @throws {UsageError} for a flag that describes a table. */
+export function refuseTableFlags(flags: LedgerFlags): void {
+  for (const flag of ['instance', 'region', 'endpoint'] as const) {
+    if (flags[flag] !== undefined) throw new UsageError(`--${flag} "${flags[flag]}": belongs to --ledger`);
+  }
+}
+
 /** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html */
 const TABLE_NAME = /^[\w.-]{3,255}$/;
 

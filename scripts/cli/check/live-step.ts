@@ -1,0 +1,111 @@
+import type { AskedPipelineJob, CheckedPipeline } from '../../../functions/answers/check/model.ts';
+import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
+import { consoleAsked, consoleClient, mayAskConsole } from '../api/console-client.ts';
+import { withBooks } from '../api/open-api.ts';
+import { type PlaceFlags, type RequestPlace, readPlaceFlags } from '../evaluation/place-flags.ts';
+import { type LedgerFlags, refuseTableFlags } from '../ledger/ledger-flags.ts';
+import type { OpenLedger } from '../ledger/open-ledger.ts';
+import { ENV_ID_TOKEN } from '../login/kept-sessions.ts';
+import type { RulesFlags } from '../rules-flags.ts';
+import { pipelineRequestOf, type RequestOptions } from './job-request.ts';
+import type { PipelineCheck } from './pipeline-check.ts';
+
+/** The decisions of a console or a ledger about the jobs of a file, in their order. */
+export interface LiveCheck extends CheckedPipeline {
+  readonly decidedBy: 'console' | 'ledger';
+}
+
+interface LiveStep {
+  /** Absent if neither a console nor a ledger was asked, or it failed. */
+  readonly now?: LiveCheck;
+  readonly code: ExitCode;
+}
+
+export interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
+  readonly flags: LedgerFlags & RulesFlags & PlaceFlags;
+  /** The tags of the runner class that all jobs are taken to be of. */
+  readonly classTags: readonly string[];
+  readonly nowMs: number;
+  readonly open: OpenLedger;
+}
+
+/**
+ * Asks a console or a ledger to decide about the jobs of a file without holding anything. A console that only the
+ * environment names is asked if there is a session for it.
+ *
+ * @throws {UsageError} if flags contradict each other or name no project or group.
+ */
+export async function liveStep(
+  { jobs }: PipelineCheck,
+  ask: LiveAsk,
+  io: TerminalIo,
+  send?: typeof fetch,
+): Promise<LiveStep> {
+  const { flags, place } = ask;
+  if (flags.ledger === undefined) refuseTableFlags(flags);
+  const origin = consoleAsked(flags, io);
+  const isNamed = flags.ledger !== undefined || flags.console !== undefined;
+  const whose = whoseJobs(place, flags.ledger === undefined && Boolean(io.env[ENV_ID_TOKEN]));
+  if (isNamed && whose === undefined)
+    throw new UsageError(
+      `--${flags.ledger === undefined ? 'console' : 'ledger'}: whose budget? expected --project or --group`,
+    );
+  if (jobs.length === 0 || whose === undefined) return { code: EXIT.ok };
+  if (!isNamed && (origin === undefined || !mayAskConsole(origin, io))) return { code: EXIT.ok };
+  const asked = jobs.map(({ job }, index) =>
+    jobAsked(pipelineRequestOf(job, { ...ask, jobId: index + 1 }), ask.classTags),
+  );
+  const decide = (api: ApiClient, by: object): Promise<CheckedPipeline> =>
+    answeredInProcess(api.check.$post({ json: { ...by, jobs: asked } }));
+  try {
+    if (origin !== undefined)
+      return {
+        now: { ...(await decide(consoleClient(origin, io, send), whose)), decidedBy: 'console' },
+        code: EXIT.ok,
+      };
+    // The ledger's own directory says where a project is today.
+    const now = await withBooks(ask.open, flags, { ...io, nowMs: () => ask.nowMs }, ({ api, directory }) =>
+      decide(api, whoseJobs(readPlaceFlags(flags, directory), false) ?? {}),
+    );
+    return { now: { ...now, decidedBy: 'ledger' }, code: EXIT.ok };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    io.err(
+      `--${origin === undefined ? 'ledger' : 'console'}: what is left of the limits is not known: ${reason}\n`,
+    );
+    return { code: EXIT.failed };
+  }
+}
+
+/** A job's token names its own project. Returns undefined if neither token nor flags name a project or group. */
+function whoseJobs(
+  { projectId, projectPath, namespaceId, ref, refProtected, pipelineSource, userId }: RequestPlace,
+  hasToken: boolean,
+) {
+  const run = withoutAbsent({ ref, refProtected, pipelineSource, userId });
+  if (hasToken) return run;
+  const project = projectId ?? projectPath;
+  if (project !== undefined) return { ...run, project };
+  return namespaceId === undefined ? undefined : { ...run, group: namespaceId };
+}
+
+/** One job as the API of a console or ledger takes it. */
+export function jobAsked(
+  { jobName = '', jobStage: stage, jobTags = [], ...request }: AdmissionRequest,
+  classTags: readonly string[],
+): AskedPipelineJob {
+  const { image, services, environment, timeoutSeconds, variables, hiddenVariables } = request;
+  const { pullPolicies, dockerUser, kubernetesUser } = request;
+  return {
+    name: jobName,
+    tags: [...new Set([...classTags, ...jobTags])],
+    ...withoutAbsent({ stage, image, pullPolicies, dockerUser, kubernetesUser, environment, timeoutSeconds }),
+    ...(services !== undefined && services.length > 0 && { services }),
+    ...(variables !== undefined && Object.keys(variables).length > 0 && { variables }),
+    ...withoutAbsent({ hiddenVariables }),
+  };
+}
