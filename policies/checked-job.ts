@@ -15,7 +15,7 @@ export interface CheckedJob {
 
 /** The same with what it is taken to use. */
 export interface Job extends CheckedJob {
-  /** How long it is taken to run, whole seconds. */
+  /** Estimated duration, whole seconds. */
   readonly estimateSeconds: number;
   readonly costMicros: number;
   readonly price: JobPrice;

@@ -11,7 +11,7 @@ export interface CounterKey {
   readonly subject: string;
   /** The limit's stable id, e.g. `money-month`. */
   readonly limit: string;
-  /** `periodAt`'s key, e.g. `2026-11`, `2026-W47`, `2026-Q1@04-06`; `now` for what is counted at once. */
+  /** Key of `periodAt`, e.g. `2026-11`, `2026-W47`, `2026-Q1@04-06`; `now` for jobs in flight. */
   readonly period: string;
 }
 
@@ -29,19 +29,19 @@ export interface Claim {
   /** Whole units, ≥ 0. */
   readonly amount: number;
   /**
-   * Larger than its whole limit: it asks nothing, because the violation is told already, and counts in `committed` alone.
-   * Whoever runs nevertheless (a rule that watches, a fallback, a bypass) is in the books.
+   * The job is larger than the whole limit, and the violation is already reported. The claim is not checked
+   * and counts in `committed` only, in case the job runs in shadow mode, by fallback or as a bypass.
    */
   readonly neverFits?: true;
   /** The effective mode: only `enforce` may refuse the job, the others count apart in `fitted`. */
   readonly mode: 'shadow' | 'warn' | 'enforce';
-  /** The limit in force, > 0. A limit of 0 never becomes a claim: it is a violation at once. */
+  /** The limit in force, > 0. A limit of 0 becomes a violation instead of a claim. */
   readonly bound?: number;
   /** Only with mode `enforce`. */
   readonly grace?: Grace;
 }
 
-/** What a job of a pipeline that already runs may use on top: fewer pipelines end half done. */
+/** Extra amount for jobs of a pipeline that already runs, so that fewer pipelines stop halfway. */
 export interface Grace {
   /** Above the claim's own bound. */
   readonly bound: number;
@@ -56,13 +56,16 @@ export interface LimitClaim extends Claim {
   refusal(seen: CounterSnapshot): Reason;
   /** Only with mode `enforce`; what a limit that only watches would say twice. */
   readonly soft?: SoftBound;
-  /** How long a job is kept waiting that only such claims refuse. Only with mode `enforce`. Absent: it is rejected at once. */
+  /**
+   * Time that a job may wait if only such claims refuse it, ms. Only with mode `enforce`. Absent: it is
+   * rejected immediately.
+   */
   readonly waitMs?: number;
   /** In a cohort: what goes further than this, up to the bound, is borrowed. Only with mode `enforce`. */
   readonly own?: number;
   /** It counts what another claim of the job takes, or a part of that, in a counter of their cohort. */
   readonly part?: CohortPart;
-  /** What becomes of such jobs while the counter cannot be asked. Absent: they are admitted. */
+  /** Terms while the counter cannot be read. Absent: jobs are admitted. */
   readonly outage?: OutageTerms;
 }
 
@@ -77,7 +80,7 @@ export interface CohortPart {
 
 interface OutageTerms {
   readonly policy: OutagePolicy;
-  /** How long the counter's period is, ms; absent: it never starts anew. */
+  /** Length of the counter's period, ms. Absent: the counter never resets. */
   readonly periodMs?: number;
 }
 
@@ -89,7 +92,7 @@ export interface SoftBound {
   warning(seen: CounterSnapshot): Reason;
 }
 
-/** What a counter showed when it refused a claim. */
+/** State of a counter when it refused a claim. */
 export interface CounterSnapshot {
   /** Settled + held. For shadow claims this is `fitted`: what would count had every refusal been enforced. */
   readonly committed: number;
@@ -102,11 +105,14 @@ export interface CounterSnapshot {
 const PIPELINE = 'pipeline/';
 const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 
-/** Whether jobs of several root groups may claim it: the instance's, a runner class's, a runner's, a user's. No pipeline has two. */
+/**
+ * Returns true if jobs of several root groups claim this counter: of the instance, a runner class, a runner
+ * or a user. A pipeline belongs to one root group.
+ */
 export const spansRoots = ({ subject }: CounterKey): boolean =>
   isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 
-/** How many jobs of a pipeline were admitted. Nobody limits it: it tells which pipelines run already. */
+/** Counts the admitted jobs of a pipeline, without a limit. It shows which pipelines already run. */
 const pipelineKey = (pipelineId: number): CounterKey => ({
   subject: `${PIPELINE}${pipelineId}`,
   limit: 'grace',

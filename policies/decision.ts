@@ -1,6 +1,6 @@
 import type { Violation } from './reason.ts';
 
-/** What the job was taken to cost when it was decided; for logs and people, never for arithmetic. */
+/** Estimated cost at the decision, for logs and people. Never used for arithmetic. */
 export interface Terms {
   readonly runnerClass: string;
   /** The job's tags belong to no class: it is priced and limited like one of `runnerClass`. */
@@ -28,14 +28,14 @@ export type Decision =
       readonly shadow: readonly Violation[];
       /** The message for the job page: plain text, first line complete on its own. */
       readonly text: string;
-      /** Absent: whoever decided does not keep count, and it is taken for `first`. */
+      /** Absent: the decider does not count notices; treated as `first`. */
       readonly notice?: NoticeOrder;
-      /** It stands, and is in no books yet: whoever gives the answer keeps it until it is. */
+      /** The decision holds but is not stored yet; the caller keeps it until it is. */
       readonly unwritten?: true;
     }
   | Undecided;
 
-/** `repeat`: people have been told of this rejection, e.g. before GitLab retried the job by itself. */
+/** `repeat`: the owner was already notified of this rejection, e.g. before GitLab retried the job. */
 export type NoticeOrder = 'first' | 'repeat';
 
 /** Inside our house only: the relay turns it into its fallback's answer. */

@@ -1,7 +1,10 @@
 import type { RunnerClass } from './prices/price.ts';
 import type { AdmissionRequest } from './request/request.ts';
+import { estimateOfRuns, historiesOf, type ProjectHistory } from './run-history.ts';
 
-/** How long a job will run, in whole seconds, rounded up. Pure: what it needs to know was given to it when it was made. */
+/**
+ * Estimates the duration of a job in whole seconds, rounded up. Pure: it gets its history when it is made.
+ */
 export interface Estimator {
   estimateSeconds(
     request: AdmissionRequest,
@@ -10,12 +13,12 @@ export interface Estimator {
   ): number;
 }
 
-/** What an estimate knows of the runner class that will run the job. */
+/** Fields of the job's runner class. */
 type EstimatedClass = Pick<RunnerClass, 'name' | 'estimateSeconds'>;
 
 /**
- * Where the estimate of a job comes from. `history`: its last runs, the default where there are too few. `default`:
- * never its runs. `timeout`: the longest it can take, so that no job ever costs more than was held.
+ * Source of the estimate. `history`: the last runs, or the default if there are too few. `default`: never
+ * the runs. `timeout`: the longest possible duration, so that no job costs more than was held.
  */
 export const ESTIMATE_MODES = ['history', 'timeout', 'default'] as const;
 
@@ -41,10 +44,34 @@ export const sentTimeoutSeconds = ({ timeoutSeconds: sent = 0 }: AdmissionReques
   sent <= 0 ? undefined : sent;
 
 export interface EstimateSettings {
-  /** What a job is taken to last when its timeout is longer, or not known. */
+  /** Used if the job's timeout is longer or unknown. */
   readonly defaultSeconds: number;
   /** A job's timeout where GitLab sends none: GitLab's own default is an hour. */
   readonly timeoutSeconds: number;
   /** Absent: `history`. */
   readonly mode?: EstimateMode;
 }
+
+/**
+ * Estimates by the last runs of (project, job name, runner class), never more than the timeout. Falls back
+ * to {@link timeoutEstimator} if the policy says so or there are too few runs. The project comes from the
+ * router, so that a job cannot choose another history.
+ */
+export const historyEstimator = (
+  historyOf: (projectId: number) => ProjectHistory | undefined,
+): Estimator => ({
+  estimateSeconds(request, settings, runnerClass) {
+    const plain = timeoutEstimator.estimateSeconds(request, settings, runnerClass);
+    const { projectId, jobName } = request;
+    const mayLook = settings.mode === undefined || settings.mode === 'history';
+    if (!mayLook || projectId === undefined || jobName === undefined || runnerClass === undefined)
+      return plain;
+    const project = historyOf(projectId);
+    if (project === undefined) return plain;
+    for (const history of historiesOf(project, jobName, runnerClass.name)) {
+      const seconds = estimateOfRuns(history);
+      if (seconds !== undefined) return Math.min(seconds, timeoutSeconds(request, settings));
+    }
+    return plain;
+  },
+});

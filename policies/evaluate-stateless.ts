@@ -1,7 +1,6 @@
 import type { CheckedJob } from './checked-job.ts';
 import { type CheckContext, checkedJobOf } from './job.ts';
-import { exemptionOf } from './match/exemption.ts';
-import { isPlace, matchOf, missingFields } from './match/match.ts';
+import { exemptionOf, isPlace, matchOf, missingFields } from './match/match.ts';
 import type { Violation } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import type { StatelessRule } from './rule.ts';
@@ -15,8 +14,8 @@ interface StatelessEvaluation {
 }
 
 /**
- * What the relay can decide by itself while the admit function is out of reach: every rule that needs no counter, as
- * always. Limits fall open and are not asked. Some matches cannot be told without a directory. Pure; never throws.
+ * Evaluates the rules that need no counter. The relay uses it while the admit function is unreachable.
+ * Limits are not checked. Some matches need a directory and stay undecided. Pure; never throws.
  */
 export function evaluateStateless(request: AdmissionRequest, using: CheckContext): StatelessEvaluation {
   const job = checkedJobOf(request, using);
@@ -25,7 +24,7 @@ export function evaluateStateless(request: AdmissionRequest, using: CheckContext
   for (const rule of candidateRules(using.policy.ruleIndex, job)) {
     if (!rule.stateless) continue;
     if (using.directory === undefined && undecidable(rule, job)) {
-      // Whether the rule matches or not, a job it has nothing against passes.
+      // A job without violations passes, whether the rule matches or not.
       const ifItMatched = new Outcome();
       ifItMatched.check(rule, rule.mode, job);
       for (const field of missingFields(rule.match, job))
@@ -38,7 +37,7 @@ export function evaluateStateless(request: AdmissionRequest, using: CheckContext
   return { violations: outcome.violations, unevaluated };
 }
 
-/** Whether a directory could have told. Where the request names nothing to look up, a missing field is just that. */
+/** Returns true if a directory could decide. Without ids to look up, the field is just missing. */
 function undecidable(rule: StatelessRule, job: CheckedJob): boolean {
   const { groupId, projectId, projectPath, ancestors } = job.placement;
   if ((ancestors[0]?.id ?? groupId ?? projectId ?? projectPath) === undefined) return false;

@@ -20,7 +20,7 @@ import type { CountedRule } from './rule.ts';
 import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './units/unit.ts';
 
-/** Everything a decision rests on beside the request and the counters. */
+/** Inputs of a decision, except the request and the counters. */
 export interface EvaluationContext {
   readonly policy: Policy;
   readonly limits: LimitSet;
@@ -33,7 +33,7 @@ export interface EvaluationContext {
 export interface Evaluation {
   /** Known without counters: instance → root → … → project → runner class → user, then the other rules in their order. */
   readonly violations: readonly Violation[];
-  /** What the ledger must ask of the counters, in the same order. At most one per counter. */
+  /** Claims on counters, in the same order. At most one per counter. */
   readonly claims: readonly LimitClaim[];
   readonly terms: Terms;
   readonly facts: JobFacts;
@@ -45,8 +45,8 @@ export interface Evaluation {
   /** It is exempt from a rule that asks limits: its claims on them have no bound, it is metered and not asked. */
   readonly metered: boolean;
   /**
-   * What to ask instead if that would reject the job: somebody broke the glass for jobs like this one. No limit and no
-   * freeze asks then, only what is left of the break-glass; rules of the policy reject all the same.
+   * Used if the job would be rejected and a break-glass covers it. It skips limits and freezes and claims
+   * the break-glass counter only. Rules of the policy still reject.
    */
   readonly breakGlass?: BrokenGlass;
   /** Rules that failed. Empty on a good day. */
@@ -55,7 +55,10 @@ export interface Evaluation {
 
 type BrokenGlass = Pick<Evaluation, 'violations' | 'claims'>;
 
-/** Request, policy, limits and the time → violations and claims, all of them. Pure; a rule that fails does not throw. */
+/**
+ * Evaluates a request against policy and limits at a time. Returns all violations and claims. Pure; a rule
+ * that fails does not throw.
+ */
 export function evaluate(request: AdmissionRequest, using: EvaluationContext): Evaluation {
   const { policy, limits, directory } = using;
   const onLimits = new Outcome();
@@ -92,7 +95,7 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
   };
 }
 
-/** @param always - the job is exempt from every limit, whatever the rules say. */
+/** @param always - the job is exempt from every limit. */
 function askLimits(
   job: Job,
   levels: readonly SubjectLimits[],
@@ -121,7 +124,7 @@ function askLimits(
   return { claims: withCohorts(claims), metered };
 }
 
-/** Where a rule of the policy rejects the job anyhow there is nothing to break. */
+/** If a rule of the policy rejects the job, break-glass cannot help. */
 function breakGlassOf(
   job: Job,
   limits: LimitSet,
@@ -180,9 +183,9 @@ interface GoverningRule {
 }
 
 /**
- * Which rule asks the limits of each kind. The strictest of several counts, since a limit is asked once per job; one the
- * job is exempt from asks only where no other does. Equal ones are told apart by id, so that the order of the document
- * changes nothing.
+ * Finds the rule that governs each kind of limit. The strictest rule wins, since a limit is checked once per
+ * job. A rule with an exemption for the job governs only if there is no other. Ties are broken by id, so
+ * that the order of the document does not matter.
  */
 export class GoverningRules {
   readonly #byKind = new Map<CountedKind, GoverningRule>();

@@ -1,4 +1,5 @@
-/** What a limits document has against a job: what it finds about one limit, and the freezes on the way to the job. */
+/** Findings about a job from the limits document: limits and freezes. */
+
 import type { Job } from './checked-job.ts';
 import { type CounterSnapshot, type Grace, graceOf, type LimitClaim, type SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
@@ -6,11 +7,10 @@ import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
 import { isCap } from './limits/cap.ts';
 import { borrowOf, type CohortTerms, cohortClaims, cohortTermsOf } from './limits/cohort.ts';
-import type { Freeze } from './limits/freeze.ts';
-import type { Limit, LimitFacts, OutagePolicy } from './limits/limit.ts';
+import type { Freeze, Limit, LimitFacts, OutagePolicy } from './limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
 import { isValidAt } from './limits/period.ts';
-import { exemptionOf } from './match/exemption.ts';
+import { exemptionOf } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';
 import { platformExemptions } from './platform.ts';
 import type { Policy } from './policy.ts';
@@ -18,8 +18,8 @@ import type { Reason, Violation } from './reason.ts';
 import { ASKED_BY, kindRow, type LimitKind, outageOfKind } from './units/unit.ts';
 
 /**
- * What a rule finds about one limit: a question for its counter, a violation that needs no counter (and what the job
- * counts there, should it run all the same), or a field that is missing to tell (`on_missing` then decides).
+ * One of: a claim on a counter; a violation that needs no counter, with the amount to count if the job runs
+ * anyway; a missing field, for `on_missing` to decide.
  */
 type Finding =
   | { readonly claim: LimitClaim; readonly violation?: never; readonly missing?: never }
@@ -37,10 +37,10 @@ interface AskingRule {
   readonly whenUnreachable?: OutagePolicy | undefined;
 }
 
-/** Past any machine (80 TiB), and a hundred of them are still counted exactly: what asks for more counts as this. */
+/** Above any machine (80 TiB). A hundred such amounts still add up exactly; larger ones are capped here. */
 const REQUESTED_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 100);
 
-/** What one job asks of one limit. */
+/** The amount that one job claims from one limit. */
 interface Ask {
   readonly job: Job;
   readonly limit: Limit;
@@ -52,8 +52,8 @@ interface Ask {
 }
 
 /**
- * A limit the job fits into alone becomes a claim; one it never fits into, or that is 0, a violation at once. A job
- * that asks for nothing of a limit that is there takes nothing, so its counter is left alone. Undefined: it asks nothing.
+ * Returns a claim if the job fits into the limit alone; a violation if it never fits or the limit is 0;
+ * undefined if it claims nothing. A claim of 0 leaves the counter alone.
  */
 export function findingOf(
   job: Job,
@@ -66,7 +66,7 @@ export function findingOf(
   const { requested } = kindRow(limit.kind);
   const taken = takenOf(job, limit.kind);
   const isKnown = typeof taken === 'number';
-  // What cannot be read is as unknown as what did not come: the `resources` rule refuses it. A limit of 0 need not know.
+  // An unreadable amount is unknown; the `resources` rule refuses it. A limit of 0 rejects without knowing it.
   if (!isKnown && (limit.amount > 0 || borrowOf(limit) > 0))
     return { missing: resourceVariableName('build', requested ?? 'cpu', 'request') };
   const asked = isKnown ? Math.min(taken, requested === undefined ? taken : REQUESTED_MAX) : 0;
@@ -86,7 +86,7 @@ export function findingOf(
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, most) };
 }
 
-/** What the job takes of a limit of this kind, whole units; no number: it does not say. */
+/** Returns the amount that the job takes, in whole units, or the reason why it is unknown. */
 export function takenOf(job: Job, kind: LimitKind): FootprintTotal {
   const { asked, requested } = kindRow(kind);
   return requested === undefined ? asked?.(job) : requestedOf(job, requested);
@@ -131,7 +131,7 @@ class CounterClaim implements LimitClaim {
       this.neverFits = true;
       return;
     }
-    // A limit that only watches refuses nobody, and tells all there is to tell by its own bound.
+    // A limit in shadow mode rejects no job and reports by its own amount.
     if (asking.mode !== 'enforce') return;
     if (bound !== undefined && limit.softAmount !== undefined) this.soft = softBound(ask, limit.softAmount);
     if (bound !== undefined && limit.waitMs !== undefined) this.waitMs = limit.waitMs;
@@ -145,7 +145,7 @@ class CounterClaim implements LimitClaim {
     const period = limitPeriod(limit, job.nowMs);
     const periodMs = period === undefined ? Number.POSITIVE_INFINITY : period.endMs - period.startMs;
     return {
-      // Nobody tells a relay what is left of every pipeline there is.
+      // Relays get no headroom for limits per pipeline.
       policy: isCap(limit.subject)
         ? 'admit'
         : (limit.whenUnreachable ?? this.#ruleSays ?? outageOfKind(limit.kind)),

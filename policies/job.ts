@@ -22,7 +22,7 @@ export interface CheckContext {
 
 interface JobWith extends CheckContext {
   readonly estimator: Estimator;
-  /** Told when the estimator failed; the job then takes the plain estimate. */
+  /** Called if the estimator fails; the job then gets the default estimate. */
   readonly onEstimateFailed: (error: unknown) => void;
 }
 
@@ -65,7 +65,7 @@ function estimateOf(
   return timeoutEstimator.estimateSeconds(request, policy.estimate, runnerClass);
 }
 
-/** The record must stay below 1 KB, whatever people call their jobs. */
+/** Keeps the record below 1 KB. */
 const JOB_NAME_CHARACTERS_MAX = 120;
 const PATH_CHARACTERS_MAX = 240;
 

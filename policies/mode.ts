@@ -1,4 +1,4 @@
-/** How far a rule or limit may go: `shadow` evaluates and records, `warn` also tells the owner, `enforce` rejects. */
+/** `shadow` evaluates and records, `warn` also notifies the owner, `enforce` rejects. */
 export type Mode = 'off' | 'shadow' | 'warn' | 'enforce';
 
 export const MODES: readonly Mode[] = ['off', 'shadow', 'warn', 'enforce'];

@@ -1,15 +1,15 @@
-import type { Exemption } from './match/exemption.ts';
+import type { Exemption } from './match/match.ts';
 import type { AdmissionRequest } from './request/request.ts';
 
 /**
- * Who runs the controller. A policy that stopped their jobs could not be mended by a deploy, so every rule lets them
- * pass unless it says `binds_platform`. Their jobs are metered like all others.
+ * The group that runs the controller. Rules let its jobs pass unless they set `binds_platform`, so that a
+ * bad policy can be repaired by a deploy. Its jobs are metered like all others.
  */
 export interface Platform {
   /** Includes everything below. */
   readonly groups: readonly number[];
   readonly projects: readonly number[];
-  /** What their deploy job looks like: validation asks every rule about it. */
+  /** A sample deploy job. Validation evaluates every rule against it. */
   readonly job: Omit<AdmissionRequest, 'jobId'>;
 }
 

@@ -22,26 +22,29 @@ export interface Policy {
   readonly rules: readonly Rule[];
   readonly ruleIndex: RuleIndex;
   readonly variables: VariableAllowlist;
-  /** Whether identity may be read from variables, which users can forge. */
+  /** Reads identity from variables. Users can forge variables. */
   readonly trustVariables: boolean;
   readonly disclose: DiscloseSettings;
-  /** What a group needs before its rules go further. */
+  /** Requirements of the rollout steps. */
   readonly rollout: RolloutSettings;
   /**
-   * Whose jobs go first where several root groups wait for room: one of weight 2 gets two turns for one of weight 1, which
-   * all have that are not named here. By group id.
+   * Weights of root groups that wait for headroom, by group id. A group of weight 2 gets two turns for one
+   * of weight 1, the default.
    */
   readonly waitWeights?: ReadonlyMap<number, number>;
-  /** Groups whose jobs are retried when a slot is free. Absent: nobody's. */
+  /** Groups whose jobs are retried when a slot is free. Absent: none. */
   readonly requeue?: readonly RequeueSettings[];
-  /** Groups whose merge requests are told what became of a request for more. Absent: nobody's. By group id. */
+  /**
+   * Groups whose merge requests get a note about the result of a request for more, by group id. Absent:
+   * none.
+   */
   readonly requestNotes?: readonly number[];
 }
 
-/** What a group agreed to: its jobs that were rejected for lack of slots alone are retried. */
+/** The group's consent: its jobs that were rejected only for lack of slots are retried. */
 export interface RequeueSettings {
   readonly groupId: number;
-  /** How often one job is retried at most. */
+  /** Maximum retries per job. */
   readonly retries: number;
   /** From its first rejection on. */
   readonly withinSeconds: number;
@@ -49,10 +52,10 @@ export interface RequeueSettings {
   readonly priority: number;
 }
 
-/** Variables that survive translation beside those every deployment keeps. */
+/** Variables kept by the relay, in addition to those of every deployment. */
 export interface VariableAllowlist {
   readonly names: readonly string[];
   readonly prefixes: readonly string[];
-  /** Names whose values rules compare; where nobody can tell a value, that it is set is passed on. */
+  /** Names that rules compare. If the value is unknown, only the fact that it is set is passed on. */
   readonly compared: readonly string[];
 }

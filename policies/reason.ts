@@ -4,7 +4,7 @@ import type { FieldMissingReason } from './kinds/rule-kind.ts';
 import type { LimitFacts } from './limits/limit.ts';
 import type { Mode, RuleClass } from './mode.ts';
 
-/** What a limit's counter showed when it refused a job, or when a soft limit was passed. */
+/** State of a limit's counter when it refused a job or passed a soft limit. */
 type CounterReason<Code extends string> = {
   readonly code: Code;
   readonly committed: number;
@@ -34,7 +34,7 @@ export type Reason =
   /** A rule that needs no counter has something against the job. */
   | StatelessReason
   | FieldMissingReason
-  /** Somebody let the job pass its limits. */
+  /** A break-glass let the job pass its limits. */
   | BreakGlassReason
   /** Our fault, not the job's: only where the operator asked for fail-closed. */
   | { readonly code: 'CONTROLLER_ERROR'; readonly cause: string };

@@ -3,7 +3,7 @@ import type { RequeueSettings } from './policy.ts';
 import type { Violation } from './reason.ts';
 import { isInFlight } from './units/unit.ts';
 
-/** What the closest group above a job agreed to. @param groupIds - root first */
+/** Returns the settings of the closest group above a job. @param groupIds - root first */
 export function agreedBy(
   groupIds: readonly number[] = [],
   agreed: readonly RequeueSettings[] = [],
@@ -15,7 +15,7 @@ export function agreedBy(
 /** A reason that the ends of other jobs take away. */
 export type RoomReason = Extract<Violation['reason'], { readonly committed: number }>;
 
-/** What a job lacks room for, if that is all that rejects it. */
+/** Returns the reasons if only a lack of slots rejects the job, else undefined. */
 export function missingRoom(violations: readonly Violation[]): readonly RoomReason[] | undefined {
   const reasons = violations
     .filter(({ mode, exempt }) => mode === 'enforce' && exempt !== true)
@@ -26,7 +26,7 @@ export function missingRoom(violations: readonly Violation[]): readonly RoomReas
   return missing.length > 0 && missing.length === reasons.length ? missing : undefined;
 }
 
-/** What the group of a rejected job agreed to, where nothing but lack of room rejects it. */
+/** Returns the retry settings of a job's group if only a lack of slots rejects the job. */
 export const retriedBy = (
   agreed: readonly RequeueSettings[] | undefined,
   groupIds: readonly number[] | undefined,

@@ -1,10 +1,11 @@
-/**
- * The way from watching to enforcing, step by step: where somebody stands, what the next step needs, and where a step back
- * leads. Pure. The numbers are counted elsewhere; what is decided from them is decided here.
- */
 import { DAY_MS } from './limits/calendar.ts';
 import type { Rollout, RolloutClass } from './limits/limits.ts';
 import type { Mode } from './mode.ts';
+
+/**
+ * Steps from shadow to enforce: current step, requirements of the next, and the way back. Pure; the facts
+ * are counted elsewhere.
+ */
 
 /** `reported` is shadow whose owner has the shadow report. */
 export type RolloutStep = 'off' | 'shadow' | 'reported' | 'warn' | 'enforce';
@@ -12,13 +13,13 @@ export type RolloutStep = 'off' | 'shadow' | 'reported' | 'warn' | 'enforce';
 export const ROLLOUT_STEPS: readonly RolloutStep[] = ['off', 'shadow', 'reported', 'warn', 'enforce'];
 export const ROLLOUT_CLASSES: readonly RolloutClass[] = ['cost', 'capacity'];
 
-/** Where a subject stands with one class of rule. */
+/** The state of a subject for one rule class. */
 export interface RolloutStanding {
   readonly step: RolloutStep;
   readonly mode: Mode;
-  /** Whose entry says so; absent: nobody's, and then everything is enforced. */
+  /** The subject with the entry. Absent: there is none, and all rules are enforced. */
   readonly from?: string;
-  /** Unix ms; absent: nobody wrote it down. */
+  /** Unix ms. Absent: unknown. */
   readonly sinceMs?: number;
   /** When the owner last got the shadow report, Unix ms. */
   readonly reportedMs?: number;
@@ -56,7 +57,7 @@ const stepOf = (mode: Mode, reportedMs: number | undefined): RolloutStep =>
 export const nextStep = (step: RolloutStep): RolloutStep | undefined =>
   ROLLOUT_STEPS[ROLLOUT_STEPS.indexOf(step) + 1];
 
-/** How far rules go on a step. */
+/** The mode of each step. */
 const MODE_OF: Readonly<Record<RolloutStep, Mode>> = {
   off: 'off',
   shadow: 'shadow',
@@ -65,7 +66,7 @@ const MODE_OF: Readonly<Record<RolloutStep, Mode>> = {
   enforce: 'enforce',
 };
 
-/** What the next step needs; all numbers that a deployment may set. */
+/** Requirements of the next step; a deployment may set every number. */
 export interface RolloutSettings {
   /** Days with jobs on the step before. */
   readonly days: number;
@@ -77,7 +78,7 @@ export interface RolloutSettings {
   readonly reportDays: number;
 }
 
-/** Nobody looks back further. */
+/** The longest span that facts are counted over. */
 export const ROLLOUT_DAYS_MAX = 28;
 
 export const ROLLOUT_DEFAULTS: RolloutSettings = {
@@ -87,7 +88,7 @@ export const ROLLOUT_DEFAULTS: RolloutSettings = {
   reportDays: 2,
 };
 
-/** What was counted since the step began, as far back as anybody looked. */
+/** Facts counted since the step began, within the span that was read. */
 export interface RolloutFacts {
   /** Days on which jobs ran. */
   readonly days: number;
@@ -114,7 +115,7 @@ interface RolloutNeed {
 const shareUp = (part: number, whole: number): number =>
   whole === 0 ? 0 : Math.ceil((part * 1_000) / whole) / 10;
 
-/** What the step after `standing.step` needs, met or not; none to begin to watch, and none after the last. */
+/** Returns the requirements of the next step, met or not. The first step and the end have none. */
 export function rolloutNeeds(
   { step, reportedMs }: Pick<RolloutStanding, 'step' | 'reportedMs'>,
   facts: RolloutFacts,
@@ -142,7 +143,7 @@ export function rolloutNeeds(
     ...(coverage !== undefined && { has: coverage }),
     wants: settings.coveragePercent,
   };
-  // Nobody's rules go further because of how all the others do.
+  // One group's step never depends on the others.
   const groups: readonly RolloutNeed[] =
     facts.followers === undefined
       ? []
@@ -158,14 +159,17 @@ export function rolloutNeeds(
   return [days, report, covered, failing, ...groups];
 }
 
-/** What a move writes into the entry of its subject, for one class. */
+/** Changes that a move writes for one rule class. */
 export interface RolloutChange {
   readonly mode: Mode;
-  /** `null`: the report is to be sent anew. */
+  /** `null`: send the report again. */
   readonly reportedMs: number | null;
 }
 
-/** One step on. A report is sent and not moved to: whoever goes on from shadow without one leaves it out. Undefined: no step is left. */
+/**
+ * Returns the next step. The report is not a step of its own and may be skipped after shadow. Undefined at
+ * the last step.
+ */
 export function stepOn({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
   const next = nextStep(step === 'shadow' ? 'reported' : step);
   return next && { mode: MODE_OF[next], reportedMs: reportedMs ?? null };

@@ -12,12 +12,12 @@ export const leastMode = (one: Mode, other: Mode): Mode => (REACH[one] <= REACH[
 /** Positive if the first goes further. */
 export const compareModes = (one: Mode, other: Mode): number => REACH[one] - REACH[other];
 
-/** How far each class of rule may go for one job: what the closest of its project and groups says that says anything. */
+/** Modes by rule class for one job: those of its project or its closest group with an entry. */
 type RolloutModes = Readonly<Record<RuleClass, Mode>>;
 
 const EVERYWHERE: RolloutModes = { cost: 'enforce', capacity: 'enforce', security: 'enforce' };
 
-/** Where a job, a group or a project stands, as far as rollouts look at it. */
+/** The ids that rollouts look at. */
 type RolloutPlace = Pick<Placement, 'ancestors' | 'projectId'>;
 
 export function rolloutModes(place: RolloutPlace, limits: LimitSet): RolloutModes {
@@ -31,14 +31,14 @@ export function rolloutModes(place: RolloutPlace, limits: LimitSet): RolloutMode
   };
 }
 
-/** Whose rollouts hold for a place: closest first, the instance's last. */
+/** Lists the subjects whose rollout applies, closest first and the instance last. */
 export const rolloutSubjects = ({ ancestors, projectId }: RolloutPlace): readonly string[] => [
   ...(projectId === undefined ? [] : [`project/${projectId}`]),
   ...ancestors.map(({ id }) => `group/${id}`).reverse(),
   'instance',
 ];
 
-/** Where a subject of a rollout stands; a group or project that is not known stands alone. */
+/** Returns the place of a rollout's subject. An unknown group or project has no ancestors. */
 export function rolloutPlaceOf(subject: string, directory: Directory | undefined): RolloutPlace {
   const [kind, name] = subject.split('/');
   const id = Number(name);
@@ -58,8 +58,9 @@ function closestRollout(ruleClass: RolloutClass, subjects: readonly string[], { 
 }
 
 /**
- * Limits are rolled out group by group. A rule that needs no counter has its mode from the policy alone: the relay, which
- * knows no limits, must come to the same answer, and whoever edits limits must not lift a freeze.
+ * Returns a rule's mode for one job. Only rules about limits are rolled out by group. A rule without a
+ * counter follows the policy alone: the relay, which knows no limits, must decide the same, and an edit of
+ * limits must not lift a freeze.
  */
 export const rolledOut = (rule: Rule, modes: RolloutModes): Mode =>
   rule.stateless ? rule.mode : leastMode(rule.mode, modes[rule.class]);

@@ -1,7 +1,6 @@
 import type { CheckedJob } from './checked-job.ts';
 import type { Conditions, MatchInput } from './match/conditions.ts';
-import { exemptionOf } from './match/exemption.ts';
-import { matchOf } from './match/match.ts';
+import { exemptionOf, matchOf } from './match/match.ts';
 import type { Mode } from './mode.ts';
 import { NO_CLASS } from './prices/price.ts';
 import type { Reason, Violation } from './reason.ts';
@@ -25,16 +24,16 @@ type Key = number | string;
 
 /** Something rules name and jobs have. */
 interface Dimension {
-  /** What a rule names; undefined if it cannot be looked up, as a path with wildcards. */
+  /** Keys in the rule. Undefined if they cannot be looked up, e.g. a path with wildcards. */
   readonly named: (match: Conditions) => Iterable<Key> | undefined;
-  /** What a job has; undefined if that is not fully known: then it is asked about every rule of the dimension. */
+  /** Keys of the job. Undefined if unknown; then the job is checked against every rule of the dimension. */
   readonly had: (job: MatchInput) => readonly Key[] | undefined;
 }
 
 const classesOf = ({ runnerClass, unclassed }: MatchInput): readonly string[] =>
   unclassed ? [runnerClass.name, NO_CLASS] : [runnerClass.name];
 
-/** The one that tells most rules apart goes first; a rule is found by one of them. */
+/** The most selective dimension comes first; each rule is indexed by one. */
 const DIMENSIONS: readonly Dimension[] = [
   { named: ({ projects }) => idsOf(projects), had: ({ placement }) => some(placement.projectId) },
   { named: ({ users }) => users, had: ({ placement }) => some(placement.userId) },
@@ -102,7 +101,7 @@ function merged(one: readonly Rule[], other: readonly Rule[] | undefined): reado
   return all;
 }
 
-/** All ids, if there are conditions and every one of them names an id. */
+/** Returns the ids if every condition names one. */
 function idsOf(
   conditions: readonly ({ readonly id: number } | object)[] | undefined,
 ): readonly number[] | undefined {
@@ -176,7 +175,7 @@ export class Outcome {
     return cause;
   }
 
-  /** Whether the job is exempt from a rule that applies to it. An exemption that cannot be read exempts nobody. */
+  /** Returns true if the job is exempt. An exemption that throws does not exempt. */
   exempted(rule: Rule, job: CheckedJob): boolean {
     if (rule.exempt.length === 0) return false;
     try {
@@ -190,7 +189,7 @@ export class Outcome {
     }
   }
 
-  /** Asks a rule that needs no counter. What it has against an exempt job is recorded and rejects nobody. */
+  /** Checks a stateless rule. Violations of an exempt job are recorded and do not reject. */
   check(rule: StatelessRule, mode: Mode, job: CheckedJob): void {
     const exempt = this.exempted(rule, job);
     const asked = exempt ? 'shadow' : mode;
@@ -204,8 +203,8 @@ export class Outcome {
 const isOurs = ({ reason }: Violation): boolean => reason.code === 'CONTROLLER_ERROR';
 
 /**
- * Whether a rule is to be asked about a job; a field it needs and lacks is handled here. A security rule does not let a
- * group go unchecked because the directory does not know it yet.
+ * Returns true if a rule applies to a job, and handles missing fields. A security rule also applies to
+ * groups that the directory does not know yet.
  */
 export function applies(rule: Rule, mode: Mode, job: CheckedJob, outcome: Outcome): boolean {
   const result = outcome.guard(rule, mode, () => matchOf(rule.match, job));

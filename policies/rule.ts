@@ -2,8 +2,7 @@ import type { CountedKind } from './kinds/counted-kinds.ts';
 import type { StatelessKind, StatelessReason } from './kinds/kinds.ts';
 import type { Check } from './kinds/rule-kind.ts';
 import type { OutagePolicy } from './limits/limit.ts';
-import type { Exemption } from './match/exemption.ts';
-import type { Match } from './match/match.ts';
+import type { Exemption, Match } from './match/match.ts';
 import type { Mode, RuleClass } from './mode.ts';
 
 /** One entry of the policy document. */
@@ -15,19 +14,19 @@ interface RuleBase {
   readonly match: Match;
   readonly mode: Mode;
   readonly onMissing: MissingFieldPolicy;
-  /** What to do when the rule itself fails: go on without it, or reject. */
+  /** On an error in the rule: ignore the rule, or reject. */
   readonly onError: OnError;
   /** Jobs the rule lets pass for a reason and a time. They are metered all the same. */
   readonly exempt: readonly Exemption[];
-  /** Where the rule stands in the document, from 0. */
+  /** Position in the document, from 0. */
   readonly order: number;
-  /** Added to the rejection text, e.g. whom to ask. */
+  /** Added to the rejection text, e.g. a contact. */
   readonly message?: string;
 }
 
 /**
- * What it means that GitLab did not send a field the rule needs. `admit`: the job passes, but that is recorded like a
- * shadow violation. `skip`: as if the rule did not match.
+ * For a missing field. `admit`: the job passes, with a recorded shadow violation. `skip`: the rule does not
+ * match.
  */
 export type MissingFieldPolicy = 'admit' | 'reject' | 'skip';
 

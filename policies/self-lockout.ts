@@ -10,8 +10,9 @@ import type { AdmissionRequest } from './request/request.ts';
 const PROBE_JOB_ID = 1;
 
 /**
- * Whether these documents would reject the jobs of those who run the controller, with every counter empty: then nobody
- * could deploy the correction. One text per violation, naming rule and platform subject; `[]` is fine.
+ * Checks that these documents admit the deploy job of the controller with empty counters, because otherwise
+ * a correction could not be deployed. Returns one text per violation, with rule and platform subject; `[]`
+ * if it passes.
  */
 export function selfLockout(
   policy: Policy,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parsePolicy } from '../policies/document/parse-policy.ts';
-import { type DocumentProblem, type ParseResult, problemText } from '../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../policies/document/reading.ts';
 import type { Policy } from '../policies/policy.ts';
 import { RelayError } from './relay-error.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/fiscal.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
+import { CALENDAR_YEAR, type FiscalStart, isFiscalStart } from '../../policies/limits/period.ts';
 import { runnerClassNames } from '../../policies/prices/price.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import { consoleLog, systemClock } from '../core/environment/index.ts';

@@ -2,8 +2,7 @@
  * Packs what jobs cost by what their records say of them, such as their branch or the hour of their decision, and the runner classes
  * of each group and project: from the records of the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
  */
-import { calendarDay, DAY_MS } from '../../policies/limits/calendar.ts';
-import { dayStartMs, hourOfWeek } from '../../policies/limits/zone.ts';
+import { calendarDay, DAY_MS, dayStartMs, hourOfWeek } from '../../policies/limits/calendar.ts';
 import { type ReadBounds, type RecordReader, readRecentRecords } from '../answers/backtest/recent-records.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';

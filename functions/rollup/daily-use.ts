@@ -1,6 +1,6 @@
 /** What a limit's subject used day by day, for the forecast in a warning. Read only where a level is reached. */
 import type { CounterKey } from '../../policies/claim.ts';
-import type { DailyUsage } from '../../policies/forecast/daily-usage.ts';
+import type { DailyUsage } from '../../policies/forecast/forecast.ts';
 import { kindRow, type LimitKind } from '../../policies/units/unit.ts';
 import { readDays, today } from '../answers/reading/usage-days.ts';
 import { dailyOf, historySpan } from '../answers/standing/outlook.ts';

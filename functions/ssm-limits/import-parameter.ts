@@ -1,7 +1,6 @@
 /** Imports one parameter as one edit of limits. */
 import { isDeepStrictEqual } from 'node:util';
-import { problemText } from '../../policies/document/parsed.ts';
-import { isRecord } from '../../policies/document/reading.ts';
+import { isRecord, problemText } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';

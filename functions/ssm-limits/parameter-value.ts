@@ -13,8 +13,7 @@
  */
 import { parse } from 'yaml';
 import { parseLimitsPart } from '../../policies/document/parse-limits.ts';
-import { problemText } from '../../policies/document/parsed.ts';
-import { isRecord, Reading } from '../../policies/document/reading.ts';
+import { isRecord, problemText, Reading } from '../../policies/document/reading.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { type Directory, pathKey } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';

@@ -6,8 +6,7 @@ import {
   GROUP_LEVELS_MAX,
   pathKey,
 } from '../place/directory.ts';
-import type { DocumentProblem, ParseResult } from './parsed.ts';
-import { Reading } from './reading.ts';
+import { type DocumentProblem, type ParseResult, Reading } from './reading.ts';
 
 /** More than any instance has; a bound for memory. */
 const ENTRIES_MAX = 1_000_000;

@@ -1,11 +1,12 @@
-/** What several kinds of entries have: texts about them, a time in which they hold, an id, somebody who made them. */
+/** Reads the fields that several kinds of entries share: texts, validity, id, author. */
+
+import { isZone } from '../limits/calendar.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { Validity } from '../limits/period.ts';
-import { isZone } from '../limits/zone.ts';
-import { readInstant } from './instant.ts';
 import type { Reading } from './reading.ts';
+import { readInstant } from './values.ts';
 
-/** What people may write about a limit, and how long it may be: limits are read with every admission. */
+/** Bounds the texts about a limit, because each admission reads the limits. */
 const OWNER_CHARACTERS_MAX = 100;
 const CONTACT_CHARACTERS_MAX = 200;
 const COST_CENTER_CHARACTERS_MAX = 100;
@@ -40,7 +41,7 @@ export const neededText = (reading: Reading, what: string, charactersMax: number
 
 export const VALIDITY_KEYS = ['from', 'until'] as const;
 
-/** Reads `from` and `until`, each of which may be left out; days are meant whole, on the calendar of the zone. */
+/** Reads the optional `from` and `until`. A day means the whole day in the zone. */
 export function readValidity(reading: Reading, zone = 'UTC'): Validity {
   const fromMs = readOpenEdge(reading.at('from'), 'start', zone);
   const untilMs = readOpenEdge(reading.at('until'), 'end', zone);
@@ -55,7 +56,7 @@ export function readEdge(reading: Reading, edge: 'start' | 'end', zone: string):
   return atMs ?? reading.expected('a day such as 2026-12-31 or an instant such as 2026-12-31T18:00+01:00');
 }
 
-/** The calendar that days are meant on; undefined, with a problem told, for what is no zone. */
+/** Reads the zone of days. Returns undefined, with a problem noted, if it is not a zone. */
 export const readZone = (reading: Reading, ifAbsent = 'UTC'): string | undefined =>
   reading.at('zone').isThere
     ? reading.at('zone').text('a zone such as Europe/Berlin or UTC', isZone)
@@ -74,6 +75,6 @@ export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9._-]{0,63}$/.t
 
 export const NAME_EXPECTED = 'a name of small letters, digits, dots, dashes and underscores, at most 64';
 
-/** GitLab's id of who did something, beside the name that is for reading; nothing there: undefined. */
+/** Reads the GitLab user id of the author; the name is stored separately. Absent: undefined. */
 export const readUser = (reading: Reading): number | undefined =>
   reading.isThere ? reading.integer("GitLab's id of the user", 1) : undefined;

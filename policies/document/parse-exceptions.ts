@@ -1,6 +1,6 @@
 import type { BreakGlass, BreakGlassReview } from '../limits/break-glass.ts';
 import { DAY_MS } from '../limits/calendar.ts';
-import type { Freeze } from '../limits/freeze.ts';
+import type { Freeze } from '../limits/limit.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import {
   checkOrder,
@@ -18,7 +18,7 @@ import {
 import { readSubject } from './parse-limit.ts';
 import type { Reading } from './reading.ts';
 
-/** Each job is compared with all of them; a company that needs more has the wrong limits. */
+/** Each job is compared with every one. A company that needs more should change its limits. */
 const BREAK_GLASSES_MAX = 200;
 /** Longer is a limit that is too low. */
 const BREAK_GLASS_DAYS_MAX = 7;

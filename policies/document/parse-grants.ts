@@ -1,7 +1,5 @@
-import type { Grant } from '../limits/grant.ts';
-import type { Limit } from '../limits/limit.ts';
-import { earlierGrants, lineOf, withoutDay } from '../limits/line.ts';
-import { readUnits } from '../units/written.ts';
+import { earlierGrants, type Grant, type Limit, lineOf, withoutDay } from '../limits/limit.ts';
+import { readUnits } from '../units/unit.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import { checkOrder, isName, NAME_EXPECTED, readEdge, readTextField, readUser } from './parse-entry.ts';
 import { readLimitSubject } from './parse-limit.ts';
@@ -65,7 +63,10 @@ function withEarlier(limit: Limit, onSubject: readonly Limit[]): Limit {
   return earlier.length === 0 ? limit : { ...limit, earlierGrants: earlier };
 }
 
-/** What was given on one limit so far. Added up as it is read: a limit may have thousands, and each is checked with all before it. */
+/**
+ * Running totals of the grants on one limit. A limit may have thousands of grants, and each is checked
+ * against the sum.
+ */
 interface Granted {
   readonly grants: Grant[];
   amount: number;

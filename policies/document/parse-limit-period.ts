@@ -1,18 +1,17 @@
+import { isZone } from '../limits/calendar.ts';
+import { type Limit, SHARE_PARTS, shareOf } from '../limits/limit.ts';
 import {
   FISCAL_KINDS,
   type FiscalKind,
   type FiscalStart,
   isFiscal,
   isFiscalStart,
-} from '../limits/fiscal.ts';
-import type { Limit } from '../limits/limit.ts';
-import { PERIOD_KINDS, type PeriodKind } from '../limits/period.ts';
-import { SHARE_PARTS, shareOf } from '../limits/share.ts';
-import { isZone } from '../limits/zone.ts';
-import { isAtOnce, isSpent, type LimitKind, SPENT_KINDS } from '../units/unit.ts';
-import { readUnits } from '../units/written.ts';
-import { readDecimal } from './decimal.ts';
+  PERIOD_KINDS,
+  type PeriodKind,
+} from '../limits/period.ts';
+import { isAtOnce, isSpent, type LimitKind, readUnits, SPENT_KINDS } from '../units/unit.ts';
 import type { Reading } from './reading.ts';
+import { readDecimal } from './values.ts';
 
 const LIFT = "0 blocks, 'unlimited' lifts the limit";
 
@@ -189,8 +188,8 @@ const THRESHOLDS_MAX = 10;
 const PERCENT_MAX = 1_000;
 
 /**
- * Reads `thresholds: [50, 75, 90, 100]`: whole percent of the limit, in rising order whatever the order written; `[]`
- * announces nothing. Undefined where nothing stands: then the default of whoever announces holds.
+ * Reads `thresholds: [50, 75, 90, 100]`, whole percent of the limit, and sorts them. `[]` sends no alerts.
+ * Returns undefined if absent: the default applies.
  */
 export const readThresholds = (reading: Reading): readonly number[] | undefined =>
   reading.isThere ? readPercents(listed(reading)) : undefined;

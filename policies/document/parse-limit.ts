@@ -1,11 +1,9 @@
 import { CAP_KINDS, capOf, capSubject, endsByItself, isCap } from '../limits/cap.ts';
-import type { FiscalStart } from '../limits/fiscal.ts';
 import { type Limit, OUTAGE_POLICIES } from '../limits/limit.ts';
 import { subjectKey } from '../limits/limits.ts';
+import type { FiscalStart } from '../limits/period.ts';
 import { MODES } from '../mode.ts';
-import { isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
-import { readDurationSeconds } from './duration.ts';
-import { COHORT_KEYS, readCohort } from './parse-cohort.ts';
+import { isAtOnce, isAwaitable, isSpent, LIMIT_KINDS, type LimitKind, UNIT_OF } from '../units/unit.ts';
 import { isName, NAME_EXPECTED, readTexts, readValidity, VALIDITY_KEYS } from './parse-entry.ts';
 import {
   CARRY_KEYS,
@@ -13,10 +11,14 @@ import {
   readAmount,
   readCarry,
   readLimitThresholds,
+  readMargin,
   readMargins,
   readPeriod,
 } from './parse-limit-period.ts';
 import { isRecord, type Reading } from './reading.ts';
+import { readDurationSeconds } from './values.ts';
+
+const COHORT_KEYS = ['cohort', 'borrow', 'lend'] as const;
 
 export const LIMIT_KEYS: readonly string[] = [
   'id',
@@ -37,7 +39,7 @@ export const LIMIT_KEYS: readonly string[] = [
   'thresholds',
 ];
 
-/** What a document says once for all limits that do not say it themselves. */
+/** Defaults for limits that do not set these fields. */
 export interface LimitDefaults {
   readonly fiscalStart: FiscalStart;
   /** For budgets: money and minutes. */
@@ -94,7 +96,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
   };
 }
 
-/** The router waits no longer for an answer, as far as anybody knows. */
+/** The router is not known to wait longer. */
 const WAIT_SECONDS_MAX = 60;
 const WAIT_EXPECTED = `how long a job waits for room, such as 20s, at most ${WAIT_SECONDS_MAX}s`;
 
@@ -112,7 +114,7 @@ function readWait(reading: Reading, kind: LimitKind): number | undefined {
   return text === undefined ? undefined : (secondsOf(text) ?? 0) * 1_000;
 }
 
-/** What would be told, carried over or lent for every pipeline there is. */
+/** Fields that make no sense for one limit per pipeline. */
 const NOT_OF_CAPS = ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'] as const;
 
 function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void {
@@ -145,7 +147,7 @@ function readKind(reading: Reading): LimitKind | undefined {
 const SUBJECT_KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as const;
 const PLACE_KEYS = ['group', 'project'] as const;
 
-/** Whose a limit is: what {@link readSubject} reads, or `{each: pipeline}`, perhaps with `group: 101` or `project: 7` beside it. */
+/** Reads the subject of a limit, or `{each: pipeline}`, optionally with `group: 101` or `project: 7`. */
 export function readLimitSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
   if (!isRecord(reading.value) || !reading.at('each').isThere) return readSubject(reading, runnerClasses);
   if (!reading.object(['each', ...PLACE_KEYS])) return undefined;
@@ -182,3 +184,51 @@ export function readSubject(reading: Reading, runnerClasses: readonly string[]):
   const id = reading.at(key).integer(`GitLab's id of the ${key}`, 1);
   return id === undefined ? undefined : subjectKey({ kind: key, id });
 }
+
+/** Reads `cohort: ci`, `borrow: 5` and `lend: 50%`. */
+export function readCohort(
+  reading: Reading,
+  kind: LimitKind,
+  amount: number | 'unlimited' | undefined,
+  subject: string,
+): Pick<Limit, 'cohort' | 'borrow' | 'borrowShare' | 'lend' | 'lendShare'> {
+  const [cohort, borrow, lend] = [reading.at('cohort'), reading.at('borrow'), reading.at('lend')];
+  if (!cohort.isThere) {
+    for (const each of [borrow, lend])
+      if (each.isThere)
+        each.refuse('needs a cohort, such as `cohort: ci`: the limits it borrows from and lends to');
+    return {};
+  }
+  if (!isAtOnce(kind)) {
+    const kinds = LIMIT_KINDS.filter(isAtOnce);
+    cohort.refuse(
+      `is on a limit of ${kind}, which is not given back; only ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)} can be lent`,
+    );
+    return {};
+  }
+  if (!subject.startsWith('group/'))
+    cohort.refuse('is on a limit of no single group: only groups lend and borrow');
+  for (const each of ['soft', 'grace'] as const)
+    if (reading.at(each).isThere)
+      reading.at(each).expected('nothing on a limit in a cohort: it borrows instead');
+  if (amount === 'unlimited')
+    cohort.refuse('is on an unlimited limit, which has nothing to lend and no need to borrow');
+  const name = cohort.text(NAME_EXPECTED, isName);
+  if (name === undefined || typeof amount !== 'number') return {};
+  const borrowing = readPart(borrow, kind, amount);
+  const lending = readPart(lend, kind, amount);
+  if (amount + (borrowing?.units ?? 0) > Number.MAX_SAFE_INTEGER)
+    borrow.expected('less: limit and loan together are too large to count');
+  if (lending !== undefined && lending.units > amount) lend.expected('at most as much as the limit itself');
+  return {
+    cohort: name,
+    ...(borrowing !== undefined &&
+      (borrowing.share === undefined ? { borrow: borrowing.units } : { borrowShare: borrowing.share })),
+    ...(lending !== undefined &&
+      (lending.share === undefined ? { lend: lending.units } : { lendShare: lending.share })),
+  };
+}
+
+/** `0` is nothing. */
+const readPart = (reading: Reading, kind: LimitKind, amount: number): ReturnType<typeof readMargin> =>
+  reading.value === 0 || reading.value === '0' ? { units: 0 } : readMargin(reading, kind, amount);

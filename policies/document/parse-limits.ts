@@ -1,21 +1,20 @@
 import { COUNTERS_PER_JOB_MAX, mostCountersPerJob } from '../limits/counters-per-job.ts';
-import { CALENDAR_YEAR } from '../limits/fiscal.ts';
 import { type GroupDefaults, groupDefaultsOf, type PatternDefault } from '../limits/group-defaults.ts';
 import type { Limit } from '../limits/limit.ts';
 import type { LimitSet, Rollout } from '../limits/limits.ts';
+import { CALENDAR_YEAR } from '../limits/period.ts';
 import { MODES } from '../mode.ts';
 import type { Directory } from '../place/directory.ts';
 import type { Policy } from '../policy.ts';
 import { runnerClassNames } from '../prices/price.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { readInstant } from './instant.ts';
 import { readBreakGlasses, readFreezes } from './parse-exceptions.ts';
 import { withGrants } from './parse-grants.ts';
 import { LIMIT_KEYS, type LimitDefaults, readLimit, readLimitSubject } from './parse-limit.ts';
 import { readFiscalStart, readThresholds } from './parse-limit-period.ts';
 import { readWildcard } from './parse-wildcard.ts';
-import type { DocumentProblem, ParseResult } from './parsed.ts';
-import { Reading } from './reading.ts';
+import { type DocumentProblem, type ParseResult, Reading } from './reading.ts';
+import { readInstant } from './values.ts';
 
 /** A bound for memory; limit sets from the table are larger, but come one root group at a time. */
 const LIMITS_MAX = 100_000;
@@ -35,11 +34,11 @@ const LIMITS_DOCUMENT_KEYS = [
 ] as const;
 
 /**
- * Reads the limits document (see `policies/limits.yaml`), or names everything that is wrong with it.
+ * Reads the limits document (see `policies/limits.yaml`). Returns every problem if it is invalid.
  *
- * @param version - a short hash of the document's content, made by whoever read it.
- * @param policy - the one the limits will be used with: it names the runner classes there are.
- * @param directory - lets the check of counters per job know which groups are above which.
+ * @param version - a short hash of the document's content.
+ * @param policy - names the runner classes.
+ * @param directory - shows which groups are above which, to count the counters per job.
  */
 export function parseLimits(
   document: unknown,
@@ -55,7 +54,9 @@ export function parseLimits(
     : { ok: true, value: limits };
 }
 
-/** Reads a part of a document that was valid as a whole: how many counters a job comes to cannot be told from it. */
+/**
+ * Reads a part of a valid document, without the check of counters per job, which needs the whole document.
+ */
 export function parseLimitsPart(
   document: unknown,
   version: string,
@@ -184,7 +185,7 @@ function checkCounters(reading: Reading, limits: LimitSet, directory: Directory 
   );
 }
 
-/** Every group of every job is compared with all of them, once. */
+/** Each group of each job is compared with every one. */
 const GROUP_DEFAULTS_MAX = 200;
 
 /** Reads `group_defaults: [{groups: 'acme/team-*', money: 50, per: month}]`; undefined: there are none. */

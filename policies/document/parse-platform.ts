@@ -1,7 +1,7 @@
 import { NO_PLATFORM, type Platform } from '../platform.ts';
 import { withoutAbsent } from '../without-absent.ts';
-import { readDurationSeconds } from './duration.ts';
 import type { Reading } from './reading.ts';
+import { readDurationSeconds } from './values.ts';
 
 const SUBJECTS_MAX = 100;
 const ENTRIES_MAX = 50;
@@ -24,7 +24,7 @@ export function readPlatform(reading: Reading): Platform {
 }
 
 function readJob(reading: Reading): Platform['job'] {
-  // What GitLab always sends is there: its absence would say nothing about the rules.
+  // GitLab always sends these fields, so that their absence would test nothing.
   const job = { pipelineSource: SOURCE, variables: {} };
   if (!reading.isThere || !reading.object(['image', 'services', 'tags', 'timeout', 'ref', 'protected']))
     return job;

@@ -1,5 +1,4 @@
-import type { EstimateSettings } from '../estimate.ts';
-import { ESTIMATE_MODES } from '../estimate.ts';
+import { ESTIMATE_MODES, type EstimateSettings } from '../estimate.ts';
 import { statelessKindOf } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import type { Platform } from '../platform.ts';
@@ -8,16 +7,14 @@ import { runnerClassNames } from '../prices/price.ts';
 import { ROLLOUT_DAYS_MAX, ROLLOUT_DEFAULTS, type RolloutSettings } from '../rollout-step.ts';
 import type { Rule } from '../rule.ts';
 import { ruleIndexOf } from '../rule-index.ts';
-import type { DiscloseSettings } from '../text/reason-text.ts';
-import { DISCLOSURES, type Disclosure } from '../text/reason-text.ts';
-import { DURATION_EXPECTED, readDurationSeconds } from './duration.ts';
+import { DISCLOSURES, type DiscloseSettings, type Disclosure } from '../text/reason-text.ts';
 import { readZone } from './parse-entry.ts';
 import { readPlatform } from './parse-platform.ts';
 import { readPrices } from './parse-prices.ts';
 import { readRule } from './parse-rule.ts';
 import { COMPARED_MAX, looksSecret } from './parse-variables.ts';
-import type { DocumentProblem, ParseResult } from './parsed.ts';
-import { at, keysOf, Reading } from './reading.ts';
+import { at, type DocumentProblem, keysOf, type ParseResult, Reading } from './reading.ts';
+import { DURATION_EXPECTED, readDurationSeconds } from './values.ts';
 
 const KEYS = [
   'currency',
@@ -34,15 +31,15 @@ const KEYS = [
   'requeue',
   'request_notes',
 ];
-/** Far above any policy that people review. A job whose place is not known looks at all of them. */
+/** Far above any policy that people review. A job with an unknown group is checked against all rules. */
 const RULES_MAX = 20_000;
 const VARIABLES_MAX = 200;
 const GROUPS_MAX = 100_000;
 
 /**
- * Reads the policy document (see `policies/policy.yaml`), or names everything that is wrong with it.
+ * Reads the policy document (see `policies/policy.yaml`). Returns every problem if it is invalid.
  *
- * @param version - a short hash of the document's content, made by whoever read it.
+ * @param version - a short hash of the document's content.
  */
 export function parsePolicy(
   document: unknown,
@@ -181,11 +178,11 @@ function readWaiting(reading: Reading): Pick<Policy, 'waitWeights'> {
   return { waitWeights };
 }
 
-/** Every minute each of them is a few reads of the table. */
+/** Each costs a few reads of the table per minute. */
 const REQUEUE_GROUPS_MAX = 50;
 const RETRIES_MAX = 10;
 const PRIORITY_MAX = 100;
-/** After a day a pipeline is nobody's any more. */
+/** A pipeline is abandoned after a day. */
 const WITHIN_SECONDS_MAX = 86_400;
 
 function readRequeue(reading: Reading): Pick<Policy, 'requeue'> {

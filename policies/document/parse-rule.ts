@@ -2,14 +2,14 @@ import { COUNTED_RULES } from '../kinds/counted-kinds.ts';
 import { isCounted, RULE_KINDS, type RuleKind, statelessRuleKind } from '../kinds/kinds.ts';
 import type { KnownNames } from '../kinds/rule-kind.ts';
 import { OUTAGE_POLICIES } from '../limits/limit.ts';
-import type { Exemption } from '../match/exemption.ts';
+import type { Exemption } from '../match/match.ts';
 import { MODES, type RuleClass } from '../mode.ts';
 import { type Platform, platformExemptions } from '../platform.ts';
 import type { MissingFieldPolicy, OnError, Rule } from '../rule.ts';
-import { readInstant } from './instant.ts';
 import { isName, NAME_EXPECTED, readZone } from './parse-entry.ts';
 import { CONDITION_KEYS, readConditions, readMatch } from './parse-match.ts';
 import type { Reading } from './reading.ts';
+import { readInstant } from './values.ts';
 
 const MESSAGE_CHARACTERS_MAX = 500;
 const BASE_KEYS = [
@@ -79,7 +79,7 @@ const keysOf = (kind: RuleKind): readonly string[] =>
 function readClass(reading: Reading, kind: RuleKind): RuleClass {
   const fallback = isCounted(kind) ? COUNTED_RULES[kind].class : statelessRuleKind(kind).class;
   if (!reading.isThere) return fallback;
-  // What finance can edit must not decide about security: limits are asked by rules of cost and capacity only.
+  // Limits are edited by finance, so that security rules must not use them.
   const allowed = isCounted(kind) ? CLASSES.filter((each) => each !== 'security') : CLASSES;
   return reading.oneOf(`a class for kind ${kind}`, allowed) ?? fallback;
 }
@@ -97,13 +97,13 @@ const optional = <Word extends string>(
 
 const isMessage = (text: string): boolean => text.trim() !== '' && text.length <= MESSAGE_CHARACTERS_MAX;
 
-/** More exemptions than this are a rule that fits nobody. */
+/** A rule with more exemptions should be rewritten. */
 const EXEMPTIONS_MAX = 1_000;
 const TEXT_CHARACTERS_MAX = 200;
 
 /**
- * Reads a rule's `exempt`: conditions as in `match`, all of which must hold, a reason, an end, maybe a ticket, and the zone
- * of the end where it is not the policy's.
+ * Reads `exempt`: conditions as in `match` (all must hold), a reason, an end, an optional ticket,
+ * and a zone for the end if it differs from the policy's.
  */
 const readExempt = (reading: Reading, names: KnownNames): readonly Exemption[] =>
   reading

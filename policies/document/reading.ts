@@ -1,5 +1,3 @@
-import type { DocumentPath, DocumentProblem } from './parsed.ts';
-
 /** No document is read past this: the first problems are enough to work on, and a list of a million is no help. */
 const PROBLEMS_MAX = 200;
 /** Longer than any value worth quoting. */
@@ -12,7 +10,7 @@ const QUOTE_CHARACTERS_MAX = 60;
 export class Reading {
   readonly value: unknown;
   readonly path: DocumentPath;
-  /** What it says was accepted before: checks that take long need not be made again. */
+  /** The document was accepted before, so that slow checks are skipped. */
   readonly wasAccepted: boolean;
   readonly #problems: DocumentProblem[];
 
@@ -168,3 +166,36 @@ function editDistance(from: string, to: string): number {
   }
   return row[to.length] ?? 0;
 }
+
+/** The parsed model, or all problems found. */
+export type ParseResult<Value, Problem = string> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Place in the document, with the problem and its remedy. */
+export interface DocumentProblem {
+  readonly path: DocumentPath;
+  readonly message: string;
+  /** It is the key that is wrong, not its value. */
+  readonly atKey?: boolean;
+}
+
+export type DocumentPath = readonly (string | number)[];
+
+const KEY_CHARACTERS_MAX = 60;
+
+/** `rules[2].match.groups[0]`; the document itself is `document`. */
+export function documentPathText(path: DocumentPath): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[\w-]{1,60}$/.test(step)) text += text === '' ? step : `.${step}`;
+    // A key that is no word is set apart, so that it cannot be taken for the rest of the sentence.
+    else text += `[${JSON.stringify(step.slice(0, KEY_CHARACTERS_MAX))}]`;
+  }
+  return text === '' ? 'document' : text;
+}
+
+/** `rules[2].mode: 'hard' is not a mode; expected off, shadow, warn or enforce`. */
+export const problemText = (problem: DocumentProblem): string =>
+  `${documentPathText(problem.path)}: ${problem.message}`;

@@ -1,5 +1,5 @@
-import type { History } from './daily-usage.ts';
-import { type PastUse, pastUse } from './expected-use.ts';
+import { calendarDay, dayNumber } from '../limits/calendar.ts';
+import { type History, type PastUse, pastUse } from './forecast.ts';
 
 /** Between which amounts four of five outcomes lie, if forecasts go on to be as far off as they were. Not whole. */
 export interface ForecastBand {
@@ -22,11 +22,11 @@ interface BandBasis {
 }
 
 /**
- * The band of what comes together over the days to come. A forecast is made for each morning of the history by what was
- * known then, and compared with what followed; the band is as wide as those were off, over the same number of days. Where
- * too few are known that far, the share of the farthest stays. It never becomes narrower with time, and its edges never
- * fall. Undefined: there is too little history.
- * @param ahead - what each day is expected to use, from that morning on
+ * Returns the range of cumulated use over the coming days. It repeats the forecast for each past morning,
+ * compares it with the real use, and takes those errors over the same number of days. The band never narrows
+ * with time and its edges never fall. Returns undefined if the history is too short.
+ *
+ * @param ahead - expected use of each day from today on
  */
 export function forecastBand(
   history: History,
@@ -47,7 +47,7 @@ export function forecastBand(
   });
 }
 
-/** How far off forecasts over one day, two days, three … were, as a share of them, as far as enough are known. */
+/** Relative errors of past forecasts over one day, two days and so on, as far as enough are known. */
 function pastErrors(
   { first, amounts }: History,
   daysMax: number,
@@ -71,7 +71,7 @@ function pastErrors(
   );
   return (few < 0 ? byDays : byDays.slice(0, few)).map((errors) => {
     const sorted = errors.toSorted((a, b) => a - b);
-    // What was forecast is inside, even if it was always more.
+    // Include the forecast itself, even if it was always too high.
     return { low: Math.min(0, quantile(sorted, LOW)), high: Math.max(0, quantile(sorted, HIGH)) };
   });
 }
@@ -81,3 +81,92 @@ function quantile(sorted: readonly number[], share: number): number {
   const [below, above] = [sorted[Math.floor(at)] ?? 0, sorted[Math.ceil(at)] ?? 0];
   return below + (above - below) * (at - Math.floor(at));
 }
+
+/** Days of a month after which its end is forecast. */
+const FORECAST_AFTER = [7, 14, 21];
+
+/** A past forecast for a month after some of its days, and the real result. */
+interface PastForecast {
+  readonly year: number;
+  /** 1–12. */
+  readonly month: number;
+  /** Days of the month that were over. */
+  readonly daysOver: number;
+  readonly forecast: number;
+  /** Absent: too little was known. */
+  readonly band?: ForecastBand;
+  readonly outcome: number;
+}
+
+/** Accuracy of past forecasts. */
+export interface ForecastProof {
+  /** The oldest first. */
+  readonly forecasts: readonly PastForecast[];
+  readonly months: number;
+  /** Mean error as a share of the month's real use. */
+  readonly error: number;
+  /** Share of the outcomes that the band held; absent: none had a band. */
+  readonly inside?: number;
+}
+
+/** Forecasts every whole month of the history by what was known on its days. Undefined: there was none to forecast. */
+export function proveForecasts(history: History): ForecastProof | undefined {
+  const past = pastUse(history);
+  const forecasts = wholeMonths(history).flatMap((month) => {
+    const outcome = sumOf(history, month.first, month.next);
+    if (outcome === 0) return [];
+    return FORECAST_AFTER.flatMap((over) => pastForecast(history, month, { over, outcome, past }) ?? []);
+  });
+  if (forecasts.length === 0) return undefined;
+  const banded = forecasts.flatMap(({ band, outcome }) => (band === undefined ? [] : [{ band, outcome }]));
+  const held = banded.filter(({ band, outcome }) => outcome >= band.low && outcome <= band.high);
+  return {
+    forecasts,
+    months: new Set(forecasts.map(({ year, month }) => year * 12 + month)).size,
+    error:
+      forecasts.reduce((sum, { forecast, outcome }) => sum + Math.abs(forecast - outcome) / outcome, 0) /
+      forecasts.length,
+    ...(banded.length > 0 && { inside: held.length / banded.length }),
+  };
+}
+
+/** `dayNumber`s of its first day, and of the first after it. */
+interface MonthSpan {
+  readonly first: number;
+  readonly next: number;
+}
+
+function pastForecast(
+  history: History,
+  { first, next }: MonthSpan,
+  { over, outcome, past }: { readonly over: number; readonly outcome: number; readonly past: PastUse },
+): PastForecast | undefined {
+  const morning = first + over;
+  const use = past(morning);
+  if (use === undefined) return undefined;
+  const ahead = Array.from({ length: next - morning }, (_, index) => use(morning + index));
+  const used = sumOf(history, first, morning);
+  const end = forecastBand(history, ahead, { morning, past })?.at(-1);
+  const { year, month } = calendarDay(first);
+  return {
+    ...{ year, month, daysOver: over, outcome },
+    forecast: ahead.reduce((sum, amount) => sum + amount, used),
+    ...(end !== undefined && { band: { low: used + end.low, high: used + end.high } }),
+  };
+}
+
+/** Lists the months that lie completely in the history. */
+function wholeMonths({ first, amounts }: History): readonly MonthSpan[] {
+  const end = first + amounts.length;
+  const months: MonthSpan[] = [];
+  const { year, month } = calendarDay(first);
+  for (let index = 0; ; index += 1) {
+    const from = dayNumber({ year, month: month + index, day: 1 });
+    const next = dayNumber({ year, month: month + index + 1, day: 1 });
+    if (next > end) return months;
+    if (from >= first) months.push({ first: from, next });
+  }
+}
+
+const sumOf = ({ first, amounts }: History, from: number, to: number): number =>
+  amounts.slice(Math.max(0, from - first), Math.max(0, to - first)).reduce((sum, amount) => sum + amount, 0);

@@ -1,12 +1,10 @@
 import { readWildcard } from '../document/parse-wildcard.ts';
 import type { Reading } from '../document/reading.ts';
-import type { ImageNotAllowedReason, ImageReason } from '../kinds/image/image-text.ts';
 import type { FieldMissingReason } from '../kinds/rule-kind.ts';
 import { remembering } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
-import { engineIn } from './container-engine.ts';
-import { meetsTagRule, TAG_RULES } from './image-reference.ts';
-import { spellingsOf } from './same-image.ts';
+import { meetsTagRule, spellingsOf, TAG_RULES } from './image-reference.ts';
+import type { ContainerEngine, ImageNotAllowedReason, ImageReason } from './image-text.ts';
 
 /**
  * Keys of the rules that judge images: which ones are allowed, which denied, how both are compared, what their tags must
@@ -14,7 +12,7 @@ import { spellingsOf } from './same-image.ts';
  */
 export const IMAGE_KEYS: readonly string[] = ['allow', 'deny', 'compare', 'tags', 'docker_in_docker'];
 
-/** What a rule has against an image; `[]`: nothing. */
+/** Returns the violations of an image, `[]` if there are none. */
 type ImageJudge = (image: string) => readonly (ImageReason | FieldMissingReason)[];
 
 /** More are better written with wildcards. */
@@ -27,10 +25,11 @@ const COMPARISONS = ['written', 'normalised'] as const;
 type Comparison = (typeof COMPARISONS)[number];
 
 /**
- * Reads {@link IMAGE_KEYS}; undefined if none of them says anything. An empty `allow` allows everything that is not
- * denied; `deny` wins over it. The text is compared as the runner will use it, with its variables put in. Where a `$` is
- * left, it is not known what the image will be: no entry of `allow` matches it, whatever the wildcard, and under `deny` or
- * `docker_in_docker: false` alone it is a missing field.
+ * Reads {@link IMAGE_KEYS}. Returns undefined if none is set. An empty `allow` allows every image that is
+ * not denied; `deny` wins over `allow`.
+ *
+ * The text is compared after variables are put in. If a `$` is left, the image is unknown: no entry of
+ * `allow` matches it, and under `deny` or `docker_in_docker: false` alone it is a missing field.
  */
 export function readImageJudge(reading: Reading, judged: 'image' | 'service'): ImageJudge | undefined {
   const allowed = reading.at('allow').list('image patterns', PATTERNS_MAX);
@@ -68,7 +67,7 @@ function readComparison(reading: Reading, patterns: number): Comparison | undefi
   return reading.oneOf('how images are compared', COMPARISONS);
 }
 
-/** Whether it is certain what the runner will start. No image tool takes a name with a `$`. */
+/** Returns true if no variable is left in the name. */
 export const isKnownImage = (image: string): boolean => !image.includes('$');
 
 function readAllowed(reading: Reading): Wildcard | undefined {
@@ -125,3 +124,37 @@ function pairsOf(text: string): ReadonlySet<string> {
   for (let at = 0; at + 1 < text.length; at += 1) pairs.add(text.slice(at, at + 2));
   return pairs;
 }
+
+/** Distributions that run a whole cluster in one container. */
+const CLUSTERS: readonly string[] = ['k3s', 'k3d', 'k0s', 'rke2', 'minikube', 'kicbase', 'microk8s'];
+
+/**
+ * Returns the engine in an image of the job or a service, judged by the image name. Only an allow list stops
+ * copies under another name.
+ *
+ * The image `docker`, in any registry, passes only with tags that contain `cli`: since version 23 its plain
+ * tags (`28`, `latest`) are the daemon. `buildkit` passes only with tags that contain `rootless`. A digest
+ * overrides the tag.
+ *
+ * @see https://github.com/docker-library/docker/pull/369
+ */
+export function engineIn(image: string): ContainerEngine | undefined {
+  const [reference = '', digest] = image.toLowerCase().split('@');
+  const components = reference.split('/');
+  const [name = '', tag = ''] = (components.at(-1) ?? '').split(':');
+  const folder = components.at(-2);
+  const [words, tagWords] = [wordsOf(name), wordsOf(tag)];
+  const says = (word: string): boolean => digest === undefined && tagWords.includes(word);
+
+  if (isDind(name, words) || isDind(tag, tagWords)) return 'docker';
+  if (name === 'docker' && !says('cli')) return 'docker';
+  if (words.includes('podman') || folder === 'podman') return 'podman';
+  if (name === 'buildkit' && !says('rootless')) return 'buildkit';
+  const isKind = name === 'kind' || folder === 'kindest';
+  return isKind || CLUSTERS.some((each) => words.includes(each)) ? 'kubernetes' : undefined;
+}
+
+const wordsOf = (text: string): readonly string[] => text.split(/[^a-z0-9]+/);
+
+const isDind = (text: string, words: readonly string[]): boolean =>
+  words.includes('dind') || text.startsWith('docker-dind') || words.join('-').includes('docker-in-docker');

@@ -10,7 +10,7 @@ export interface ImageReference {
   readonly digest?: string;
 }
 
-/** What a tag rule wants: a tag that does not float by its name, or a digest, which cannot float at all. */
+/** `fixed`: a tag that does not float by its name. `digest`: a digest, which cannot float. */
 type TagRule = 'fixed' | 'digest';
 
 export const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
@@ -19,7 +19,7 @@ export const TAG_RULES: readonly TagRule[] = ['fixed', 'digest'];
 const CHARACTERS_MAX = 1_024;
 /** The longest repository with its registry that image tools take. */
 const NAME_CHARACTERS_MAX = 255;
-/** Digests have so many hexadecimal digits; only the shape can be told of other algorithms. */
+/** Hexadecimal digits by algorithm. Other algorithms are checked by shape only. */
 const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
   ['sha256', 64],
   ['sha384', 96],
@@ -27,7 +27,7 @@ const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
   ['blake3', 64],
 ]);
 
-/** What the runner expands. Any other `$` is no part of a reference: the runner would take characters away after it. */
+/** Variables that the runner expands. Any other `$` makes the reference invalid. */
 const VARIABLE = /\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)/g;
 const REGISTRY =
   /^(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*)(?::\d+)?$/;
@@ -54,8 +54,8 @@ export function readImageReference(text: string): ImageReference | undefined {
 }
 
 /**
- * Whether it is certain that an image meets a tag rule, whatever its variables turn out to be. They may stand in the
- * name, since what follows the last colon then still is the tag; a tag with a variable in it may become `latest`.
+ * Returns true if an image meets a tag rule for any value of its variables. Variables may stand in the name,
+ * because the text after the last colon stays the tag. A tag with a variable may become `latest`.
  */
 export function meetsTagRule(image: string, wanted: TagRule): boolean {
   const reference = readImageReference(image);
@@ -82,4 +82,70 @@ function isDigest(text: string): boolean {
   if (encoded === undefined) return false;
   const digits = HEX_DIGITS.get(algorithm);
   return digits === undefined || (encoded.length === digits && /^[0-9a-f]+$/.test(encoded));
+}
+
+/** Names of Docker Hub. An image without a registry is pulled from there. */
+const HUB_NAMES: readonly string[] = [
+  'docker.io',
+  'index.docker.io',
+  'registry-1.docker.io',
+  'registry.hub.docker.com',
+];
+const HUB: ReadonlySet<string> = new Set(HUB_NAMES);
+/** The folder of images that Docker Hub names without one. */
+const OFFICIAL = 'library/';
+const HTTPS_PORT = ':443';
+/**
+ * Stands for the unknown tag of an image that is named by its digest: wildcards match it and letters do not.
+ * No tag may contain this character.
+ */
+const ANY_TAG = '\uFFFF';
+
+/** The texts that name one image. */
+interface Spellings {
+  /** Spellings that pull the same image. */
+  readonly same: readonly string[];
+  /** Broader names of the image: with a digest, its tag alone, and any tag. */
+  readonly related: readonly string[];
+}
+
+/**
+ * Returns all spellings of an image as Docker and containerd read them. No registry means Docker Hub, which
+ * has several names, and no folder there means `library/`. A registry ignores case and port 443. Without tag
+ * and digest the tag is `latest`; a digest overrides the tag. A text that is not a reference is spelled as
+ * it is, and in lower case.
+ *
+ * @see https://github.com/distribution/reference/blob/main/normalize.go
+ */
+export function spellingsOf(image: string): Spellings {
+  const reference = readImageReference(image);
+  if (reference === undefined) return { same: [image], related: [image.toLowerCase()] };
+  const { tag, digest } = reference;
+  const names = namesOf(reference.name);
+  const written = (endings: readonly string[]): readonly string[] =>
+    names.flatMap((name) => endings.map((ending) => `${name}${ending}`));
+  if (digest !== undefined)
+    return {
+      same: written([`@${digest}`, ...(tag === undefined ? [] : [`:${tag}@${digest}`])]),
+      related: written([`:${tag ?? ANY_TAG}`, ...(tag === undefined ? [''] : [`:${ANY_TAG}`])]),
+    };
+  const isLatest = tag === undefined || tag === 'latest';
+  return { same: written(isLatest ? ['', ':latest'] : [`:${tag}`]), related: [] };
+}
+
+/** The repository under each name of its registry. */
+function namesOf(name: string): readonly string[] {
+  const slash = name.indexOf('/');
+  const first = slash === -1 ? '' : name.slice(0, slash);
+  const isRegistry = first === 'localhost' || /[.:A-Z]/.test(first);
+  const host = isRegistry ? first.toLowerCase() : '';
+  const path = isRegistry ? name.slice(slash + 1) : name;
+  const bare = host.endsWith(HTTPS_PORT) ? host.slice(0, -HTTPS_PORT.length) : host;
+  if (isRegistry && !HUB.has(bare)) {
+    const hosts = bare.includes(':') ? [bare] : [bare, `${bare}${HTTPS_PORT}`];
+    return hosts.map((each) => `${each}/${path}`);
+  }
+  const short = path.startsWith(OFFICIAL) ? path.slice(OFFICIAL.length) : path;
+  const paths = short.includes('/') ? [path] : [short, `${OFFICIAL}${short}`];
+  return ['', ...HUB_NAMES.map((each) => `${each}/`)].flatMap((prefix) => paths.map((each) => prefix + each));
 }

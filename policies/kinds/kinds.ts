@@ -1,26 +1,17 @@
+import { imageNotAllowed, privilegedDenied, tagNotAllowed } from '../images/image-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
-import { containerUser } from './container-user/container-user.ts';
-import { containerUserNotAllowed } from './container-user/container-user-text.ts';
+import { containerUser, containerUserNotAllowed } from './container-user.ts';
 import { COUNTED_KINDS, COUNTED_RULES, type CountedKind } from './counted-kinds.ts';
-import { freeze } from './freeze/freeze.ts';
-import { groupFrozen } from './freeze/freeze-text.ts';
-import { image } from './image/image.ts';
-import { imageNotAllowed, privilegedDenied, tagNotAllowed } from './image/image-text.ts';
-import { overwrites } from './overwrites/overwrites.ts';
-import { overwriteNotAllowed } from './overwrites/overwrites-text.ts';
-import { pullPolicy } from './pull-policy/pull-policy.ts';
-import { pullPolicyNotAllowed } from './pull-policy/pull-policy-text.ts';
-import { resources } from './resources/resources.ts';
-import { resourceCap, resourceInvalid } from './resources/resources-text.ts';
+import { freeze, groupFrozen } from './freeze.ts';
+import { image } from './image.ts';
+import { overwriteNotAllowed, overwrites } from './overwrites.ts';
+import { pullPolicy, pullPolicyNotAllowed } from './pull-policy.ts';
+import { resourceCap, resourceInvalid, resources } from './resources.ts';
 import type { StatelessRuleKind } from './rule-kind.ts';
-import { runnerAccess } from './runner-access/runner-access.ts';
-import { runnerScope } from './runner-access/runner-access-text.ts';
-import { services } from './services/services.ts';
-import { serviceLimit } from './services/services-text.ts';
-import { timeout } from './timeout/timeout.ts';
-import { timeoutTooLong } from './timeout/timeout-text.ts';
-import { variables } from './variables/variables.ts';
-import { variableNotAllowed } from './variables/variables-text.ts';
+import { runnerAccess, runnerScope } from './runner-access.ts';
+import { serviceLimit, services } from './services.ts';
+import { timeout, timeoutTooLong } from './timeout.ts';
+import { variableNotAllowed, variables } from './variables.ts';
 
 /** Kinds that need nothing but the request, the directory and the time: the relay's fallback decides them, too. */
 const STATELESS_RULES = {
@@ -61,7 +52,7 @@ export const statelessKindOf = (word: unknown): StatelessRuleKind<StatelessReaso
     ? statelessRuleKind(word as StatelessKind)
     : undefined;
 
-/** How each of their reasons reads. */
+/** Texts of all these reasons. */
 export const STATELESS_TEXTS: {
   readonly [Code in StatelessReason['code']]: ReasonText<Extract<StatelessReason, { readonly code: Code }>>;
 } = {

@@ -2,13 +2,16 @@ import type { CheckedJob } from '../checked-job.ts';
 import type { Reading } from '../document/reading.ts';
 import type { RuleClass } from '../mode.ts';
 
-/** How one kind of stateless rule is written and what it checks. Its reasons and how they read stand beside it. */
+/**
+ * Defines one kind of stateless rule: its keys and its check. Its reasons and their texts are in the same
+ * file.
+ */
 export interface StatelessRuleKind<Own extends { readonly code: string }> {
   /** Its class if the document names none. */
   readonly class: RuleClass;
-  /** Its own keys, beside those every rule has. */
+  /** Its own keys, in addition to those of every rule. */
   readonly keys: readonly string[];
-  /** Its check goes by the job's groups: without a directory it cannot always be told. */
+  /** The check uses the job's groups and may be undecided without a directory. */
   readonly readsPlace?: true;
   /** It looks at the values of variables that every deployment passes on. */
   readonly readsVariables?: true;
@@ -21,8 +24,8 @@ export interface StatelessRuleKind<Own extends { readonly code: string }> {
 }
 
 /**
- * What a rule has against a job: one reason for each thing that is wrong, `[]` if nothing is. `FIELD_MISSING` names a
- * field that did not come; `on_missing` then decides. Pure; made once, when the policy is read.
+ * Returns one reason for each violation, `[]` if there are none. `FIELD_MISSING` names a field that was not
+ * sent; `on_missing` then decides. Pure; made once, when the policy is read.
  */
 export type Check<Own> = (job: CheckedJob) => readonly (Own | FieldMissingReason)[];
 
@@ -31,9 +34,15 @@ export interface FieldMissingReason {
   readonly field: string;
 }
 
-/** What the document defined before its rules. */
+/** Names that the document defines before its rules. */
 export interface KnownNames {
   readonly runnerClasses: readonly string[];
   /** IANA zone in which days in rules are meant that name none themselves. */
   readonly zone: string;
+}
+
+/** Reads `required`: whether a container that names nothing is refused. Left out, it passes. */
+export function readRequired(reading: Reading): boolean {
+  const required = reading.at('required');
+  return required.isThere && required.boolean() === true;
 }

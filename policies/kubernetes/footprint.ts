@@ -1,7 +1,15 @@
 import type { AdmissionRequest } from '../request/request.ts';
-import { demandOf, type ResourceDemand } from './demand.ts';
 import { NANOS_PER_BYTE, NANOS_PER_MILLICPU, type Quantity, wholeUnits } from './quantity.ts';
-import type { BoundSettings, Setting } from './resource-variables.ts';
+import {
+  askedByJob,
+  askedByService,
+  type Bound,
+  type BoundSettings,
+  type ContainerKind,
+  effective,
+  type ResourceName,
+  type Setting,
+} from './resource-variables.ts';
 
 /** CPU and memory that the runner's configuration requests for the build container. Whole units. */
 export interface FootprintDefaults {
@@ -67,7 +75,8 @@ function totalOf(demand: ResourceDemand | undefined, size: ClassSize): Footprint
   const requested = ({ request, limit }: BoundSettings): Setting | undefined =>
     isRead(request) ? request : isRead(limit) ? limit : undefined;
   const { request } = demand.build;
-  // The build of a class with a size has a request already, whatever limit the job writes.
+  // The build container of a class with a size already has a request, so that a limit set by the job does not
+  // change it.
   const keepsRequest = own !== undefined && overwrites !== undefined;
   const build = keepsRequest ? (isRead(request) ? request : undefined) : requested(demand.build);
   const pod = requested(demand.pod);
@@ -86,3 +95,56 @@ function totalOf(demand: ResourceDemand | undefined, size: ClassSize): Footprint
 
 const smaller = (a: bigint, b: bigint = a): bigint => (a < b ? a : b);
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** The request and limit of one resource, by container. */
+export interface ResourceDemand extends Readonly<Record<ContainerKind, BoundSettings>> {
+  /** One for each of the job's services, in their order; `service` is what they get that ask for nothing. */
+  readonly services: readonly BoundSettings[];
+}
+
+export type Demand = Readonly<Record<ResourceName, ResourceDemand>>;
+
+/** Many rules ask about the same request: its variables are read once. */
+const known = new WeakMap<AdmissionRequest, { readonly demand: Demand | undefined }>();
+
+/** All a job's variables ask of Kubernetes; `undefined` if that is nothing at all, as with most jobs. */
+export function demandOf(request: AdmissionRequest): Demand | undefined {
+  let found = known.get(request);
+  if (found === undefined) {
+    found = { demand: readAll(request) };
+    known.set(request, found);
+  }
+  return found.demand;
+}
+
+function readAll(request: AdmissionRequest): Demand | undefined {
+  const ofServices = request.services?.some(({ variables }) => isSome(variables)) ?? false;
+  if (!ofServices && !isSome(request.variables)) return undefined;
+  return {
+    cpu: readDemand(request, 'cpu'),
+    memory: readDemand(request, 'memory'),
+    'ephemeral-storage': readDemand(request, 'ephemeral-storage'),
+  };
+}
+
+function isSome(variables: Readonly<Record<string, string>> = {}): boolean {
+  for (const name in variables) if (name.startsWith('KUBERNETES_')) return true;
+  return false;
+}
+
+function readDemand({ variables, services = [] }: AdmissionRequest, resource: ResourceName): ResourceDemand {
+  const service = askedByJob(variables, 'service', resource);
+  return {
+    build: askedByJob(variables, 'build', resource),
+    helper: askedByJob(variables, 'helper', resource),
+    pod: askedByJob(variables, 'pod', resource),
+    service,
+    services: services.map((each) => askedByService(each, resource, service)),
+  };
+}
+
+/** Returns what each container of a job asks for: build, helper and services, in this order; those that ask for nothing have no entry. */
+export const containerSettingsOf = (
+  { build, helper, services }: ResourceDemand,
+  bound: Bound,
+): readonly Setting[] => [build, helper, ...services].flatMap((asked) => effective(asked, bound) ?? []);

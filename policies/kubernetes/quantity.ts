@@ -1,4 +1,4 @@
-/** How a quantity was written, which is how it is written again: `1Gi`, `1G`, `1e9`. */
+/** The suffix style, kept for output: `1Gi`, `1G`, `1e9`. */
 type QuantityFormat = 'binary' | 'decimal' | 'exponent';
 
 /** An amount as Kubernetes has it: exact, in billionths of a CPU or of a byte, and never negative here. */
@@ -10,7 +10,7 @@ export interface Quantity {
 /** For messages: `…; expected a Kubernetes quantity …`. */
 export const QUANTITY_EXPECTED = 'a Kubernetes quantity from 0, such as 500m, 1.5 or 16Gi';
 
-/** No amount anybody means is longer, and big numbers take more than linear time to read. */
+/** Longer texts are not real amounts, and parsing big numbers takes more than linear time. */
 const QUANTITY_CHARACTERS_MAX = 64;
 /** Far past any machine; keeps the numbers small enough to reckon with. */
 const EXPONENT_MAX = 99;
@@ -38,13 +38,13 @@ const NANOS = 1_000_000_000n;
 export const NANOS_PER_BYTE = NANOS;
 export const NANOS_PER_MILLICPU = NANOS / 1000n;
 const NANO_DIGITS = 9;
-/** What Kubernetes makes of anything larger with a binary suffix, `8Ei` for one. */
+/** Kubernetes caps larger binary amounts, e.g. `8Ei`, at this value. */
 const BINARY_NANOS_MAX = (2n ** 63n - 1n) * NANOS;
 
 /**
- * Reads a quantity by the grammar of Kubernetes, and rounds up to a billionth as it does. `undefined`: no quantity, a
- * negative one, or one that is absurdly long or large. Kubernetes takes some texts without any digit (`k`) for 0; its
- * grammar does not have them, and nobody who writes one means 0, so they are none.
+ * Reads a quantity by the grammar of Kubernetes, and rounds up to a billionth as it does. Returns undefined
+ * for an invalid, negative or absurdly large text. Kubernetes reads some texts without digits (`k`) as 0,
+ * against its own grammar; they are invalid here.
  *
  * @see https://github.com/kubernetes/apimachinery/blob/master/pkg/api/resource/quantity.go
  */

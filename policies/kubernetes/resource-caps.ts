@@ -64,8 +64,8 @@ export function readOverwrites(reading: Reading): Overwrites | undefined {
 const NUMBER_DIGITS_MAX = 15;
 
 /**
- * Reads `build: {cpu: 8, memory_limit: 16Gi}` and the like, in the order reasons are told. `cpu` caps request and
- * limit; `cpu_request` and `cpu_limit` go before it.
+ * Reads caps such as `build: {cpu: 8, memory_limit: 16Gi}`, in the order of reports. `cpu` caps request and
+ * limit; `cpu_request` and `cpu_limit` override it.
  */
 export const readCaps = (reading: Reading, subjects: readonly CapSubject[] = CAP_SUBJECTS): readonly Cap[] =>
   subjects.flatMap((subject) => readSubject(reading.at(subject), subject));

@@ -15,7 +15,7 @@ export interface Setting {
   readonly quantity?: Quantity;
 }
 
-/** What is asked of one resource for one container. */
+/** Request and limit of one resource for one container. */
 export type BoundSettings = { readonly [bound in Bound]?: Setting };
 
 type Variables = Readonly<Record<string, string>>;
@@ -45,7 +45,10 @@ const NOTHING: BoundSettings = {};
 export const resourceVariableName = (kind: ContainerKind, resource: ResourceName, bound: Bound): string =>
   NAMES[kind][resource][bound];
 
-/** What the job's variables ask for; for `service` that is what a service gets that asks for nothing itself. */
+/**
+ * Returns the settings of the job's variables. For `service` it returns the default of services without own
+ * settings.
+ */
 export function askedByJob(
   variables: Variables | undefined,
   kind: ContainerKind,
@@ -58,8 +61,8 @@ export function askedByJob(
 }
 
 /**
- * What a service asks for itself, else what the job asks for its services. GitLab's documentation has two spellings in a
- * service's variables; the runner reads the one with `SERVICE_` only.
+ * Returns the service's own settings, or else those that the job sets for services. GitLab documents two
+ * spellings of a service's variables; the runner reads only the one with `SERVICE_`.
  *
  * @see https://docs.gitlab.com/runner/executors/kubernetes/#overwrite-service-containers-resources
  */
@@ -94,3 +97,50 @@ function settingIn(variables: Variables, variable: string, service?: string): Se
     ...(quantity !== undefined && { quantity }),
   };
 }
+
+/** Pod settings that a job may set through variables, besides resources. Each is a setting of the runner. */
+export const OVERWRITE_NAMES = [
+  'namespace',
+  'service_account',
+  'bearer_token',
+  'node_selector',
+  'node_tolerations',
+  'pod_labels',
+  'pod_annotations',
+] as const;
+
+export type OverwriteName = (typeof OVERWRITE_NAMES)[number];
+
+export interface OverwriteVariable {
+  readonly overwrite: OverwriteName;
+  /** The variable's name, or the prefix of a family of names. */
+  readonly name: string;
+  readonly isPrefix: boolean;
+}
+
+/** @see https://docs.gitlab.com/runner/executors/kubernetes/#configuration-settings (`*_overwrite_allowed`) */
+const OVERWRITE_VARIABLES: readonly OverwriteVariable[] = [
+  { overwrite: 'namespace', name: 'KUBERNETES_NAMESPACE_OVERWRITE', isPrefix: false },
+  { overwrite: 'service_account', name: 'KUBERNETES_SERVICE_ACCOUNT_OVERWRITE', isPrefix: false },
+  { overwrite: 'bearer_token', name: 'KUBERNETES_BEARER_TOKEN', isPrefix: false },
+  { overwrite: 'node_selector', name: 'KUBERNETES_NODE_SELECTOR_', isPrefix: true },
+  { overwrite: 'node_tolerations', name: 'KUBERNETES_NODE_TOLERATIONS_', isPrefix: true },
+  { overwrite: 'pod_labels', name: 'KUBERNETES_POD_LABELS_', isPrefix: true },
+  { overwrite: 'pod_annotations', name: 'KUBERNETES_POD_ANNOTATIONS_', isPrefix: true },
+];
+
+const KUBERNETES = 'KUBERNETES_';
+
+/** Which overwrite a variable is, if it is one. */
+export function overwriteVariable(name: string): OverwriteVariable | undefined {
+  if (!name.startsWith(KUBERNETES)) return undefined;
+  return OVERWRITE_VARIABLES.find((each) =>
+    each.isPrefix ? name.startsWith(each.name) : name === each.name,
+  );
+}
+
+/**
+ * Stands for a value that is set and does not leave the relay: the bearer token, masked and file variables, names that
+ * look like a secret's. It passes no pattern, so a value that cannot be seen is not taken to be allowed.
+ */
+export const HIDDEN_VALUE = '[set]';

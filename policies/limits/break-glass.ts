@@ -9,25 +9,25 @@ export interface BreakGlass {
   readonly id: string;
   /** `subjectKey`: the instance, a group with all below it, or a project. */
   readonly subject: string;
-  /** Empty: anybody's. */
+  /** Empty: of any user. */
   readonly users: ReadonlySet<number>;
   /** Only jobs on protected refs. */
   readonly protected: boolean;
-  /** How many it lets in, per `per`. */
+  /** Jobs that may start, per `per`. */
   readonly jobs: number;
   readonly per: 'hour' | 'day' | 'once';
   readonly fromMs: number;
   readonly untilMs: number;
-  /** IANA zone the edges were written in, and are told in. Absent: UTC. */
+  /** IANA zone of the edges, for texts. Absent: UTC. */
   readonly zone?: string;
   readonly reason: string;
   readonly owner?: string;
   readonly ticket?: string;
-  /** Who broke it. */
+  /** The user who opened it. */
   readonly by?: string;
-  /** GitLab's id of them, where they were signed in. */
+  /** GitLab id of that user, if signed in. */
   readonly byUser?: number;
-  /** Who has looked at what was done with it; absent: nobody yet. */
+  /** The review after use. Absent: not reviewed yet. */
   readonly reviewed?: BreakGlassReview;
 }
 
@@ -41,8 +41,8 @@ export interface BreakGlassReview {
 export const BREAK_GLASS_RULE = 'break-glass';
 
 /**
- * The counter of what it let in. One that counts as long as it is open is named by its last day, not `once`: what is
- * counted once is kept for good.
+ * Returns the counter of its jobs. A break-glass that counts over its whole span is named by its last day,
+ * not `once`, because counters of `once` are kept forever.
  */
 export function breakGlassCounter({ id, per, untilMs }: BreakGlass, nowMs: number): CounterKey {
   const at = per === 'once' ? untilMs - 1 : nowMs;
@@ -50,7 +50,7 @@ export function breakGlassCounter({ id, per, untilMs }: BreakGlass, nowMs: numbe
   return { subject: `${BREAK_GLASS_RULE}/${id}`, limit: 'jobs', period };
 }
 
-/** The first that a job may use now. What is not known for certain (who, which ref, which group) lets nobody in. */
+/** Returns the first break-glass that a job may use now. An unknown user, ref or group admits no job. */
 export function breakGlassFor(
   all: readonly BreakGlass[],
   { request, placement, nowMs }: Job,
@@ -70,7 +70,7 @@ function isIn(subject: string, { ancestors, projectId }: Job['placement']): bool
   return kind === 'project' ? projectId === Number(id) : ancestors.some((group) => group.id === Number(id));
 }
 
-/** For the record: seen by the owner and by whoever reviews it, and rejecting nobody. */
+/** Recorded for the owner and the reviewer. It never rejects. */
 export const breakGlassViolation = ({ id, reason, owner }: BreakGlass): Violation => ({
   rule: BREAK_GLASS_RULE,
   class: 'cost',
@@ -96,7 +96,7 @@ export class BreakGlassClaim implements LimitClaim {
     this.#id = glass.id;
   }
 
-  /** Never told: a job that it does not let in is rejected for what stopped it in the first place. */
+  /** Never shown: a job that it does not admit is rejected for the original reason. */
   refusal({ committed, settled }: CounterSnapshot): Reason {
     return {
       code: 'WINDOW_FULL',

@@ -1,3 +1,5 @@
+import { remembered } from '../match/remember.ts';
+
 /** A day of the proleptic Gregorian calendar, without a zone. */
 export interface CalendarDay {
   readonly year: number;
@@ -60,4 +62,149 @@ export const isoDay = ({ year, month, day }: CalendarDay): string => `${year}-${
 export function dayOfIso(text: string): CalendarDay {
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   return { year, month, day };
+}
+
+/** Zones are at most 14 hours ahead of and 12 behind UTC; one day more covers zones that moved across the date line. */
+const SEARCH_MS = 38 * 3_600_000;
+
+/**
+ * Offsets of a zone from UTC over these years. The build computes them once, because the runtime's first
+ * calendar lookup takes ten milliseconds of a cold start.
+ */
+export interface ZoneTable {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** From when on, and by how many minutes; the first at `fromMs`. */
+  readonly ahead: readonly (readonly [fromMs: number, minutes: number])[];
+}
+
+const tables = new Map<string, ZoneTable>();
+const TABLE_FROM_MS = Date.UTC(2020, 0, 1);
+const TABLE_UNTIL_MS = Date.UTC(2040, 0, 1);
+
+/** Computes the table for {@link knowZones} from the runtime's time zone data. */
+export function zoneTable(zone: string): ZoneTable {
+  const ahead: [number, number][] = [[TABLE_FROM_MS, lookedUpAhead(zone, TABLE_FROM_MS)]];
+  for (let atMs = TABLE_FROM_MS + DAY_MS; atMs < TABLE_UNTIL_MS; atMs += DAY_MS) {
+    const minutes = lookedUpAhead(zone, atMs);
+    if (minutes === ahead.at(-1)?.[1]) continue;
+    let [before, after] = [atMs - DAY_MS, atMs];
+    while (after - before > MINUTE_MS) {
+      const middle = before + Math.floor((after - before) / MINUTE_MS / 2) * MINUTE_MS;
+      if (lookedUpAhead(zone, middle) === minutes) after = middle;
+      else before = middle;
+    }
+    ahead.push([after, minutes]);
+  }
+  return { fromMs: TABLE_FROM_MS, untilMs: TABLE_UNTIL_MS, ahead };
+}
+
+/** From now on these zones are read from their tables; in other years, and other zones, from the runtime. */
+export function knowZones(known: Readonly<Record<string, ZoneTable>>): void {
+  for (const [zone, table] of Object.entries(known)) tables.set(zone, table);
+}
+
+function lookedUpAhead(zone: string, atMs: number): number {
+  const { year, month, day, hour, minute } = lookedUpClock(zone, atMs);
+  return (Date.UTC(year, month - 1, day, hour, minute) - atMs) / MINUTE_MS;
+}
+
+/** One per zone in use. Making a formatter takes thousands of times longer than using it. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/**
+ * Returns true for a zone of the IANA data base (`Europe/Berlin`, `UTC`). An offset is not a zone, because
+ * it has no daylight saving time.
+ */
+export function isZone(zone: string): boolean {
+  if (!/^[A-Za-z]/.test(zone)) return false;
+  if (tables.has(zone)) return true;
+  try {
+    formatterOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Calendar and clock in a zone; the month counts from 1. */
+interface ZonedClock extends CalendarDay {
+  readonly hour: number;
+  readonly minute: number;
+}
+
+export function clockIn(zone: string, atMs: number): ZonedClock {
+  const table = tables.get(zone);
+  if (table === undefined || !(table.fromMs <= atMs && atMs < table.untilMs))
+    return lookedUpClock(zone, atMs);
+  const minutes = table.ahead.findLast(([fromMs]) => fromMs <= atMs)?.[1] ?? 0;
+  const shown = new Date(atMs + minutes * MINUTE_MS);
+  return {
+    year: shown.getUTCFullYear(),
+    month: shown.getUTCMonth() + 1,
+    day: shown.getUTCDate(),
+    hour: shown.getUTCHours(),
+    minute: shown.getUTCMinutes(),
+  };
+}
+
+function lookedUpClock(zone: string, atMs: number): ZonedClock {
+  const clock = { year: 0, month: 0, day: 0, hour: 0, minute: 0 };
+  for (const { type, value } of formatterOf(zone).formatToParts(atMs)) {
+    if (type in clock) clock[type as keyof typeof clock] = Number(value);
+  }
+  return clock;
+}
+
+/** The day it is in a zone. */
+export const dayIn = (zone: string, atMs: number): CalendarDay => clockIn(zone, atMs);
+
+/** Hours since Monday 00:00 by the clocks of a zone: 0–167. One that clocks show twice is one, and one that they skip never comes. */
+export function hourOfWeek(zone: string, atMs: number): number {
+  const clock = clockIn(zone, atMs);
+  return weekday(dayNumber(clock)) * 24 + clock.hour;
+}
+
+/** Some 100 bytes each: a year of days in the zones of a deployment. */
+const STARTS_MAX = 10_000;
+const starts = new Map<string, number>();
+
+/**
+ * The first instant of a day in a zone, Unix ms. Pure: what it remembers, it would compute again, and that takes 28 looks
+ * at the zone's calendar. Forecasts ask for the same thirty days for every row.
+ */
+export function dayStartMs(zone: string, day: CalendarDay): number {
+  const wanted = dayNumber(day);
+  return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () => searchedStartMs(zone, wanted));
+}
+
+/**
+ * Usually 00:00 there, but not where the clocks skip midnight: so it is searched for, as the earliest instant at which
+ * the zone's day is this one or later.
+ */
+function searchedStartMs(zone: string, wanted: number): number {
+  let before = wanted * DAY_MS - SEARCH_MS;
+  let after = wanted * DAY_MS + SEARCH_MS;
+  while (after - before > 1) {
+    const middle = before + Math.floor((after - before) / 2);
+    if (dayNumber(dayIn(zone, middle)) >= wanted) after = middle;
+    else before = middle;
+  }
+  return after;
+}
+
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  const formatter = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
+    timeZone: zone,
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  formatters.set(zone, formatter);
+  return formatter;
 }

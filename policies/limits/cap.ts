@@ -2,6 +2,7 @@
  * A cap is a limit that every pipeline, user, … of a place has by itself: it is written once, on `group/101/each/pipeline`, and each
  * pipeline has a counter of its own, `group/101/each/pipeline/987`.
  */
+
 import type { Placement } from '../place/placement.ts';
 import type { AdmissionRequest } from '../request/request.ts';
 
@@ -18,7 +19,7 @@ export const CAP_KINDS = [
 
 export type CapKind = (typeof CAP_KINDS)[number];
 
-/** What a job is to a cap: the name of its own counter, or the field that is missing to tell. */
+/** The name of the job's own counter under a cap, or the missing field. */
 type CapName =
   | { readonly name: string; readonly label: string; readonly missing?: never }
   | { readonly missing: string; readonly name?: never };
@@ -44,7 +45,7 @@ export function capOf(
 
 export const isCap = (subject: string): boolean => subject.includes(EACH);
 
-/** Whose limits a subject's are: of a cap, the place that it is written for. */
+/** Returns the group, project or instance that a cap is written for; other subjects unchanged. */
 export const placeOfSubject = (subject: string): string => capOf(subject)?.place ?? subject;
 
 /** The user whose counter it is. */
@@ -54,19 +55,19 @@ export function userOfSubject(subject: string): string | undefined {
   return cap !== undefined && OF_USERS.includes(cap.kind) ? cap.name : undefined;
 }
 
-/** Whether what it counts is over with its pipeline or merge request. */
+/** Returns true if the counter ends with its pipeline or merge request. */
 export function endsByItself(subject: string): boolean {
   const cap = capOf(subject);
   return cap !== undefined && ENDING.includes(cap.kind);
 }
 
-/** Whether jobs of several root groups may count in it. */
+/** Returns true if jobs of several root groups may claim it. */
 export const capSpansRoots = (subject: string): boolean => {
   const cap = capOf(subject);
   return cap?.place === 'instance' && OF_USERS.includes(cap.kind);
 };
 
-/** What people call it: `each pipeline`, `each job name`. */
+/** For people: `each pipeline`, `each job name`. */
 export const capWords = (kind: CapKind): string => `each ${CAP_WORDS[kind]}`;
 
 const CAP_WORDS: Readonly<Record<CapKind, string>> = {
@@ -81,7 +82,7 @@ const CAP_WORDS: Readonly<Record<CapKind, string>> = {
 
 /** Longer names share a counter with those that begin alike: a key has its bound. */
 const JOB_NAME_CHARACTERS_MAX = 200;
-/** What stands between the parts of a counter's name. */
+/** Separators in the names of counters. */
 const SEPARATORS = /[%|#\n\r]/g;
 
 /** Pipelines that have a merge request: its own, and those they start in the same project. */

@@ -1,22 +1,22 @@
 import type { CounterSnapshot } from '../claim.ts';
-import { grantedAt, grantedWithin, grantsOf } from './grant.ts';
-import type { Limit } from './limit.ts';
+import { grantedAt, grantedWithin, grantsOf, type Limit } from './limit.ts';
 import { limitPeriod } from './limits.ts';
 
-/** Whether what a period leaves changes what the next one has. */
+/** Returns true if the end of a period changes the next one. */
 export const carriesOver = ({ amount, carryMax, overdraft }: Limit): boolean =>
   amount !== 'unlimited' && (carryMax !== undefined || overdraft === 'carry');
 
-/** How the period before ended. */
+/** State of the previous period at its end. */
 interface PeriodEnd extends CounterSnapshot {
-  /** What had been carried into it. */
+  /** The amount carried into that period. */
   readonly carried: number;
 }
 
 /**
- * What the period that is open at `nowMs` gets from the one before, in whole units; below 0 what is taken from it.
- * Never more than is certain, either way: what jobs still hold is not left over, and only what is settled is overdrawn.
- * A grant that has ended leaves nothing, but what was spent under it is not overdrawn. The base is the one of today.
+ * Returns the amount carried into the period open at `nowMs`, in whole units; negative for an overdraft.
+ *
+ * It counts only certain amounts: held amounts are not left over, and only settled amounts are overdrawn. A
+ * grant that has ended leaves nothing, but its use is not overdrawn. The base is today's.
  */
 export function carriedInto(limit: Limit, nowMs: number, end: PeriodEnd): number {
   const { amount: base, carryMax = 0, overdraft } = limit;

@@ -1,11 +1,10 @@
-/** Limits of one cohort use each other's idle amounts, up to the sum of what all of them own. */
+/** Lets limits of one cohort use each other's idle amounts, up to the cohort's sum. */
 import type { CohortPart, CounterKey, CounterSnapshot, LimitClaim } from '../claim.ts';
 import type { Reason } from '../reason.ts';
 import type { LimitKind } from '../units/unit.ts';
-import type { Limit } from './limit.ts';
+import { type Limit, shareOf } from './limit.ts';
 import { type LimitSet, limitAt } from './limits.ts';
 import { isValidAt } from './period.ts';
-import { shareOf } from './share.ts';
 
 /** Begins the subject of every counter of a cohort. */
 const COHORT = 'cohort/';
@@ -56,11 +55,11 @@ const membersAt = (name: string, set: LimitSet, nowMs: number): readonly Limit[]
 
 const ownOf = ({ amount }: Limit): number => (amount === 'unlimited' ? 0 : amount);
 
-/** How far a limit in force may go above its own amount. */
+/** Returns the amount that a limit may use above its own. */
 export const borrowOf = (limit: Limit): number =>
   limit.borrowShare === undefined ? (limit.borrow ?? 0) : shareOf(ownOf(limit), limit.borrowShare);
 
-/** How much others may use of the own amount of a limit in force while it is idle. */
+/** Returns the part of a limit's own amount that others may use while it is idle. */
 const lendOf = (limit: Limit): number => {
   const own = ownOf(limit);
   const lend = limit.lendShare === undefined ? (limit.lend ?? own) : shareOf(own, limit.lendShare);
@@ -98,7 +97,7 @@ export function cohortTermsOf(limit: Limit, set: LimitSet, nowMs: number): Cohor
   };
 }
 
-/** How many counters of its cohort a job claims at most under a limit as it is written, at whatever time. */
+/** Returns the most cohort counters that a job may claim under a limit at any time. */
 export function mostCohortCounters({ cohort, kind, ...limit }: Limit, set: LimitSet): number {
   if (cohort === undefined) return 0;
   const members = indexOf(set).get(nameOf(cohort, kind)) ?? [];

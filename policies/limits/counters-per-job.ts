@@ -15,8 +15,8 @@ interface MostCounters {
 }
 
 /**
- * The most counters one job can have. A directory tells the levels above each group; without one a job is only ever placed
- * by its root and its own group, so the two heaviest groups are taken.
+ * Returns the most counters of one job. Without a directory, a job is placed by its root and its own group,
+ * so the two heaviest groups are used.
  */
 export function mostCountersPerJob(limits: LimitSet, directory: Directory | undefined): MostCounters {
   const caps = capCounters(limits);

@@ -3,7 +3,7 @@ import type { Wildcard } from '../match/wildcard.ts';
 import type { LimitKind } from '../units/unit.ts';
 import type { Limit } from './limit.ts';
 
-/** What the groups at paths like these have of a kind they have no limit of their own for. */
+/** Default limits of the groups whose path matches. */
 export interface PatternDefault {
   readonly groups: Wildcard;
   /** `subject` is empty: it is that of each group. */

@@ -1,13 +1,9 @@
 import type { Mode } from '../mode.ts';
 import type { LimitKind, Unit } from '../units/unit.ts';
-import type { FiscalStart } from './fiscal.ts';
-import type { Grant } from './grant.ts';
-import type { PeriodKind } from './period.ts';
+import { dayOfIso, dayStartMs } from './calendar.ts';
+import type { FiscalStart, PeriodKind, Validity } from './period.ts';
 
-/**
- * What becomes of a job while the counter of a limit cannot be asked. `room`: it is admitted within what was last known
- * to be left.
- */
+/** Decides about jobs while the counter is unreachable. `room`: admit within the last known headroom. */
 export type OutagePolicy = 'admit' | 'room' | 'reject';
 
 export const OUTAGE_POLICIES: readonly OutagePolicy[] = ['admit', 'room', 'reject'];
@@ -29,25 +25,25 @@ export interface Limit {
   readonly softAmount?: number;
   /** It was written as a share of the limit, in `SHARE_PARTS`. */
   readonly softShare?: number;
-  /** How far jobs of a pipeline that already runs may go: above the amount. */
+  /** The bound for jobs of a pipeline that already runs; above the amount. */
   readonly graceAmount?: number;
-  /** Likewise, of what is on top. */
+  /** The same as a share of added amounts. */
   readonly graceShare?: number;
   /** All that were ever given; only those in force count. */
   readonly grants?: readonly Grant[];
   /** Grants on the limit that this one took over from, which still go on. They add to the amount like its own. */
   readonly earlierGrants?: readonly Grant[];
-  /** The most of what a period leaves that the next one gets on top; absent: nothing. */
+  /** The most that a period may carry into the next. Absent: nothing. */
   readonly carryMax?: number;
   /** Likewise. */
   readonly carryShare?: number;
-  /** What becomes of what was spent past the limit: `carry` takes it from the next period. Absent: nothing. */
+  /** `carry` takes an overdraft from the next period. Absent: it is ignored. */
   readonly overdraft?: 'carry' | 'alert';
-  /** What came over from the period before; no part of the document. */
+  /** The carried amount; not part of the document. */
   readonly opening?: Opening;
   /** Whole units, above 0: what was overdrawn in the period before and makes the amount in force smaller (`limitAt`). */
   readonly overdrawn?: number;
-  /** Absent for what is counted at once. */
+  /** Absent for jobs in flight. */
   readonly per?: PeriodKind;
   /** IANA zone the period begins and ends in. */
   readonly zone: string;
@@ -56,7 +52,10 @@ export interface Limit {
   readonly mode: Mode;
   /** Absent: the rule that asks the limit says, else its kind: `room` for money and minutes, `admit` for the others. */
   readonly whenUnreachable?: OutagePolicy;
-  /** How long a job that only such limits refuse is kept waiting for room. Absent: it is rejected at once. */
+  /**
+   * Time that a job may wait for headroom if only such limits refuse it, ms. Absent: it is rejected
+   * immediately.
+   */
   readonly waitMs?: number;
   /** Members of one cohort and kind use each other's idle amounts. Absent: in none. */
   readonly cohort?: string;
@@ -73,18 +72,18 @@ export interface Limit {
   /** Nor from this instant on. */
   readonly untilMs?: number;
   readonly owner?: string;
-  /** Where a rejected developer reaches the owner. */
+  /** Contact for developers whose jobs are rejected. */
   readonly contact?: string;
   readonly costCenter?: string;
   /** Why it is what it is. */
   readonly reason?: string;
-  /** Whole percent of the amount at which the owner is told; `[]` at none. Absent: 50, 75, 90 and 100 of budgets. */
+  /** Percentages of the amount that notify the owner; `[]`: none. Absent: 50, 75, 90 and 100 for budgets. */
   readonly thresholds?: readonly number[];
-  /** Whole percent: the owner is told once the forecast for the end of the period comes to so much of the amount. */
+  /** Percentages of the amount: a forecast above one notifies the owner. */
   readonly forecastThresholds?: readonly number[];
 }
 
-/** What a period began with, fixed when it opened. */
+/** The carried amount of a period, fixed when the period opens. */
 interface Opening {
   /** Key of the period. */
   readonly period: string;
@@ -97,12 +96,12 @@ export interface LimitFacts {
   readonly limit: string;
   /** `subjectKey`. */
   readonly subject: string;
-  /** What a person calls the subject, e.g. `group acme/payments`. */
+  /** For people, e.g. `group acme/payments`. */
   readonly subjectLabel: string;
   readonly unit: Unit;
   /** The limit's number, whole units. */
   readonly limitAmount: number;
-  /** What this job asked for, whole units. */
+  /** The amount claimed by this job, whole units. */
   readonly asked: number;
   /** Whole units, above 0: the limit is smaller than what was set, because so much was overdrawn in the period before. */
   readonly overdrawn?: number;
@@ -110,12 +109,98 @@ export interface LimitFacts {
   readonly borrow?: number;
   /** It has not used up its own: others of its cohort still use what it lends. */
   readonly lentOut?: true;
-  /** What a person calls the period, e.g. `November 2026`; absent for jobs at once. */
+  /** For people, e.g. `November 2026`; absent for jobs in flight. */
   readonly periodLabel?: string;
-  /** When the period ends and the number starts anew, Unix ms. */
+  /** End of the period, Unix ms. The counter resets then. */
   readonly resetsAtMs?: number;
   readonly zone?: string;
   readonly owner?: string;
-  /** Where to reach the owner. */
+  /** Contact of the owner. */
   readonly contact?: string;
+}
+
+/** An extra amount for a time, with a reason. Grants add up. */
+export interface Grant {
+  /** Whole units of the limit, > 0. */
+  readonly amount: number;
+  /** Unix ms; half-open: at `untilMs` it no longer counts. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly reason: string;
+  readonly ticket?: string;
+  /** Unique where it is there; by it a grant is revoked. */
+  readonly id?: string;
+  /** The user who granted it, the requester and the approver. */
+  readonly by?: string;
+  readonly requestedBy?: string;
+  readonly approvedBy?: string;
+  /** GitLab's ids of the same, where they were signed in: names change hands. */
+  readonly byUser?: number;
+  readonly requestedByUser?: number;
+  readonly approvedByUser?: number;
+}
+
+/** All that add to a limit: its own, and those from before it took over. */
+export const grantsOf = ({
+  grants = [],
+  earlierGrants = [],
+}: {
+  readonly grants?: readonly Grant[];
+  readonly earlierGrants?: readonly Grant[];
+}): readonly Grant[] => (earlierGrants.length === 0 ? grants : [...grants, ...earlierGrants]);
+
+/** Returns the sum of the grants in force at an instant. */
+export const grantedAt = (grants: readonly Grant[], nowMs: number): number =>
+  granted(grants.filter(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs));
+
+/** Returns the sum of the grants in force at any time of a period. */
+export const grantedWithin = (grants: readonly Grant[], startMs: number, endMs: number): number =>
+  granted(grants.filter(({ fromMs, untilMs }) => fromMs < endMs && startMs < untilMs));
+
+const granted = (grants: readonly Grant[]): number => grants.reduce((sum, { amount }) => sum + amount, 0);
+
+/** Stops new jobs of a subject for a time. Running jobs finish. */
+export interface Freeze extends Validity {
+  /** `subjectKey`. */
+  readonly subject: string;
+  readonly id: string;
+  readonly reason: string;
+  readonly owner?: string;
+  /** The author. */
+  readonly by?: string;
+  /** GitLab id of the author, if signed in. */
+  readonly byUser?: number;
+  /** IANA zone of the edges, for texts. */
+  readonly zone: string;
+}
+
+/** Shares are written to a thousandth of a percent; this many parts are the whole. */
+export const SHARE_PARTS = 100_000;
+
+/** Exact, rounded down to whole units. May be past the safe integers if the share is more than the whole. */
+export const shareOf = (amount: number, parts: number): number =>
+  Number((BigInt(amount) * BigInt(parts)) / BigInt(SHARE_PARTS));
+
+const DAY_AT_END = /-(\d{4}-\d{2}-\d{2})$/;
+
+/**
+ * Returns the name that limits share if one takes over from the other: `money-month` of `money-month`, and of
+ * `money-month-2027-01-01` if that one begins on the day in its id.
+ */
+export function lineOf({ id, fromMs, zone }: Pick<Limit, 'id' | 'fromMs' | 'zone'>): string {
+  const day = DAY_AT_END.exec(id)?.[1];
+  return day !== undefined && fromMs === dayStartMs(zone, dayOfIso(day)) ? withoutDay(id) : id;
+}
+
+/** `money-month` of `money-month-2027-01-01`, without a look at when it begins. */
+export const withoutDay = (id: string): string => id.replace(DAY_AT_END, '');
+
+/** Grants on the limits that this one takes over from, which go on after that day. */
+export function earlierGrants(limit: Limit, onSubject: readonly Limit[]): readonly Grant[] {
+  const { fromMs } = limit;
+  if (fromMs === undefined) return [];
+  const line = lineOf(limit);
+  return onSubject
+    .filter((each) => (each.untilMs ?? Number.POSITIVE_INFINITY) <= fromMs && lineOf(each) === line)
+    .flatMap(({ grants = [] }) => grants.filter(({ untilMs }) => untilMs > fromMs));
 }

@@ -1,20 +1,17 @@
 import type { Job } from '../checked-job.ts';
 import type { CounterKey } from '../claim.ts';
 import type { Mode, RuleClass } from '../mode.ts';
+import type { Directory } from '../place/directory.ts';
 import type { PlacedGroup } from '../place/placement.ts';
 import type { BreakGlass } from './break-glass.ts';
 import { CAP_KINDS, type CapKind, capNameOf, capOf, capSubject } from './cap.ts';
-import type { FiscalStart } from './fiscal.ts';
-import type { Freeze } from './freeze.ts';
-import { grantedAt, grantsOf } from './grant.ts';
 import type { GroupDefaults } from './group-defaults.ts';
-import type { Limit } from './limit.ts';
-import { type Period, periodAt, validAt } from './period.ts';
-import { shareOf } from './share.ts';
+import { type Freeze, grantedAt, grantsOf, type Limit, shareOf } from './limit.ts';
+import { type FiscalStart, type Period, periodAt, validAt } from './period.ts';
 
-/** How far rules of a class may go in a group or project and below, while they are being rolled out. */
+/** Modes of rule classes in a group or project and below, during a rollout. */
 export interface Rollout extends Readonly<Partial<Record<RolloutClass, Mode>>> {
-  /** When each class came to its mode, Unix ms; absent: a file said so, and nobody wrote it down. */
+  /** Unix ms of each class's last step. Absent: unknown, because a file set it. */
   readonly sinceMs?: Readonly<Partial<Record<RolloutClass, number>>>;
   /** When the owner last got the shadow report, Unix ms; absent: never. */
   readonly reportedMs?: number;
@@ -30,7 +27,7 @@ export interface LimitSet {
   readonly bySubject: ReadonlyMap<string, readonly Limit[]>;
   /** Keyed by `subjectKey`: the instance, groups and projects. */
   readonly rollouts: ReadonlyMap<string, Rollout>;
-  /** What a personal namespace has of each kind it has no limit of its own for; `subject` is empty here. */
+  /** Default limits of personal namespaces; `subject` is empty here. */
   readonly personalDefault: readonly Limit[];
   /** Months of statements begin by it, and of limits that name no other. Absent: the calendar year. */
   readonly fiscalStart?: FiscalStart;
@@ -42,7 +39,7 @@ export interface LimitSet {
   readonly breakGlasses?: readonly BreakGlass[];
 }
 
-/** The period a limit counts in now; undefined for what is counted at once. */
+/** Returns the current period. Undefined for jobs in flight. */
 export const limitPeriod = ({ per, zone, fiscalStart }: Limit, nowMs: number): Period | undefined =>
   per === undefined ? undefined : periodAt(per, zone, nowMs, fiscalStart);
 
@@ -86,7 +83,7 @@ const NONE: readonly Limit[] = [];
 export const limitsOn = (limits: LimitSet, subject: string): readonly Limit[] =>
   limits.bySubject.get(subject) ?? NONE;
 
-/** What every group or personal namespace has by default, without its own limits. */
+/** Returns the default limits of a group or personal namespace. */
 export const defaultsOf = (
   { personalDefault, groupDefaults }: LimitSet,
   { path, personal }: { readonly path?: string; readonly personal: boolean },
@@ -108,17 +105,17 @@ export function withDefaults(
 
 /** One subject a job counts for, and its limits. */
 export interface SubjectLimits {
-  /** What a person calls it. Computed when asked for: most jobs meet no limit. */
+  /** For people. Computed on demand, because most jobs meet no limit. */
   readonly label: () => string;
   readonly limits: readonly Limit[];
-  /** The field that a cap lacks to tell whose counters the job counts in. */
+  /** The field that a cap needs to choose the counter, if it is missing. */
   readonly missing?: string;
 }
 
 /** One subject a job counts for. */
 interface JobSubject {
   readonly subject: string;
-  /** What a person calls it. */
+  /** For people. */
   readonly label: () => string;
   /** Those it is asked for at an instant: its own, and for a group those it has by default. */
   readonly limits: (set: LimitSet, nowMs: number) => readonly Limit[];
@@ -142,7 +139,7 @@ type CapsByPlace = ReadonlyMap<string, readonly CapKind[]>;
 
 const capIndexes = new WeakMap<LimitSet, CapsByPlace>();
 
-/** Which places have caps, and of which kinds. */
+/** Lists the subjects that have caps, with their kinds. */
 function capsOf(set: LimitSet): CapsByPlace {
   const known = capIndexes.get(set);
   if (known !== undefined) return known;
@@ -173,14 +170,14 @@ function cappedLevels(job: Job, set: LimitSet, caps: CapsByPlace): readonly Subj
   });
 }
 
-/** What every user has by default is asked of nobody who has a limit of their own of the same kind. */
+/** Drops defaults for users who have their own limit of the same kind. */
 function withoutOwn(defaults: readonly Limit[], set: LimitSet, { placement, nowMs }: Job): readonly Limit[] {
   if (placement.userId === undefined) return defaults;
   const own = validAt(limitsOn(set, subjectKey({ kind: 'user', id: placement.userId })), nowMs);
   return defaults.filter(({ kind }) => !own.some((each) => each.kind === kind));
 }
 
-/** All of them, with limits or without, in the same order. */
+/** Lists all subjects of a job, with or without limits, in the same order. */
 export function subjectsOf({ request, placement, runnerClass }: Job): readonly JobSubject[] {
   const subjects: JobSubject[] = [];
   const add = (subject: string, label: () => string): void => {
@@ -206,7 +203,7 @@ export function subjectsOf({ request, placement, runnerClass }: Job): readonly J
   return subjects;
 }
 
-/** What a group or personal namespace is asked for at an instant: its own limits, and the default ones of the kinds it has none of. */
+/** Returns the limits of a group at an instant: its own, and defaults for the other kinds. */
 export function limitsOfGroup(
   set: LimitSet,
   group: { readonly id: number; readonly path?: string; readonly personal: boolean },
@@ -220,7 +217,7 @@ export function limitsOfGroup(
 const groupLabel = ({ id, path }: PlacedGroup, personal: boolean): string =>
   `${personal ? 'personal namespace' : 'group'} ${path ?? id}`;
 
-/** What a limit counts for. Ids, never paths: groups are renamed and moved. */
+/** The subject of a limit. It uses ids, because groups are renamed and moved. */
 type Subject =
   | { readonly kind: 'instance' }
   | { readonly kind: 'group'; readonly id: number }
@@ -242,4 +239,30 @@ export function subjectKey(subject: Subject): string {
     case 'user':
       return `${subject.kind}/${subject.id}`;
   }
+}
+
+/**
+ * The limit that a counter counts for: the subject's own, of a cap the one written for each, else the one that a group or personal namespace has by default
+ * at that instant. As it was written: what is in force is `limitAt`'s to say. Undefined: there is none (any more).
+ */
+export function limitOfCounter(
+  { subject, limit: id }: Pick<CounterKey, 'subject' | 'limit'>,
+  limits: LimitSet,
+  directory: Directory | undefined,
+  nowMs: number,
+): Limit | undefined {
+  const own = limitsOn(limits, subject).find((limit) => limit.id === id);
+  if (own !== undefined) return own;
+  const cap = capOf(subject);
+  if (cap !== undefined) {
+    const limit = limitsOn(limits, capSubject(cap.place, cap.kind)).find((each) => each.id === id);
+    return limit && { ...limit, subject };
+  }
+  const group = groupOf(subject, directory);
+  return group && limitsOfGroup(limits, group, nowMs).find((limit) => limit.id === id);
+}
+
+function groupOf(subject: string, directory: Directory | undefined) {
+  const [kind, name] = subject.split('/');
+  return kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
 }

@@ -3,14 +3,15 @@ import {
   type CalendarDay,
   calendarDay,
   DAY_MS,
+  dayIn,
   dayLabel,
   dayNumber,
+  dayStartMs,
   isoWeek,
+  monthName,
   two,
   weekday,
 } from './calendar.ts';
-import { CALENDAR_YEAR, type Days, type FiscalStart, monthsOf } from './fiscal.ts';
-import { dayIn, dayStartMs } from './zone.ts';
 
 export const PERIOD_KINDS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'once'] as const;
 
@@ -27,7 +28,7 @@ export interface Period {
   readonly label: string;
   /** -Infinity for `once`. */
   readonly startMs: number;
-  /** Infinity for `once`, which never starts anew. */
+  /** Infinity for `once`, which never resets. */
   readonly endMs: number;
 }
 
@@ -44,8 +45,8 @@ const met: Readonly<Record<PeriodKind, Map<string, Period>>> = {
 };
 
 /**
- * The period an instant belongs to. Pure: what it remembers, it would compute again. Weeks begin on Monday; minutes and
- * hours are UTC's, whatever the zone.
+ * Returns the period of an instant. Pure: its cache changes no result. Weeks begin on Monday; minutes and
+ * hours are UTC in every zone.
  */
 export function periodAt(
   kind: PeriodKind,
@@ -137,7 +138,10 @@ const LONGEST: readonly (readonly [RegExp, number])[] = [
   [/^\d{4}(?:@|$)/, 367],
 ];
 
-/** How many days the period of a key lasts at most, a day included for clocks that move; Infinity for `once` and the unknown. */
+/**
+ * Returns the most days that the period of a key may last, with one day for clock changes. Infinity for
+ * `once` and unknown keys.
+ */
 export const longestDays = remembering(
   (key: string): number => LONGEST.find(([form]) => form.test(key))?.[1] ?? Number.POSITIVE_INFINITY,
 );
@@ -151,8 +155,8 @@ const WEEK = /^(\d{4})-W(\d{2})$/;
 const MONTHS = /^(\d{4})(?:-(?:Q([1-4])|(\d{2})))?(?:@(\d{2})-(\d{2}))?$/;
 
 /**
- * When the period of a key is over in every zone, Unix ms: at most a day too late. Infinity for what never starts anew
- * (`once`), what is counted at once (`now`) and what is no period's key.
+ * Returns an instant at which the period of a key is over in every zone, Unix ms; at most a day too late.
+ * Infinity for `once`, `now` and other keys.
  */
 export function overEverywhereMs(key: string): number {
   const [, clockDay, hour, minute] = CLOCK.exec(key) ?? [];
@@ -190,7 +194,76 @@ export interface Validity {
 export const isValidAt = ({ fromMs, untilMs }: Validity, nowMs: number): boolean =>
   (fromMs === undefined || fromMs <= nowMs) && (untilMs === undefined || nowMs < untilMs);
 
-/** Those that ask something at an instant; one that has not begun, or is over, is as if nobody had written it. */
+/** Returns the entries in force at an instant. */
 export const validAt = <Each extends Validity>(all: readonly Each[], nowMs: number): readonly Each[] =>
   // Most limits have no dates, and then the list is the one there is.
   all.every((each) => isValidAt(each, nowMs)) ? all : all.filter((each) => isValidAt(each, nowMs));
+
+/** Kinds that begin at a day of the year, so that a fiscal start moves them. */
+export const FISCAL_KINDS = ['month', 'quarter', 'year'] as const;
+
+export type FiscalKind = (typeof FISCAL_KINDS)[number];
+
+/** The first day of the fiscal year, `MM-DD`. Months and quarters are counted from it. */
+export type FiscalStart = string;
+
+export const CALENDAR_YEAR: FiscalStart = '01-01';
+
+/** Every month has a 28th: fiscal months that began later would not all begin. */
+const FISCAL_START = /^(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
+
+export const isFiscalStart = (text: string): boolean => FISCAL_START.test(text);
+
+/**
+ * Returns true if periods of a kind differ from calendar periods. Months that begin on the 1st are calendar
+ * months.
+ */
+export const isFiscal = (kind: FiscalKind, start: FiscalStart): boolean =>
+  start !== CALENDAR_YEAR && !(kind === 'month' && start.endsWith('-01'));
+
+/** The days a period begins and ends at, and what it is called. */
+export interface Days {
+  readonly first: CalendarDay;
+  /** The first day of the next period. */
+  readonly next: CalendarDay;
+  readonly key: string;
+  readonly label: string;
+}
+
+/** Months are counted from year 0; a fiscal month begins on the fiscal start's day. */
+export function monthsOf(kind: FiscalKind, today: CalendarDay, fiscalStart: FiscalStart): Days {
+  const [startMonth = 1, startDay = 1] = fiscalStart.split('-').map(Number);
+  const begun = today.year * 12 + today.month - 1 - (today.day < startDay ? 1 : 0);
+  const ofYear = (((begun - (startMonth - 1)) % 12) + 12) % 12;
+  const length = MONTHS_IN[kind];
+  const firstMonth = begun - (ofYear % length);
+  const first = { year: Math.floor(firstMonth / 12), month: (firstMonth % 12) + 1, day: startDay };
+  const nextMonth = firstMonth + length;
+  const next = { year: Math.floor(nextMonth / 12), month: (nextMonth % 12) + 1, day: startDay };
+  const year = Math.floor((begun - ofYear) / 12);
+  const quarter = Math.floor(ofYear / 3) + 1;
+  return { first, next, ...monthNames(kind, first, { year, quarter }, fiscalStart) };
+}
+
+const MONTHS_IN = { month: 1, quarter: 3, year: 12 } as const;
+
+function monthNames(
+  kind: FiscalKind,
+  first: CalendarDay,
+  { year, quarter }: { readonly year: number; readonly quarter: number },
+  fiscalStart: FiscalStart,
+): { readonly key: string; readonly label: string } {
+  const fiscal = isFiscal(kind, fiscalStart);
+  const at = fiscal ? `@${fiscalStart}` : '';
+  const years = fiscal ? `${year}/${two((year + 1) % 100)}` : String(year);
+  switch (kind) {
+    case 'month': {
+      const label = fiscal ? `the month from ${dayLabel(first)}` : `${monthName(first.month)} ${first.year}`;
+      return { key: `${first.year}-${two(first.month)}${at}`, label };
+    }
+    case 'quarter':
+      return { key: `${year}-Q${quarter}${at}`, label: `Q${quarter} ${years}` };
+    case 'year':
+      return { key: `${year}${at}`, label: fiscal ? `fiscal year ${years}` : years };
+  }
+}

@@ -1,17 +1,20 @@
 import type { Placement } from '../place/placement.ts';
+import { NO_CLASS } from '../prices/price.ts';
 import type { AdmissionRequest } from '../request/request.ts';
+import { joinedText } from '../text/plain-text.ts';
+import { comparedValue } from '../variables/compared-value.ts';
 import type { Wildcard } from './wildcard.ts';
 
 export interface Conditions {
   readonly groups?: readonly GroupCondition[];
   readonly projects?: readonly ProjectCondition[];
   readonly runnerClasses?: ReadonlySet<string>;
-  /** The runner has one of them. */
+  /** The runner has at least one. */
   readonly runnerTags?: ReadonlySet<string>;
   readonly runnerIds?: ReadonlySet<number>;
   readonly users?: ReadonlySet<number>;
   readonly refs?: readonly Wildcard[];
-  /** Whether the ref is protected. */
+  /** Compared with the ref's protection. */
   readonly protected?: boolean;
   /** `push`, `schedule`, `merge_request_event` … */
   readonly sources?: ReadonlySet<string>;
@@ -37,7 +40,7 @@ export const CONDITION_FIELDS: Readonly<Record<keyof Conditions, keyof Admission
   variables: 'variables',
 };
 
-/** Patterns, one of which the value must match; `true`: set, and not to an empty text; `false`: not. */
+/** Patterns, one must match; `true`: set and not empty; `false`: not set or empty. */
 export type VariableConditions = ReadonlyMap<string, readonly Wildcard[] | boolean>;
 
 /** Matches by id, or by wildcard on the full path of the job's own group. */
@@ -45,11 +48,176 @@ export type GroupCondition = { readonly id: number; readonly subtree: boolean } 
 
 export type ProjectCondition = { readonly id: number } | { readonly path: Wildcard };
 
-/** What conditions are compared with. */
+/** The job's values that conditions read. */
 export interface MatchInput {
   readonly request: AdmissionRequest;
   readonly placement: Placement;
   readonly runnerClass: { readonly name: string };
   /** `runnerClass` only stands in: it is also of the class `none`. */
   readonly unclassed: boolean;
+}
+
+/** The result of a condition, or the missing field that would decide. */
+export type ConditionResult = boolean | string;
+
+/** The field that stands for groups the directory does not know. */
+export const GROUP = 'namespaceId';
+
+/** Evaluates the condition under this key. */
+export function holds(name: keyof Conditions, conditions: Conditions, job: MatchInput): ConditionResult {
+  const { request } = job;
+  switch (name) {
+    case 'groups':
+      return anyEntry(conditions.groups, job.placement, groupHolds);
+    case 'projects':
+      return anyEntry(conditions.projects, job.placement, projectHolds);
+    case 'runnerClasses':
+      return conditions.runnerClasses === undefined || isOfClass(conditions.runnerClasses, job);
+    case 'runnerTags':
+      return hasTag(conditions.runnerTags, request);
+    case 'runnerIds':
+      return isAmong(conditions.runnerIds, request.runnerId, 'runnerId');
+    case 'users':
+      return isAmong(conditions.users, job.placement.userId, 'userId');
+    case 'refs':
+      return fitsOne(conditions.refs, request.ref, 'ref');
+    case 'protected':
+      return request.refProtected === undefined
+        ? 'refProtected'
+        : request.refProtected === conditions.protected;
+    case 'sources':
+      return isAmong(conditions.sources, request.pipelineSource, 'pipelineSource');
+    case 'environments':
+      return environmentHolds(conditions.environments, request);
+    case 'jobs':
+      return fitsOne(conditions.jobs, request.jobName, 'jobName');
+    case 'variables':
+      return conditions.variables === undefined || variablesHold(conditions.variables, request);
+  }
+}
+
+/** A job on the stand-in class matches that class and `none`, so that tags cannot take it out of a rule. */
+export const isOfClass = (
+  wanted: ReadonlySet<string>,
+  { runnerClass, unclassed }: Pick<MatchInput, 'runnerClass' | 'unclassed'>,
+): boolean => wanted.has(runnerClass.name) || (unclassed && wanted.has(NO_CLASS));
+
+function anyEntry<Entry>(
+  entries: readonly Entry[] | undefined,
+  placement: Placement,
+  entryHolds: (entry: Entry, placement: Placement) => ConditionResult,
+): ConditionResult {
+  if (entries === undefined) return true;
+  let any: ConditionResult = false;
+  for (const entry of entries) {
+    const held = entryHolds(entry, placement);
+    if (held === true) return true;
+    if (held !== false) any = held;
+  }
+  return any;
+}
+
+function groupHolds(condition: GroupCondition, placement: Placement): ConditionResult {
+  if ('path' in condition) {
+    return placement.groupPath === undefined ? 'projectPath' : condition.path.matches(placement.groupPath);
+  }
+  const { ancestors, known } = placement;
+  if (condition.subtree) {
+    for (const group of ancestors) if (group.id === condition.id) return true;
+    return known ? false : GROUP;
+  }
+  return placement.groupId === undefined ? GROUP : placement.groupId === condition.id;
+}
+
+function projectHolds(condition: ProjectCondition, placement: Placement): ConditionResult {
+  if ('path' in condition) {
+    return placement.projectPath === undefined
+      ? 'projectPath'
+      : condition.path.matches(placement.projectPath);
+  }
+  return placement.projectId === undefined ? 'projectId' : placement.projectId === condition.id;
+}
+
+/** A runner that took the job has at least the job's tags; whether it has others only GitLab can say. */
+function hasTag(wanted: ReadonlySet<string> | undefined, request: AdmissionRequest): ConditionResult {
+  if (wanted === undefined) return true;
+  const tags = request.runnerTags ?? request.jobTags ?? [];
+  return tags.some((tag) => wanted.has(tag)) || (request.runnerTags === undefined ? 'runnerTags' : false);
+}
+
+function isAmong<Value>(
+  wanted: ReadonlySet<Value> | undefined,
+  value: Value | undefined,
+  field: string,
+): ConditionResult {
+  if (wanted === undefined) return true;
+  return value === undefined ? field : wanted.has(value);
+}
+
+function fitsOne(
+  wanted: readonly Wildcard[] | undefined,
+  value: string | undefined,
+  field: string,
+): ConditionResult {
+  if (wanted === undefined) return true;
+  return value === undefined ? field : wanted.some((each) => each.matches(value));
+}
+
+/** A job's environment comes as a variable: where GitLab sent variables and not this one, the job has none. */
+function environmentHolds(
+  wanted: readonly Wildcard[] | undefined,
+  request: AdmissionRequest,
+): ConditionResult {
+  if (request.environment === undefined && request.variables !== undefined) return wanted === undefined;
+  return fitsOne(wanted, request.environment, 'environment');
+}
+
+/** Returns false if one fails, else the missing field if one is unknown, else true. */
+function variablesHold(conditions: VariableConditions, request: AdmissionRequest): boolean | string {
+  let all: string | true = true;
+  for (const [name, wanted] of conditions) {
+    const compared = comparedValue(request, name);
+    if (!compared.known) all = compared.field;
+    else if (!valueHolds(wanted, compared.value)) return false;
+  }
+  return all;
+}
+
+const valueHolds = (wanted: readonly Wildcard[] | boolean, value: string | undefined): boolean =>
+  typeof wanted === 'boolean'
+    ? wanted === (value !== undefined)
+    : value !== undefined && wanted.some(({ matches }) => matches(value));
+
+/** A longer list is no hint. */
+const WORDS_MAX = 3;
+const WORD_CHARACTERS_MAX = 60;
+
+/**
+ * Describes for people how to meet the conditions: `protected refs and environment production`. It quotes
+ * refs, environments and sources. It does not name groups, projects, users and jobs of others.
+ */
+export function needsOf(conditions: Conditions): string {
+  const { groups, projects, users, refs, environments, sources, jobs } = conditions;
+  const needs: string[] = [];
+  if (groups !== undefined) needs.push('certain groups');
+  if (projects !== undefined) needs.push('certain projects');
+  if (users !== undefined) needs.push('certain users');
+  if (conditions.protected !== undefined)
+    needs.push(conditions.protected ? 'protected refs' : 'refs that are not protected');
+  if (refs !== undefined) needs.push(`ref ${oneOf(patternsOf(refs))}`);
+  if (environments !== undefined) needs.push(`environment ${oneOf(patternsOf(environments))}`);
+  if (sources !== undefined) needs.push(`pipeline source ${oneOf([...sources])}`);
+  if (jobs !== undefined) needs.push('certain jobs');
+  return needs.join(' and ');
+}
+
+const patternsOf = (wildcards: readonly Wildcard[]): readonly string[] =>
+  wildcards.map(({ pattern }) =>
+    pattern.length > WORD_CHARACTERS_MAX ? `${pattern.slice(0, WORD_CHARACTERS_MAX)}…` : pattern,
+  );
+
+/** `a`, `a or b`, `a, b or c`, `a, b, c or others`. */
+function oneOf(words: readonly string[]): string {
+  const told = words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), 'others'] : words;
+  return joinedText(told, 'or');
 }

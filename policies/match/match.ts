@@ -1,5 +1,4 @@
-import { type ConditionResult, GROUP, holds } from './condition.ts';
-import type { Conditions, MatchInput } from './conditions.ts';
+import { type ConditionResult, type Conditions, GROUP, holds, type MatchInput } from './conditions.ts';
 
 /** All conditions that are there must hold; within one, any entry. No condition: every job. */
 export interface Match extends Conditions {
@@ -29,8 +28,8 @@ export function matchOf(match: Match, job: MatchInput): MatchResult {
 }
 
 /**
- * The condition because of which a job is left alone: `groups` if it fails, `not.groups` if it names the job.
- * `undefined` where the match holds or cannot be told.
+ * Returns the condition that excludes a job: `groups` if it fails, `not.groups` if it matches. Undefined if
+ * the match holds or is unknown.
  */
 export function failedCondition(match: Match, job: MatchInput): string | undefined {
   const named = (conditions: Conditions, wanted: boolean): string | undefined =>
@@ -43,7 +42,7 @@ export function failedCondition(match: Match, job: MatchInput): string | undefin
   return excluding === undefined ? undefined : `not.${excluding}`;
 }
 
-/** What is not known outweighs what holds, and what fails outweighs both. */
+/** Returns false if one condition fails, else a missing field if one is unknown, else true. */
 export function allHold(conditions: Conditions, job: MatchInput): ConditionResult {
   let all: string | true = true;
   for (const name in conditions) {
@@ -56,8 +55,8 @@ export function allHold(conditions: Conditions, job: MatchInput): ConditionResul
 }
 
 /**
- * Names a field that a directory could tell before any other that is unknown: then security rules hold all the same, and
- * the relay, which may have none, knows that it cannot tell.
+ * Prefers a field that a directory could provide. Security rules then still apply, and a relay without a
+ * directory knows that it cannot decide.
  */
 export function placeFirst(one: string, other: string): string {
   if (one === GROUP || other === GROUP) return GROUP;
@@ -67,7 +66,7 @@ export function placeFirst(one: string, other: string): string {
 /** Fields that a directory fills in. */
 export const isPlace = (field: string | undefined): boolean => field === GROUP || field === 'projectPath';
 
-/** Every field it would take to tell whether these conditions hold. */
+/** Lists the missing fields of these conditions. */
 export function missingFields(conditions: Conditions, job: MatchInput): readonly string[] {
   const fields: string[] = [];
   for (const name in conditions) {
@@ -87,4 +86,35 @@ function anyHolds(conditions: Conditions, job: MatchInput): ConditionResult {
     if (held !== false) any = any === false ? held : placeFirst(any, held);
   }
   return any;
+}
+
+/** Jobs that a rule lets pass: all conditions must hold, for certain, until the time is over. */
+export interface Exemption {
+  readonly conditions: Conditions;
+  /** For the record and for reviewers. */
+  readonly reason: string;
+  /** Unix ms; from this instant on it counts no more. Absent: never ends. */
+  readonly untilMs?: number;
+  readonly ticket?: string;
+}
+
+/** `unproven` names the missing field of an undecided exemption. */
+interface ExemptionFound {
+  readonly exemption?: Exemption;
+  readonly unproven?: string;
+}
+
+const NONE: ExemptionFound = {};
+
+/** Returns the first exemption that holds now. An undecided exemption does not exempt. */
+export function exemptionOf(exempt: readonly Exemption[], job: MatchInput, nowMs: number): ExemptionFound {
+  if (exempt.length === 0) return NONE;
+  let unproven: string | undefined;
+  for (const exemption of exempt) {
+    if (exemption.untilMs !== undefined && nowMs >= exemption.untilMs) continue;
+    const held = allHold(exemption.conditions, job);
+    if (held === true) return { exemption };
+    if (held !== false) unproven = unproven === undefined ? held : placeFirst(unproven, held);
+  }
+  return unproven === undefined ? NONE : { unproven };
 }

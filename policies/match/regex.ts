@@ -60,7 +60,7 @@ export function acceptedRegex(pattern: string): Regex {
   };
 }
 
-/** Keyed by the parser's own description of what is wrong. */
+/** Remedies by the parser's error message. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['missing closing )', String.raw`close the group, or write '\(' for the character itself`],
   ['unexpected )', String.raw`open the group, or write '\)' for the character itself`],
@@ -88,7 +88,7 @@ function problemOf({ error, input }: RE2JSSyntaxException, pattern: string): str
   return `has ${error}${placeOf(input, pattern)}${remedy === undefined ? '' : `: ${remedy}`}`;
 }
 
-/** Where the fragment that the parser names stands, if that is certain; people count from 1. */
+/** Returns the position of the fragment that the parser names, counted from 1, if it is unique. */
 function placeOf(fragment: string | null, pattern: string): string {
   if (fragment === null || fragment === '' || fragment === pattern) return '';
   const at = pattern.indexOf(fragment);

@@ -1,11 +1,11 @@
 import type { AdmissionRequest } from '../request/request.ts';
 import { type Directory, type DirectoryGroup, type DirectoryProject, pathKey } from './directory.ts';
 
-/** Where a job stands. Ids decide, paths are labels. */
+/** The groups and project of a job. Ids decide, paths are labels. */
 export interface Placement {
   /** Root first, the job's own group last. Empty: nothing is known. */
   readonly ancestors: readonly PlacedGroup[];
-  /** Whether the last ancestor is the job's own group and no group above it is missing. */
+  /** True if the last ancestor is the job's own group and no group above it is missing. */
   readonly known: boolean;
   readonly personal: boolean;
   /** The job's own group or personal namespace, even where the groups above it are not known. */

@@ -10,7 +10,7 @@ import type { AdmissionRequest } from '../request/request.ts';
 /** A named set of runners with a price. */
 export interface RunnerClass extends RunnerSize {
   readonly name: string;
-  /** A runner belongs to the class if it has all of them. Empty: by id only. */
+  /** A runner with all these tags belongs to the class. Empty: by id only. */
   readonly tags: readonly string[];
   readonly runnerIds: ReadonlySet<number>;
   /** Micro-units of the currency, whole. */
@@ -19,9 +19,9 @@ export interface RunnerClass extends RunnerSize {
   readonly microsPerCpuHour?: number;
   /** Likewise for its memory. */
   readonly microsPerGibHour?: number;
-  /** What a begun minute costs: the whole of it, or its seconds where this is absent. */
+  /** `minute`: a begun minute costs a whole one. Absent: its seconds. */
   readonly round?: 'minute';
-  /** What a job of the class is taken to last before its runs are known; absent: the policy's default. */
+  /** Default estimate of the class. Absent: the policy's default. */
   readonly estimateSeconds?: number;
 }
 
@@ -60,12 +60,12 @@ export function runnerClassOf(request: AdmissionRequest, prices: PriceList): Run
   return prices.defaultClass;
 }
 
-/** What rules call the runners that belong to no class. No class may have the name. */
+/** The name in rules for runners without a class. Reserved. */
 export const NO_CLASS = 'none';
 
 /**
- * Whether the default class only stands in, for the price and the limits: the runner has tags, or the job asks for some,
- * and no class has them. If there are no tags, the default is what it says it is.
+ * Returns true if the default class is only a stand-in for price and limits: the runner or the job has tags
+ * and no class has them. Without tags, the default class is the job's class.
  */
 export function isUnclassed(
   { runnerTags, jobTags, runnerId }: AdmissionRequest,
@@ -80,10 +80,10 @@ export function isUnclassed(
 }
 
 /**
- * What so many seconds cost, in micro-units, rounded up: a hold must never be too small. Whole minutes and the rest
- * are multiplied apart, so that no product leaves the safe integers.
+ * Returns the cost in micro-units, rounded up, because a hold must never be too small. Whole minutes and the
+ * rest are multiplied separately, to stay within safe integers.
  *
- * @param round - `minute`: a begun minute costs as much as a whole one.
+ * @param round - `minute`: a begun minute costs a whole one.
  */
 export function costMicros(microsPerMinute: number, seconds: number, round?: 'minute'): number {
   if (round === 'minute') return microsPerMinute * Math.ceil(seconds / 60);
@@ -91,7 +91,7 @@ export function costMicros(microsPerMinute: number, seconds: number, round?: 'mi
   return microsPerMinute * minutes + Math.ceil((microsPerMinute * (seconds - minutes * 60)) / 60);
 }
 
-/** What a job's time costs. Goes into its record, so that it settles at the price of its admission. */
+/** The job's rates. They are stored in its record, so that it settles at the prices of its admission. */
 export interface JobPrice {
   readonly version: string;
   /** Includes the CPU and memory the job requests, where the class has rates for them. */
@@ -120,7 +120,7 @@ const hasResourceRates = ({ microsPerCpuHour, microsPerGibHour }: RunnerClass): 
 const MINUTES_PER_HOUR = 60n;
 const MILLICPU_PER_CPU = 1000n;
 const BYTES_PER_GIB = 2n ** 30n;
-/** What all three rates can be written in without a rest. */
+/** A common denominator of the three rates. */
 const PARTS = MINUTES_PER_HOUR * MILLICPU_PER_CPU * BYTES_PER_GIB;
 
 /** Rounded up once. What no machine has costs as much as any price may be, so that sums stay countable. */
@@ -162,3 +162,48 @@ export const priceVersions = (prices: PriceTable): readonly PriceList[] => [pric
 export const runnerClassNames = (prices: PriceTable): readonly string[] => [
   ...new Set(priceVersions(prices).flatMap(({ classes }) => classes.map(({ name }) => name))),
 ];
+
+/** A comma in the wrong place is a factor of ten; prices that really change stay well below half of it. */
+export const PRICE_JUMP_FACTOR = 5;
+
+/** A rate that is more than so many times another one. Free to priced and back is always one. */
+export interface PriceJump {
+  readonly runnerClass: string;
+  /** `rate_per_minute` is what a usual job of the class pays, with its CPU and memory. */
+  readonly rate: 'rate_per_minute' | 'rate_per_cpu_hour' | 'rate_per_gib_hour';
+  /** Micro-units. */
+  readonly fromMicros: number;
+  readonly toMicros: number;
+}
+
+/**
+ * Lists rates that changed by more than `factor` between two price lists. That is probably a typing error
+ * and needs a confirmation. Classes in only one list are ignored.
+ */
+export function priceJumps(
+  from: PriceList,
+  to: PriceList,
+  factor: number = PRICE_JUMP_FACTOR,
+): readonly PriceJump[] {
+  const before = new Map(from.classes.map((each) => [each.name, each]));
+  return to.classes.flatMap((after) => {
+    const earlier = before.get(after.name);
+    return earlier === undefined ? [] : classJumps(earlier, after, factor);
+  });
+}
+
+function classJumps(from: RunnerClass, to: RunnerClass, factor: number): readonly PriceJump[] {
+  const rates = [
+    ['rate_per_minute', usualMicrosPerMinute(from), usualMicrosPerMinute(to)],
+    ['rate_per_cpu_hour', from.microsPerCpuHour, to.microsPerCpuHour],
+    ['rate_per_gib_hour', from.microsPerGibHour, to.microsPerGibHour],
+  ] as const;
+  return rates.flatMap(([rate, fromMicros, toMicros]) =>
+    fromMicros !== undefined && toMicros !== undefined && jumped(fromMicros, toMicros, factor)
+      ? [{ runnerClass: to.name, rate, fromMicros, toMicros }]
+      : [],
+  );
+}
+
+const jumped = (from: number, to: number, factor: number): boolean =>
+  Math.max(from, to) > factor * Math.min(from, to);

@@ -1,5 +1,4 @@
-import type { ParseResult } from '../document/parsed.ts';
-import { isRecord } from '../document/reading.ts';
+import { isRecord, type ParseResult } from '../document/reading.ts';
 import { withoutAbsent } from '../without-absent.ts';
 import type { AdmissionRequest, ServiceRequest } from './request.ts';
 
@@ -238,11 +237,11 @@ class FieldReader {
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
 
-/** The name is told only if it looks like one. */
+/** Shows the name only if it is a valid variable name. */
 const variablePath = (name: string, key: string): string =>
   key.length <= NAME_CHARACTERS_MAX && /^\w+$/.test(key) ? `${name}.${key}` : name;
 
-/** Numbers and booleans hold no secret; anything else tells only its kind and size. */
+/** Shows numbers and booleans, which are not secret. For other values it shows type and size. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value);

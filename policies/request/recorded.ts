@@ -27,8 +27,8 @@ const SERVICE_AS_SENT = [
 ] as const satisfies readonly (keyof ServiceRequest)[];
 
 /**
- * What rules looked at beside a record's other facts, so that every rule can be asked about the job again. Variables'
- * values are never kept, and so no rule that reads them can be.
+ * Fields of the request that rules read, so that every rule can be evaluated again. Values of variables are
+ * never stored, so rules that read them cannot be.
  */
 export interface RecordedRequest extends Pick<AdmissionRequest, (typeof RECORDED_AS_SENT)[number]> {
   readonly services?: readonly RecordedService[];
@@ -51,17 +51,17 @@ type RecordedVariables = 'none' | 'some';
 /** Names of {@link AdmissionRequest}. */
 export type FilledFact = 'namespaceId' | 'rootNamespaceId' | 'projectPath' | 'timeoutSeconds';
 
-/** How a job ended that ran. */
+/** The result of a job that ran. */
 export type RanOutcome = 'success' | 'failed' | 'canceled';
 
-/** What travels with the ledger's record: for reports, settlement and explanations. */
+/** Facts in the ledger's record, for reports, settlement and explanations. */
 export interface JobFacts {
   readonly jobName?: string;
   readonly projectId?: number;
   readonly projectPath?: string;
   readonly rootId?: number;
   readonly groupId?: number;
-  /** The groups above the job as of its decision, root first; its own is the last where all of them were known. */
+  /** Groups above the job at its decision, root first. If all were known, the last one is its own. */
   readonly groupIds?: readonly number[];
   readonly pipelineId?: number;
   readonly userId?: number;
@@ -70,7 +70,7 @@ export interface JobFacts {
   readonly runnerClass: string;
   readonly estimateSeconds: number;
   readonly costMicros: number;
-  /** Settlement uses the price of the admission, whatever the table says by then. */
+  /** Settlement uses the price of the admission, even if prices change. */
   readonly microsPerMinute: number;
   /** A begun minute costs a whole one; absent: its seconds. */
   readonly round?: 'minute';
@@ -80,15 +80,15 @@ export interface JobFacts {
   readonly timeoutSeconds: number;
   /** GitLab sent no timeout: the job may have run longer than the policy's. */
   readonly timeoutAssumed?: true;
-  /** The runner it ran on, as GitLab told with its end; absent where the question had named the same. */
+  /** The runner in GitLab's job end. Absent if the admission request named the same. */
   readonly runnerId?: number;
-  /** How it ended, as GitLab told with its last end; absent where GitLab did not, or the record is older. */
+  /** The result in GitLab's last job end. Absent if GitLab sent none, or in older records. */
   readonly outcome?: RanOutcome;
-  /** How often the same job was tried before: 0, where it is the first; absent where no end of it told, or the record is older. */
+  /** Number of earlier tries. Absent if no job end had it, or in older records. */
   readonly retryCount?: number;
   /** Whole seconds it was queued until a runner took it; absent likewise. */
   readonly queuedSeconds?: number;
-  /** What rules looked at; absent where the record had no room for it, or is older. */
+  /** Fields that rules read. Absent if the record had no space, or in older records. */
   readonly asked?: RecordedRequest;
 }
 
@@ -140,7 +140,7 @@ export function requestOfRecord(jobId: number, facts: JobFacts, recorded: Record
   };
 }
 
-/** Whether some variable, of the job or of a service, was set and is not known any more. */
+/** Returns true if a variable of the job or a service was set and its value is lost. */
 export const variablesLost = ({ variables, services = [] }: RecordedRequest): boolean =>
   variables === 'some' || services.some((service) => service.variables === 'some');
 

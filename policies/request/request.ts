@@ -1,9 +1,9 @@
 /**
- * What the router asks, in our own words. Translated from the wire once, in the relay; the same shape travels to the
- * admit function as JSON.
+ * An admission request. The relay translates it once from the wire and sends it to the admit function as
+ * JSON.
  *
- * Every field but the job id is optional, because GitLab's versions send different sets: a rule that needs an absent
- * field follows its own `on_missing`.
+ * Every field but the job id is optional, because GitLab versions send different fields. A rule that needs a
+ * missing field follows its own `on_missing`.
  */
 export interface AdmissionRequest {
   /** GitLab's job id: the ledger's key. A retried job has a new one. */
@@ -27,7 +27,7 @@ export interface AdmissionRequest {
   readonly rootNamespaceId?: number;
   readonly organizationId?: number;
   readonly userId?: number;
-  /** Whether the user's name is one that GitLab gives to tokens and service accounts. */
+  /** True if the user name belongs to a token or service account. */
   readonly byBot?: boolean;
 
   readonly ref?: string;
@@ -35,7 +35,7 @@ export interface AdmissionRequest {
   readonly refProtected?: boolean;
   readonly environment?: string;
 
-  /** As the runner will use it, its variables put in. A `$` that is left means it cannot be told what it will be. */
+  /** The image with its variables put in. A `$` left in it means that the image is unknown. */
   readonly image?: string;
   /** `image.pull_policy` of the job. Absent: GitLab sent none, or this version cannot say. */
   readonly pullPolicies?: readonly string[];
@@ -50,12 +50,12 @@ export interface AdmissionRequest {
   readonly runnerTags?: readonly string[];
   readonly runnerId?: number;
   readonly runnerUuid?: string;
-  /** The job's own timeout: the upper bound of what it can cost. */
+  /** The job's timeout bounds its cost. */
   readonly timeoutSeconds?: number;
 
   /** Absent: GitLab sent no variables at all. `{}`: it sent them and no allowlisted one is set. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Names that rules compare and that are set to what nobody can tell: masked, a file, too long, built from such. */
+  /** Names of compared variables whose value is unknown: masked, a file, too long, or built from such. */
   readonly hiddenVariables?: readonly string[];
 
   /** Identity fields that contradicted each other; the subject they would name is then unknown. */

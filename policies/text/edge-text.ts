@@ -1,6 +1,15 @@
 /** The edges of a validity, on the calendar of their zone: by far the most begin and end with a day. */
-import { type CalendarDay, calendarDay, dayNumber, isoDay, monthName, two } from '../limits/calendar.ts';
-import { clockIn, dayIn, dayStartMs } from '../limits/zone.ts';
+import {
+  type CalendarDay,
+  calendarDay,
+  clockIn,
+  dayIn,
+  dayNumber,
+  dayStartMs,
+  isoDay,
+  monthName,
+  two,
+} from '../limits/calendar.ts';
 
 /** Which edge of a half-open span: its first instant, or the first one after it. */
 export type Edge = 'start' | 'end';
@@ -48,7 +57,7 @@ export function instantText(atMs: number, zone: string): string {
 export const untilText = (atMs: number, zone: string, nowMs: number): string =>
   `${instantText(atMs, zone)} (${relativeText(nowMs, atMs)})`;
 
-/** How far away something is, in the largest unit that fits: `in 8 days`, `in 1 hour`, `in 12 minutes`. */
+/** Formats a distance in the largest fitting unit: `in 8 days`, `in 1 hour`, `in 12 minutes`. */
 export function relativeText(fromMs: number, toMs: number): string {
   const minutes = Math.max(0, Math.ceil((toMs - fromMs) / 60_000));
   if (minutes < 1) return 'now';

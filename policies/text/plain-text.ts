@@ -1,20 +1,21 @@
 /**
- * What cannot be seen, or turns around what can: control and format characters (all marks of direction, ZWSP, BOM, tags),
- * line and paragraph separators, halves of characters, characters not assigned, fillers and selectors that every font draws
- * as nothing, the empty Braille pattern, and blanks that are none of the keyboard's.
+ * Invisible or reordering characters: control and format characters (all direction marks, ZWSP, BOM, tags),
+ * line and paragraph separators, lone surrogates, unassigned characters, fillers and selectors drawn as
+ * nothing, the empty Braille pattern, and unusual spaces.
  *
- * @see https://www.unicode.org/reports/tr44/ for the classes, https://www.unicode.org/reports/tr36/ for what they are abused for
+ * @see https://www.unicode.org/reports/tr44/ for the classes, https://www.unicode.org/reports/tr36/ for
+ * their abuse
  */
 const INVISIBLE =
   /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}\u2800\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+/gu;
 
 /**
- * What holds an emoji of several parts together, or chooses its looks. The joiner has honest uses, but a name that reads like
- * another one must not hide it: such an emoji falls into its parts, and joined letters of other scripts stand apart.
+ * Joiners and variation selectors of emoji. They could hide a difference between two names, so they are
+ * removed: an emoji falls into its parts, and joined letters of other scripts are separated.
  */
 const EMOJI_JOINERS = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200d\ufe0e\ufe0f]+/gu;
 
-/** Each run of what cannot be seen becomes `instead`, so that nobody can forge a line, turn one around or hide one. */
+/** Replaces each run of invisible characters, so that a text cannot forge, reorder or hide a line. */
 export const visible = (text: string, instead: string): string =>
   text.replace(EMOJI_JOINERS, '').replace(INVISIBLE, instead);
 
@@ -47,7 +48,7 @@ export const quoted = (text: string, charactersMax: number): string =>
 export const HEADLINE_CHARACTERS_MAX = 120;
 const LABEL_CHARACTERS_MIN = 12;
 
-/** How much a line says beside its core, usually of an instant: date and clock and how far away, only how far, nothing. */
+/** Detail of an instant in a line: date and clock and distance, distance only, nothing. */
 export type Detail = 'instant' | 'relative' | 'none';
 
 const DETAILS: readonly Detail[] = ['instant', 'relative', 'none'];
@@ -61,7 +62,7 @@ export function fitted(subjectLabel: string, line: (label: string, detail: Detai
   return cutLine(line(shortened(label, Math.max(LABEL_CHARACTERS_MIN, label.length - over)), 'none'));
 }
 
-/** The first that fits; put the one that tells most first. */
+/** Returns the first line that fits. Pass the most detailed one first. */
 export const firstFitting = (...lines: readonly [string, ...string[]]): string =>
   lines.find(fits) ?? cutLine(lines.at(-1) ?? lines[0]);
 
@@ -82,8 +83,15 @@ export function listText(entries: readonly string[], joint: 'and' | 'or'): strin
   return joinedText(all, joint);
 }
 
-/** The same of all of them, however many and long. */
+/** Joins all entries without a bound. */
 export function joinedText(entries: readonly string[], joint: 'and' | 'or'): string {
   const last = entries.at(-1) ?? '';
   return entries.length < 2 ? last : `${entries.slice(0, -1).join(', ')} ${joint} ${last}`;
 }
+
+/** The order of texts by their UTF-16 units, the same on every machine; what is not there is empty. */
+export const compareTexts = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Quotes a path or name so that a printed command can be pasted into a POSIX shell. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,6 +1,6 @@
 /**
- * What a rejection text may tell of limits: nothing but that one was met, the numbers of the binding one, or those of
- * all that were met.
+ * The numbers that a rejection text may show: none, those of the binding limit, or those of all limits that
+ * refused.
  */
 export type Disclosure = 'none' | 'binding' | 'all';
 
@@ -22,19 +22,19 @@ export interface AdviceContext {
   readonly nowMs: number;
 }
 
-/** All that people are told of one kind of reason. Text of users is made fit before it is put in (`oneLine`, `quoted`). */
+/** Texts of one kind of reason. Texts from users are cleaned before use (`oneLine`, `quoted`). */
 export interface ReasonText<Of> {
   /** The first line: what stopped the job, complete on its own, at most `HEADLINE_CHARACTERS_MAX`. */
   headline(reason: Of, context: HeadlineContext): string;
   /**
-   * The same for everybody to read: no level, and no number or pattern of the rules. What the job's author wrote, such
-   * as the image or the name of a variable, may be told.
+   * A headline without amounts or patterns of the rules. It may show values that the job's author wrote,
+   * such as the image or the name of a variable.
    */
   discreetHeadline(reason: Of): string;
   /** The numbers, for a line under the first. */
   line(reason: Of, currency: string): string;
-  /** Whether a retry helps and when, and what else the reader can do. `none` discloses as little as `discreetHeadline`. */
+  /** Says if and when a retry helps, and other remedies. `none` discloses as little as `discreetHeadline`. */
   advice(reason: Of, context: AdviceContext): readonly string[];
-  /** Whoever met a limit or a freeze wrote nothing wrong; whoever named an image that is not allowed did. */
+  /** True if the job's author made no mistake, as with limits and freezes. */
   readonly faultless: boolean;
 }

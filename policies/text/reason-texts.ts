@@ -3,10 +3,8 @@ import type { CodedReason, Reason, Violation } from '../reason.ts';
 import { limitLabelOf, limitName } from '../units/unit-texts.ts';
 import { cutLine, plain } from './plain-text.ts';
 import type { Disclosure, HeadlineContext, ReasonText } from './reason-text.ts';
-import { breakGlass } from './reasons/break-glass.ts';
-import { budgetExhausted } from './reasons/budget.ts';
-import { exceedsLimitAlone, softLimit } from './reasons/limits.ts';
-import { capacityFull, concurrencyFull, windowFull } from './reasons/quotas.ts';
+import { breakGlass, budgetExhausted } from './reasons/budget.ts';
+import { capacityFull, concurrencyFull, exceedsLimitAlone, softLimit, windowFull } from './reasons/quotas.ts';
 import { controllerError, fieldMissing } from './reasons/system.ts';
 
 const OWN_TEXTS = {
@@ -21,7 +19,7 @@ const OWN_TEXTS = {
   CONTROLLER_ERROR: controllerError,
 };
 
-/** Marked as pure so that a bundle which tells no reasons leaves them out. */
+/** Marked as pure, so that bundles without texts leave it out. */
 export const REASON_TEXTS: { readonly [Code in Reason['code']]: ReasonText<CodedReason<Code>> } =
   /* @__PURE__ */ Object.assign({}, OWN_TEXTS, STATELESS_TEXTS);
 
@@ -32,7 +30,7 @@ export const textsFor = (reason: Reason): ReasonText<Reason> => REASON_TEXTS[rea
 export const headline = (reason: Reason, context: HeadlineContext): string =>
   cutLine(textsFor(reason).headline(reason, context));
 
-/** The same where no level and no number may be told. */
+/** The headline without amounts. */
 export const discreetHeadline = (reason: Reason): string =>
   cutLine(textsFor(reason).discreetHeadline(reason));
 
@@ -44,11 +42,11 @@ export const reasonLine = (reason: Reason, currency: string): string =>
 export const discreetReasonLine = (reason: Reason, currency: string): string =>
   'limitAmount' in reason ? `${limitLabelOf(reason)}: ${limitName(reason)}` : reasonLine(reason, currency);
 
-/** Whether and when a retry helps, and what else does. */
+/** Says if and when a retry helps, and other remedies. */
 export const retryAdvice = (reason: Reason, disclosure: Disclosure, nowMs: number): readonly string[] =>
   textsFor(reason).advice(reason, { disclosure, nowMs }).map(plain);
 
-/** What has to give way before the job can run, hardest first: the first line tells this one of several reasons. */
+/** Order of reasons in the first line, hardest to resolve first. */
 const HARDNESS: Readonly<Partial<Record<Reason['code'], number>>> = {
   FIELD_MISSING: 5,
   EXCEEDS_LIMIT_ALONE: 4,

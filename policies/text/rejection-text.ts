@@ -17,7 +17,7 @@ import {
   textsFor,
 } from './reason-texts.ts';
 
-/** The closest group that has a setting decides; but everybody reads the job page of a public project. */
+/** Returns the setting of the closest group. Jobs of public projects are readable by all. */
 export function disclosureFor(placement: Placement, settings: DiscloseSettings): Disclosure {
   if (placement.visibility === 'public') return 'none';
   for (let at = placement.ancestors.length - 1; at >= 0; at -= 1) {
@@ -45,11 +45,14 @@ export interface RejectionTextInput {
   readonly decisionId: string;
   readonly nowMs: number;
   readonly disclosure: Disclosure;
-  /** Where the console explains this job; not told where nothing of limits is. Longer than 300 characters it is left out. */
+  /**
+   * Link to the console's page of the job. Left out if limits may not be shown or if it is longer than 300
+   * characters.
+   */
   readonly detailsUrl?: string | undefined;
-  /** How long the job was kept waiting for room before. */
+  /** Time that the job waited for headroom, ms. */
   readonly waitedMs?: number;
-  /** What its group agreed to for jobs like it; absent: nothing. */
+  /** Retry settings of its group. Absent: none. */
   readonly retried?: RequeueSettings | undefined;
   /** Messages of the rules that rejected; see `footerOf`. */
   readonly footer?: string | undefined;
@@ -87,7 +90,7 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
     ? ''
     : `Details: ${oneLine(detailsUrl)}\n`;
 
-/** Less than a second is no wait worth telling. */
+/** Waits below a second are not mentioned. */
 const waitedLines = ({ waitedMs = 0 }: RejectionTextInput): readonly string[] =>
   waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`];
 

@@ -2,7 +2,7 @@ import type { LimitFacts } from '../limits/limit.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';
 import type { Unit } from './unit.ts';
 
-/** How people read and write a unit. */
+/** Texts of a unit. */
 interface UnitText {
   /** `500.00 EUR` */
   readonly amount: (amount: number, currency: string, rounding?: Rounding) => string;
@@ -14,11 +14,11 @@ interface UnitText {
   readonly wholly: string;
   /** Its name as a resource, where jobs request it from the cluster: `CPU`. */
   readonly resource?: string;
-  /** What the author of a job that is too large for the limit can do, before `ask for a higher limit`. */
+  /** Advice for a job that is larger than the limit, before `ask for a higher limit`. */
   readonly lower: string;
   /** Words for a budget, where a budget counts the unit. */
   readonly budget?: {
-    /** Where neither number nor subject may be told: `A CI budget`. */
+    /** Used without number and subject: `A CI budget`. */
     readonly unnamed: string;
     /** With what a job may fit into the rest: `a shorter timeout`. */
     readonly saver: string;
@@ -27,14 +27,14 @@ interface UnitText {
   readonly heading: string;
   /** Explains the field of an amount. */
   readonly hint: (currency: string) => string;
-  /** What the command line takes after an amount, the one it names first. */
+  /** Words after an amount on the command line, preferred one first. */
   readonly words: readonly string[];
 }
 
 const timeText = (seconds: number, rounding?: Rounding): string =>
   durationText(seconds, rounding === 'down' ? 'down' : 'up');
 
-/** Apart from the table of units, so that a program that tells no amounts does without. */
+/** Separate from the table of units, so that programs without texts leave it out. */
 export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
   micros: {
     amount: (amount, currency) => `${moneyText(amount)} ${currency}`,
@@ -70,7 +70,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
   },
   millicpu: {
     amount: (amount) => `${countText(amount / 1_000)} CPU`,
-    // All three places are told, so there is nothing to round.
+    // All three decimal places are shown, so nothing is rounded.
     bare: (amount) => countText(amount / 1_000),
     name: 'CPU limit for running jobs',
     wholly: 'the',
@@ -114,7 +114,7 @@ export const bareAmountText = (amount: number, unit: Unit, rounding?: Rounding):
 
 const LABEL_CHARACTERS_MAX = 100;
 
-/** What a person calls the limit: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
+/** For people: `CI budget`, `memory limit for running jobs`. Texts add `of` and its subject. */
 export const limitName = ({ unit }: Pick<LimitFacts, 'unit'>): string => UNIT_TEXTS[unit].name;
 
 /** The same at the beginning of a sentence. */
@@ -182,7 +182,7 @@ export function durationText(seconds: number, rounding: 'up' | 'down' = 'up'): s
 const KIB_BYTES = 1_024;
 const SCALES = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
 
-/** Memory as Kubernetes counts it, to the hundredth: `512 MiB`, `6 GiB`, `1.25 GiB`. Nobody writes a limit finer. */
+/** Formats memory in Kubernetes units, to the hundredth: `512 MiB`, `6 GiB`, `1.25 GiB`. */
 export function bytesText(bytes: number, rounding: Rounding = 'exact'): string {
   if (Math.abs(bytes) < KIB_BYTES) return `${bytes} B`;
   let hundredths = 0;

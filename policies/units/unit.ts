@@ -1,10 +1,12 @@
-/** The units limits are counted in: what a row decides, the table of them, and what follows from it. */
+/** Table of the units of limits, and functions that follow from it. */
+
+import { QUANTITIES_EXPECTED, readDecimal, readQuantityUnits } from '../document/values.ts';
 import type { CountedKind } from '../kinds/counted-kinds.ts';
 import { costMicros } from '../prices/price.ts';
 
 /** One unit: all that the rest of Tollgate decides by it. */
 interface UnitRow {
-  /** What documents, CSV and forms call a limit of it. */
+  /** Name in documents, CSV and forms. */
   readonly kind: string;
   /** Stands for it in the ledger's lines. Never reused; `f` and `u` are flags there. */
   readonly letter: string;
@@ -16,19 +18,19 @@ interface UnitRow {
   readonly waits?: true;
   /** Amounts stand with the deployment's currency. */
   readonly inCurrency?: true;
-  /** What a job asks for is guessed before it runs. */
+  /** The job's amount is an estimate. */
   readonly guessed?: true;
-  /** What one job asks for; undefined: its terms do not say. Absent terms: nothing is known of the job. */
+  /** Amount that one job claims. Undefined: its terms do not have it. Absent terms: the job is unknown. */
   readonly asked?: (terms: AskedTerms | undefined) => number | undefined;
   /** Instead: the resource that the job requests from the cluster, written as a Kubernetes quantity. */
   readonly requested?: 'cpu' | 'memory';
-  /** What stays counted of a job that ran so long. Absent: nothing. */
+  /** Amount that stays counted after a job. Absent: nothing. */
   readonly settled?: (durationSeconds: number, price: SettledPrice) => number;
-  /** What one day of usage has of it. Absent: usage does not tell, and nothing is forecast. */
+  /** Amount in one day of usage. Absent: usage does not have it, and there is no forecast. */
   readonly usedOn?: (day: UsageCounts) => number;
   /** A day of usage includes what is only held. */
   readonly usageHasHeld?: true;
-  /** How many of it make one of what documents count in. @default 1 */
+  /** Number of units in one unit of documents. @default 1 */
   readonly perWhole?: number;
 }
 
@@ -51,7 +53,7 @@ export interface UsageCounts {
   readonly released: number;
 }
 
-/** Every unit limits are counted in, in the order people are told them. To add one, add a row. */
+/** All units, in the order of texts. To add one, add a row. */
 export const UNITS = {
   /** Millionths of the deployment's one currency. */
   micros: {
@@ -114,12 +116,12 @@ export const UNITS = {
   },
 } as const satisfies Readonly<Record<string, UnitRow>>;
 
-// What follows from the table. Marked as pure where a bundle may do without.
+// Derived from the table. Marked as pure, so that bundles can leave them out.
 
-/** What amounts are whole numbers of. */
+/** The unit of whole amounts. */
 export type Unit = keyof typeof UNITS;
 
-/** What a limit counts: money, minutes and starts per period; jobs, their CPU and their memory at once. */
+/** Money, minutes and starts per period; jobs in flight, their CPU and their memory. */
 export type LimitKind = (typeof UNITS)[Unit]['kind'];
 
 const ROWS: Readonly<Record<Unit, UnitRow & { readonly kind: LimitKind }>> = UNITS;
@@ -143,7 +145,7 @@ export const unitOfLetter = (letter: string): Unit =>
 
 export const kindRow = (kind: LimitKind): (typeof ROWS)[Unit] => ROWS[UNIT_OF[kind]];
 
-/** What a job takes while it runs and gives back at its end; the other units add up over a period. */
+/** Returns true if a job returns the amount at its end. Other units add up over a period. */
 export const isInFlight = (unit: Unit): boolean => ROWS[unit].atOnce === true;
 
 /** Counted while the job runs, not per period. */
@@ -155,10 +157,10 @@ export const isAwaitable = (kind: LimitKind): boolean => kindRow(kind).waits ===
 /** Money and minutes: what a budget counts can be overdrawn and carried over, and its owner is warned. */
 export const isSpent = (kind: LimitKind): boolean => ASKED_BY[kind] === 'budget';
 
-/** What becomes of a job while a limit of this kind cannot be asked, where neither the limit nor its rule says. */
+/** Default terms while a limit of this kind is unreachable. */
 export const outageOfKind = (kind: LimitKind): 'room' | 'admit' => (isSpent(kind) ? 'room' : 'admit');
 
-/** Spent, and days of usage tell how much: it has a forecast, a chart and a look back. */
+/** Returns true if days of usage have the unit: then it has a forecast, a chart and a history. */
 export const isForecastable = (kind: LimitKind): boolean =>
   isSpent(kind) && kindRow(kind).usedOn !== undefined;
 
@@ -166,3 +168,53 @@ export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.fil
 
 /** Its amounts are money of the deployment's one currency. */
 export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;
+
+/** Amounts as documents have them. */
+
+type Units =
+  | { readonly ok: true; readonly amount: number }
+  | { readonly ok: false; readonly expected: string };
+
+export function readUnits(value: unknown, kind: LimitKind): Units {
+  const { requested, perWhole = 1 } = kindRow(kind);
+  if (requested !== undefined) {
+    const amount = readQuantityUnits(value, requested);
+    const expected = QUANTITIES_EXPECTED[requested];
+    return amount === undefined ? { ok: false, expected } : { ok: true, amount };
+  }
+  const read = readDecimal(value, perWhole);
+  if (read.ok || perWhole > 1) return read;
+  return { ok: false, expected: 'a whole number such as 20' };
+}
+
+/** For a field or a file that will be read again: `500.25`, `90`, `1500m`, `6Gi`. */
+export function writtenUnits(whole: number, kind: LimitKind): string {
+  const { requested, perWhole = 1 } = kindRow(kind);
+  if (requested !== undefined) return QUANTITY_TEXTS[requested](whole);
+  // Thirds of a minute have no end, so no file can name them: shares and grants come to them. Only shown, never sent.
+  return ((whole % perWhole) * 1_000_000) % perWhole === 0
+    ? decimalText(whole, perWhole)
+    : (whole / perWhole).toFixed(2);
+}
+
+function decimalText(whole: number, perWhole: number): string {
+  const fraction = String(((whole % perWhole) * 1_000_000) / perWhole)
+    .padStart(6, '0')
+    .replace(/0+$/, '');
+  return `${Math.floor(whole / perWhole)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+const BINARY_BYTES: readonly (readonly [string, number])[] = [
+  ['Ti', 2 ** 40],
+  ['Gi', 2 ** 30],
+  ['Mi', 2 ** 20],
+  ['Ki', 2 ** 10],
+];
+
+const QUANTITY_TEXTS = {
+  cpu: (millicpu: number) => (millicpu % 1000 === 0 ? String(millicpu / 1000) : `${millicpu}m`),
+  memory: (bytes: number) => {
+    const scale = BINARY_BYTES.find(([, perScale]) => bytes !== 0 && bytes % perScale === 0);
+    return scale === undefined ? String(bytes) : `${bytes / scale[1]}${scale[0]}`;
+  },
+};

@@ -1,6 +1,6 @@
 import type { AdmissionRequest } from '../request/request.ts';
 
-/** A variable as rules compare it. Its value is told to nobody: no reason, no log and no error has it. */
+/** A variable as rules compare it. Reasons, logs and errors never contain its value. */
 type ComparedValue =
   /** Absent: not set, or set to an empty text, which to a script is the same. */
   | { readonly known: true; readonly value?: string }
@@ -18,7 +18,7 @@ export function comparedValue({ variables, hiddenVariables }: AdmissionRequest, 
   return value === undefined || value === '' ? UNSET : { known: true, value };
 }
 
-/** The field that is missing where it cannot be told what a variable will hold. */
+/** Name of the missing field if a variable's value is unknown. */
 export const fieldOfVariable = (name: string): string => `${PREFIX}${name}`;
 
 /** The name of the variable that such a field stands for. */

@@ -9,18 +9,18 @@ export interface RunnerVariable {
 /** The last one of this name, which is the one that counts; `undefined`: none came. */
 type FindVariable = (name: string) => RunnerVariable | undefined;
 
-/** How often a text is expanded before its container gets it: the Docker executor expands the image of the job once more. */
+/** Number of expansions: the Docker executor expands the image of the job twice. */
 export type Passes = 1 | 2;
 
 export interface RunnerVariables {
   /**
-   * The text as the runner's executors will use it; `undefined` where that cannot be told. Also where a `$` is left at
-   * the end: no reference to an image, no user and no quantity has one, and another executor might expand it again.
+   * Returns the text as the executors use it. Undefined if a value is unknown, or if a `$` is left: another
+   * executor might expand it again.
    */
   resolve(text: string, passes: Passes): string | undefined;
-  /** What the job itself gets as the value of a name; `undefined` where that cannot be told, or none came. */
+  /** Returns the value of a variable in the job. Undefined if unknown or not sent. */
   valueFor(name: string): string | undefined;
-  /** What one more expansion makes of a variable's own value, as the Kubernetes executor reads its `KUBERNETES_*`. */
+  /** Expands the value of a variable once more, as the Kubernetes executor does with `KUBERNETES_*`. */
   resolveOwn(variable: RunnerVariable): string | undefined;
 }
 
@@ -80,7 +80,7 @@ function valueIn({ value, raw }: RunnerVariable, lookUp: VariableLookup): string
   return raw === undefined ? undefined : expandValue(value, lookUp);
 }
 
-/** The value a name stands for; `undefined`: it cannot be told. */
+/** Returns the value of a name, or undefined if unknown. */
 type VariableLookup = (name: string) => string | undefined;
 
 /** Longer than any image name, user or quantity; bounds what values upon values can grow to. */
@@ -90,9 +90,10 @@ const SPECIAL = /^[*#$@!?\-0-9]/;
 const NAME = /\w+/y;
 
 /**
- * Puts values in the place of `$NAME` and `${NAME}` exactly as the runner does (Go's `os.Expand`): a name may begin with a
- * digit only where it is that digit alone, `${}` and an unclosed `${` are dropped, a `$` before anything else stays.
- * `undefined`: a value cannot be told, or the result is longer than {@link EXPANDED_CHARACTERS_MAX}.
+ * Replaces `$NAME` and `${NAME}` as the runner does (Go's `os.Expand`). A name may begin with a digit only
+ * if it is that digit alone. `${}` and an unclosed `${` are dropped; a `$` before any other character stays.
+ *
+ * Returns undefined if a value is unknown, or if the result is longer than {@link EXPANDED_CHARACTERS_MAX}.
  *
  * @see https://pkg.go.dev/os#Expand
  */

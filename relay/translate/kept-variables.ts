@@ -1,4 +1,4 @@
-import { HIDDEN_VALUE, overwriteVariable } from '../../policies/kubernetes/overwrite-variables.ts';
+import { HIDDEN_VALUE, overwriteVariable } from '../../policies/kubernetes/resource-variables.ts';
 import { WireText } from '../wire/reading-budget.ts';
 import { TEXT_LENGTH_MAX } from './text-length.ts';
 

@@ -18,7 +18,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
-import { shellWord } from '../../policies/text/shell-word.ts';
+import { shellWord } from '../../policies/text/plain-text.ts';
 import { RelayError } from '../relay-error.ts';
 import { checkAnswerArms } from './answer-arms.ts';
 

@@ -1,5 +1,5 @@
 import { ENV_ROLLUP_ZONE } from '../../functions/names.ts';
-import { isZone } from '../../policies/limits/zone.ts';
+import { isZone } from '../../policies/limits/calendar.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
 
 /** IANA zone of the deployment's days. @throws {UsageError} for what is no zone. */

@@ -1,6 +1,6 @@
 import { readWholeDirectory } from '../../functions/core/directory/index.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
-import { problemText } from '../../policies/document/parsed.ts';
+import { problemText } from '../../policies/document/reading.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
 import type { LedgerAccess } from './ledger/open-ledger.ts';

@@ -1,7 +1,7 @@
 /** Months that are over close here as in a deployment: by the program that closes them there, once a day at most. */
 import { type LedgerClock, silentLog } from '../../functions/core/environment/index.ts';
 import { closeMonths } from '../../functions/drift/close-months.ts';
-import { CALENDAR_YEAR, type FiscalStart } from '../../policies/limits/fiscal.ts';
+import { CALENDAR_YEAR, type FiscalStart } from '../../policies/limits/period.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';
 import type { LocalLedger } from './ledger-source.ts';

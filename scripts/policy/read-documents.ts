@@ -1,7 +1,7 @@
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
-import type { DocumentProblem, ParseResult } from '../../policies/document/parsed.ts';
+import type { DocumentProblem, ParseResult } from '../../policies/document/reading.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import type { Policy } from '../../policies/policy.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/document/parsed.ts';
+import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/document/reading.ts';
 import { SPENT_KINDS } from '../../policies/units/unit.ts';
 
 /** Numbers under these keys may have decimals: they are read as they are written, never through a float. */

@@ -3,7 +3,7 @@ import type { Rules } from '../../functions/core/admission/decide-deps.ts';
 import { parseDirectory } from '../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import {
   CLASSES,

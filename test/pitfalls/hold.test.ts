@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { historyEstimator } from '../../policies/estimate/history-estimator.ts';
-import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/estimate/project-history.ts';
+import { historyEstimator } from '../../policies/estimate.ts';
+import { NO_HISTORY, type ProjectHistory, withRuns } from '../../policies/run-history.ts';
 import { aJob, count, MINUTE_MS, neverRan, ONE, ran, range, wordOf, world } from './world.ts';
 
 const budget = (money: number) => [{ on: { group: 100 }, money, per: 'month' }];

@@ -1,6 +1,6 @@
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
-import { problemText } from '../../policies/document/parsed.ts';
+import { problemText } from '../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import type { EvaluationContext } from '../../policies/evaluate.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';

@@ -1,6 +1,5 @@
 /** What edits would have done to the jobs of the last days: the jobs' own records, lived again. */
-import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
-import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
+import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { LimitEdit } from '../../core/limits/index.ts';
 import { rateLimit } from '../../core/signin/index.ts';
 import { judgeEdits } from '../preview/preview-view.ts';

@@ -1,5 +1,4 @@
-import type { LimitClaim } from '../../../policies/claim.ts';
-import { counterName } from '../../../policies/claim.ts';
+import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';

@@ -1,7 +1,6 @@
 /** What a limit that is new would have counted by then: its subject's days, from the rollup. */
-import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
+import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
 import { contributionOf, runnerNames, type Usage, usageOf } from '../../core/usage/index.ts';

@@ -1,7 +1,7 @@
 /** Which limits come first. */
 import { limitAt } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { compareTexts } from '../../../policies/text/compare-texts.ts';
+import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { shareOf } from '../overview/overview-order.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { subjectLabelOf } from '../reading/scope.ts';

@@ -1,8 +1,7 @@
 /** What is left of the limits that the jobs of a pipeline would take of, as far as it may be told. Pure. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Evaluation } from '../../../policies/evaluate.ts';
-import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
-import { type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitAt, limitOfCounter, limitPeriod } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

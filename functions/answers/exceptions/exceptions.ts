@@ -1,6 +1,7 @@
 /** Grants, freezes and break-glasses that are not over yet, of a subject and of everything above it, or all of them. */
-import { readInstant } from '../../../policies/document/instant.ts';
+
 import { isRecord } from '../../../policies/document/reading.ts';
+import { readInstant } from '../../../policies/document/values.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { limitsOn } from '../../../policies/limits/limits.ts';
 import { exportedLimits, idOf, subjectOf } from '../../core/limits/index.ts';

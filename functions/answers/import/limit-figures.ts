@@ -1,11 +1,9 @@
 /** The last year's use of each limit and its forecast, for the columns of an export that stand next to the amount. */
-import { type DailyUsage, historyBefore } from '../../../policies/forecast/daily-usage.ts';
-import { expectedUse } from '../../../policies/forecast/expected-use.ts';
-import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
+import { type DailyUsage, expectedUse, historyBefore } from '../../../policies/forecast/forecast.ts';
+import { calendarDay, dayIn, dayNumber, dayStartMs } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
-import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import { isForecastable, kindRow, type LimitKind } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { entryKey, type LimitFigures } from '../../core/limits/index.ts';

@@ -1,7 +1,6 @@
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { OutagePolicy } from '../../../policies/limits/limit.ts';
-import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
-import { type LimitSet, limitAt } from '../../../policies/limits/limits.ts';
+import { type LimitSet, limitAt, limitOfCounter } from '../../../policies/limits/limits.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Violation } from '../../../policies/reason.ts';

@@ -1,4 +1,4 @@
-import type { ParseResult } from '../../../policies/document/parsed.ts';
+import type { ParseResult } from '../../../policies/document/reading.ts';
 
 /** A job somebody asks about, and perhaps which of its decisions. */
 export interface JobReference {

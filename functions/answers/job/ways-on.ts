@@ -1,6 +1,6 @@
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
+import { limitOfCounter } from '../../../policies/limits/limits.ts';
 import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
@@ -10,8 +10,7 @@ import {
   headline,
   retryAdvice,
 } from '../../../policies/text/reason-texts.ts';
-import { kindRow, unitRow } from '../../../policies/units/unit.ts';
-import { writtenUnits } from '../../../policies/units/written.ts';
+import { kindRow, unitRow, writtenUnits } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   type CountersNow,

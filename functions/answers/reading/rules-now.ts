@@ -1,5 +1,4 @@
-import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
-import type { Estimator } from '../../../policies/estimate.ts';
+import { type Estimator, historyEstimator } from '../../../policies/estimate.ts';
 import type { EvaluationContext } from '../../../policies/evaluate.ts';
 import type { ReadContext } from './reading.ts';
 import { NOWHERE, type Places } from './scope.ts';

@@ -1,6 +1,5 @@
 /** What was used day by day, from the rollup. Days are those of the rollup's zone. */
-import { calendarDay, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
-import { dayIn } from '../../../policies/limits/zone.ts';
+import { calendarDay, dayIn, dayNumber, isoDay } from '../../../policies/limits/calendar.ts';
 import { type RollupStore, type Usage, type UsageKey, usageOf } from '../../core/usage/index.ts';
 
 export interface DayUsage extends Usage {

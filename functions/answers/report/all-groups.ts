@@ -1,7 +1,6 @@
 /** Every group of a subject at once, each with what its own projects cost: lines that add up, for files. */
 
-import { calendarDay } from '../../../policies/limits/calendar.ts';
-import { dayStartMs } from '../../../policies/limits/zone.ts';
+import { calendarDay, dayStartMs } from '../../../policies/limits/calendar.ts';
 import { addSumTo, emptySum, type SheetSum, sumWithout } from '../../core/sheets/index.ts';
 import { readSums, rowIdOf } from '../reading/read-sums.ts';
 import type { ReadContext } from '../reading/reading.ts';

@@ -1,5 +1,5 @@
 /** Which days somebody means, and which days stand beside them. Pure. */
-import { readWrittenDay } from '../../../policies/document/written/written-day.ts';
+import { readWrittenDay } from '../../../policies/document/written.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
 import type { SpendAnswer, SpendQuery } from './model.ts';

@@ -1,5 +1,5 @@
 /** Sums → the rows people read: the most expensive ones, and one row for the others. */
-import { compareTexts } from '../../../policies/text/compare-texts.ts';
+import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { emptySum, FIGURES, type SheetFigure, type SheetSum, sumWithout } from '../../core/sheets/index.ts';
 import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/index.ts';
 import type { CandidateRows } from './candidate-rows.ts';

@@ -1,4 +1,4 @@
-import type { Freeze } from '../../../policies/limits/freeze.ts';
+import type { Freeze } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';

@@ -3,8 +3,7 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { capOf } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
-import { grantedAt, grantsOf } from '../../../policies/limits/grant.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
+import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitAt, limitPeriod } from '../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import type { Mode } from '../../../policies/mode.ts';

@@ -1,17 +1,19 @@
 /** What days to come will use, if every day is like its weekday in the last weeks and the weeks go on as they did. Pure. */
 import {
   type DailyUsage,
+  expectedUse,
   HISTORY_DAYS,
   historyBefore,
+  runOut,
   TESTED_DAYS,
-} from '../../../policies/forecast/daily-usage.ts';
-import { expectedUse } from '../../../policies/forecast/expected-use.ts';
-import { forecastBand } from '../../../policies/forecast/forecast-band.ts';
-import { type ForecastProof, proveForecasts } from '../../../policies/forecast/past-forecasts.ts';
-import { runOut } from '../../../policies/forecast/run-out.ts';
-import { calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
+} from '../../../policies/forecast/forecast.ts';
+import {
+  type ForecastProof,
+  forecastBand,
+  proveForecasts,
+} from '../../../policies/forecast/forecast-band.ts';
+import { calendarDay, dayIn, dayNumber, dayStartMs, two } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import { isMoney, kindRow, type LimitKind, type UsageCounts } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';

@@ -1,5 +1,4 @@
-import { two } from '../../../policies/limits/calendar.ts';
-import { clockIn } from '../../../policies/limits/zone.ts';
+import { clockIn, two } from '../../../policies/limits/calendar.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import type { LimitRow } from './model.ts';
 

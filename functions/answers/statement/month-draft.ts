@@ -1,5 +1,5 @@
 /** What a month came to so far, and what of it no earlier statement has: all that a closed statement says but its number. */
-import type { FiscalStart } from '../../../policies/limits/fiscal.ts';
+import type { FiscalStart } from '../../../policies/limits/period.ts';
 import { type PriceTable, priceVersions } from '../../../policies/prices/price.ts';
 import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/index.ts';
 import type { RollupStore } from '../../core/usage/index.ts';

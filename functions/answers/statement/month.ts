@@ -1,7 +1,14 @@
 /** Months of statements: whole days, without gaps and without days that two of them share. */
-import { type CalendarDay, calendarDay, DAY_MS, dayNumber, two } from '../../../policies/limits/calendar.ts';
-import { type FiscalStart, monthsOf } from '../../../policies/limits/fiscal.ts';
-import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
+import {
+  type CalendarDay,
+  calendarDay,
+  DAY_MS,
+  dayIn,
+  dayNumber,
+  dayStartMs,
+  two,
+} from '../../../policies/limits/calendar.ts';
+import { type FiscalStart, monthsOf } from '../../../policies/limits/period.ts';
 import type { ClosedStatement } from '../../core/statements/index.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
 

@@ -1,6 +1,6 @@
 import { periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
-import { compareTexts } from '../../../policies/text/compare-texts.ts';
+import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf } from '../../core/admission/index.ts';
 import { type CorrectionEntry, isLive, type JobRecord } from '../../core/ledger/index.ts';

@@ -1,7 +1,7 @@
 /** What a group is charged for a month: first what is meant, then what the usage days or the jobs say. */
 
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { FiscalStart } from '../../../policies/limits/fiscal.ts';
+import type { FiscalStart } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { StatementBooks } from '../reading/statement-books.ts';
 import { today } from '../reading/usage-days.ts';

@@ -1,4 +1,4 @@
-import { CALENDAR_YEAR } from '../../../policies/limits/fiscal.ts';
+import { CALENDAR_YEAR } from '../../../policies/limits/period.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import type { Viewer } from '../reading/viewer.ts';

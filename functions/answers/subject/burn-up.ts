@@ -1,7 +1,6 @@
 /** The chart of one limit: what came together day by day, and where it goes. Pure. */
 
-import { dayNumber } from '../../../policies/limits/calendar.ts';
-import { dayIn } from '../../../policies/limits/zone.ts';
+import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import { isForecastable } from '../../../policies/units/unit.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import type { LimitRow } from '../standing/model.ts';

@@ -1,10 +1,9 @@
 /** What a subject used over some days, and what for. */
 
-import type { ProjectHistory } from '../../../policies/estimate/project-history.ts';
-import { estimateOfRuns } from '../../../policies/estimate/run-history.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { runnerClassNames } from '../../../policies/prices/price.ts';
+import { estimateOfRuns, type ProjectHistory } from '../../../policies/run-history.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { SumSource } from '../reading/read-sums.ts';

@@ -1,8 +1,12 @@
-import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
-import { NO_HISTORY, type ProjectHistory } from '../../../policies/estimate/project-history.ts';
-import { type EstimateSettings, type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
+import {
+  type EstimateSettings,
+  type Estimator,
+  historyEstimator,
+  timeoutEstimator,
+} from '../../../policies/estimate.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
+import { NO_HISTORY, type ProjectHistory } from '../../../policies/run-history.ts';
 import type { LedgerClock } from '../environment/index.ts';
 import type { EstimateSource } from './estimate-source.ts';
 

@@ -1,4 +1,4 @@
-import type { ProjectHistory } from '../../../policies/estimate/project-history.ts';
+import type { ProjectHistory } from '../../../policies/run-history.ts';
 import { type BatchGetDeps, batchGet } from '../store/index.ts';
 import { decodeEstimates, estimatesKey } from './estimates-item.ts';
 

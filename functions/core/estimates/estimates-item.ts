@@ -1,6 +1,5 @@
 /** The item of a project's run histories: written by the rollup, read by admission. */
-import { decodeHistory, encodeHistory } from '../../../policies/estimate/history-text.ts';
-import type { ProjectHistory } from '../../../policies/estimate/project-history.ts';
+import { decodeHistory, encodeHistory, type ProjectHistory } from '../../../policies/run-history.ts';
 import { type Item, type Key, PK, ROLLUP_SK, SK, TTL_ATTRIBUTE, versioned } from '../store/index.ts';
 
 /** `gitlab.example.com#estimates#project/1001`, `rollup` */

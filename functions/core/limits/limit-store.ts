@@ -3,7 +3,7 @@
  * looked at again before anybody is rejected for one. Keep one per process.
  */
 import { parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet, Rollout } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';

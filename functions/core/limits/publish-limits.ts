@@ -1,7 +1,6 @@
 /** An edit of the limits: validated as a whole, written aside, live by one conditional flip of the pointer. */
 import { parseLimits, parseLimitsPart } from '../../../policies/document/parse-limits.ts';
-import type { DocumentProblem, ParseResult } from '../../../policies/document/parsed.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
+import { type DocumentProblem, isRecord, type ParseResult } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';

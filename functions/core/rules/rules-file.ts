@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
-import { isRecord } from '../../../policies/document/reading.ts';
+import {
+  type DocumentProblem,
+  isRecord,
+  type ParseResult,
+  problemText,
+} from '../../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
-import { knowZones, type ZoneTable } from '../../../policies/limits/zone.ts';
+import { knowZones, type ZoneTable } from '../../../policies/limits/calendar.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Rules } from '../admission/index.ts';

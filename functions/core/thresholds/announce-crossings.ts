@@ -1,7 +1,6 @@
 /** Tells people when a limit's use reached a level: once per period, level and amount of the limit. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
-import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
+import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast/forecast.ts';
 import type { LedgerClock, Log } from '../environment/index.ts';
 import type { Ledger } from '../ledger/index.ts';
 import { addresseeKey, type Message, type Notifier, subjectLine } from '../notify/index.ts';

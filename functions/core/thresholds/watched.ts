@@ -1,5 +1,5 @@
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { Forecast } from '../../../policies/forecast/run-out.ts';
+import type { Forecast } from '../../../policies/forecast/forecast.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import type { Addressee } from '../notify/index.ts';
 import type { AmountCrossing } from './announced.ts';

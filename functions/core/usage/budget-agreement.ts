@@ -3,9 +3,8 @@
  * and tables add up, and the records that statements are made of. They come by different ways; this says whether they agree.
  */
 
-import { dayNumber } from '../../../policies/limits/calendar.ts';
+import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import type { PeriodKind } from '../../../policies/limits/period.ts';
-import { dayIn } from '../../../policies/limits/zone.ts';
 import {
   isForecastable,
   kindRow,

@@ -2,9 +2,8 @@
  * What the groups right below a group used this month, and what is left of the group's own usage: mostly jobs of projects
  * right in it. Rows and rest always come to the total, on pages, in the API and on the command line.
  */
-import { dayNumber } from '../../../policies/limits/calendar.ts';
+import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
-import { dayIn } from '../../../policies/limits/zone.ts';
 import type { Usage } from './usage.ts';
 
 /** Covers the days of this calendar month so far, in the zone of usage. */

@@ -1,5 +1,5 @@
 /** Settled jobs into the run histories of their projects, from which admission estimates. */
-import { type JobRun, withRuns } from '../../../policies/estimate/project-history.ts';
+import { type JobRun, withRuns } from '../../../policies/run-history.ts';
 import type { Log } from '../environment/index.ts';
 import type { Consistency } from '../ledger/index.ts';
 import type { UsageChange } from './apply-records.ts';

@@ -1,4 +1,4 @@
-import { isZone } from '../../../policies/limits/zone.ts';
+import { isZone } from '../../../policies/limits/calendar.ts';
 import { ENV_ROLLUP_ZONE } from '../../names.ts';
 import type { Environment } from '../environment/index.ts';
 

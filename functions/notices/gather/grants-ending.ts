@@ -1,6 +1,5 @@
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import type { Grant } from '../../../policies/limits/grant.ts';
-import type { Limit } from '../../../policies/limits/limit.ts';
+import type { Grant, Limit } from '../../../policies/limits/limit.ts';
 import { edgeText, relativeText } from '../../../policies/text/edge-text.ts';
 import { limitName } from '../../../policies/units/unit-texts.ts';
 import { addresseeOf, type Ownership, subjectLabel, subjectPagePath } from '../../core/notify/index.ts';

@@ -11,7 +11,7 @@ import {
   UNIT_TEXTS,
 } from '../../units/unit-texts.ts';
 import { instantText, relativeText, untilText } from '../edge-text.ts';
-import { type Detail, fitted } from '../plain-text.ts';
+import { type Detail, fitted, oneLine, shortened } from '../plain-text.ts';
 import type { AdviceContext, HeadlineContext, ReasonText } from '../reason-text.ts';
 
 type Spent = CodedReason<'BUDGET_EXHAUSTED'>;
@@ -46,7 +46,7 @@ function stateText(reason: Spent, label: string, { currency }: HeadlineContext):
     const used = bareAmountText(committed, unit);
     return `${name} of ${label} ${is} used up: ${used} of ${whole}${duringText(reason)}`;
   }
-  // What is left is never told as more than it is, nor what is needed as less.
+  // Round the remaining amount down and the needed amount up.
   const left = bareAmountText(limitAmount - committed, unit, 'down');
   const needs = bareAmountText(asked, unit, 'up');
   return `${name} of ${label} ${has} ${left} of ${whole} left${duringText(reason)}, this job needs ${needs}`;
@@ -74,7 +74,7 @@ function advice(reason: Spent, { disclosure, nowMs }: AdviceContext): readonly s
   ];
 }
 
-/** What may help before. Each of them tells something of the numbers. */
+/** Remedies before the period ends. Each reveals something about the numbers. */
 function waysOut(reason: Spent, disclosure: AdviceContext['disclosure']): readonly string[] {
   if (disclosure === 'none') return [];
   const { committed, settled, asked, limitAmount, unit } = reason;
@@ -89,3 +89,17 @@ function waysOut(reason: Spent, disclosure: AdviceContext['disclosure']): readon
   }
   return ways;
 }
+
+const ID_CHARACTERS_MAX = 60;
+const WHY_CHARACTERS_MAX = 200;
+
+/** Never rejects: it is recorded for the owner and the reviewer. */
+export const breakGlass: ReasonText<CodedReason<'BREAK_GLASS'>> = {
+  headline: ({ why }) =>
+    fitted(why.replace(/[.\s]+$/, ''), (short) => `Admitted by break-glass, past its limits: ${short}.`),
+  discreetHeadline: () => 'Admitted by break-glass.',
+  line: ({ breakGlass: id, why }) =>
+    `admitted by break-glass ${shortened(oneLine(id), ID_CHARACTERS_MAX)}: ${shortened(oneLine(why), WHY_CHARACTERS_MAX)}`,
+  advice: () => ['The job counts in all its limits, its owners are told, and somebody reviews it.'],
+  faultless: true,
+};

@@ -6,7 +6,7 @@ import type { ReasonText } from '../reason-text.ts';
 const FIELD_CHARACTERS_MAX = 40;
 const SHOW_IT = 'show this message to the team that runs CI.';
 
-/** What people call the fields of a request. */
+/** Names of request fields for people. */
 const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
   ['pullPolicies', 'pull policy'],
   ['dockerUser', 'container user'],
@@ -27,7 +27,7 @@ const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
   ['byBot', 'kind of user'],
 ]);
 
-/** What the job's author can write so that the field comes. */
+/** Changes to the job that provide the field. */
 const FIELD_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['image', 'Name an image in the job.'],
   ['pullPolicies', 'Name a pull policy in the job (image:pull_policy).'],

@@ -1,4 +1,4 @@
-import { readWrittenAmount } from '../../../policies/document/written/written-amount.ts';
+import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
 import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/units/unit.ts';
 import { UNIT_TEXTS } from '../../../policies/units/unit-texts.ts';

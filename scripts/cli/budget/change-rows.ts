@@ -1,7 +1,7 @@
 import type { ChangeRow } from '../../../functions/answers/history/model.ts';
 import type { Oversubscription } from '../../../functions/answers/preview/model.ts';
 import { poolWords } from '../../../functions/answers/preview/pool-words.ts';
-import { readInstant } from '../../../policies/document/instant.ts';
+import { readInstant } from '../../../policies/document/values.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';

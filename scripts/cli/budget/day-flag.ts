@@ -1,4 +1,4 @@
-import { readWrittenDay } from '../../../policies/document/written/written-day.ts';
+import { readWrittenDay } from '../../../policies/document/written.ts';
 import { UsageError } from '../../terminal/command.ts';
 
 /** A day of a flag, as people write it, in the text of limits.yaml. @throws {UsageError} where it could be two days. */

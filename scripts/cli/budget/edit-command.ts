@@ -1,6 +1,6 @@
 /** The way of every edit from the command line: on what is live, shown or made by the API, and its answer told. */
 import type { BacktestAnswer } from '../../../functions/answers/backtest/model.ts';
-import { shellWord } from '../../../policies/text/shell-word.ts';
+import { shellWord } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import type { ExitCode, TerminalIo } from '../../terminal/command.ts';

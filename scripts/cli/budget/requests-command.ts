@@ -1,5 +1,5 @@
 import type { LimitRequest } from '../../../functions/answers/requests/model.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';

@@ -1,9 +1,8 @@
 import type { OwnLimit } from '../../../functions/answers/budgets/model.ts';
-import { readWrittenAmount } from '../../../policies/document/written/written-amount.ts';
+import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
 import { MODES } from '../../../policies/mode.ts';
-import { isAtOnce } from '../../../policies/units/unit.ts';
-import { readUnits, writtenUnits } from '../../../policies/units/written.ts';
+import { isAtOnce, readUnits, writtenUnits } from '../../../policies/units/unit.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import type { SentEdit } from '../api/edit-answer.ts';

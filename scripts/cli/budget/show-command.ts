@@ -4,7 +4,7 @@ import type { GroupSum, UsedInMonth } from '../../../functions/answers/overview/
 import { alertsText, lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
 import { forecastWords } from '../../../functions/answers/standing/forecast-words.ts';
 import { agreementText } from '../../../functions/answers/subject/agreement-text.ts';
-import { readInstant } from '../../../policies/document/instant.ts';
+import { readInstant } from '../../../policies/document/values.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { type Edge, edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';

@@ -1,5 +1,5 @@
 import type { ChangeRow } from '../../../functions/answers/history/model.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';

@@ -1,5 +1,5 @@
-import { readInstant } from '../../../policies/document/instant.ts';
 import { PIPELINE_SOURCES } from '../../../policies/document/parse-match.ts';
+import { readInstant } from '../../../policies/document/values.ts';
 import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { UsageError } from '../../terminal/command.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../policies/text/shell-word.ts';
+import { shellWord } from '../../../policies/text/plain-text.ts';
 import { EXIT, type ExitCode } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import type { SetupReport } from './setup-course.ts';

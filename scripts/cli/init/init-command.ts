@@ -9,9 +9,8 @@ import {
   patiently,
 } from '../../../functions/core/gitlab/index.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
-import { DAY_MS } from '../../../policies/limits/calendar.ts';
-import { isZone } from '../../../policies/limits/zone.ts';
-import { shellWord } from '../../../policies/text/shell-word.ts';
+import { DAY_MS, isZone } from '../../../policies/limits/calendar.ts';
+import { shellWord } from '../../../policies/text/plain-text.ts';
 import { DocumentError, limitsIn, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';

@@ -1,5 +1,5 @@
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { DocumentError, readPolicy } from '../../policy/read-documents.ts';
 import { type Command, EXIT } from '../../terminal/command.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
-import { readDecimal } from '../../../policies/document/decimal.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
+import { readDecimal } from '../../../policies/document/values.ts';
 import { pricesAt, runnerClassNames } from '../../../policies/prices/price.ts';
 import { durationText, moneyText } from '../../../policies/units/unit-texts.ts';
 import { locatePolicy } from '../../policy/read-documents.ts';

@@ -2,7 +2,7 @@ import { readWholeDirectory } from '../../../functions/core/directory/index.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/index.ts';
 import { placeBy, rebuildUsage, type UsageRebuild } from '../../../functions/core/usage/index.ts';
 import { ENV_ROLLUP_ZONE } from '../../../functions/names.ts';
-import { isZone } from '../../../policies/limits/zone.ts';
+import { isZone } from '../../../policies/limits/calendar.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import type { OpenLedger } from '../ledger/open-ledger.ts';

@@ -2,7 +2,7 @@ import type { Rules } from '../../../functions/core/admission/index.ts';
 import type { RulesFile } from '../../../functions/core/rules/index.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

@@ -2,7 +2,7 @@ import type { Rules } from '../../../functions/core/admission/index.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { PEER_PROJECTS } from './peer-router.ts';
 

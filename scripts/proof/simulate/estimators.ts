@@ -1,8 +1,12 @@
 /** What a month may be run with, over the same workload. */
 import type { JobRecord } from '../../../functions/core/ledger/index.ts';
-import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
-import { NO_HISTORY, type ProjectHistory, withRuns } from '../../../policies/estimate/project-history.ts';
-import { type Estimator, timeoutEstimator, timeoutSeconds } from '../../../policies/estimate.ts';
+import {
+  type Estimator,
+  historyEstimator,
+  timeoutEstimator,
+  timeoutSeconds,
+} from '../../../policies/estimate.ts';
+import { NO_HISTORY, type ProjectHistory, withRuns } from '../../../policies/run-history.ts';
 
 export const ESTIMATES = ['history', 'default', 'timeout'] as const;
 /** `history`: p90 of the job's last runs. `default`: the policy's number. `timeout`: all a job may take. */

@@ -2,7 +2,7 @@
 import type { Rules } from '../../../functions/core/admission/index.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/reading.ts';
 import { directoryOf } from '../../../policies/place/directory.ts';
 import type { CountedUnit, Edition, WrittenLimit } from './expected/edition.ts';
 import type { Tree } from './tree.ts';

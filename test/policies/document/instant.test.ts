@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readInstant } from '../../../policies/document/instant.ts';
+import { readInstant } from '../../../policies/document/values.ts';
 
 const at = (text: string, edge: 'start' | 'end', zone?: string): string | undefined => {
   const ms = readInstant(text, edge, zone);

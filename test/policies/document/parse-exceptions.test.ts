@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { aPolicy } from '../documents.ts';
 
 const problemsOf = (document: unknown): readonly string[] => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { aPolicy, someLimits } from '../documents.ts';
 
 const LIMIT = { on: { group: 101 }, money: 500, per: 'month' };

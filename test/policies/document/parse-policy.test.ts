@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { aPolicy, policyDocument } from '../documents.ts';
 
 const problemsOf = (document: unknown): readonly string[] => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readLimitThresholds, readThresholds } from '../../../policies/document/parse-limit-period.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
-import { Reading } from '../../../policies/document/reading.ts';
+import { problemText, Reading } from '../../../policies/document/reading.ts';
 
 const reading = (thresholds: unknown) => Reading.of({ thresholds });
 

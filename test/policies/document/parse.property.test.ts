@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { evaluateStateless } from '../../../policies/evaluate-stateless.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readWrittenAmount } from '../../../policies/document/written/written-amount.ts';
-import { readWrittenDay } from '../../../policies/document/written/written-day.ts';
+import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
 
 const EUR = { currency: 'EUR' } as const;
 

@@ -1,28 +1,23 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { historyEstimator } from '../../../policies/estimate/history-estimator.ts';
+import { type EstimateMode, historyEstimator } from '../../../policies/estimate.ts';
 import {
   decodeHistory,
+  ESTIMATE_SECONDS_MIN,
   encodeHistory,
-  HISTORY_CHARACTERS_MAX,
-} from '../../../policies/estimate/history-text.ts';
-import {
+  estimateOfRuns,
   HISTORIES_MAX,
+  HISTORY_CHARACTERS_MAX,
   historiesOf,
   type JobRun,
   NO_HISTORY,
-  type ProjectHistory,
-  withoutParallelSuffix,
-  withRuns,
-} from '../../../policies/estimate/project-history.ts';
-import {
-  ESTIMATE_SECONDS_MIN,
-  estimateOfRuns,
   OUTLIER_FACTOR,
+  type ProjectHistory,
   type RunHistory,
+  withoutParallelSuffix,
   withRun,
-} from '../../../policies/estimate/run-history.ts';
-import type { EstimateMode } from '../../../policies/estimate.ts';
+  withRuns,
+} from '../../../policies/run-history.ts';
 import { aPolicy } from '../documents.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { History } from '../../../policies/forecast/daily-usage.ts';
-import { expectedUse } from '../../../policies/forecast/expected-use.ts';
+import { expectedUse, type History } from '../../../policies/forecast/forecast.ts';
 import { forecastBand } from '../../../policies/forecast/forecast-band.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { FIRST } from './forecast-bench.ts';

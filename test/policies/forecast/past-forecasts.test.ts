@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type History, historyAsOf } from '../../../policies/forecast/daily-usage.ts';
-import { forecastBand } from '../../../policies/forecast/forecast-band.ts';
-import { type ForecastProof, proveForecasts } from '../../../policies/forecast/past-forecasts.ts';
-import { weekdayProfile } from '../../../policies/forecast/weekday-profile.ts';
+import { type History, historyAsOf, weekdayProfile } from '../../../policies/forecast/forecast.ts';
+import {
+  type ForecastProof,
+  forecastBand,
+  proveForecasts,
+} from '../../../policies/forecast/forecast-band.ts';
 import { dayNumber, weekday } from '../../../policies/limits/calendar.ts';
 import { books, growing, scatter } from './forecast-bench.ts';
 

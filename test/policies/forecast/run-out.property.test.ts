@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
-import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
-import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
-import { dayIn } from '../../../policies/limits/zone.ts';
+import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast/forecast.ts';
+import { calendarDay, dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 
 const cases = fc.record({
   zone: fc.constantFrom(

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectedUse } from '../../../policies/forecast/expected-use.ts';
-import { weeklyTrend } from '../../../policies/forecast/weekly-trend.ts';
+import { expectedUse, weeklyTrend } from '../../../policies/forecast/forecast.ts';
 import { books, FIRST, growing, scatter } from './forecast-bench.ts';
 
 describe('books that grow by 5 % a week', () => {

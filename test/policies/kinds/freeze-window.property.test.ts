@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { frozenUntilMs } from '../../../policies/kinds/freeze/freeze-window.ts';
-import { type WeeklyWindow, weeklySpans } from '../../../policies/kinds/freeze/freeze-window-weekly.ts';
-import { dayNumber, weekday } from '../../../policies/limits/calendar.ts';
-import { clockIn } from '../../../policies/limits/zone.ts';
+import { frozenUntilMs, type WeeklyWindow, weeklySpans } from '../../../policies/kinds/freeze-window.ts';
+import { clockIn, dayNumber, weekday } from '../../../policies/limits/calendar.ts';
 
 const HOUR_MS = 3_600_000;
 const FIRST_MS = Date.UTC(2026, 0, 1);

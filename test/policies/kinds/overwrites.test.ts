@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HIDDEN_VALUE } from '../../../policies/kubernetes/overwrite-variables.ts';
+import { HIDDEN_VALUE } from '../../../policies/kubernetes/resource-variables.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import { problemsOf, reasonsOf } from './checking.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { checkedJobOf } from '../../../policies/job.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

@@ -4,10 +4,10 @@ import { expiresAtSeconds, expiring, isClosable } from '../../../functions/core/
 import { userIdOf } from '../../../functions/core/ledger/user-ids.ts';
 import { spansRoots } from '../../../policies/claim.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { mostCountersPerJob } from '../../../policies/limits/counters-per-job.ts';
-import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
+import { limitOfCounter } from '../../../policies/limits/limits.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits, using } from '../documents.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
+import { limitOfCounter } from '../../../policies/limits/limits.ts';
 import { aDirectory, NOW_MS, someLimits } from '../documents.ts';
 
 const LIMITS = someLimits(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clockIn, dayStartMs, isZone, knowZones, zoneTable } from '../../../policies/limits/zone.ts';
+import { clockIn, dayStartMs, isZone, knowZones, zoneTable } from '../../../policies/limits/calendar.ts';
 
 /** Half an hour of summer time; none; the date line; one that ends summer time for a month; a zone of half an hour. */
 const ZONES = [

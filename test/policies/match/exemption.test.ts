@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { evaluateStateless } from '../../../policies/evaluate-stateless.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';

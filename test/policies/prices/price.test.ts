@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readDecimal } from '../../../policies/document/decimal.ts';
-import { readDurationSeconds } from '../../../policies/document/duration.ts';
+import { readDecimal, readDurationSeconds } from '../../../policies/document/values.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import {
   costMicros,

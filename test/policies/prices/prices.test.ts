@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/parsed.ts';
+import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import {
   costMicros,
   jobPriceOf,
   MICROS_PER_MINUTE_MAX,
   type PriceList,
+  priceJumps,
   pricesAt,
   type RunnerClass,
   runnerClassNames,
 } from '../../../policies/prices/price.ts';
-import { priceJumps } from '../../../policies/prices/price-jumps.ts';
 import { aPolicy, policyDocument, someLimits, using } from '../documents.ts';
 
 const large = (over: object = {}) => ({ name: 'large', tags: ['large'], rate_per_minute: '0.60', ...over });

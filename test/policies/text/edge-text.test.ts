@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readInstant } from '../../../policies/document/instant.ts';
+import { readInstant } from '../../../policies/document/values.ts';
 import { edgeText, writtenDay, writtenEdge } from '../../../policies/text/edge-text.ts';
 
 const BERLIN = 'Europe/Berlin';

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { LIMIT_KINDS, UNIT_OF, unitOfLetter, unitRow } from '../../../policies/units/unit.ts';
-import { readUnits, writtenUnits } from '../../../policies/units/written.ts';
+import {
+  LIMIT_KINDS,
+  readUnits,
+  UNIT_OF,
+  unitOfLetter,
+  unitRow,
+  writtenUnits,
+} from '../../../policies/units/unit.ts';
 
 const rows = Object.values(UNIT_OF).map(unitRow);
 

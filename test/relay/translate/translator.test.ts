@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HIDDEN_VALUE } from '../../../policies/kubernetes/overwrite-variables.ts';
+import { HIDDEN_VALUE } from '../../../policies/kubernetes/resource-variables.ts';
 import { LABEL_LENGTH_MAX, LIST_LENGTH_MAX, TEXT_LENGTH_MAX } from '../../../relay/translate/text-length.ts';
 import {
   compileTranslator,

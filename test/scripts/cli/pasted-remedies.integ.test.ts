@@ -1,7 +1,7 @@
 /** Commands that Tollgate prints are pasted into a shell: in a folder with a space in its name, too. */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { shellWord } from '../../../policies/text/shell-word.ts';
+import { shellWord } from '../../../policies/text/plain-text.ts';
 import { nextText } from '../../../scripts/cli/gitlab/setup-text.ts';
 import { cloneHere } from '../../support/clone.ts';
 

@@ -10,7 +10,7 @@ import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/parsed.ts';
+import { type DocumentProblem, type ParseResult, problemText } from '../../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import { createRelay, type Relay } from '../../../relay/relay.ts';

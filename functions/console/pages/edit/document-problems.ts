@@ -1,4 +1,4 @@
-import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
+import { type DocumentProblem, problemText } from '../../../../policies/document/reading.ts';
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { EditForm } from './edit-form-parts.ts';
 

@@ -1,4 +1,4 @@
-import { withoutDay } from '../../../../policies/limits/line.ts';
+import { withoutDay } from '../../../../policies/limits/limit.ts';
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import type { User } from '../../../core/signin/index.ts';

@@ -1,5 +1,4 @@
-import { readWrittenAmount } from '../../../../policies/document/written/written-amount.ts';
-import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
+import { readWrittenAmount, readWrittenDay } from '../../../../policies/document/written.ts';
 import { isMoney, LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { Values } from '../parts/form-field.tsx';
 

@@ -1,5 +1,4 @@
-import type { LimitKind } from '../../../../policies/units/unit.ts';
-import { writtenUnits } from '../../../../policies/units/written.ts';
+import { type LimitKind, writtenUnits } from '../../../../policies/units/unit.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import { type PageFormat, pageAmount } from './page-format.tsx';
 

@@ -1,4 +1,4 @@
-import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
+import { readWrittenDay } from '../../../../policies/document/written.ts';
 import { JOB_KEY_TEXTS, type SpendKey, type SpendQuery } from '../../../answers/report/model.ts';
 import type { Markup } from '../parts/markup.ts';
 

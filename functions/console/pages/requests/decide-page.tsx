@@ -1,4 +1,4 @@
-import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
+import type { DocumentProblem } from '../../../../policies/document/reading.ts';
 import type { BacktestAnswer } from '../../../answers/backtest/model.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
 import type { RequestedEdits } from '../../../core/limits/index.ts';

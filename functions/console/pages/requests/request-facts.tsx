@@ -1,4 +1,4 @@
-import { readInstant } from '../../../../policies/document/instant.ts';
+import { readInstant } from '../../../../policies/document/values.ts';
 import { type Edge, edgeText } from '../../../../policies/text/edge-text.ts';
 import { unitRow } from '../../../../policies/units/unit.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';

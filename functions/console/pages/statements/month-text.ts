@@ -1,5 +1,4 @@
-import { dayLabel, monthName } from '../../../../policies/limits/calendar.ts';
-import { dayIn } from '../../../../policies/limits/zone.ts';
+import { dayIn, dayLabel, monthName } from '../../../../policies/limits/calendar.ts';
 
 /** `2026-10` → `October 2026`. */
 export function monthText(month: string): string {

@@ -1,6 +1,5 @@
 /** Everything that differs between two sets of limits, row by row, in the order of the later one. */
-import type { Grant } from '../../../../policies/limits/grant.ts';
-import type { Limit } from '../../../../policies/limits/limit.ts';
+import type { Grant, Limit } from '../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';

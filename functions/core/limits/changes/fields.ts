@@ -2,10 +2,7 @@
 
 import type { BreakGlass } from '../../../../policies/limits/break-glass.ts';
 import { capOf, capWords } from '../../../../policies/limits/cap.ts';
-import type { Freeze } from '../../../../policies/limits/freeze.ts';
-import type { Grant } from '../../../../policies/limits/grant.ts';
-import type { Limit } from '../../../../policies/limits/limit.ts';
-import { SHARE_PARTS } from '../../../../policies/limits/share.ts';
+import { type Freeze, type Grant, type Limit, SHARE_PARTS } from '../../../../policies/limits/limit.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Fields, FieldValue } from './change-row.ts';
 

@@ -1,11 +1,17 @@
 /** Limits as they shall be from a day on: each ends the day before, and another one takes over. Pure. */
-import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
-import { calendarDay, DAY_MS, dayNumber, dayOfIso, isoDay } from '../../../../policies/limits/calendar.ts';
-import type { Limit } from '../../../../policies/limits/limit.ts';
+import { readWrittenDay } from '../../../../policies/document/written.ts';
+import {
+  calendarDay,
+  DAY_MS,
+  dayIn,
+  dayNumber,
+  dayOfIso,
+  dayStartMs,
+  isoDay,
+} from '../../../../policies/limits/calendar.ts';
+import { type Limit, lineOf } from '../../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../../policies/limits/limits.ts';
-import { lineOf } from '../../../../policies/limits/line.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
-import { dayIn, dayStartMs } from '../../../../policies/limits/zone.ts';
 import { limitsByPlace } from '../changes/limit-rows-between.ts';
 import type { Cells } from './columns.ts';
 import type { CellRefusal } from './edit-entry.ts';

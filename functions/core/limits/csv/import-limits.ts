@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseLimits } from '../../../../policies/document/parse-limits.ts';
-import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
-import { isRecord } from '../../../../policies/document/reading.ts';
-import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
+import { type DocumentProblem, isRecord, problemText } from '../../../../policies/document/reading.ts';
+import { readWrittenDay } from '../../../../policies/document/written.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';

@@ -2,9 +2,9 @@
 
 import {
   readWrittenAmount,
+  readWrittenDay,
   type WrittenAmount,
-} from '../../../../policies/document/written/written-amount.ts';
-import { readWrittenDay } from '../../../../policies/document/written/written-day.ts';
+} from '../../../../policies/document/written.ts';
 import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { type Cells, type CsvColumn, type CsvDialect, isDecimal } from './columns.ts';
 import { thresholdsText } from './thresholds-text.ts';

@@ -1,4 +1,4 @@
-import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
+import type { DocumentProblem } from '../../../../policies/document/reading.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 import { publishLimits } from '../publish-limits.ts';
 import { type ApprovalNeed, fileEdits } from './approval/file-edits.ts';

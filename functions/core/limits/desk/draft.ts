@@ -1,7 +1,6 @@
 /** A document while it is being edited: entries are replaced, nothing of the live one is touched. */
 
-import type { DocumentPath, DocumentProblem } from '../../../../policies/document/parsed.ts';
-import { isRecord } from '../../../../policies/document/reading.ts';
+import { type DocumentPath, type DocumentProblem, isRecord } from '../../../../policies/document/reading.ts';
 import { LIMIT_KINDS } from '../../../../policies/units/unit.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import type { LimitRequest } from './limit-request.ts';

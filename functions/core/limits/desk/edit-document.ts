@@ -1,5 +1,4 @@
-import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
-import { isRecord } from '../../../../policies/document/reading.ts';
+import { type DocumentProblem, isRecord } from '../../../../policies/document/reading.ts';
 import type { LimitsDocument } from '../limit-set.ts';
 import { type EditContext, LimitsDraft } from './draft.ts';
 import {

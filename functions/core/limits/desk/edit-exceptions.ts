@@ -1,5 +1,5 @@
 /** Grants, freezes, break-glasses and rollouts in the document. */
-import { readInstant } from '../../../../policies/document/instant.ts';
+import { readInstant } from '../../../../policies/document/values.ts';
 import { rolledOutSubject, writtenSecond } from '../rollout-times.ts';
 import type { Entry, LimitsDraft } from './draft.ts';
 import { findLimit } from './edit-limit.ts';

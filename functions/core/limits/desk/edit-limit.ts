@@ -1,6 +1,5 @@
-import { readInstant } from '../../../../policies/document/instant.ts';
-import type { Limit } from '../../../../policies/limits/limit.ts';
-import { lineOf } from '../../../../policies/limits/line.ts';
+import { readInstant } from '../../../../policies/document/values.ts';
+import { type Limit, lineOf } from '../../../../policies/limits/limit.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';

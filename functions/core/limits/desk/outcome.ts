@@ -1,4 +1,4 @@
-import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
+import type { DocumentProblem } from '../../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import type { ChangeRow } from '../changes/change-row.ts';

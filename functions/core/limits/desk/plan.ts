@@ -1,6 +1,6 @@
 /** What edits of a set come to: the document, what differs, and what that asks of its author. Writes nothing. */
 import { parseLimits, parseLimitsPart } from '../../../../policies/document/parse-limits.ts';
-import { type DocumentProblem, problemText } from '../../../../policies/document/parsed.ts';
+import { type DocumentProblem, problemText } from '../../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';

@@ -1,5 +1,5 @@
 /** A share more or less for all limits of a kind in a place at once, however many: none is no change. Digit by digit, never through a float. */
-import { readWrittenAmount } from '../../../../policies/document/written/written-amount.ts';
+import { readWrittenAmount } from '../../../../policies/document/written.ts';
 import { capOf } from '../../../../policies/limits/cap.ts';
 import type { Entry, LimitsDraft } from './draft.ts';
 import { spanOf } from './edit-limit.ts';

@@ -1,4 +1,4 @@
-import { readInstant } from '../../../../policies/document/instant.ts';
+import { readInstant } from '../../../../policies/document/values.ts';
 import { entryOf, type WrittenEntry } from '../warnings/warning.ts';
 import type { PolicyChange, PolicyEffect } from './change.ts';
 import { added, leafText, leaves, removed, valueText } from './leaves.ts';

@@ -1,4 +1,4 @@
-import { readDecimal } from '../../../../policies/document/decimal.ts';
+import { readDecimal } from '../../../../policies/document/values.ts';
 import { pricesAt, priceVersions } from '../../../../policies/prices/price.ts';
 import { entriesAt, entriesOf, entryOf, type WrittenEntry } from '../warnings/warning.ts';
 import type { PolicyChange, PolicyEffect } from './change.ts';

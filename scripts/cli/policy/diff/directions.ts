@@ -1,4 +1,4 @@
-import { readDurationSeconds } from '../../../../policies/document/duration.ts';
+import { readDurationSeconds } from '../../../../policies/document/values.ts';
 import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
 import { OPPOSITE, type PolicyEffect } from './change.ts';
 import { added, removed } from './leaves.ts';

@@ -1,10 +1,11 @@
 import {
+  type PriceJump,
   type PriceList,
   type PriceTable,
+  priceJumps,
   pricesAt,
   priceVersions,
 } from '../../../../policies/prices/price.ts';
-import { type PriceJump, priceJumps } from '../../../../policies/prices/price-jumps.ts';
 import { moneyText } from '../../../../policies/units/unit-texts.ts';
 import { entriesOf, entryOf } from '../warnings/warning.ts';
 import type { Side } from './diff-rules.ts';

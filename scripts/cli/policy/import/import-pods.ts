@@ -1,8 +1,8 @@
 /** Rules about what jobs may overwrite of their pods, as a Runner allows it. */
 import { Reading } from '../../../../policies/document/reading.ts';
-import { OVERWRITE_NAMES } from '../../../../policies/kubernetes/overwrite-variables.ts';
 import { parseQuantity } from '../../../../policies/kubernetes/quantity.ts';
 import { readCaps, readOverwrites } from '../../../../policies/kubernetes/resource-caps.ts';
+import { OVERWRITE_NAMES } from '../../../../policies/kubernetes/resource-variables.ts';
 import { compileRegex } from '../../../../policies/match/regex.ts';
 import type { ImportedPart } from './imported-part.ts';
 import type { ImportedClass, ImportNote, RuleSource } from './imported-rule.ts';

@@ -1,4 +1,4 @@
-import { readInstant } from '../../../../policies/document/instant.ts';
+import { readInstant } from '../../../../policies/document/values.ts';
 import { entriesAt, entriesOf, entryOf, rulesZone, type Warning, type WrittenDocuments } from './warning.ts';
 
 /** Freezes that are over: all their windows end in the past. Weekly ones (with days) never end. */

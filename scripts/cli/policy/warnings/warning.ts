@@ -1,5 +1,4 @@
-import type { DocumentProblem } from '../../../../policies/document/parsed.ts';
-import { isRecord } from '../../../../policies/document/reading.ts';
+import { type DocumentProblem, isRecord } from '../../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
 import type { Policy } from '../../../../policies/policy.ts';

@@ -11,8 +11,8 @@ import { ledgerKeys, RECORD_SK } from '../../../../functions/core/store/index.ts
 import { hintText } from '../../../../functions/core/truth/index.ts';
 import { MemoryRollupStore, placeBy, rollUp, rollupKeys } from '../../../../functions/core/usage/index.ts';
 import type { Decision } from '../../../../policies/decision.ts';
-import { withRuns } from '../../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { withRuns } from '../../../../policies/run-history.ts';
 import { PROJECTS } from '../../../cli/cost/assumptions.ts';
 import { handClock } from '../../../local/clock/hand-clock.ts';
 import { type CountingStore, countingStore } from '../counting-store.ts';

@@ -4,8 +4,7 @@ import { roundTicks } from '../../../../functions/console/pages/parts/chart-scal
 import { writtenAmount } from '../../../../functions/console/pages/parts/limit-words.ts';
 import { renderNotice } from '../../../../functions/console/pages/problem-page.tsx';
 import { LimitsError } from '../../../../functions/core/limits/limits-error.ts';
-import type { LimitKind } from '../../../../policies/units/unit.ts';
-import { readUnits } from '../../../../policies/units/written.ts';
+import { type LimitKind, readUnits } from '../../../../policies/units/unit.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { fakeDesk } from './fake-desk.ts';
 import { fakeRead } from './fake-read.ts';

@@ -5,8 +5,8 @@ import { createEstimateCache } from '../../../../functions/core/estimates/estima
 import type { EstimateSource } from '../../../../functions/core/estimates/estimate-source.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
-import { NO_HISTORY, withRuns } from '../../../../policies/estimate/project-history.ts';
 import type { AdmissionRequest } from '../../../../policies/request/request.ts';
+import { NO_HISTORY, withRuns } from '../../../../policies/run-history.ts';
 import { VirtualTime } from '../../../../scripts/local/clock/virtual-time.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
 

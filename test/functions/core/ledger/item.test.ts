@@ -10,8 +10,7 @@ import type { CounterReset, CounterWrite } from '../../../../functions/core/ledg
 import { writeUnits } from '../../../../functions/core/ledger/write-units.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { itemBytes } from '../../../../functions/core/store/operation.ts';
-import { CALENDAR_YEAR } from '../../../../policies/limits/fiscal.ts';
-import { PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';
+import { CALENDAR_YEAR, PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';
 import type { Violation } from '../../../../policies/reason.ts';
 import type { RecordedRequest } from '../../../../policies/request/recorded.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';

@@ -10,7 +10,7 @@ import {
 import { KnownCrossings } from '../../../../functions/core/thresholds/announced.ts';
 import type { Transition } from '../../../../functions/core/thresholds/crossings.ts';
 import type { WatchedLimit } from '../../../../functions/core/thresholds/level.ts';
-import type { DailyUsage } from '../../../../policies/forecast/daily-usage.ts';
+import type { DailyUsage } from '../../../../policies/forecast/forecast.ts';
 import { counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { memoryAlertMarks } from '../../../support/tables/memory-alert-marks.ts';

@@ -9,7 +9,7 @@ import { DynamoRollupStore } from '../../../../functions/core/usage/dynamo-rollu
 import { rebuildUsage } from '../../../../functions/core/usage/rebuild-usage.ts';
 import { runnerNames } from '../../../../functions/core/usage/runner-names.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
-import { historyKey } from '../../../../policies/estimate/project-history.ts';
+import { historyKey } from '../../../../policies/run-history.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
 import { aRecord, Feed, rollupBench, settled } from '../../../support/ledger/rollup-bench.ts';

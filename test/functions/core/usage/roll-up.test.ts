@@ -13,8 +13,8 @@ import { runnerNames } from '../../../../functions/core/usage/runner-names.ts';
 import { type CounterStep, TellTransitions } from '../../../../functions/core/usage/tell-transitions.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
-import { historiesOf } from '../../../../policies/estimate/project-history.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
+import { historiesOf } from '../../../../policies/run-history.ts';
 import { politeRollupStore } from '../../../../scripts/local/polite-rollup-store.ts';
 import { blocked, counter, someFacts } from '../../../support/ledger/asks.ts';
 import {

@@ -1,4 +1,5 @@
 /** Page, API and command line print the same number of the same limit. */
+
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { Hono } from 'hono';
@@ -21,8 +22,7 @@ import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
-import { two } from '../../../../policies/limits/calendar.ts';
-import { dayIn } from '../../../../policies/limits/zone.ts';
+import { dayIn, two } from '../../../../policies/limits/calendar.ts';
 import type { Unit } from '../../../../policies/units/unit.ts';
 import { bareAmountText } from '../../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';

@@ -1,8 +1,7 @@
 /** Which differences give somebody more, limit by limit, how much more, and more than what: the least that held lately. */
 
 import { DAY_MS } from '../../../../../policies/limits/calendar.ts';
-import type { Grant } from '../../../../../policies/limits/grant.ts';
-import type { Limit } from '../../../../../policies/limits/limit.ts';
+import type { Grant, Limit } from '../../../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../../policies/place/directory.ts';
 import { type LoggedChange, loggedChangeOf, rowsOf } from '../../change-log.ts';

@@ -1,6 +1,5 @@
 /** How far a limit lets jobs go, in whole units: its amount with what it lets pass beyond. */
-import type { Limit } from '../../../../../policies/limits/limit.ts';
-import { SHARE_PARTS } from '../../../../../policies/limits/share.ts';
+import { type Limit, SHARE_PARTS } from '../../../../../policies/limits/limit.ts';
 import type { Fields, FieldValue } from '../../changes/change-row.ts';
 import { binds } from '../../changes/effects.ts';
 import { limitFields } from '../../changes/fields.ts';

@@ -1,0 +1,131 @@
+import { oneLine, quoted, shortened } from '../text/plain-text.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+
+/** Engines that run containers inside a job and need a privileged container. */
+export type ContainerEngine = 'docker' | 'podman' | 'kubernetes' | 'buildkit';
+
+export type ImageReason = ImageNotAllowedReason | ImageTagReason | PrivilegedReason;
+
+export interface ImageNotAllowedReason {
+  readonly code: 'IMAGE_NOT_ALLOWED';
+  readonly image: string;
+  /** The closest allowed patterns, at most three. */
+  readonly allowed: readonly string[];
+  /** The denied pattern that matched, if a deny list decided. */
+  readonly denied?: string;
+  /** It is a service's image. */
+  readonly service?: true;
+}
+
+interface ImageTagReason {
+  readonly code: 'TAG_NOT_ALLOWED';
+  readonly image: string;
+  /** `fixed`: another tag than `latest` (or none, which means the same). `digest`: `@sha256:…`. */
+  readonly wanted: 'fixed' | 'digest';
+  readonly service?: true;
+}
+
+/** An engine that runs containers of its own needs a privileged one. */
+interface PrivilegedReason {
+  readonly code: 'PRIVILEGED_DENIED';
+  readonly image: string;
+  /** Absent: Docker. */
+  readonly engine?: Exclude<ContainerEngine, 'docker'>;
+}
+
+const HEADLINE_IMAGE_CHARACTERS_MAX = 60;
+const IMAGE_CHARACTERS_MAX = 200;
+const PATTERN_CHARACTERS_MAX = 80;
+
+type NamedImage = { readonly image: string; readonly service?: true };
+
+export const imageNotAllowed: ReasonText<ImageNotAllowedReason> = {
+  headline: (reason) => imageHeadline(reason),
+  discreetHeadline: (reason) => imageHeadline(reason),
+  line: (reason) => {
+    const { denied } = reason;
+    const why =
+      denied === undefined
+        ? 'matches no allowed pattern'
+        : `is denied by ${shortened(oneLine(denied), PATTERN_CHARACTERS_MAX)}`;
+    return `${imageText(reason)} ${why}`;
+  },
+  advice: ({ image, allowed }, { disclosure }) => {
+    const patterns = allowed.map((each) => shortened(oneLine(each), PATTERN_CHARACTERS_MAX));
+    const use =
+      disclosure === 'none' || patterns.length === 0
+        ? 'Use another image.'
+        : `Use an allowed image; closest: ${patterns.join(' , ')}`;
+    return [`Retrying will fail again. ${use}`, ...variableAdvice(image)];
+  },
+  faultless: false,
+};
+
+const imageHeadline = ({ image, service }: NamedImage): string =>
+  `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)} is not allowed here.`;
+
+export const tagNotAllowed: ReasonText<ImageTagReason> = {
+  headline: (reason) => tagHeadline(reason),
+  discreetHeadline: (reason) => tagHeadline(reason),
+  line: (reason) =>
+    reason.wanted === 'digest'
+      ? `${imageText(reason)} has no digest`
+      : `${imageText(reason)} has the tag "latest", or none, which means the same`,
+  advice: ({ image, wanted }) => [
+    wanted === 'digest'
+      ? 'Retrying will fail again. Write the image as name@sha256:…; "docker pull" and the registry show the digest.'
+      : 'Retrying will fail again. Name the version to use as the tag, as in "ruby:3.4".',
+    ...variableAdvice(image),
+  ],
+  faultless: false,
+};
+
+function tagHeadline({ image, service, wanted }: ImageTagReason): string {
+  const named = `${service ? 'Service' : 'Container'} image ${quoted(image, HEADLINE_IMAGE_CHARACTERS_MAX)}`;
+  return wanted === 'digest'
+    ? `${named} must be pinned by its digest here.`
+    : `${named} needs a tag other than "latest" here.`;
+}
+
+export const privilegedDenied: ReasonText<PrivilegedReason> = {
+  headline: (reason) => privilegedHeadline(reason),
+  discreetHeadline: (reason) => privilegedHeadline(reason),
+  line: ({ image, engine }) =>
+    `image ${quoted(image, IMAGE_CHARACTERS_MAX)} runs ${ENGINES[engine ?? 'docker'].name} in a privileged container`,
+  advice: ({ image, engine }) => [
+    `Retrying will fail again. ${ENGINES[engine ?? 'docker'].instead}`,
+    ...(engine === undefined && !image.includes('dind')
+      ? ['For the docker command alone, a tag that says "cli" is enough.']
+      : []),
+  ],
+  faultless: false,
+};
+
+const BUILD_OTHERWISE = 'Build images without Docker in Docker, e.g. with Buildah or rootless BuildKit.';
+
+const ENGINES: Readonly<
+  Record<ContainerEngine, { readonly what: string; readonly name: string; readonly instead: string }>
+> = {
+  docker: { what: 'Docker in Docker', name: 'Docker', instead: BUILD_OTHERWISE },
+  podman: { what: 'Podman', name: 'Podman', instead: BUILD_OTHERWISE },
+  buildkit: { what: 'BuildKit with root', name: 'BuildKit', instead: 'Use a rootless tag of BuildKit.' },
+  kubernetes: {
+    what: 'A cluster in a container',
+    name: 'Kubernetes',
+    instead: 'Test against a cluster that runs outside of the job.',
+  },
+};
+
+const privilegedHeadline = ({ image, engine }: PrivilegedReason): string =>
+  `${ENGINES[engine ?? 'docker'].what} (image ${quoted(image, 40)}) needs a privileged container: not allowed here.`;
+
+const imageText = ({ image, service }: NamedImage): string =>
+  `${service ? 'service image' : 'image'} ${quoted(image, IMAGE_CHARACTERS_MAX)}`;
+
+/** Explains an image with an unresolved variable: its value is masked or was not sent. */
+const variableAdvice = (image: string): readonly string[] =>
+  image.includes('$')
+    ? [
+        'What its variable holds cannot be told before the job runs (masked, a file, a secret, or not set): write the name out.',
+      ]
+    : [];

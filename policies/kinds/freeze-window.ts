@@ -1,0 +1,190 @@
+import type { Reading } from '../document/reading.ts';
+import { readInstant } from '../document/values.ts';
+import { clockIn, DAY_MS, dayNumber, weekday } from '../limits/calendar.ts';
+import { remembered } from '../match/remember.ts';
+
+/** Half-open, Unix ms. `Infinity`: the freeze lasts until someone lifts it. */
+export interface FreezeSpan {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface FreezeWindows {
+  readonly absolute: readonly FreezeSpan[];
+  /** Those of the weekly ones that may be open at an instant. */
+  readonly weeklyAt: (atMs: number) => readonly FreezeSpan[];
+}
+
+/** Weekly windows that leave no gap for so long have none: a change of the clocks can close one for a week, not for two. */
+const GAPLESS_MS = 28 * DAY_MS;
+
+/**
+ * Returns the end of the freeze in force at an instant, Unix ms. `Infinity`: someone has to lift it.
+ * Undefined: no freeze. Windows that touch or overlap are one freeze.
+ */
+export function frozenUntilMs({ absolute, weeklyAt }: FreezeWindows, atMs: number): number | undefined {
+  let untilMs = atMs;
+  let weeklySinceMs = atMs;
+  // Ends, because every pass goes beyond an absolute window for good, or a weekly one further through these weeks.
+  while (untilMs - weeklySinceMs <= GAPLESS_MS) {
+    const absoluteEndMs = latestEnd(absolute, untilMs);
+    const endMs = absoluteEndMs ?? latestEnd(weeklyAt(untilMs), untilMs);
+    if (endMs === undefined) return untilMs === atMs ? undefined : untilMs;
+    untilMs = endMs;
+    if (untilMs === Number.POSITIVE_INFINITY) return untilMs;
+    if (absoluteEndMs !== undefined) weeklySinceMs = untilMs;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** The last end of the windows an instant is in. */
+function latestEnd(spans: readonly FreezeSpan[], atMs: number): number | undefined {
+  let latest: number | undefined;
+  for (const { startMs, endMs } of spans) {
+    if (startMs <= atMs && atMs < endMs && (latest === undefined || endMs > latest)) latest = endMs;
+  }
+  return latest;
+}
+
+/** More than a year of days, each written by itself. */
+const WINDOWS_MAX = 500;
+const DAY_MINUTES = 1_440;
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+const TIME = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
+const INSTANT_EXPECTED = 'a day such as 2026-12-31 or an instant such as 2026-12-31T18:00Z';
+
+/** Reads `windows`; undefined if there are none, which means always. */
+export function readFreezeWindows(reading: Reading, zone: string): FreezeWindows | undefined {
+  if (!reading.isThere) return undefined;
+  const what = '{from, until} or {days, from, until}';
+  const windows = reading.list(what, WINDOWS_MAX);
+  // Removing the last window is not meant to freeze everything.
+  if (Array.isArray(reading.value) && reading.value.length === 0)
+    reading.refuse(`is empty; leave it out to freeze until the rule is gone, or list ${what}`);
+  const isWeekly = (each: Reading): boolean => each.at('days').isThere;
+  const weekly = windows.filter(isWeekly).flatMap((each) => readWeekly(each) ?? []);
+  return {
+    absolute: windows.filter((each) => !isWeekly(each)).flatMap((each) => readAbsolute(each, zone) ?? []),
+    weeklyAt: weeklySpans(weekly, zone),
+  };
+}
+
+/** A window without `until` lasts until someone lifts it. */
+function readAbsolute(reading: Reading, zone: string): FreezeSpan | undefined {
+  if (!reading.object(['days', 'from', 'until'])) return undefined;
+  const startMs = readEdge(reading.at('from'), 'start', zone);
+  const until = reading.at('until');
+  const endMs = until.isThere ? readEdge(until, 'end', zone) : Number.POSITIVE_INFINITY;
+  if (startMs === undefined || endMs === undefined) return undefined;
+  return startMs < endMs ? { startMs, endMs } : until.expected('an end after from');
+}
+
+const readEdge = (reading: Reading, edge: 'start' | 'end', zone: string): number | undefined =>
+  (typeof reading.value === 'string' ? readInstant(reading.value, edge, zone) : undefined) ??
+  reading.expected(INSTANT_EXPECTED);
+
+/** Days without times are meant whole. An end that is not after the start is one on the next day. */
+function readWeekly(reading: Reading): WeeklyWindow | undefined {
+  reading.object(['days', 'from', 'until']);
+  const days = reading.at('days');
+  const numbers = days.list(`days: ${DAYS.join(', ')}`, DAYS.length).flatMap((each) => {
+    const day = each.oneOf('a day', DAYS);
+    return day === undefined ? [] : [DAYS.indexOf(day)];
+  });
+  if (Array.isArray(days.value) && days.value.length === 0)
+    days.refuse(`is empty; expected days: ${DAYS.join(', ')}`);
+  const fromMinute = readTime(reading.at('from'), 0);
+  const untilMinute = readTime(reading.at('until'), DAY_MINUTES);
+  if (fromMinute === undefined || untilMinute === undefined) return undefined;
+  if (fromMinute === DAY_MINUTES)
+    return reading.at('from').expected('a time before 24:00; write 00:00 and the next day');
+  const isNextDay = untilMinute <= fromMinute;
+  return { days: new Set(numbers), fromMinute, untilMinute: untilMinute + (isNextDay ? DAY_MINUTES : 0) };
+}
+
+/** Minutes of the day. */
+function readTime(reading: Reading, otherwise: number): number | undefined {
+  if (!reading.isThere) return otherwise;
+  const time = typeof reading.value === 'string' ? TIME.exec(reading.value) : null;
+  if (time === null) return reading.expected('a time of the day in quotes, such as "18:00"');
+  const [, hour = '24', minute = '0'] = time;
+  return Number(hour) * 60 + Number(minute);
+}
+
+/** The same clock times on the same days of every week; at most 24 hours long. */
+export interface WeeklyWindow {
+  /** Weekdays on which it begins; 0 is Monday. */
+  readonly days: ReadonlySet<number>;
+  /** Minute of the day on which it begins, 0–1439. */
+  readonly fromMinute: number;
+  /** Above `fromMinute`; from 1440 on it is one of the next day. */
+  readonly untilMinute: number;
+}
+
+/** Far more than one question looks at. */
+const DAYS_REMEMBERED_MAX = 200;
+
+/** The windows that may be open at an instant, on the calendar and the clocks of a zone; the same days come again and again. */
+export function weeklySpans(
+  windows: readonly WeeklyWindow[],
+  zone: string,
+): (atMs: number) => readonly FreezeSpan[] {
+  const known = new Map<number, readonly FreezeSpan[]>();
+  const spansOf = (day: number): readonly FreezeSpan[] =>
+    remembered(known, day, DAYS_REMEMBERED_MAX, () =>
+      windows.filter(({ days }) => days.has(weekday(day))).map((each) => spanOn(each, day, zone)),
+    );
+  return (atMs) => {
+    if (windows.length === 0) return [];
+    // The zone's day is at most one off, and a window that is still open may have begun on the day before it.
+    const today = Math.floor(atMs / DAY_MS);
+    return [today - 2, today - 1, today, today + 1].flatMap(spansOf);
+  };
+}
+
+const spanOn = ({ fromMinute, untilMinute }: WeeklyWindow, day: number, zone: string): FreezeSpan => ({
+  startMs: clockInstantMs(zone, day, fromMinute),
+  endMs: clockInstantMs(zone, day, untilMinute),
+});
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** Zones are at most 14 hours ahead of UTC and 12 behind: an hour more is certainly before or after the instant. */
+const BEFORE_MS = 15 * HOUR_MS;
+const AFTER_MS = 13 * HOUR_MS;
+
+/**
+ * The instant at which the clocks of a zone show a day and a time for the first time, Unix ms. A time they skip counts
+ * as the moment at which they skip it.
+ *
+ * @param day - as `dayNumber` counts.
+ * @param minute - of the day; beyond 1440 it is one of a later day.
+ */
+function clockInstantMs(zone: string, day: number, minute: number): number {
+  const wantedMs = day * DAY_MS + minute * MINUTE_MS;
+  // If a clock is set back, the offset from before gives the first of the two instants.
+  for (const probeMs of [wantedMs - BEFORE_MS, wantedMs + AFTER_MS]) {
+    const instantMs = wantedMs - (shownMs(zone, probeMs) - probeMs);
+    if (shownMs(zone, instantMs) === wantedMs) return instantMs;
+  }
+  return skipMs(zone, wantedMs);
+}
+
+/** Returns the local clock time as if it were UTC, ms. */
+function shownMs(zone: string, atMs: number): number {
+  const clock = clockIn(zone, atMs);
+  return dayNumber(clock) * DAY_MS + clock.hour * HOUR_MS + clock.minute * MINUTE_MS;
+}
+
+/** The first instant at which the clocks show more than a time they never show. */
+function skipMs(zone: string, wantedMs: number): number {
+  let before = wantedMs - BEFORE_MS;
+  let after = wantedMs + AFTER_MS;
+  while (after - before > 1) {
+    const middle = before + Math.floor((after - before) / 2);
+    if (shownMs(zone, middle) >= wantedMs) after = middle;
+    else before = middle;
+  }
+  return after;
+}

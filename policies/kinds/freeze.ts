@@ -1,0 +1,138 @@
+import type { CheckedJob } from '../checked-job.ts';
+import { readZone } from '../document/parse-entry.ts';
+import { readMatch } from '../document/parse-match.ts';
+import { Reading } from '../document/reading.ts';
+import type { Match } from '../match/match.ts';
+import { instantText, relativeText, untilText } from '../text/edge-text.ts';
+import { fitted, HEADLINE_CHARACTERS_MAX, oneLine, shortened } from '../text/plain-text.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+import { frozenUntilMs, readFreezeWindows } from './freeze-window.ts';
+import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
+
+/** Stands on the page of every job it stops. */
+const WHY_CHARACTERS_MAX = 200;
+
+/** Nothing starts in what the rule matches during its windows, or, without any, as long as the rule is there. */
+export const freeze: StatelessRuleKind<GroupFrozenReason> = {
+  class: 'capacity',
+  keys: ['windows', 'zone', 'why'],
+  read: readFreeze,
+};
+
+function readFreeze(reading: Reading, names: KnownNames): Check<GroupFrozenReason> {
+  const zone = readZone(reading, names.zone) ?? names.zone;
+  const windows = readFreezeWindows(reading.at('windows'), zone);
+  const why = readWhy(reading.at('why'));
+  // Read a second time, for what it says only: problems were noted when the rule's own match was read.
+  const labelOf = frozenLabelling(readMatch(Reading.of(reading.at('match').value), names.runnerClasses));
+  return (job) => {
+    const untilMs = windows === undefined ? Number.POSITIVE_INFINITY : frozenUntilMs(windows, job.nowMs);
+    if (untilMs === undefined) return [];
+    return [
+      {
+        code: 'GROUP_FROZEN',
+        frozenLabel: labelOf(job),
+        ...(untilMs !== Number.POSITIVE_INFINITY && { untilMs }),
+        zone,
+        ...(why !== undefined && { why }),
+      },
+    ];
+  };
+}
+
+const readWhy = (reading: Reading): string | undefined =>
+  reading.isThere ? reading.text(`a text of at most ${WHY_CHARACTERS_MAX} characters`, isWhy) : undefined;
+
+const isWhy = (text: string): boolean => text.trim() !== '' && text.length <= WHY_CHARACTERS_MAX;
+
+const LABEL_CHARACTERS_MAX = 120;
+
+/**
+ * Labels the frozen part for people: `everything`, `group acme/payments`, `group acme, runner class gpu`. It
+ * names only the job's own groups and values, not other ones in the rule.
+ */
+function frozenLabelling(match: Match): (job: CheckedJob) => string {
+  const { groups, projects, runnerClasses, runnerTags, runnerIds, refs, environments, sources } = match;
+  const groupIds = new Set(groups?.flatMap((each) => ('id' in each ? [each.id] : [])));
+  return ({ request, placement, runnerClass }) => {
+    const parts: string[] = [];
+    const add = (condition: unknown, label: string): void => {
+      if (condition !== undefined) parts.push(label);
+    };
+    add(groups, groupLabel(groupIds, placement));
+    add(projects, named('project', placement.projectPath ?? placement.projectId));
+    add(runnerClasses, named('runner class', runnerClass.name));
+    add(runnerTags ?? runnerIds, 'this runner');
+    add(match.users, 'this user');
+    add(match.protected, match.protected ? 'protected refs' : 'refs that are not protected');
+    add(refs, named('ref', request.ref));
+    add(environments, named('environment', request.environment));
+    add(sources, named('pipeline source', request.pipelineSource));
+    add(match.jobs, named('job', request.jobName));
+    const label = parts.length === 0 ? 'everything' : parts.join(', ');
+    return label.length > LABEL_CHARACTERS_MAX ? `${label.slice(0, LABEL_CHARACTERS_MAX - 1)}…` : label;
+  };
+}
+
+/** The group the rule names by id, if it is one above the job; else the job's own. */
+function groupLabel(ids: ReadonlySet<number>, { ancestors, ...own }: CheckedJob['placement']): string {
+  const above = ancestors.find(({ id }) => ids.has(id));
+  return named('group', above === undefined ? (own.groupPath ?? own.groupId) : (above.path ?? above.id));
+}
+
+const named = (what: string, name: string | number | undefined): string =>
+  name === undefined ? `this ${what}` : `${what} ${name}`;
+
+export interface GroupFrozenReason {
+  readonly code: 'GROUP_FROZEN';
+  /** For people: `everything`, `runner class gpu`, `group acme/payments`. */
+  readonly frozenLabel: string;
+  /** End of the freeze, Unix ms. Absent: someone has to lift it. */
+  readonly untilMs?: number;
+  readonly zone: string;
+  readonly why?: string;
+  readonly owner?: string;
+}
+
+const LABEL_LINE_CHARACTERS_MAX = 100;
+/** Less of an explanation explains nothing. */
+const WHY_CHARACTERS_MIN = 15;
+
+/** Explains a freeze on the job page. */
+export const groupFrozen: ReasonText<GroupFrozenReason> = {
+  headline: (reason, { nowMs }) =>
+    fitted(reason.frozenLabel, (label, detail) => {
+      const { untilMs, zone } = reason;
+      if (untilMs === undefined) return explained(`CI is frozen for now: ${label}`, reason);
+      return detail === 'instant'
+        ? explained(`CI is frozen until ${untilText(untilMs, zone, nowMs)}: ${label}`, reason)
+        : explained(`CI is frozen (opens ${relativeText(nowMs, untilMs)}): ${label}`, reason);
+    }),
+  discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
+  line: (reason) => {
+    const { frozenLabel, untilMs, zone } = reason;
+    const until = untilMs === undefined ? 'until somebody lifts it' : `until ${instantText(untilMs, zone)}`;
+    const why = whyOf(reason, WHY_CHARACTERS_MAX);
+    return `${shortened(oneLine(frozenLabel), LABEL_LINE_CHARACTERS_MAX)}: frozen ${until}${why === '' ? '' : `: ${why}`}`;
+  },
+  advice: ({ untilMs, zone }, { nowMs }) => [
+    untilMs === undefined
+      ? 'Retrying will fail again until somebody lifts the freeze.'
+      : `Retrying now will fail again. It will work after ${untilText(untilMs, zone, nowMs)}.`,
+    'If it cannot wait, ask the team that runs CI for an exemption.',
+  ],
+  faultless: true,
+};
+
+/** Adds as much of the reason as fits on the first line; all of it stands further down. */
+function explained(said: string, reason: GroupFrozenReason): string {
+  const room = HEADLINE_CHARACTERS_MAX - said.length - '. .'.length;
+  const why = whyOf(reason, Math.max(WHY_CHARACTERS_MIN, room));
+  return why === '' ? `${said}.` : `${said}. ${why}.`;
+}
+
+const whyOf = ({ why }: GroupFrozenReason, charactersMax: number): string =>
+  why === undefined ? '' : cutAtEnd(oneLine(why).replace(/[.\s]+$/, ''), charactersMax);
+
+const cutAtEnd = (text: string, charactersMax: number): string =>
+  text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).trimEnd()}…`;

@@ -1,0 +1,198 @@
+import type { Reading } from '../document/reading.ts';
+import {
+  HIDDEN_VALUE,
+  OVERWRITE_NAMES,
+  type OverwriteName,
+  type OverwriteVariable,
+  overwriteVariable,
+} from '../kubernetes/resource-variables.ts';
+import { acceptedRegex, compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } from '../match/regex.ts';
+import { remembering } from '../match/remember.ts';
+import { oneLine, shortened } from '../text/plain-text.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+
+/** Any value, no value, or values that match the pattern. */
+type Setting = true | false | Regex;
+type Settings = Readonly<Partial<Record<OverwriteName, Setting>>>;
+
+/** More reasons would not help the reader. */
+const REASONS_MAX = 10;
+const VARIABLES_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
+
+/**
+ * Limits which pod settings a job may overwrite: `namespace`, `service_account`, `node_selector`,
+ * `node_tolerations`, `pod_labels`, `pod_annotations` with the meaning of the runner's
+ * `*_overwrite_allowed`, and `bearer_token` (only `true` or `false`, its value is never sent).
+ * - A text is a pattern (see `Regex`) that must match somewhere in the value. Write `^…$`, or `anchored:
+ *   true` for all patterns of the rule, to match the whole value. `false` or an empty text: may not be set.
+ *   `true`: any value.
+ * - An overwrite that the rule does not name is not restricted, unless `others: deny`. The runner's own
+ *   default is off; a rule for all runners should be explicit.
+ * - An empty namespace, service account or token overwrites nothing and passes. The prefixed settings are
+ *   checked even if empty: an empty toleration tolerates every taint.
+ * - A value with a `$VARIABLE` left in it must match as written and with the variable empty. A hidden value
+ *   (`HIDDEN_VALUE`) matches no pattern.
+ * - Labels of `runner.gitlab.com` and its subdomains are read-only under any rule.
+ *
+ * @see https://docs.gitlab.com/runner/executors/kubernetes/#overwrite-container-resources
+ */
+export const overwrites: StatelessRuleKind<OverwriteReason> = {
+  class: 'security',
+  keys: [...OVERWRITE_NAMES, 'anchored', 'others'],
+  read: readOverwrites,
+  readsVariables: true,
+};
+
+function readOverwrites(reading: Reading): Check<OverwriteReason> {
+  const anchored = reading.at('anchored');
+  const isAnchored = anchored.isThere && anchored.boolean() === true;
+  const others = reading.at('others');
+  const deny =
+    others.isThere && others.oneOf('what the rule says of the others', ['allow', 'deny']) === 'deny';
+  const settings: Partial<Record<OverwriteName, Setting>> = {};
+  for (const name of OVERWRITE_NAMES) {
+    const setting = readSetting(reading.at(name), name, isAnchored);
+    if (setting !== undefined) settings[name] = setting;
+    else if (deny) settings[name] = false;
+  }
+  if (!deny && OVERWRITE_NAMES.every((name) => !reading.at(name).isThere))
+    reading.refuse(`restricts nothing; expected one of ${OVERWRITE_NAMES.join(', ')}, or others: deny`);
+  return ({ request }) =>
+    request.variables === undefined ? VARIABLES_MISSING : reasonsFor(request.variables, settings);
+}
+
+function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean): Setting | undefined {
+  if (!reading.isThere) return undefined;
+  if (typeof reading.value === 'boolean') return reading.value;
+  if (name === 'bearer_token') return reading.expected('true or false; no rule sees the value');
+  if (reading.value === '') return false;
+  const pattern = reading.text('a pattern such as "^ci-", or true or false');
+  if (pattern === undefined) return undefined;
+  const wanted = isAnchored ? `^(?:${pattern})$` : pattern;
+  if (reading.wasAccepted) {
+    const accepted = acceptedRegex(wanted);
+    return { ...accepted, matches: remembering(accepted.matches) };
+  }
+  const whole = compileRegex(wanted);
+  // The pattern itself where anything is wrong, because in the one put around it a position would be off; and where a bracket
+  // could close the one around it. Any other pattern is compiled once.
+  const alone = isAnchored && (!whole.ok || pattern.includes(')')) ? compileRegex(pattern) : whole;
+  if (!alone.ok) return reading.refuse(`'${pattern}' ${alone.problem}`);
+  if (!whole.ok) return reading.refuse(`'${pattern}' ${whole.problem}`);
+  return { ...whole.regex, matches: remembering(whole.regex.matches) };
+}
+
+function reasonsFor(
+  variables: Readonly<Record<string, string>>,
+  settings: Settings,
+): readonly OverwriteReason[] {
+  const reasons: OverwriteReason[] = [];
+  for (const variable in variables) {
+    const overwrite = overwriteVariable(variable);
+    const value = variables[variable];
+    if (overwrite === undefined || value === undefined) continue;
+    const reason = reasonFor(variable, value, overwrite, settings[overwrite.overwrite]);
+    if (reason !== undefined) reasons.push(reason);
+    if (reasons.length === REASONS_MAX) break;
+  }
+  return reasons;
+}
+
+function reasonFor(
+  variable: string,
+  value: string,
+  { overwrite, isPrefix }: OverwriteVariable,
+  setting: Setting | undefined,
+): OverwriteReason | undefined {
+  if (value === '' && !isPrefix) return undefined;
+  const forms = judgedForms(value);
+  if (overwrite === 'pod_labels' && forms.some(isReservedLabel))
+    return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'reserved' };
+  if (setting === undefined || setting === true) return undefined;
+  if (setting === false) return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'off' };
+  if (value !== HIDDEN_VALUE && forms.every((form) => setting.matches(form))) return undefined;
+  return { code: 'OVERWRITE_NOT_ALLOWED', variable, why: 'pattern', pattern: setting.pattern };
+}
+
+/**
+ * The runner's variable syntax: `$NAME`, `${NAME}` and the shell's special parameters. `$$` is a dollar
+ * sign.
+ */
+const REFERENCE = /\$(?:\{[^}]*\}|\{|[A-Za-z_]\w*|[*#$@!?\d-])/g;
+
+/**
+ * The forms of a value that have to be allowed. GitLab puts in the variables it knows before it asks; one that is left
+ * is mostly set nowhere, and becomes empty in the runner. So what is left must neither hide what the pod will get nor
+ * lend its letters to a match: `prod${ci-}` is `prod`.
+ */
+function judgedForms(value: string): readonly string[] {
+  // No pattern matches a longer one, so there is nothing to find out.
+  if (!value.includes('$') || value.length > REGEX_TEXT_CHARACTERS_MAX) return [value];
+  return [value, value.replace(REFERENCE, (reference) => (reference === '$$' ? '$' : ''))];
+}
+
+/** `runner.gitlab.com/…`, `job.runner.gitlab.com/id`: the runner's own labels, in any case. */
+const RESERVED = /(?:^|\.)runner\.gitlab\.com(?:\/|$)/i;
+
+/** Returns true if `key=value` sets a label in the runner's own namespace. */
+const isReservedLabel = (value: string): boolean => RESERVED.test(value.split('=', 1)[0] ?? '');
+
+export interface OverwriteReason {
+  readonly code: 'OVERWRITE_NOT_ALLOWED';
+  /** The name only; values are never shown. */
+  readonly variable: string;
+  /** `off`: may not be set at all. `pattern`: does not match it. `reserved`: `runner.gitlab.com` is read-only. */
+  readonly why: 'off' | 'pattern' | 'reserved';
+  readonly pattern?: string;
+}
+
+const PATTERN_CHARACTERS_MAX = 100;
+const VARIABLE_CHARACTERS_MAX = 70;
+
+export const overwriteNotAllowed: ReasonText<OverwriteReason> = {
+  headline: (reason) => overwriteHeadline(reason),
+  discreetHeadline: (reason) => overwriteHeadline(reason),
+  line: (reason) => {
+    switch (reason.why) {
+      case 'off':
+        return `${name(reason)}: may not be set`;
+      case 'reserved':
+        return `${name(reason)}: labels of runner.gitlab.com are read-only`;
+      case 'pattern':
+        return reason.pattern === undefined
+          ? `${name(reason)}: its value matches no allowed pattern`
+          : `${name(reason)}: its value does not match ${shortened(oneLine(reason.pattern), PATTERN_CHARACTERS_MAX)}`;
+    }
+  },
+  advice: (reason, { disclosure }) => {
+    switch (reason.why) {
+      case 'off':
+        return [
+          'Retrying will fail again. Remove the variable wherever it is set: in the job, the pipeline or the CI/CD settings.',
+        ];
+      case 'reserved':
+        return ['Retrying will fail again. Use another label.'];
+      case 'pattern':
+        return disclosure === 'none' || reason.pattern === undefined
+          ? ['Retrying will fail again. Give the variable another value, or remove it.']
+          : [
+              `Retrying will fail again. Give the variable a value that matches ${shortened(oneLine(reason.pattern), PATTERN_CHARACTERS_MAX)}, or remove it.`,
+            ];
+    }
+  },
+  faultless: false,
+};
+
+function overwriteHeadline(reason: OverwriteReason): string {
+  switch (reason.why) {
+    case 'off':
+      return `Variable ${name(reason)} may not be set here.`;
+    case 'pattern':
+      return `Variable ${name(reason)} has a value that is not allowed here.`;
+    case 'reserved':
+      return `Variable ${name(reason)} may not set labels of runner.gitlab.com.`;
+  }
+}
+
+const name = ({ variable }: OverwriteReason): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);

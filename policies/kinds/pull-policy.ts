@@ -1,0 +1,103 @@
+import type { Reading } from '../document/reading.ts';
+import { listText, quoted, shortened } from '../text/plain-text.ts';
+import type { AdviceContext, ReasonText } from '../text/reason-text.ts';
+import { type Check, readRequired, type StatelessRuleKind } from './rule-kind.ts';
+
+/** GitLab's words in `image: pull_policy`. */
+const PULL_POLICIES = ['always', 'if-not-present', 'never'] as const;
+/** Longer lists are cut; GitLab knows three policies. */
+const ASKED_MAX = 5;
+/** More reasons would not help the reader. */
+const REASONS_MAX = 5;
+
+/**
+ * Limits the pull policies of images, as the runner's `allowed_pull_policies`. The runner uses policies that
+ * are in both lists, so each image must share at least one with `allow`.
+ *
+ * A container without a policy gets the runner's default and passes unless `required: true`. GitLab's wire
+ * format does not distinguish "none" from "not sent", so `on_missing` has nothing to decide.
+ *
+ * @see https://docs.gitlab.com/runner/executors/kubernetes/#restrict-docker-pull-policies
+ */
+export const pullPolicy: StatelessRuleKind<PullPolicyReason> = {
+  class: 'security',
+  keys: ['allow', 'required'],
+  read: readPullPolicy,
+};
+
+function readPullPolicy(reading: Reading): Check<PullPolicyReason> {
+  const list = reading.at('allow');
+  const allowed = list
+    .list('pull policies', PULL_POLICIES.length)
+    .flatMap((each) => each.oneOf('a pull policy', PULL_POLICIES) ?? []);
+  if (!list.isThere || (Array.isArray(list.value) && list.value.length === 0))
+    list.refuse(`names no pull policy; expected some of ${PULL_POLICIES.join(', ')}`);
+  const known: ReadonlySet<string> = new Set(allowed);
+  const required = readRequired(reading);
+
+  const refuse = (asked: readonly string[] = [], service?: string): PullPolicyReason | undefined => {
+    const passes = asked.length === 0 ? !required : asked.some((each) => known.has(each));
+    if (passes) return undefined;
+    return {
+      code: 'PULL_POLICY_NOT_ALLOWED',
+      asked: asked.slice(0, ASKED_MAX),
+      allowed,
+      ...(service !== undefined && { service }),
+    };
+  };
+  return ({ request }) =>
+    [
+      refuse(request.pullPolicies),
+      ...(request.services ?? []).map((service) => refuse(service.pullPolicies, service.name)),
+    ]
+      .filter((reason) => reason !== undefined)
+      .slice(0, REASONS_MAX);
+}
+
+export interface PullPolicyReason {
+  readonly code: 'PULL_POLICY_NOT_ALLOWED';
+  /** Empty: none, where one must be named. */
+  readonly asked: readonly string[];
+  readonly allowed: readonly string[];
+  /** The service's image, if it is not the job's own. */
+  readonly service?: string;
+}
+
+const IMAGE_CHARACTERS_MAX = 200;
+
+export const pullPolicyNotAllowed: ReasonText<PullPolicyReason> = {
+  headline: (reason) => pullPolicyHeadline(reason),
+  discreetHeadline: (reason) => pullPolicyHeadline(reason),
+  line: ({ asked, allowed, service }) => {
+    const whose = service === undefined ? 'image' : `service image ${quoted(service, IMAGE_CHARACTERS_MAX)}`;
+    const instead = allowed.length === 0 ? 'none is allowed' : `allowed: ${listText(allowed, 'or')}`;
+    if (asked.length === 0) return `no pull policy of the ${whose}; ${instead}`;
+    return `pull policy ${quotedList(asked)} of the ${whose}; ${instead}`;
+  },
+  advice: (reason, context) => [`Retrying will fail again. ${pullPolicyRemedy(reason, context)}`],
+  faultless: false,
+};
+
+function pullPolicyHeadline({ asked, service }: PullPolicyReason): string {
+  const of = service === undefined ? 'of this job' : `of service ${quoted(service, 30)}`;
+  if (asked.length === 0) return `A pull policy ${of} must be named here.`;
+  const named = shortened(quotedList(asked), 40);
+  return asked.length === 1
+    ? `Pull policy ${named} ${of} is not allowed here.`
+    : `Pull policies ${named} ${of} are not allowed here.`;
+}
+
+const quotedList = (entries: readonly string[]): string =>
+  listText(
+    entries.map((each) => quoted(each, 20)),
+    'and',
+  );
+
+function pullPolicyRemedy(
+  { asked, allowed, service }: PullPolicyReason,
+  { disclosure }: AdviceContext,
+): string {
+  const key = service === undefined ? '"image:pull_policy" of the job' : '"pull_policy" of the service';
+  if (disclosure === 'none') return `${asked.length === 0 ? 'Set' : 'Change'} ${key}.`;
+  return allowed.length === 0 ? `Remove ${key}.` : `Set ${key} to ${listText(allowed, 'or')}.`;
+}

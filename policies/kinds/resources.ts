@@ -1,0 +1,269 @@
+import type { Reading } from '../document/reading.ts';
+import { containerSettingsOf, type Demand, demandOf, type ResourceDemand } from '../kubernetes/footprint.ts';
+import { type Quantity, quantityText, sumOfQuantities } from '../kubernetes/quantity.ts';
+import { CAP_SUBJECTS, type Cap, CONTAINER_KINDS, readCaps } from '../kubernetes/resource-caps.ts';
+import {
+  effective,
+  type ResourceName,
+  resourceVariableName,
+  type Setting,
+} from '../kubernetes/resource-variables.ts';
+import { firstFitting, oneLine, quoted, shortened } from '../text/plain-text.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+
+/** Enough to mend a job by; a job with a hundred services could have hundreds. */
+const REASONS_MAX = 10;
+const NONE: readonly ResourceReason[] = [];
+const VARIABLES_MISSING: FieldMissingReason = { code: 'FIELD_MISSING', field: 'variables' };
+
+type ResourceReason = ResourceCap | InvalidResourceReason | FieldMissingReason;
+
+/** A setting and what it asks for. */
+interface Amount {
+  readonly setting: Setting;
+  readonly quantity: Quantity;
+}
+
+/**
+ * The CPU, memory and ephemeral storage that a job may ask the Kubernetes executor for: at most the caps, and at least
+ * `min` where it asks at all. What the runner gives a container that asks for nothing stands in the runner's configuration and is not counted. But under a cap for a limit
+ * alone (`build: {memory_limit: 16Gi}`) a job that sets no such limit lacks a field: its container may have none.
+ */
+export const resources: StatelessRuleKind<ResourceCap | InvalidResourceReason> = {
+  class: 'security',
+  keys: [...CAP_SUBJECTS, 'min'],
+  read: readResources,
+  readsVariables: true,
+};
+
+function readResources(reading: Reading): Check<ResourceCap | InvalidResourceReason> {
+  const caps = readCaps(reading);
+  const floors = readFloors(reading.at('min'));
+  if (![...CAP_SUBJECTS, 'min'].some((key) => reading.at(key).isThere)) {
+    reading.refuse(`has no caps; expected one of ${CAP_SUBJECTS.join(', ')}, or min`);
+  }
+  return ({ request }) => {
+    const demand = demandOf(request);
+    const reasons: ResourceReason[] =
+      request.variables === undefined
+        ? [VARIABLES_MISSING]
+        : caps.flatMap((cap) => limitMissing(cap, demand));
+    if (demand === undefined) return reasons;
+    const bounds = [
+      ...caps.map((cap) => [cap, tooMuch] as const),
+      ...floors.map((cap) => [cap, tooLittle] as const),
+    ];
+    for (const [cap, judge] of bounds) {
+      for (const reason of reasonsUnder(cap, demand[cap.resource], judge)) {
+        // One variable can set a request and a limit, or many services. List equal reasons once.
+        if (reasons.some((told) => isSame(told, reason))) continue;
+        reasons.push(reason);
+        if (reasons.length === REASONS_MAX) return reasons;
+      }
+    }
+    return reasons;
+  };
+}
+
+function readFloors(reading: Reading): readonly Cap[] {
+  if (!reading.isThere || !reading.object(CONTAINER_KINDS)) return [];
+  return readCaps(reading, CONTAINER_KINDS);
+}
+
+/** For the build and its helper, which every job has; a limit of the pod holds for them, too. */
+function limitMissing(
+  { subject, resource, bound, isOwn }: Cap,
+  demand: Demand | undefined,
+): readonly ResourceReason[] {
+  if (!isOwn || bound !== 'limit' || (subject !== 'build' && subject !== 'helper')) return NONE;
+  const asked = demand?.[resource];
+  if (asked?.[subject].limit !== undefined || asked?.pod.limit !== undefined) return NONE;
+  return [{ code: 'FIELD_MISSING', field: resourceVariableName(subject, resource, bound) }];
+}
+
+/** Returns the reason against one amount, or undefined if it is within the bound. */
+type Judge = (cap: Cap, setting: Setting, asked: Quantity) => ResourceCap | undefined;
+
+function reasonsUnder(cap: Cap, demand: ResourceDemand, judge: Judge): readonly ResourceReason[] {
+  // Kubernetes refuses a pod that asks for less than its containers, and schedules one that asks for more by its own word.
+  if (cap.subject === 'job')
+    return [...againstOne(effective(demand.pod, cap.bound), cap, judge), ...againstSum(demand, cap)];
+  if (cap.subject !== 'service') return againstOne(effective(demand[cap.subject], cap.bound), cap, judge);
+  return [
+    // The job's own word counts even if every service overrides it: the runner's configuration may add services.
+    ...againstOne(demand.service[cap.bound], cap, judge),
+    ...demand.services.flatMap((asked) => againstOne(effective(asked, cap.bound), cap, judge)),
+  ];
+}
+
+function againstOne(setting: Setting | undefined, cap: Cap, judge: Judge): readonly ResourceReason[] {
+  if (setting === undefined) return NONE;
+  const { quantity } = setting;
+  if (quantity === undefined) return [invalid(setting)];
+  const reason = judge(cap, setting, quantity);
+  return reason === undefined ? NONE : [reason];
+}
+
+/** Compares the sum of all containers. A sum with an unreadable part is left out. */
+function againstSum(demand: ResourceDemand, cap: Cap): readonly ResourceReason[] {
+  const parts: Amount[] = [];
+  const unread: ResourceReason[] = [];
+  for (const setting of containerSettingsOf(demand, cap.bound)) {
+    const { quantity } = setting;
+    if (quantity === undefined) unread.push(invalid(setting));
+    else parts.push({ setting, quantity });
+  }
+  if (unread.length > 0) return unread;
+  const largest = largestOf(parts);
+  const reason = largest && tooMuch(cap, largest, sumOfQuantities(parts.map(({ quantity }) => quantity)));
+  if (reason === undefined) return NONE;
+  return [parts.length === 1 ? reason : { ...reason, sum: true }];
+}
+
+/** The setting that adds most; one that several services follow adds as often. The first of equal ones counts. */
+function largestOf(parts: readonly Amount[]): Setting | undefined {
+  const added = new Map<string, { readonly setting: Setting; readonly nanos: bigint }>();
+  for (const { setting, quantity } of parts) {
+    const key = JSON.stringify(named(setting));
+    added.set(key, { setting, nanos: (added.get(key)?.nanos ?? 0n) + quantity.nanos });
+  }
+  const [first, ...others] = added.values();
+  return others.reduce((largest, each) => (largest && largest.nanos >= each.nanos ? largest : each), first)
+    ?.setting;
+}
+
+const invalid = (setting: Setting): InvalidResourceReason => ({
+  code: 'RESOURCE_INVALID',
+  ...named(setting),
+});
+
+const tooMuch: Judge = (cap, setting, asked) =>
+  asked.nanos > cap.amount.nanos ? outside(cap, setting, asked) : undefined;
+
+const tooLittle: Judge = (cap, setting, asked) =>
+  asked.nanos < cap.amount.nanos ? { ...outside(cap, setting, asked), isFloor: true } : undefined;
+
+const outside = (cap: Cap, setting: Setting, asked: Quantity): ResourceCap => ({
+  code: 'RESOURCE_CAP',
+  resource: cap.resource,
+  ...named(setting),
+  asked: quantityText(asked),
+  cap: quantityText(cap.amount),
+});
+
+const isSame = (one: ResourceReason, other: ResourceReason): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** Which variable it is; its value stays here. */
+const named = ({ variable, service }: Setting): { readonly variable: string; readonly service?: string } =>
+  service === undefined ? { variable } : { variable, service };
+
+export interface ResourceCap {
+  readonly code: 'RESOURCE_CAP';
+  readonly resource: ResourceName;
+  /** The variable that asks for too much; for a sum over containers the one that asks for most. */
+  readonly variable: string;
+  /** The service's image, if the variable is its own. */
+  readonly service?: string;
+  /** The sum over the job's containers is too large, not this variable alone. */
+  readonly sum?: true;
+  /** The variable asks for less than `cap`, which is a floor. */
+  readonly isFloor?: true;
+  /** Kubernetes quantities, e.g. `12`, `500m`, `6Gi`. */
+  readonly asked: string;
+  readonly cap: string;
+}
+
+/** A variable that is not a Kubernetes quantity. Its value is not shown. */
+export interface InvalidResourceReason {
+  readonly code: 'RESOURCE_INVALID';
+  readonly variable: string;
+  readonly service?: string;
+}
+
+const SERVICE_CHARACTERS_MAX = 30;
+const LINE_SERVICE_CHARACTERS_MAX = 150;
+/** Kubernetes quantities are short. */
+const QUANTITY_CHARACTERS_MAX = 20;
+const VARIABLE_CHARACTERS_MAX = 70;
+
+const RESOURCES: Readonly<Record<ResourceName, string>> = {
+  cpu: 'CPU',
+  memory: 'memory',
+  'ephemeral-storage': 'ephemeral storage',
+};
+
+interface NamedVariable {
+  readonly variable: string;
+  readonly service?: string;
+}
+
+export const resourceCap: ReasonText<ResourceCap> = {
+  headline: (reason) => {
+    return capHeadline(reason, `: ${amountsOf(reason)}`);
+  },
+  discreetHeadline: (reason) => capHeadline(reason, ''),
+  line: (reason) => {
+    const { resource, sum } = reason;
+    return sum
+      ? `${RESOURCES[resource]} of all containers of the job: ${amountsOf(reason)}; most of it by ${longName(reason)}`
+      : `${longName(reason)}: ${amountsOf(reason)}`;
+  },
+  advice: (reason, { disclosure }) => {
+    const { isFloor } = reason;
+    const to = disclosure === 'none' ? '' : ` to ${quantity(reason.cap)} or ${isFloor ? 'more' : 'less'}`;
+    return reason.sum
+      ? [`Retrying will fail again. Lower ${shortName(reason)} first: it asks for most of the sum.`]
+      : [`Retrying will fail again. ${isFloor ? 'Raise' : 'Lower'} ${shortName(reason)}${to}.`];
+  },
+  faultless: false,
+};
+
+const amountsOf = ({ asked, cap, isFloor }: ResourceCap): string =>
+  `${quantity(asked)}, at ${isFloor ? 'least' : 'most'} ${quantity(cap)}`;
+
+function capHeadline(reason: ResourceCap, amounts: string): string {
+  const resource = RESOURCES[reason.resource];
+  if (reason.sum) {
+    return firstFitting(
+      `The containers of this job together ask for more ${resource} than is allowed here${amounts}.`,
+    );
+  }
+  const asks = `asks for ${reason.isFloor ? 'less' : 'more'} ${resource} than is allowed here${amounts}.`;
+  return firstFitting(
+    `${longName(reason)} ${asks}`,
+    `${shortName(reason)} ${asks}`,
+    `${name(reason)} ${asks}`,
+  );
+}
+
+export const resourceInvalid: ReasonText<InvalidResourceReason> = {
+  headline: (reason) => invalidHeadline(reason),
+  discreetHeadline: (reason) => invalidHeadline(reason),
+  line: (reason) => `${longName(reason)}: no quantity that Kubernetes can read`,
+  advice: () => [
+    'Retrying will fail again. Write a number without variables in it: 2 or 500m for CPU, 512Mi or 4Gi for memory.',
+  ],
+  faultless: false,
+};
+
+const invalidHeadline = (reason: NamedVariable): string =>
+  firstFitting(
+    `${longName(reason)} is not a quantity that Kubernetes can read.`,
+    `${shortName(reason)} is not a quantity that Kubernetes can read.`,
+    `${name(reason)} is not a quantity that Kubernetes can read.`,
+  );
+
+const name = ({ variable }: NamedVariable): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);
+
+const shortName = (reason: NamedVariable): string => serviceName(reason, SERVICE_CHARACTERS_MAX);
+
+const longName = (reason: NamedVariable): string => serviceName(reason, LINE_SERVICE_CHARACTERS_MAX);
+
+const serviceName = ({ variable, service }: NamedVariable, charactersMax: number): string =>
+  service === undefined
+    ? name({ variable })
+    : `${name({ variable })} of service ${quoted(service, charactersMax)}`;
+
+const quantity = (text: string): string => shortened(oneLine(text), QUANTITY_CHARACTERS_MAX);

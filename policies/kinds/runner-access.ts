@@ -1,0 +1,125 @@
+import type { CheckedJob } from '../checked-job.ts';
+import { CONDITION_KEYS, readConditions } from '../document/parse-match.ts';
+import type { Reading } from '../document/reading.ts';
+import { type Conditions, isOfClass, needsOf } from '../match/conditions.ts';
+import { allHold } from '../match/match.ts';
+import { NO_CLASS } from '../prices/price.ts';
+import { firstFitting, oneLine, shortened } from '../text/plain-text.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+import type { Check, KnownNames, StatelessRuleKind } from './rule-kind.ts';
+
+/** More are better written as one entry that names a parent group or a wildcard. */
+const ENTRIES_MAX = 1_000;
+/** Longer lists are not read. */
+const NEEDS_MAX = 5;
+/** Conditions on the caller; `runner_classes` selects the runners. */
+const WHO_KEYS = CONDITION_KEYS.filter((key) => !key.startsWith('runner_'));
+
+/** Limits who may use which runner classes. Jobs on other classes pass. */
+export const runnerAccess: StatelessRuleKind<RunnerScope> = {
+  class: 'security',
+  keys: ['runner_classes', 'allow'],
+  readsPlace: true,
+  read: readRunnerAccess,
+};
+
+/**
+ * A job passes if all conditions of one entry of `allow` hold. An empty list closes the classes to all jobs.
+ */
+function readRunnerAccess(reading: Reading, names: KnownNames): Check<RunnerScope> {
+  // Shares its key with `match`; the other keys of a match are refused here.
+  const { runnerClasses } = readConditions(reading, names.runnerClasses);
+  if (runnerClasses === undefined)
+    reading
+      .at('runner_classes')
+      .expected(`the runner classes it is about: ${names.runnerClasses.join(', ')}`);
+  const allow = reading.at('allow');
+  if (!allow.isThere) allow.expected('a list of who may use them, or [] for nobody');
+  const entries = allow
+    .list('{groups, protected, …}', ENTRIES_MAX)
+    .flatMap((each) => readEntry(each, names.runnerClasses) ?? []);
+  const needs = [...new Set(entries.map(needsOf))].slice(0, NEEDS_MAX);
+  // Left out, the class is the kind's own; a wrong one is noted where every rule's class is read.
+  const isSecurity = (reading.at('class').value ?? 'security') === 'security';
+  return (job) => {
+    if (runnerClasses === undefined || !isOfClass(runnerClasses, job)) return [];
+    const { name } = job.runnerClass;
+    const opened = opens(entries, job, isSecurity);
+    if (opened === true) return [];
+    return opened === false
+      ? [{ code: 'RUNNER_SCOPE', runnerClass: runnerClasses.has(name) ? name : NO_CLASS, needs }]
+      : [{ code: 'FIELD_MISSING', field: opened }];
+  };
+}
+
+function readEntry(reading: Reading, runnerClasses: readonly string[]): Conditions | undefined {
+  if (!reading.object(WHO_KEYS)) return undefined;
+  if (!WHO_KEYS.some((key) => reading.at(key).isThere))
+    return reading.refuse(`names nobody; expected one of ${WHO_KEYS.join(', ')}`);
+  return readConditions(reading, runnerClasses);
+}
+
+/** Returns true if an entry holds, false if none does, or the missing field that would decide. */
+function opens(entries: readonly Conditions[], job: CheckedJob, isSecurity: boolean): boolean | string {
+  let missing: string | undefined;
+  for (const entry of entries) {
+    const held = allHold(entry, job);
+    if (held === true) return true;
+    if (held === false) continue;
+    // GitLab did send the group; the directory does not know it yet. As with exemptions, that opens nothing.
+    if (isSecurity && held === 'namespaceId' && job.placement.groupId !== undefined) continue;
+    missing ??= held;
+  }
+  return missing ?? false;
+}
+
+export interface RunnerScope {
+  readonly code: 'RUNNER_SCOPE';
+  readonly runnerClass: string;
+  /**
+   * Conditions that would allow the job, for people: `protected refs`, `group 104`, `environment
+   * production`.
+   */
+  readonly needs: readonly string[];
+}
+
+const CLASS_CHARACTERS_MAX = 30;
+const NEED_CHARACTERS_MAX = 100;
+
+export const runnerScope: ReasonText<RunnerScope> = {
+  headline: (reason) =>
+    reason.needs.length === 0
+      ? closedText(reason)
+      : firstFitting(`${closedText(reason)} It is open to: ${needsText(reason)}.`, closedText(reason)),
+  discreetHeadline: (reason) => closedText(reason),
+  line: (reason) => {
+    const named =
+      reason.runnerClass === NO_CLASS
+        ? 'what belongs to no runner class'
+        : `runner class ${className(reason.runnerClass)}`;
+    return reason.needs.length === 0
+      ? `${named} is open to nobody`
+      : `${named} is open to: ${needsText(reason)}`;
+  },
+  advice: ({ needs }, { disclosure }) => [
+    'Retrying will fail again. Choose another runner with "tags:", or ask the team that runs CI for access.',
+    ...(disclosure === 'none' || needs.length === 0
+      ? []
+      : ['Or run the job where the class is open: see above.']),
+  ],
+  faultless: false,
+};
+
+const closedText = ({ runnerClass }: RunnerScope): string =>
+  runnerClass === NO_CLASS
+    ? 'This job may not run here: its tags belong to no runner class.'
+    : `This job may not use runner class ${className(runnerClass)}.`;
+
+/** Each is a way in of its own and may have an `and` or a comma in it. */
+const needsText = ({ needs }: RunnerScope): string =>
+  needs
+    .slice(0, NEEDS_MAX)
+    .map((each) => shortened(oneLine(each), NEED_CHARACTERS_MAX))
+    .join('; or ');
+
+const className = (name: string): string => shortened(oneLine(name), CLASS_CHARACTERS_MAX);

@@ -1,0 +1,68 @@
+import type { Reading } from '../document/reading.ts';
+import { IMAGE_KEYS, readImageJudge } from '../images/image-judge.ts';
+import type { ImageReason } from '../images/image-text.ts';
+import type { ServiceRequest } from '../request/request.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+
+/** A request with more services is not read at all. */
+const SERVICES_MAX = 100;
+/** More reasons would not help the reader. */
+const REASONS_MAX = 5;
+
+/** Limits the services of a job and their number. */
+export const services: StatelessRuleKind<ImageReason | ServiceLimit> = {
+  class: 'security',
+  keys: [...IMAGE_KEYS, 'max'],
+  read: readServices,
+  alsoReads: 'services',
+};
+
+/**
+ * Treats absent services as none, because they look equal in GitLab's wire format. The field is
+ * missing if a service's image is unknown and only a deny list or `docker_in_docker: false` could decide.
+ */
+function readServices(reading: Reading): Check<ImageReason | ServiceLimit> {
+  const judge = readImageJudge(reading, 'service');
+  const max = reading.at('max').isThere
+    ? reading.at('max').integer(`how many services, from 0 to ${SERVICES_MAX}`, 0, SERVICES_MAX)
+    : undefined;
+  if (judge === undefined && !reading.at('max').isThere)
+    reading.refuse('has nothing to check; expected allow, deny, tags, max or docker_in_docker: false');
+  return ({ request: { services: asked = [] } }) => {
+    const reasons: (ImageReason | ServiceLimit | FieldMissingReason)[] = [];
+    // Comes first, so that the list of wrong images cannot hide it.
+    if (max !== undefined && asked.length > max)
+      reasons.push({ code: 'SERVICE_LIMIT', services: asked.length, servicesMax: max });
+    for (const image of imagesOf(asked)) {
+      if (reasons.length >= REASONS_MAX) break;
+      reasons.push(...(judge?.(image) ?? []));
+    }
+    return reasons.slice(0, REASONS_MAX);
+  };
+}
+
+/** Lists each image once. */
+const imagesOf = (asked: readonly ServiceRequest[]): ReadonlySet<string> =>
+  new Set(asked.map(({ name }) => name));
+
+export interface ServiceLimit {
+  readonly code: 'SERVICE_LIMIT';
+  readonly services: number;
+  readonly servicesMax: number;
+}
+
+export const serviceLimit: ReasonText<ServiceLimit> = {
+  headline: ({ services, servicesMax }) =>
+    servicesMax === 0
+      ? `This job has ${servicesText(services)}; none are allowed here.`
+      : `This job has ${servicesText(services)}; at most ${servicesMax} ${servicesMax === 1 ? 'is' : 'are'} allowed here.`,
+  discreetHeadline: () => 'This job has more services than are allowed here.',
+  line: ({ services, servicesMax }) => `${servicesText(services)}, at most ${servicesMax}`,
+  advice: () => [
+    'Retrying will fail again. Remove services from the job; "default:" and "extends:" may bring some, too.',
+  ],
+  faultless: false,
+};
+
+const servicesText = (services: number): string => (services === 1 ? '1 service' : `${services} services`);

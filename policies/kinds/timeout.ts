@@ -1,0 +1,66 @@
+import type { Reading } from '../document/reading.ts';
+import { DURATION_EXPECTED, readDurationSeconds } from '../document/values.ts';
+import { oneLine, shortened } from '../text/plain-text.ts';
+import type { ReasonText } from '../text/reason-text.ts';
+import { durationText } from '../units/unit-texts.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+
+const TIMEOUT_MISSING: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'timeoutSeconds' }];
+
+/**
+ * Caps the timeout of a job, which bounds its cost if it hangs. A cap per runner class is a rule with
+ * `match.runner_classes`, so that reports, exemptions and rollout name the right rule. If several caps
+ * match, each must be kept.
+ */
+export const timeout: StatelessRuleKind<TimeoutReason> = {
+  class: 'cost',
+  keys: ['max'],
+  read: readTimeout,
+};
+
+function readTimeout(reading: Reading): Check<TimeoutReason> {
+  const max = reading.at('max');
+  const text = typeof max.value === 'string' ? max.value : '';
+  const timeoutSecondsMax = readDurationSeconds(text) ?? 0;
+  if (timeoutSecondsMax === 0) max.expected(DURATION_EXPECTED);
+  return ({ request: { timeoutSeconds = 0 }, runnerClass }) => {
+    // GitLab's wire format says nothing with 0; no job has a timeout of 0.
+    if (timeoutSeconds <= 0) return TIMEOUT_MISSING;
+    if (timeoutSeconds <= timeoutSecondsMax) return [];
+    return [{ code: 'TIMEOUT_TOO_LONG', timeoutSeconds, timeoutSecondsMax, runnerClass: runnerClass.name }];
+  };
+}
+
+export interface TimeoutReason {
+  readonly code: 'TIMEOUT_TOO_LONG';
+  readonly timeoutSeconds: number;
+  readonly timeoutSecondsMax: number;
+  readonly runnerClass: string;
+}
+
+const CLASS_CHARACTERS_MAX = 30;
+const MINUTE_SECONDS = 60;
+
+export const timeoutTooLong: ReasonText<TimeoutReason> = {
+  headline: ({ timeoutSeconds, timeoutSecondsMax, runnerClass }) =>
+    `The timeout of this job is ${durationText(timeoutSeconds)}; runner class ${className(runnerClass)} allows ${durationText(timeoutSecondsMax, 'down')}.`,
+  discreetHeadline: () => 'The timeout of this job is longer than its runner allows.',
+  line: ({ timeoutSeconds, timeoutSecondsMax, runnerClass }) =>
+    `timeout ${durationText(timeoutSeconds)}, at most ${durationText(timeoutSecondsMax, 'down')} on runner class ${className(runnerClass)}`,
+  advice: ({ timeoutSecondsMax }, { disclosure }) => [
+    disclosure === 'none'
+      ? 'Retrying will fail again. Set a shorter timeout in the job.'
+      : `Retrying will fail again. Add to the job:  timeout: ${yamlDuration(timeoutSecondsMax)}`,
+    "A job without a timeout of its own takes the project's.",
+  ],
+  faultless: false,
+};
+
+/** As GitLab reads it: `60 minutes`. Rounded down, because it has to be allowed. */
+function yamlDuration(seconds: number): string {
+  if (seconds < MINUTE_SECONDS) return `${seconds} seconds`;
+  const minutes = Math.floor(seconds / MINUTE_SECONDS);
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}
+
+const className = (name: string): string => shortened(oneLine(name), CLASS_CHARACTERS_MAX);

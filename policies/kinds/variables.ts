@@ -1,0 +1,156 @@
+import { COMPARED_MAX, checkCompared, readValuesByName } from '../document/parse-variables.ts';
+import { at, keysOf, type Reading } from '../document/reading.ts';
+import type { Wildcard } from '../match/wildcard.ts';
+import type { AdmissionRequest } from '../request/request.ts';
+import { listText, oneLine, shortened } from '../text/plain-text.ts';
+import type { AdviceContext, ReasonText } from '../text/reason-text.ts';
+import { comparedValue } from '../variables/compared-value.ts';
+import type { Check, FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
+
+/** More reasons would not help the reader. */
+const REASONS_MAX = 10;
+/** As many as fit on a line. */
+const ALLOWED_TOLD_MAX = 10;
+const NOT_SENT: readonly FieldMissingReason[] = [{ code: 'FIELD_MISSING', field: 'variables' }];
+
+/**
+ * Checks variables of a job: `require` names those that must be set, `allow` and `deny` hold patterns by
+ * name. A value must match a pattern of `allow` and none of `deny`. An empty value counts as not set. Other
+ * names are ignored.
+ *
+ * A variable that is masked, a file, or built from an unknown one is a missing field: `on_missing` decides.
+ *
+ * Neither values nor the patterns of `deny` are ever shown, because a pattern may contain the value.
+ */
+export const variables: StatelessRuleKind<VariableReason> = {
+  class: 'security',
+  keys: ['require', 'allow', 'deny'],
+  read: readVariableRule,
+  comparedNames,
+};
+
+type Compare = (value: string | undefined) => VariableReason | undefined;
+
+interface Comparison {
+  readonly variable: string;
+  readonly compare: Compare;
+}
+
+function readVariableRule(reading: Reading): Check<VariableReason> {
+  const required = readNames(reading.at('require'));
+  const allow = readValuesByName(reading.at('allow'));
+  const deny = readValuesByName(reading.at('deny'));
+  if (!['require', 'allow', 'deny'].some((key) => reading.at(key).isThere))
+    reading.refuse('has nothing to check; expected require, allow or deny');
+  const comparisons: readonly Comparison[] = [
+    ...required.map((variable) => ({ variable, compare: isSet(variable) })),
+    ...[...allow].map(([variable, patterns]) => ({ variable, compare: isOneOf(variable, patterns) })),
+    ...[...deny].map(([variable, patterns]) => ({ variable, compare: isNoneOf(variable, patterns) })),
+  ];
+  return ({ request }) => (request.variables === undefined ? NOT_SENT : reasonsFor(request, comparisons));
+}
+
+function readNames(reading: Reading): readonly string[] {
+  return reading.list('names of variables', COMPARED_MAX).flatMap((each) => {
+    const name = each.text('the name of a variable');
+    return name !== undefined && checkCompared(each, name) ? [name] : [];
+  });
+}
+
+function reasonsFor(
+  request: AdmissionRequest,
+  comparisons: readonly Comparison[],
+): readonly (VariableReason | FieldMissingReason)[] {
+  const reasons: (VariableReason | FieldMissingReason)[] = [];
+  const missing = new Set<string>();
+  for (const { variable, compare } of comparisons) {
+    if (reasons.length === REASONS_MAX) break;
+    const compared = comparedValue(request, variable);
+    if (compared.known) {
+      const reason = compare(compared.value);
+      if (reason !== undefined) reasons.push(reason);
+    } else if (!missing.has(compared.field)) {
+      missing.add(compared.field);
+      reasons.push({ code: 'FIELD_MISSING', field: compared.field });
+    }
+  }
+  return reasons;
+}
+
+const isSet =
+  (variable: string): Compare =>
+  (value) =>
+    value === undefined ? { code: 'VARIABLE_NOT_ALLOWED', variable, why: 'required' } : undefined;
+
+function isOneOf(variable: string, patterns: readonly Wildcard[]): Compare {
+  const allowed = patterns.slice(0, ALLOWED_TOLD_MAX).map(({ pattern }) => pattern);
+  return (value) =>
+    value === undefined || patterns.some(({ matches }) => matches(value))
+      ? undefined
+      : { code: 'VARIABLE_NOT_ALLOWED', variable, why: 'pattern', allowed };
+}
+
+const isNoneOf =
+  (variable: string, patterns: readonly Wildcard[]): Compare =>
+  (value) =>
+    value !== undefined && patterns.some(({ matches }) => matches(value))
+      ? { code: 'VARIABLE_NOT_ALLOWED', variable, why: 'denied' }
+      : undefined;
+
+function comparedNames(rule: unknown): readonly string[] {
+  const required = at(rule, 'require');
+  return [
+    ...(Array.isArray(required) ? required.filter((each) => typeof each === 'string') : []),
+    ...keysOf(at(rule, 'allow')),
+    ...keysOf(at(rule, 'deny')),
+  ];
+}
+
+export interface VariableReason {
+  readonly code: 'VARIABLE_NOT_ALLOWED';
+  /** The name only; values are never shown. */
+  readonly variable: string;
+  /** `required`: not set. `pattern`: matches none of `allowed`. `denied`: must not be what it is. */
+  readonly why: 'required' | 'pattern' | 'denied';
+  readonly allowed?: readonly string[];
+}
+
+const NAME_CHARACTERS_MAX = 60;
+
+/** Explains a missing or forbidden variable without its value. */
+export const variableNotAllowed: ReasonText<VariableReason> = {
+  headline: (reason) => headline(reason),
+  discreetHeadline: (reason) => headline(reason),
+  line: (reason) => {
+    const { why, allowed = [] } = reason;
+    switch (why) {
+      case 'required':
+        return `${name(reason)}: not set`;
+      case 'pattern':
+        return `${name(reason)}: its value matches none of ${listText(allowed, 'or')}`;
+      case 'denied':
+        return `${name(reason)}: its value is denied`;
+    }
+  },
+  advice: (reason, context) => [`Retrying will fail again. ${remedy(reason, context)}`],
+  faultless: false,
+};
+
+function headline(reason: VariableReason): string {
+  switch (reason.why) {
+    case 'required':
+      return `Variable ${name(reason)} has to be set here.`;
+    case 'pattern':
+    case 'denied':
+      return `Variable ${name(reason)} has a value that is not allowed here.`;
+  }
+}
+
+function remedy(reason: VariableReason, { disclosure }: AdviceContext): string {
+  const { why, allowed = [] } = reason;
+  if (why === 'required') return `Set ${name(reason)} in the job, the pipeline or the CI/CD settings.`;
+  if (disclosure === 'none' || allowed.length === 0) return 'Give the variable another value, or remove it.';
+  return `Give the variable a value that matches ${listText(allowed, 'or')}, or remove it.`;
+}
+
+const name = ({ variable }: VariableReason): string => shortened(oneLine(variable), NAME_CHARACTERS_MAX);

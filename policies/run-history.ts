@@ -1,0 +1,165 @@
+/** The histories of a project's jobs, by {@link historyKey}. */
+export type ProjectHistory = ReadonlyMap<string, RunHistory>;
+
+export const NO_HISTORY: ProjectHistory = new Map();
+
+/** A run that ended. */
+export interface JobRun {
+  readonly jobName: string;
+  readonly runnerClass: string;
+  readonly seconds: number;
+  readonly endedAtMs: number;
+}
+
+/** Names of one project and class that are remembered; a larger project's rare jobs get the default. */
+export const HISTORIES_MAX = 200;
+/** Twice as many runs are worth a day of not having run: new names do not push out those that run all the time. */
+const HOURS_PER_DOUBLING = 24;
+/** As long as the record keeps it. */
+const JOB_NAME_CHARACTERS_MAX = 120;
+
+/** A line feed stands in neither: GitLab's job names are one line. */
+export const historyKey = (jobName: string, runnerClass: string): string =>
+  `${runnerClass}\n${jobName.slice(0, JOB_NAME_CHARACTERS_MAX)}`;
+
+/** A run counts for its full name and, if it is one of `parallel`, for the name they share. */
+export function withRuns(project: ProjectHistory, runs: readonly JobRun[]): ProjectHistory {
+  const after = new Map(project);
+  for (const { jobName, runnerClass, seconds, endedAtMs } of runs) {
+    if (!(seconds > 0)) continue;
+    for (const name of namesOf(jobName)) {
+      const key = historyKey(name, runnerClass);
+      after.set(key, withRun(after.get(key), seconds, endedAtMs));
+    }
+  }
+  return foremost(after, HISTORIES_MAX);
+}
+
+/**
+ * Returns the histories of a job: of its full name first, then of the name without the suffix of `parallel`.
+ */
+export const historiesOf = (
+  project: ProjectHistory,
+  jobName: string,
+  runnerClass: string,
+): readonly RunHistory[] =>
+  namesOf(jobName).flatMap((name) => project.get(historyKey(name, runnerClass)) ?? []);
+
+/** The most used and most recent ones, best first. */
+function foremost(project: ProjectHistory, max: number): ProjectHistory {
+  if (project.size <= max) return project;
+  return new Map(byUse(project).slice(0, max));
+}
+
+export const byUse = (project: ProjectHistory): (readonly [string, RunHistory])[] =>
+  [...project].sort(([keyA, a], [keyB, b]) => useOf(b) - useOf(a) || (keyA < keyB ? -1 : 1));
+
+const useOf = ({ usedAtHour, runs }: RunHistory): number => usedAtHour + HOURS_PER_DOUBLING * Math.log2(runs);
+
+const namesOf = (jobName: string): readonly string[] => {
+  const shared = withoutParallelSuffix(jobName);
+  return shared === undefined ? [jobName] : [jobName, shared];
+};
+
+/** `rspec 3/50`, and `build: [linux, arm64]` as GitLab names the jobs of `parallel` and of its matrix. */
+const SUFFIX = /(?: \d{1,3}\/\d{1,3}|: \[[^[\]]*\])$/;
+
+/** The name all jobs of one `parallel` share; undefined where there is no such suffix. */
+export function withoutParallelSuffix(jobName: string): string | undefined {
+  const short = jobName.replace(SUFFIX, '');
+  return short === jobName || short === '' ? undefined : short;
+}
+
+/** Durations of the last runs of one job name on one runner class. */
+export interface RunHistory {
+  /** Whole seconds, oldest first, at most {@link RUNS_KEPT}. */
+  readonly lastSeconds: readonly number[];
+  /** All runs ever seen, also those no longer kept. */
+  readonly runs: number;
+  /** When it ran last, whole hours since 1970. */
+  readonly usedAtHour: number;
+}
+
+/** The p90 of twenty runs ignores the two longest, and a changed job is learned within a day. */
+export const RUNS_KEPT = 20;
+/** A single run may be an outlier; the median of three is used. */
+const RUNS_MIN = 3;
+/** No run counts for more than this many times the median: one run of 20 h moves a job of 2 min to at most 8 min. */
+export const OUTLIER_FACTOR = 4;
+/** A hold of nothing would let a whole pipeline start on an empty budget. */
+export const ESTIMATE_SECONDS_MIN = 30;
+const SHARE = 0.9;
+/** GitLab's longest job timeout is a month. */
+const RUN_SECONDS_MAX = 31 * 86_400;
+const HOUR_MS = 3_600_000;
+
+/** @param seconds - duration; 0 changes nothing. */
+export function withRun(history: RunHistory | undefined, seconds: number, endedAtMs: number): RunHistory {
+  const before = history ?? { lastSeconds: [], runs: 0, usedAtHour: 0 };
+  if (!(seconds > 0)) return before;
+  const took = Math.min(Math.ceil(seconds), RUN_SECONDS_MAX);
+  return {
+    lastSeconds: [...before.lastSeconds, took].slice(-RUNS_KEPT),
+    runs: before.runs + 1,
+    usedAtHour: Math.max(before.usedAtHour, Math.floor(endedAtMs / HOUR_MS)),
+  };
+}
+
+/**
+ * p90 (nearest rank) of the last runs, each counted for at most {@link OUTLIER_FACTOR} times their median. Undefined: too
+ * few runs. To poison it, half of the last twenty runs have to be long, and those are paid for.
+ */
+export function estimateOfRuns({ lastSeconds }: RunHistory): number | undefined {
+  if (lastSeconds.length < RUNS_MIN) return undefined;
+  const sorted = lastSeconds.toSorted((a, b) => a - b);
+  const median = sorted[Math.ceil(sorted.length / 2) - 1] ?? 0;
+  const p90 = sorted[Math.ceil(sorted.length * SHARE) - 1] ?? 0;
+  return Math.max(ESTIMATE_SECONDS_MIN, Math.min(p90, median * OUTLIER_FACTOR));
+}
+
+/** A project's histories as one short text: `[["small\nunit",312,494721,"2s 31 2x"], …]`, durations to the base 36. */
+
+/** At most three bytes each, so below 100 KB. Two hundred common names take about 20 KB. */
+export const HISTORY_CHARACTERS_MAX = 32_000;
+
+/** Drops the least used histories if the text becomes too long. */
+export function encodeHistory(project: ProjectHistory): string {
+  const lines: string[] = [];
+  let characters = 2;
+  for (const [key, { runs, usedAtHour, lastSeconds }] of byUse(project).slice(0, HISTORIES_MAX)) {
+    const durations = lastSeconds.map((seconds) => seconds.toString(36)).join(' ');
+    const line = JSON.stringify([key, runs, usedAtHour, durations]);
+    if (characters + line.length + 1 > HISTORY_CHARACTERS_MAX) break;
+    characters += line.length + 1;
+    lines.push(line);
+  }
+  return `[${lines.join(',')}]`;
+}
+
+/** Skips unreadable entries, because an estimate must never fail. */
+export function decodeHistory(text: string): ProjectHistory {
+  const project = new Map<string, RunHistory>();
+  for (const line of parsedLines(text)) {
+    const [key, runs, usedAtHour, durations] = line;
+    if (typeof key !== 'string' || typeof durations !== 'string' || !isCount(runs) || !isCount(usedAtHour))
+      continue;
+    const lastSeconds = durations
+      .split(' ')
+      .map((each) => Number.parseInt(each, 36))
+      .filter((seconds) => isCount(seconds) && seconds > 0)
+      .slice(-RUNS_KEPT);
+    if (lastSeconds.length > 0 && runs > 0) project.set(key, { lastSeconds, runs, usedAtHour });
+  }
+  return project;
+}
+
+function parsedLines(text: string): readonly (readonly unknown[])[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? parsed.slice(0, HISTORIES_MAX).filter(Array.isArray) : [];
+  } catch {
+    return [];
+  }
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
