@@ -2,7 +2,7 @@ import type { CounterAmounts, UncheckedCause } from './ledger.ts';
 
 export const UNCHECKED_CAUSES: readonly UncheckedCause[] = ['exempt', 'unmetered', 'bypass'];
 
-/** What an absent counter shows. */
+/** Amounts of a counter that does not exist. */
 export const NO_AMOUNTS: CounterAmounts = {
   committed: 0,
   fitted: 0,

@@ -9,7 +9,7 @@ export interface AttemptDeps extends TransactDeps {
   readonly store: LedgerStore;
 }
 
-/** What a transaction takes. */
+/** Dependencies of a transaction. */
 export interface TransactDeps {
   readonly store: Pick<LedgerStore, 'transact'>;
   readonly clock: LedgerClock;
@@ -17,9 +17,9 @@ export interface TransactDeps {
   readonly random: () => number;
   /** A new client request token, at most 36 characters. */
   readonly newToken: () => string;
-  /** Told of every conflict, throttle and silence, whether or not there is time to try again. @default nobody is */
+  /** Called on every conflict, throttle and timeout, even without time for a retry. @default ignored */
   readonly onRetry?: (() => void) | undefined;
-  /** Told of the writes that met others, where the table says which they are. @default nobody is */
+  /** Called with the writes in conflict, if the table names them. @default ignored */
   readonly onContended?: ((writes: readonly Write[]) => void) | undefined;
   /** @default every transaction has tries of its own */
   readonly budgets?: RetryBudgets | undefined;
@@ -37,7 +37,7 @@ const SILENCE_SHARE = 1 / 3;
 const SILENCE_MS_MIN = 300;
 /** Budgets and deadlines end most trying before; this ends it where time stands still. */
 const TRIES_MAX = 40;
-/** Full jitter over 10, 20, 40 … 200 ms: for a busy table, and for what nobody waits for. */
+/** Full jitter over 10, 20, 40 … 200 ms, for a busy table and for background work. */
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 200;
 /** Three silences in one call are an outage. */
@@ -85,7 +85,7 @@ export async function attempt(
   return { outcome: 'gave_up', cause };
 }
 
-/** The writes that met others, as far as the table tells. */
+/** Returns the writes in conflict, as far as the table names them. */
 function contendedOf(
   answer: Exclude<Awaited<ReturnType<typeof transact>>, { readonly outcome: 'committed' | 'refused' }>,
   writes: readonly Write[],
@@ -114,21 +114,21 @@ async function transact(
   }
 }
 
-// How soon a lost race is run again: at once while races are won as well, and the rarer the less is won.
+// Retries after conflicts use a token bucket: immediate while transactions commit, slower the fewer commit.
 
 /** So many races lost in a row are bad luck, and no sign of a crowd. */
 const TRIES_SAVED_MAX = 40;
-/** What a transaction that commits pays for: two rivals for one item lose about so often for each that wins. */
+/** A commit refills this many tries: two rivals for one item lose about this often per commit. */
 const TRIES_PER_COMMIT = 4;
-/** Where nothing commits, so many tries a second and process are left. */
+/** Tries per second and process if nothing commits. */
 const TRIES_PER_SECOND = 25;
 /**
- * A transaction holds its items for some 5 ms, and rivals are few: another relay, and the ends of jobs. The first pause lets one
- * of them pass; the next are shorter, because a pause that grows with each loss starves whoever lost before.
+ * A transaction holds its items for about 5 ms, and rivals are few: another relay, and job ends. The first
+ * pause lets one pass. Later pauses are shorter, because growing pauses starve the loser.
  */
 const RACE_PAUSE_MS_FIRST = 18;
 const RACE_PAUSE_MS_MIN = 4;
-/** Once half of what was saved is gone. */
+/** Used once half of the saved tries are gone. */
 const RACE_PAUSE_MS_CROWD = 30;
 const ITEMS_MAX = 1_000;
 
@@ -150,17 +150,17 @@ export class RetryBudgets {
   }
 
   /**
-   * Takes a try for each of them.
+   * Takes one try per write from its bucket.
    *
-   * @param tries - so many were made.
-   * @returns how long to wait before the next, and a random part of how much longer, ms.
+   * @param tries - tries so far.
+   * @returns the pause before the next try, ms, split into a fixed and a random part.
    */
   take(writes: readonly Write[], tries: number): { readonly atLeastMs: number; readonly jitterMs: number } {
     const nowMs = this.#clock.monotonicMs();
     let least = TRIES_SAVED_MAX;
     for (const write of writes) {
       const bucket = this.#filled(itemOf(write), nowMs);
-      // What is owed is waited for.
+      // A negative bucket makes the next try wait.
       bucket.tries = Math.max(-TRIES_SAVED_MAX, bucket.tries - 1);
       least = Math.min(least, bucket.tries);
     }
@@ -190,6 +190,6 @@ export class RetryBudgets {
   }
 }
 
-/** Counters are what is fought for; all else of a job is fought for by whoever asks about the same job. */
+/** Conflicts are on counters; other items of a job conflict only with requests about the same job. */
 const itemOf = (write: Write): string =>
   write.kind === 'counter' || write.kind === 'reset' ? counterName(write.key) : write.kind;

@@ -1,14 +1,13 @@
 /**
- * Claims of a limit in a cohort. A job takes first what its group keeps for itself, and the rest of what the members
- * lend. Each counter has a bound of its own, which DynamoDB checks with the write:
+ * Claims of a limit in a cohort. A job takes the part that its group keeps first, and the rest from the
+ * members' lent amounts. Each counter has its own bound, which DynamoDB checks with the write:
+ * - cohort: all jobs <= the sum of the members' own amounts
+ * - group: a group's jobs <= own + borrowed
+ * - kept: its kept part <= own - lent
+ * - lent: all other parts <= the sum of lent amounts
  *
- *   cohort   all jobs            <= the sum of what the members own
- *   group    a group's jobs      <= own + borrowed
- *   kept     its kept part       <= what it does not lend
- *   lent     all other parts     <= what the members lend
- *
- * A job past its group's own is a borrower. A job within it that finds no room leaves a mark on the counter that
- * refused, and until the mark expires that counter refuses borrowers: so the job waits at most for those that run already.
+ * A job beyond its group's own amount is a borrower. If a job within it is refused, it sets a mark on the
+ * counter, which then refuses borrowers until the mark expires. So that job waits only for running jobs.
  */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
@@ -92,7 +91,7 @@ export class BorrowingCheck {
     return outcome;
   }
 
-  /** What the counter shows once everything judged so far is written. */
+  /** Returns the counter's amount after all judged jobs are written. */
   #seen(name: string): number {
     const written = (this.#known.get(name)?.committed ?? 0) + (this.#merges.get(name)?.committed ?? 0);
     return written + (this.#taken.get(name) ?? 0);
@@ -105,7 +104,7 @@ export class BorrowingCheck {
   }
 }
 
-/** Counters of the jobs' claims in cohorts that nobody looked at, where another of the same job is known: a refusal shows that one alone. */
+/** Lists unread cohort counters of jobs for which another counter is known: a refusal shows only that one. */
 export function unseenOfCohorts(jobs: readonly HoldJob[], known: KnownCounters): ReadonlySet<string> {
   const unseen = new Set<string>();
   for (const { ask, names } of jobs) {

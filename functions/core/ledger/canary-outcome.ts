@@ -1,12 +1,13 @@
 import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 
 /**
- * What became of one of our two answers at the real GitLab. `contrary`: GitLab did the opposite of it. `bypassed`: the job ran
- * and nobody was asked. `unreached`: the job got to no answer of ours, or failed for another reason.
+ * Result of one of the two decisions at the real GitLab. `contrary`: GitLab did the opposite. `bypassed`:
+ * the job ran without an admission request. `unreached`: the job got no decision, or failed for another
+ * reason.
  */
 export type ArmOutcome = 'proven' | 'contrary' | 'bypassed' | 'unreached';
 
-/** What the last canary found, kept beside the books for whoever arms. */
+/** Result of the last canary run. Arming reads it. */
 export interface CanaryOutcome {
   /** Unix ms. */
   readonly checkedAtMs: number;
@@ -21,7 +22,7 @@ export interface CanaryOutcome {
   readonly patience?: RouterPatience;
 }
 
-/** How long the job router let a question be open. */
+/** The measured router timeout. */
 export interface RouterPatience {
   readonly waitedMs: number;
   /** It let go then; else it took the answer, and may have waited longer. */
@@ -52,7 +53,7 @@ const RUNNER = 'ru';
 const WAITED_MS = 'wm';
 const GAVE_UP = 'gu';
 
-/** One item, which each canary replaces. Whoever runs it writes it; no program of a deployment may. */
+/** One item, replaced by each canary run. Only the operator's command may write it. */
 export function dynamoCanaryOutcomes({ table, instance }: InstanceTable): CanaryOutcomes {
   const key = ledgerKeys(instance).canaryOutcome;
   const item = singleItem({ table, key, name: 'what the canary found', consistent: false });
@@ -78,7 +79,7 @@ const encode = (outcome: CanaryOutcome): Item => ({
   }),
 });
 
-/** Undefined for a form nobody here knows: then nothing is proven. */
+/** Returns undefined for an unknown format, which proves nothing. */
 function decode(item: Item): CanaryOutcome | undefined {
   const [admitted, rejected] = [item[ADMITTED]?.S, item[REJECTED]?.S];
   if (!isArm(admitted) || !isArm(rejected)) return undefined;

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 5_000;
 /** Per call: 512 periods in all. A month's end has some for every group, and weeks of time. */
 const CLOSINGS_PER_SHARD_MAX = 32;
 const AT_ONCE = 8;
-/** A live job, or a counter that drifts: it is looked at again, and until then it stands in nobody's way. */
+/** Time before a period with a live job or a drifting counter is tried again. */
 const AGAIN_MS = 6 * 3_600_000;
 
 interface ClosePeriodsDeps extends TransactDeps {
@@ -30,7 +30,7 @@ export interface ClosedPeriods {
   readonly closed: number;
   /** Due, and not closed: live jobs hold on them, or their counters drift. */
   readonly waiting: number;
-  /** Written by somebody else meanwhile, or the table did not answer: the next call comes back to them. */
+  /** Changed concurrently, or the table did not answer. The next call retries them. */
   readonly undecided: number;
 }
 
@@ -74,7 +74,7 @@ async function closePeriod(items: readonly StoredItem[], deps: ClosePeriodsDeps)
   return mayClose ? 'closed' : 'waiting';
 }
 
-/** What is held is committed and not settled: without it no job that counts here is live. */
+/** Returns true if no job holds an amount here: held amounts are committed and not settled. */
 const isQuiet = ({ committed, settled }: Counter): boolean => committed === settled;
 
 function closed(counter: Counter, items: readonly StoredItem[], closedAtMs: number): readonly Write[] {
@@ -107,7 +107,7 @@ export const createClosing =
   (deadlineMs: number): Promise<ClosedPeriods> =>
     closePeriods(deadlineMs, { ...options, newToken: randomUUID });
 
-// What a period's partition has, as {@link ClosingStore.readPeriod} returns it.
+// Items of a period's partition, as {@link ClosingStore.readPeriod} returns them.
 
 const counterIn = (items: readonly StoredItem[]): Counter | undefined =>
   items.flatMap((item) => (item.kind === 'counter' ? item.counter : []))[0];

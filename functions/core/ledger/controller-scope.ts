@@ -2,8 +2,8 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 
 /**
- * The jobs GitLab asks us about, as the sweep last read it. It lies beside the books for whoever learns of jobs and cannot
- * ask GitLab: a job nobody was to be asked about is no bypass.
+ * The scope of the runner controller, as the sweep last read it. Programs that learn of jobs and cannot ask
+ * GitLab use it: a job out of scope is not a bypass.
  */
 export interface ControllerScope {
   readonly controllerId: number;
@@ -11,25 +11,28 @@ export interface ControllerScope {
   readonly state: 'enabled' | 'dry_run' | 'disabled';
   /** Unix ms. */
   readonly readAtMs: number;
-  /** Since when every runner is in scope, Unix ms; 0: since before anybody looked. Absent: not every one. */
+  /** Unix ms since when every runner is in scope; 0: always. Absent: not every runner is. */
   readonly instanceSinceMs?: number;
   /** The same of single runners, by id. */
   readonly runners: ReadonlyMap<number, number>;
 }
 
 export interface ControllerScopeStore {
-  /** Absent: nobody has read it, and every job is to be asked about. @throws {LedgerError} `ledger_unavailable` */
+  /**
+   * Returns undefined if it was never read; then every job is in scope. @throws {LedgerError}
+   * `ledger_unavailable`
+   */
   read(): Promise<ControllerScope | undefined>;
   /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(scope: ControllerScope): Promise<void>;
 }
 
-/** Older than that nobody keeps it up any more: then every job is to be asked about, as where it was never read. */
+/** An older scope is stale; then every job is in scope. */
 const BELIEVED_MS = DAY_MS;
 
 /**
- * Whether GitLab was not to ask about this job. A job that started before its runner came into scope is out of it; where the
- * runner is not told, nothing speaks for that.
+ * Returns true if GitLab did not have to ask about this job. A job that started before its runner came into
+ * scope is out of scope; without a runner id it is in scope.
  */
 export function isOutOfScope(
   { runnerId, startedAtMs }: { readonly runnerId?: number; readonly startedAtMs?: number },
@@ -41,7 +44,7 @@ export function isOutOfScope(
   return sinceMs === undefined || (startedAtMs !== undefined && startedAtMs < sinceMs);
 }
 
-/** GitLab asks, and runs every job whatever we answer: what was rejected and ran has not passed us by. */
+/** Returns true in dry run: GitLab asks but ignores decisions, so a rejected job that ran is not a bypass. */
 export const followsNoAnswer = (scope: ControllerScope | undefined): boolean =>
   scope !== undefined && scope.state !== 'enabled';
 
@@ -50,7 +53,9 @@ interface ScopeRead extends Pick<ControllerScope, 'controllerId' | 'state'> {
   readonly runnerIds: readonly number[];
 }
 
-/** What was in scope before keeps its time; nobody knows it at a first look or for another controller. */
+/**
+ * Keeps the start time of runners that were in scope before. A first read, or another controller, has none.
+ */
 export function scopeAfter(
   before: ControllerScope | undefined,
   read: ScopeRead,

@@ -1,4 +1,4 @@
-/** Counters, and what is written beside them and beside records ↔ their items. */
+/** Converts counters and their side items to table items and back. */
 import {
   CLOSING_SK,
   COUNTER_SK,

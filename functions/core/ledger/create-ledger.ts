@@ -26,9 +26,9 @@ interface LedgerOptions {
   readonly random?: () => number;
   /** Client request tokens, at most 36 characters. @default randomUUID */
   readonly newToken?: () => string;
-  /** Told of every transaction that met a conflict, a throttle or silence. @default nobody is */
+  /** Called on every conflict, throttle and timeout. @default ignored */
   readonly onRetry?: () => void;
-  /** Told of every job that was charged for less or more than GitLab said it ran, because that cannot be. @default nobody is */
+  /** Called if GitLab's duration was impossible and was cut. @default ignored */
   readonly onClampedDuration?: () => void;
 }
 
@@ -154,10 +154,10 @@ async function readRecords(
   }
 }
 
-// What people are told once, however often it happens.
+// Notices that are sent once.
 
 interface AnnounceOptions {
-  /** How long it is not said again. */
+  /** Time before it may be sent again, ms. */
   readonly ttlMs: number;
   readonly timeoutMs: number;
 }
@@ -168,8 +168,8 @@ interface AnnounceDeps {
 }
 
 /**
- * One per key, same order: true for whoever says it first. Where the table does not answer it is true: better told
- * twice than never.
+ * Returns one boolean per key: true for the first caller. If the table does not answer, true: a duplicate is
+ * better than none.
  */
 export async function announceOnce(
   keys: readonly string[],

@@ -29,15 +29,15 @@ export const deployedTable = (config: TableConfig, env: Environment): DeployedTa
 interface OwnBooksDeps {
   /** Lists the instances whose books the table has. @throws {LedgerError} */
   readonly list: () => Promise<readonly Pick<KnownInstance, 'instance'>[]>;
-  /** As this program is told it, e.g. `gitlab.example.com`. */
+  /** The configured host, e.g. `gitlab.example.com`. */
   readonly instance: string;
 }
 
 /**
- * Refuses a table that has books of other GitLabs and none of this one. A host that was renamed would otherwise begin every key
- * anew: no budget spent, no limit, no hold, and nobody notices. A table that knows nobody yet is anybody's.
+ * Refuses a table with data of other GitLab instances and none of this one. After a rename of the host, all
+ * keys would start empty: no budget spent, no limit, no hold. An empty table is accepted.
  *
- * @returns asks until the answer was good once, then never again.
+ * @returns a check that runs until it has succeeded once.
  * @throws {LedgerError} `foreign_books` with both names and the remedy, `ledger_unavailable`
  */
 export function ownBooks({ list, instance }: OwnBooksDeps): () => Promise<void> {
@@ -52,7 +52,7 @@ export function ownBooks({ list, instance }: OwnBooksDeps): () => Promise<void> 
   };
   return () => {
     known ??= ask().catch((error: unknown) => {
-      // Whoever mends it waits for no new process.
+      // Retry on the next call, so that a repair needs no new process.
       known = undefined;
       throw error;
     });
@@ -60,14 +60,14 @@ export function ownBooks({ list, instance }: OwnBooksDeps): () => Promise<void> 
   };
 }
 
-/** Somebody may wait for the invocation behind it. */
+/** The invocation waits for it. */
 const TIMEOUT_MS = 1_000;
 
 /**
- * The same handler, as long as the table of the deployed function is not found to be somebody else's. Begins to ask at once. A
- * table that does not answer refuses nobody, and is asked again with the next invocation.
+ * Wraps a handler so that it runs only on its own GitLab's table. The check starts immediately. A table that
+ * does not answer refuses nothing, and the next invocation checks again.
  *
- * @throws {LedgerError} `foreign_books`, from each invocation until it is mended.
+ * @throws {LedgerError} `foreign_books`, on each invocation until it is repaired.
  */
 export function onOwnBooks<Args extends readonly unknown[], Answer>(
   { table, instance }: InstanceTable,

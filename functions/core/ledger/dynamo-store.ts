@@ -62,7 +62,7 @@ import type {
 
 type DynamoStoreOptions = InstanceTable & BatchGetDeps;
 
-/** Scans serve repairs, which nobody waits for. */
+/** Scans serve repairs, which run in the background. */
 const SCAN_PAGE_TIMEOUT_MS = 10_000;
 
 export class DynamoStore implements LedgerStore, InboxStore, ClosingStore, RewriteStore, SegmentStore {

@@ -153,7 +153,7 @@ const RECORD_BYTES_MAX = 1024;
 export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
   let item = encodeRecord(record, keys);
   if (itemBytes(item) <= RECORD_BYTES_MAX) return item;
-  // Where these few bytes are not what is too much, they stay: the request goes whole.
+  // If the record is too large without these bytes as well, keep them and shorten the request instead.
   const unqueued = encodeRecord(withoutQueue(record), keys);
   if (itemBytes(unqueued) <= RECORD_BYTES_MAX) return unqueued;
   let shorter = record;
@@ -219,7 +219,7 @@ function withViolations(record: JobRecord, violations: readonly Violation[]): Jo
   return changed ? { ...record, violations } : undefined;
 }
 
-/** What a person could look up elsewhere: whose limit it is, the zone, further patterns. */
+/** Details that can be looked up elsewhere: the owner, the zone, further patterns. */
 const EXTRAS: readonly string[] = ['owner', 'zone', 'allowed'];
 
 const withoutExtras = (violation: Violation): Violation =>

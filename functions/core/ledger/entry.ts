@@ -11,7 +11,7 @@ export interface CorrectionEntry {
   readonly cause: EntryCause;
   readonly atMs: number;
   readonly deltas: readonly EntryDelta[];
-  /** Where deltas that did not ask count. */
+  /** The cause of unchecked deltas. */
   readonly unchecked?: UncheckedCause;
 }
 
@@ -20,9 +20,9 @@ export type EntryCause =
   | 'duration'
   /** A released or expired job turned out to have run. */
   | 'late'
-  /** Nobody knows the job any more; the hold stays charged. */
+  /** The job is unknown to GitLab; the hold stays charged. */
   | 'expired'
-  /** An expired and charged job is asked about again: the charge goes back before it is held anew. */
+  /** A new admission request for an expired, charged job: the charge is returned before the new hold. */
   | 'reopened';
 
 export interface EntryDelta {

@@ -40,7 +40,10 @@ interface HoldDeps extends AttemptDeps {
   readonly lastSeen: SeenCounters;
 }
 
-/** Each refused pass shows every counter and record that refused; six of them mean that others write faster than we read. */
+/**
+ * Each failed pass shows every counter and record that refused. Six failures mean that others write faster
+ * than this call reads.
+ */
 const PASSES_MAX = 6;
 /** A consistent read takes a few milliseconds; it only saves work, so it may not cost much either. */
 const READ_TIMEOUT_MS = 300;
@@ -117,13 +120,13 @@ async function sifted(
   });
 }
 
-/** Room is kept for a job that goes on waiting, or nobody knew so: what the others were weighed against is not so. */
+/** The reservation was unknown or its job keeps waiting; weigh again. */
 const isOtherwise = ({ verdicts }: WeighingResult): boolean =>
   verdicts.some(
     ({ job, reserved }) => reserved !== isReserved(job.prior) || (reserved && job.outcome !== undefined),
   );
 
-/** Somebody's own is lent out. That is worth a write of its own: without it borrowers would take it again. */
+/** A member's own amount is lent out. The mark needs a write, because borrowers would take it again. */
 const isReclaimed = ({ merges }: WeighingResult): boolean =>
   [...merges.values()].some(({ reclaims }) => reclaims);
 
@@ -139,7 +142,7 @@ const claimantsOf = (name: string, jobs: Iterable<HoldJob>): readonly number[] =
 const open = (jobs: readonly HoldJob[]): readonly HoldJob[] =>
   jobs.filter((job) => job.outcome === undefined);
 
-/** Those it may come to ask included, so that whatever it asks in the end has room in its pack. */
+/** Includes counters of a break-glass, so that the pack has space for them. */
 const countersOf = ({ names, otherwise }: HoldJob): PackNeed => ({
   items: 1,
   names: otherwise === undefined ? names : [...names, ...otherwise.names],
@@ -181,7 +184,7 @@ function learn(
   verdicts.forEach(({ job }, index) => {
     const refusal = refusals[index];
     if (refusal?.kind === 'record') {
-      // Somebody gave back, or took, what was kept for it: what its counters showed before is not so any more.
+      // The reservation changed, so the known amounts of its counters are stale.
       for (const { counter } of reservedClaims(job.prior)) known.delete(counterName(counter));
       learnRecord(job, refusal.record, nowMs);
     }
@@ -242,7 +245,7 @@ async function readCounters(
       learnCounter(name, seen[index], known, lastSeen, clock.nowMs());
     for (const [index, job] of pack.entries()) learnRecord(job, records[index], clock.nowMs());
   } catch (error) {
-    // It was only to save a refused transaction, which will now tell us the same.
+    // The read only saves a refused transaction; the write will show the same.
     if (!(error instanceof LedgerError)) throw error;
   }
 }
@@ -259,8 +262,8 @@ function keysByName(jobs: readonly HoldJob[], wanted: ReadonlySet<string>): Read
 }
 
 /**
- * A job compared with a counter and found too large is rejected even if that could not be written down; the fallback is
- * only for jobs never compared. A job whose record was never looked at may hold already, and is not told the contrary.
+ * A job that a counter refused is rejected even if its record could not be written. The fallback is only for
+ * jobs that were never compared. A job whose record was not read may already hold, so it stays undecided.
  */
 function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
   for (const verdict of verdicts) {

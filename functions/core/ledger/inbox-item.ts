@@ -1,4 +1,4 @@
-/** What arrived from outside and waits for its reader, who is told by the table's stream. */
+/** Converts received webhooks to inbox items. The table's stream hands them to their reader. */
 import { INBOX_SK, type Item, type LedgerKeys, PK, SK, TTL_ATTRIBUTE, versioned } from '../store/index.ts';
 import type { InboxItem } from './store.ts';
 

@@ -16,24 +16,24 @@ import {
 } from '../store/index.ts';
 
 /**
- * Which GitLabs a table has books of. The host begins every key, so whoever spells it otherwise sees an empty table: the
- * table itself remembers the spelling, and everybody who opens it can ask.
+ * Lists the GitLab instances of a table. The host starts every key, so a different spelling would see an
+ * empty table. The register stores the spelling.
  */
 export interface InstanceRegister {
   /** In the order of their names. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
   list(): Promise<readonly KnownInstance[]>;
-  /** In place of what was known of this instance. @throws {LedgerError} `ledger_unavailable` */
+  /** Replaces the stored entry of this instance. @throws {LedgerError} `ledger_unavailable` */
   remember(known: KnownInstance): Promise<void>;
 }
 
 export interface KnownInstance {
   /** As it begins the keys, e.g. `gitlab.example.com`. */
   readonly instance: string;
-  /** Where GitLab answers, without a slash at its end. It may have another host than `instance`: hosts are renamed. */
+  /** GitLab's address, without a trailing slash. Its host may differ from `instance` after a rename. */
   readonly gitlabUrl?: string;
   /** Host of the job router whose questions are in these books: seldom GitLab's own. */
   readonly routerHost?: string;
-  /** When somebody last wrote to these books under this name, Unix ms. */
+  /** Last write under this name, Unix ms. */
   readonly openedAtMs: number;
 }
 
@@ -55,7 +55,7 @@ export async function knownInstances(
   return items.map(decode);
 }
 
-/** Where the table remembers an instance. */
+/** Key of an instance's entry. */
 export const registerKey = (instance: string): Key => ({ pk: INSTANCES_PK, sk: instance });
 
 /** One item instead of a page. @throws {LedgerError} `ledger_unavailable`; a table that is not there knows none. */
@@ -73,7 +73,7 @@ export async function isKnownInstance(
   return known !== undefined;
 }
 
-/** Whoever reads the books is told that the table is missing, in words of its own. */
+/** Treats a missing table as empty; callers report a missing table themselves. */
 function noneWithoutTable(error: unknown): ItemPage {
   if (error instanceof Error && error.name === 'ResourceNotFoundException') return { items: [] };
   throw error;

@@ -18,7 +18,7 @@ export interface HoldJob {
   /** The table has been asked for this job's record and no standing answer came back. */
   asked: boolean;
   outcome: HoldOutcome | undefined;
-  /** Whether room is kept for it under another job has been looked up. */
+  /** True once a reservation under another job was looked up. */
   sought: boolean;
 }
 
@@ -64,13 +64,13 @@ export interface WeighedVerdict {
   readonly job: HoldJob;
   /** Empty: the job is kept. */
   readonly violations: readonly Violation[];
-  /** What would have rejected it in mode `enforce`, and soft limits it passed. */
+  /** Violations that would reject it in mode `enforce`, and soft limits it passed. */
   readonly shadow: readonly Violation[];
-  /** What the job will hold; nothing for a rejected one, whose claims only name their counters. */
+  /** Claims that the job will hold; for a rejected one they only name its counters. */
   readonly claims: readonly RecordClaim[];
-  /** What is kept for it is counted as given back. */
+  /** True if its reservation is counted as returned. */
   readonly reserved: boolean;
-  /** What it asked in the end. */
+  /** The final request, with or without break-glass. */
   readonly ask: Pick<HoldJob, 'ask' | 'names'>;
   /** It does not fit, and whether its pipeline's grace lets it in has not been looked up. */
   readonly graceUnknown: boolean;
@@ -86,7 +86,7 @@ export interface WeighingResult {
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }
 
-/** Whether others wait for what the claim asks for, and the limit is one that waits. */
+/** Returns true if others wait for this claim and its limit has a wait queue. */
 export const isBehind = ({ ask, names }: Pick<HoldJob, 'ask' | 'names'>, index: number): boolean =>
   ask.wait !== undefined &&
   ask.claims[index]?.waitMs !== undefined &&

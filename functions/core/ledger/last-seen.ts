@@ -1,4 +1,7 @@
-/** What this process last saw of the busiest counters: a hint for reading before writing, never a reason to refuse. */
+/**
+ * Caches the last known amounts of the busiest counters: a hint to read before a write, never a reason to
+ * refuse.
+ */
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import type { LedgerClock } from '../environment/index.ts';
@@ -30,9 +33,8 @@ export class SeenCounters {
   }
 
   /**
-   * The counters, by name, of the jobs that would not all fit, may take nothing because others wait, or are rejected without them. Reading them first is cheaper
-   * than a refused transaction; all counters of such a job are named, because its rejection reports everything it does
-   * not meet: nobody should mend an image only to learn of an empty budget.
+   * Lists the counters of jobs that may be refused. Reading them first is cheaper than a refused
+   * transaction. All counters of such a job are listed, so that its rejection reports every violation.
    */
   nearlyFull(jobs: readonly HoldJob[]): ReadonlySet<string> {
     const sums = new Map<string, number>();
@@ -58,7 +60,7 @@ export class SeenCounters {
   }
 }
 
-// Nobody is rejected for a limit that is not in force any more.
+// A limit that is no longer in force must not reject.
 /** One read of one item takes a few milliseconds. What takes longer is our trouble, and the decision stands as it is. */
 const ASK_MS_MAX = 300;
 /** An answer with less time left would come too late to be of use. */
@@ -66,7 +68,7 @@ const ASK_MS_MIN = 20;
 
 const STALE: HoldOutcome = { outcome: 'undecided', cause: 'stale_limits' };
 
-/** For one call of hold: asks whether its limits are in force, once, and only if somebody is about to be rejected. */
+/** For one call of hold: checks once if the limits are still in force, and only before a rejection. */
 export class StaleLimits {
   readonly #ask: HoldOptions['limitsAreCurrent'];
   readonly #deadlineMs: number;
@@ -80,7 +82,10 @@ export class StaleLimits {
     this.#clock = clock;
   }
 
-  /** Takes out jobs that other limits might let in and tells them so. A rejected job takes no room, so the rest stands. */
+  /**
+   * Removes jobs whose limits have changed and marks them stale. A rejected job holds nothing, so the other
+   * results stay valid.
+   */
   async sifted(weighing: WeighingResult): Promise<WeighingResult> {
     const hanging = weighing.verdicts.filter(hangsOnLimits);
     if (hanging.length === 0 || (await this.#areCurrent())) return weighing;

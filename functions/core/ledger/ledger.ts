@@ -16,11 +16,17 @@ export interface Ledger {
    * Never starts a transaction with less than 150 ms before `deadlineMs` (on {@link LedgerClock.monotonicMs}).
    */
   hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
-  /** The job ended: its claims become what it really used. The later of two ends counts, and the longer of two at once. */
+  /**
+   * Settles ended jobs: claims become the real use. Of two ends the later counts, and of two at the same
+   * time the longer.
+   */
   settle(ends: readonly JobEnd[], accepts?: AcceptsEnd<JobEnd>): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
   release(jobs: readonly GoneJob[], accepts?: AcceptsEnd<GoneJob>): Promise<readonly EndOutcome[]>;
-  /** Nobody knows the job any more. `charge: 'hold'` keeps the held amount as a flagged entry, `'nothing'` frees it. */
+  /**
+   * Expires jobs that GitLab no longer knows. `charge: 'hold'` keeps the held amount as a flagged entry,
+   * `'nothing'` frees it.
+   */
   expire(
     jobs: readonly (GoneJob & { readonly charge: 'hold' | 'nothing' })[],
   ): Promise<readonly EndOutcome[]>;
@@ -38,8 +44,8 @@ export interface Ledger {
   /** Gives live jobs another due time. `unchanged`: the job ended, or is due then already. */
   postpone(jobs: readonly DueJob[], accepts?: AcceptsEnd<DueJob>): Promise<readonly EndOutcome[]>;
   /**
-   * Charges jobs that ran and are unknown here (`settle` said so): SETTLED at once, unchecked, cause `bypass`. A job that
-   * has a record by now is settled on that instead. Never `unknown`.
+   * Charges jobs that ran without a record: SETTLED immediately, unchecked, cause `bypass`. If a record
+   * exists by now, it is settled instead. Never `unknown`.
    */
   recordBypass(asks: readonly BypassAsk[]): Promise<readonly EndOutcome[]>;
 
@@ -49,8 +55,8 @@ export interface Ledger {
    */
   reserve(ask: ReserveAsk): Promise<ReserveOutcome>;
   /**
-   * The job was retried as `newJobId`: what is kept for it is kept for that one, until it is asked about. Whoever asked about that
-   * one before has what it has, and the reservation ends. `unchanged`: nothing is kept for the job.
+   * Moves a reservation to `newJobId`, the retry of the job. If that job was already decided, the
+   * reservation ends. `unchanged`: there was no reservation.
    */
   handOver(jobId: number, newJobId: number): Promise<EndOutcome>;
   /** Gives back what is kept for these jobs, if its time is over by an instant, Unix ms; absent: whenever it is over. */
@@ -66,9 +72,9 @@ export interface Ledger {
    */
   rebuild(options: RebuildOptions): Promise<RebuildReport>;
   /**
-   * Which of these things (any texts) nobody has said within the last `ttlMs`; from now on they are said. One per key,
-   * same order; only the first of equal keys can be new. A table that does not answer makes everything new. A `ttlMs` of 0
-   * or less only asks and leaves nothing behind.
+   * Marks notices as sent and returns which are new within `ttlMs`. One per key, same order; of equal keys
+   * only the first can be new. If the table does not answer, all are new. A `ttlMs` of 0 or less only
+   * checks.
    */
   announceOnce(
     keys: readonly string[],
@@ -90,34 +96,36 @@ export interface HoldAsk {
   /** Counted by cause when claims have no bound. */
   readonly unchecked?: UncheckedCause;
   /**
-   * What is asked instead where this would reject the job: its limits do not ask then, only what is left of a
-   * break-glass. If that does not fit either, the job is rejected for what stopped it in the first place.
+   * Used if the job would be rejected: claims only a break-glass, without limits. If that is full, the job
+   * is rejected for the original reason.
    */
   readonly breakGlass?: Pick<HoldAsk, 'violations' | 'claims'>;
-  /** Whoever asks can keep the job waiting, and keeps others. Absent: a job that does not fit is rejected. */
+  /** The relay can keep the job waiting. Absent: a job that does not fit is rejected. */
   readonly wait?: WaitAsk;
 }
 
 export interface WaitAsk {
-  /** How long it has been kept waiting. */
+  /** Time that the job has waited, ms. */
   readonly waitedMs: number;
   /** It can wait no longer. */
   readonly last: boolean;
-  /** Counters, by name, for which others wait before it: of those with limits that wait it takes nothing. */
+  /**
+   * Counters, by name, for which other jobs wait before it. It takes nothing from limits with a wait queue
+   * there.
+   */
   readonly behind: ReadonlySet<string>;
 }
 
 export interface HoldOptions {
   /**
-   * Whether the limits behind the asks are still those in force. Asked at most once per call, before the first job is
-   * rejected for anything that finance can edit; what security rules reject alone never asks. False: such jobs are
-   * `undecided` with cause `stale_limits`, and nothing of them is written. True also where that cannot be found out
-   * within `timeoutMs`. Absent: they are.
+   * Checks if the limits are still in force. Called at most once per call, before the first rejection that
+   * an edit of limits could change. False: such jobs are `undecided` with cause `stale_limits` and nothing
+   * is written. True also on a timeout. Absent: they are.
    */
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
   /**
-   * Told at the end, by name, of each counter that jobs of several root groups claim and that other writers held or wrote
-   * too often meanwhile, with the jobs of this call that claim it.
+   * Called at the end with each counter shared by root groups that was in conflict, and the jobs of this
+   * call that claim it.
    */
   readonly onContended?: (counter: string, jobIds: readonly number[]) => void;
 }
@@ -144,7 +152,7 @@ export type HoldOutcome =
   | {
       readonly outcome: 'waiting';
       readonly leftMs: number;
-      /** What it waits for, by name. */
+      /** Names of the counters that it waits for. */
       readonly counters: readonly string[];
       readonly violations: readonly [Violation, ...Violation[]];
     }
@@ -154,8 +162,8 @@ export type HoldOutcome =
     };
 
 /**
- * `error`: the ask itself is not lawful (an amount that is no safe whole number, too many counters).
- * `stale_limits`: it would be rejected for a limit, and other limits are in force by now: evaluate it anew.
+ * `error`: the request is invalid (an unsafe amount, too many counters). `stale_limits`: it would be
+ * rejected and the limits have changed; evaluate it again.
  */
 type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error' | 'stale_limits';
 
@@ -177,19 +185,19 @@ export interface JobEnd {
   /** GitLab's build_duration, else finished − started; the ledger charges no more than the job can have run. */
   readonly durationSeconds: number;
   readonly endedAtMs: number;
-  /** The runner it ran on, where GitLab tells. */
+  /** The runner, if GitLab sent it. */
   readonly runnerId?: number;
-  /** How it ended, where GitLab tells. */
+  /** The result, if GitLab sent it. */
   readonly outcome?: RanOutcome;
-  /** How often the same job was tried before, where GitLab tells. */
+  /** Number of earlier tries, if GitLab sent it. */
   readonly retryCount?: number;
-  /** Whole seconds it was queued until a runner took it, where GitLab tells. */
+  /** Whole seconds in GitLab's queue, if GitLab sent it. */
   readonly queuedSeconds?: number;
   /** GitLab's REST API reported it: it replaces an end that was reported in any other way. */
   readonly final?: true;
 }
 
-/** What the job would have asked for, and how it ended. */
+/** The job's claims and its end. */
 export interface BypassAsk extends HoldAsk, JobEnd {}
 
 export interface GoneJob {
@@ -212,10 +220,10 @@ export type ReserveOutcome = 'reserved' | 'full' | 'unchanged' | 'undecided';
 /** `unchanged`: the ledger already said so. `unknown`: no record of this job (a bypass, for the caller to charge). */
 export type EndOutcome = 'applied' | 'corrected' | 'unchanged' | 'unknown' | 'undecided';
 
-/** `RESERVED`: room is kept for it, because another job was retried as this one, and nobody has asked about it yet. */
+/** `RESERVED`: a reservation is kept for a retry that was not asked about yet. */
 export type JobState = 'HELD' | 'RUNNING' | 'SETTLED' | 'RELEASED' | 'EXPIRED' | 'REJECTED' | 'RESERVED';
 
-/** What one job counts on one counter right now. */
+/** The amounts of one job on one counter. */
 export interface RecordClaim {
   readonly counter: CounterKey;
   readonly unit: Claim['unit'];
@@ -225,16 +233,16 @@ export interface RecordClaim {
   readonly counted: number;
   /** The sum of its correction entries so far: the job is charged `counted + corrected`. */
   readonly corrected: number;
-  /** Whether it also counts in `fitted`. */
+  /** True if it also counts in `fitted`. */
   readonly fitted: boolean;
-  /** Whether it asked: what did not ask also counts under the record's `unchecked` cause. */
+  /** True if it was checked; unchecked amounts also count under the record's `unchecked` cause. */
   readonly checked: boolean;
 }
 
 export interface JobRecord {
   readonly jobId: number;
   readonly state: JobState;
-  /** Starts at 1; + 1 each time the job is evaluated anew. */
+  /** Starts at 1; + 1 on each new evaluation. */
   readonly generation: number;
   /** + 1 with every write: the condition of the next. */
   readonly rev: number;
@@ -242,7 +250,7 @@ export interface JobRecord {
   readonly claims: readonly RecordClaim[];
   readonly violations: readonly Violation[];
   readonly shadow: readonly Violation[];
-  /** What the router was told, as far as we know; separate from what the ledger decided. */
+  /** Source of the response to the router, which may differ from the ledger's decision. */
   readonly answered: 'ledger' | 'fallback' | 'unknown';
   readonly unchecked?: UncheckedCause;
   /** Rejected, and yet it runs (dry run, bypass). */
@@ -251,11 +259,11 @@ export interface JobRecord {
   /** Present while the job is live: when the sweep must ask GitLab. */
   readonly dueAtMs?: number;
   readonly endedAtMs?: number;
-  /** What it is charged for. */
+  /** The charged duration. */
   readonly durationSeconds?: number;
-  /** What GitLab said, where no job can have run so long: {@link durationSeconds} is as long as it can have. */
+  /** GitLab's impossible duration; {@link durationSeconds} is its cut value. */
   readonly reportedSeconds?: number;
-  /** How many correction entries exist: the number of the next. */
+  /** Number of correction entries; the next one gets this number. */
   readonly entries: number;
 }
 
@@ -273,7 +281,7 @@ export interface Counter {
   readonly reclaimedUntilMs?: number;
   /** The last recount found that it does not show what its records make: its period is not closed. */
   readonly drifts?: true;
-  /** Jobs that are being retried, while nobody knows as which: a part of `committed` is kept for what they become. */
+  /** Jobs that are being retried and whose new id is unknown: part of `committed` is reserved for them. */
   readonly reserved?: readonly ReservedPipeline[];
 }
 
@@ -317,11 +325,11 @@ export interface RebuildReport {
    * unproven, nothing is repaired and nothing marked.
    */
   readonly passedOver: number;
-  /** Periods that ought to be closed since a day and are not: live jobs hold on them, or they drift, or nobody closes. */
+  /** Periods that are a day late: live jobs hold on them, or they drift, or closing does not run. */
   readonly unclosed: number;
 }
 
-/** A live job and when somebody must look at it, Unix ms. */
+/** A live job and its check time, Unix ms. */
 export interface DueJob {
   readonly jobId: number;
   readonly dueAtMs: number;

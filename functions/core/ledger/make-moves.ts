@@ -17,7 +17,7 @@ export interface MoveWish<Outcome> {
   plan(record: JobRecord | undefined): Move<Outcome>;
 }
 
-/** Records change under us only when two callers end the same job at once: one pass each, and some for bad luck. */
+/** A conflict needs two callers that end the same job at the same time: one pass each, and some spare. */
 const PASSES_MAX = 6;
 
 /**

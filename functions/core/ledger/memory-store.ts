@@ -44,7 +44,7 @@ export interface MemoryStoreOptions {
   readonly fault?: (operation: StoreOperation) => StoreFault | undefined;
   /** Awaited before an operation reaches the table and before its answer leaves, so that a scheduler can order both. */
   readonly schedule?: (step: string) => Promise<unknown>;
-  /** Called in the same instant as each applied transaction, before anybody hears of it. */
+  /** Called synchronously with each applied transaction. */
   readonly onCommit?: (writes: readonly Write[]) => void;
   /** Called for each item newly received, as the table's stream would say. */
   readonly onReceived?: (item: InboxItem) => void;
@@ -70,7 +70,7 @@ export class MemoryStore implements LedgerStore, InboxStore, ClosingStore, Rewri
   readonly #options: MemoryStoreOptions;
   readonly #table: MemoryTable;
   readonly #store: DynamoStore;
-  /** What is being written, while the table applies it. */
+  /** The transaction that the table applies now. */
   #writing: readonly Write[] | undefined;
 
   constructor(options: MemoryStoreOptions) {

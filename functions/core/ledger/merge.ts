@@ -32,7 +32,7 @@ export class CounterMerge {
     return this.#fitted;
   }
 
-  /** A job was refused what is its group's own: until the mark expires nobody borrows. */
+  /** True if a job was refused its group's own amount: until the mark expires, borrowers are refused. */
   get reclaims(): boolean {
     return this.#reclaims;
   }
@@ -47,9 +47,9 @@ export class CounterMerge {
   }
 
   /**
-   * @param fitted - false for a shadow claim that its bound would have refused: it counts in `committed` alone.
-   * @param bound - what the claim must fit; undefined: it does not ask.
-   * @param amount - what it takes, where that is a part of what it may.
+   * @param fitted - false for a shadow claim above its bound: it counts in `committed` only.
+   * @param bound - the claim must fit it; undefined: unchecked.
+   * @param amount - the amount to take, if it is only a part of the claim.
    */
   add(
     claim: Claim,
@@ -69,7 +69,7 @@ export class CounterMerge {
     else if (fitted) this.#maxFitted = tighter(this.#maxFitted, room(bound, this.#fitted));
   }
 
-  /** What was kept for a job of the pack is its own to take, or goes back. */
+  /** Returns a reservation of a job in the pack. */
   giveBack(amount: number): void {
     this.#committed -= amount;
     this.#fitted -= amount;
@@ -98,11 +98,11 @@ const room = (bound: number, taken: number): number => (bound > 0 ? bound - take
 
 const tighter = (a: number | undefined, b: number): number => (a === undefined ? b : Math.min(a, b));
 
-/** Whether a counter that shows `seen` can take the amount. */
+/** Returns true if the amount fits on top of `seen`. */
 export const fitsBound = (seen: number, amount: number, bound: number): boolean =>
   bound > 0 && seen + amount <= bound;
 
-/** What this call has seen of a counter, by counter name. A counter not in it has refused nobody yet. */
+/** Known counters by name. A counter that is missing here has not refused yet. */
 export type KnownCounters = ReadonlyMap<string, KnownCounter>;
 
 export interface KnownCounter {
@@ -115,10 +115,10 @@ export interface KnownCounter {
   readonly reserved?: readonly ReservedPipeline[];
 }
 
-/** How long a mark holds. A member that still wants its own renews it, by asking again. */
+/** Lifetime of a mark. A waiting member renews it with each request. */
 const RECLAIM_MS = 120_000;
 
-/** What a counter in the table shows at an instant, Unix ms. */
+/** Converts a stored counter at an instant, Unix ms. */
 export function knownCounter(counter: Counter | undefined, nowMs: number): KnownCounter {
   const { committed = 0, fitted = 0, settled = 0, reclaimedUntilMs = 0, reserved } = counter ?? {};
   const leftMs = reclaimedUntilMs - nowMs;
@@ -127,7 +127,7 @@ export function knownCounter(counter: Counter | undefined, nowMs: number): Known
 }
 
 // Whole jobs into transactions: a job's record and all its counters are decided together or not at all.
-/** What a job needs of a transaction. */
+/** The space that a job needs in a transaction. */
 export interface PackNeed {
   /** Items of its own: its record, perhaps a correction entry. */
   readonly items: number;
@@ -171,9 +171,9 @@ const countNew = (wanted: readonly string[], present: ReadonlySet<string>): numb
 // One claim against what its counter shows: does it fit, and how much of a fit must the table confirm?
 
 export interface ClaimOutcome {
-  /** What the claim must fit at commit; undefined: it does not ask. */
+  /** The bound at commit; undefined: unchecked. */
   readonly bound: number | undefined;
-  /** Whether it counts in `fitted`. */
+  /** True if it counts in `fitted`. */
   readonly fitted: boolean;
   /** It does not fit, and may refuse the job. */
   readonly refused?: Violation;
@@ -189,7 +189,7 @@ export interface ClaimOutcome {
   readonly borrows?: true;
   /** It is refused what is its group's own, and says so in the table. */
   readonly reclaims?: true;
-  /** What a refused claim waits for, by name; absent: its own counter. */
+  /** The counter that a refused claim waits for; absent: its own. */
   readonly awaits?: string;
 }
 
@@ -213,7 +213,7 @@ export function judgeClaim(
   if (claim.mode !== 'enforce') {
     const fitted = counter.fitted + (merge?.fitted ?? 0) + own;
     if (fitsBound(fitted, amount, bound)) return { bound, fitted: true };
-    // What is settled is settled for all jobs; those that would have run have at most all of theirs settled.
+    // Shadow claims above the bound may also be settled, so cap `settled` at `fitted`.
     const seen = { committed: fitted, settled: Math.min(settled, fitted) };
     return { bound, fitted: false, noted: violationBy(claim, seen) };
   }

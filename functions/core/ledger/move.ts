@@ -4,7 +4,7 @@ import type { CorrectionEntry, EntryCause, EntryDelta } from './entry.ts';
 import type { JobRecord, RecordClaim, UncheckedCause } from './ledger.ts';
 import type { CounterWrite } from './store.ts';
 
-/** What to write and what to tell the caller once it is written. A job without a record has nothing to write. */
+/** Writes, and the result for the caller once they are written. A job without a record has no writes. */
 export interface Move<Outcome> {
   readonly outcome: Outcome;
   readonly record?: JobRecord;
@@ -33,8 +33,8 @@ export function changesBetween(
 }
 
 /**
- * A late truth: the claims' charge becomes `target`, by an entry beside the record. What the record counted stays.
- * The next record carries the new sum of corrections and `entries + 1`.
+ * Corrects a charge to `target` by an entry next to the record; the record's claims stay. The next record
+ * has the new sum of corrections and `entries + 1`.
  */
 export function correction(
   record: JobRecord,

@@ -16,15 +16,15 @@ import {
 const LENGTH = 12;
 
 /**
- * Stands for a user's id: the same for every job of a user under one key, and nobody tells whose it is without the key.
- * `user/~Jk3…` is therefore no user's subject.
+ * Returns a pseudonym of a user id: equal for all jobs of a user under one key, and irreversible without the
+ * key. `user/~Jk3…` is therefore not a user's subject.
  */
 export const pseudonymOf = (key: Uint8Array, userId: number): string =>
   `~${createHmac('sha256', key).update(`user/${userId}`).digest('base64url').slice(0, LENGTH)}`;
 
 /**
- * One random key per calendar year (UTC) in which jobs were decided. A user's jobs of a year add up; those of two years
- * cannot be linked. A key goes when the records of its year are gone, and what is left of the pseudonyms is nobody's.
+ * One random key per calendar year (UTC). Jobs of a user add up within a year; two years cannot be linked. A
+ * key is deleted with the records of its year; then pseudonyms cannot be resolved.
  */
 export interface PseudonymKeys {
   /** The year's key, made when it is first asked for. @throws {LedgerError} `ledger_unavailable` */
@@ -59,7 +59,7 @@ export function dynamoPseudonymKeys({ table, instance }: InstanceTable): Pseudon
     return key;
   }
 
-  /** Unless somebody else made it: then that is the one. */
+  /** Keeps a key that another process made first. */
   async function make(year: number): Promise<void> {
     const expiresAtSeconds = Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS;
     const item = itemAt(keys.pseudonymKey(year), {

@@ -1,6 +1,6 @@
 /**
- * Recounts every counter from what it was made of, as far as that is still there. A scan is no snapshot, so a difference is drift only if two passes
- * show the same one while nobody wrote the counter: `rev` unchanged from the first pass until after the second.
+ * Recounts every counter from its records. A scan is not a snapshot, so a difference is drift only if two
+ * passes show the same one while `rev` stayed unchanged from the first pass until after the second.
  */
 
 import { isPipelineCounter } from '../../../policies/claim.ts';
@@ -13,7 +13,7 @@ import { agrees, amountsOf, type Recount, recount, shown } from './recount.ts';
 import { expiring, goesUnclosed, isClosable, isWindow, mayLackRecords } from './retention.ts';
 import type { CounterReset } from './store.ts';
 
-/** Nobody waits for a repair; this only bounds a table that does not answer. */
+/** Bounds a table that does not answer; repairs run in the background. */
 const REPAIR_TIMEOUT_MS = 10_000;
 export const READ_TIMEOUT_MS = 5_000;
 
@@ -52,7 +52,7 @@ export async function rebuild(options: RebuildOptions, deps: AttemptDeps): Promi
   return { ...report, drift: drifted.map((name) => driftOf(name, second)), repaired };
 }
 
-/** What a first pass makes of counters, by name; that they differ may still be a write between its reads. */
+/** Lists counters, by name, that differ in a first pass. A difference may still be a concurrent write. */
 export function findSuspects(
   first: Recount,
   nowMs: number,
@@ -71,7 +71,10 @@ export function findSuspects(
   };
 }
 
-/** Whether all the counter was made of must still be there, and was read. Pipelines' counters go before their records do. */
+/**
+ * Returns true if all records of the counter must still exist and were read. Counters of pipelines expire
+ * before their records.
+ */
 function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   if (pass.passedOver > 0) return false;
   const key = pass.key(name);
@@ -80,7 +83,7 @@ function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   return !isWindow(key) && pass.closing(name) !== undefined;
 }
 
-/** Windows and users past their retention are on their way out themselves: nobody asks which figure was right. */
+/** Returns true for window and user counters past their retention, which expire soon. */
 function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
   const key = pass.key(name);
   if (!pass.counters.has(name) || isPipelineCounter(key)) return false;
@@ -88,7 +91,7 @@ function isUnproven(name: string, pass: Recount, nowMs: number): boolean {
   return !isWindow(key) && !goesUnclosed(key) && !isProvable(name, pass, nowMs);
 }
 
-/** Whether it ought to be closed since a day. */
+/** Returns true if its closing is a day late. */
 function isUnclosed(name: string, pass: Recount, nowMs: number): boolean {
   if (!pass.counters.has(name) || !isClosable(pass.key(name), nowMs - DAY_MS)) return false;
   return pass.closing(name) === undefined || pass.correctedBefore(name, nowMs - DAY_MS);
@@ -122,10 +125,10 @@ async function repair(name: string, pass: Recount, deps: AttemptDeps): Promise<b
   return outcome === 'committed';
 }
 
-// What a recount leaves on the counters for whoever closes their periods.
+// Marks that a recount leaves on counters, for closing.
 
 const TIMEOUT_MS = 10_000;
-/** What is more than this is marked by the next recount. */
+/** The next recount marks the rest. */
 const MARKS_MAX = 20_000;
 const AT_ONCE = 8;
 
@@ -149,7 +152,7 @@ export async function markDrift(
   );
 }
 
-/** A counter that somebody wrote meanwhile keeps what it has: the next recount comes back to it. */
+/** A counter that changed concurrently is left to the next recount. */
 async function mark(counter: Counter, drifts: boolean, deps: AttemptDeps): Promise<void> {
   const { key, rev } = counter;
   const reset = { kind: 'reset', key, amounts: amountsOf(counter), rev, ...(drifts && { drifts }) } as const;

@@ -74,7 +74,7 @@ export function shortLabel(label: string): string {
     : `${characters.slice(0, LABEL_CHARACTERS_MAX - 1).join('')}…`;
 }
 
-/** The whole record, whatever its size; {@link recordItem} of dynamo-write.ts keeps it small. */
+/** Encodes the whole record without a bound; {@link recordItem} of dynamo-write.ts keeps it small. */
 export function encodeRecord(record: JobRecord, keys: LedgerKeys): Item {
   const { pk, sk } = keys.record(record.jobId);
   const item: ItemValues = {

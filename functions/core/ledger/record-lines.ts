@@ -1,7 +1,7 @@
 /**
- * What takes most room in a record, made short. Claims and deltas are lines: `group/101|money-month|2026-11|mf|480000|480000|0`.
- * A field left empty means "as in the line before", so the 20 levels of one limit cost 20 bytes each and 24 counters fit in a
- * 1 KB record.
+ * Compact text forms of the largest parts of a record. Claims and deltas are lines:
+ * `group/101|money-month|2026-11|mf|480000|480000|0`. An empty field repeats the line before, so 20 levels
+ * of one limit cost 20 bytes each, and 24 counters fit in a 1 KB record.
  */
 
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -70,11 +70,11 @@ function undoDitto(lines: readonly string[], fields: number): string[][] {
   });
 }
 
-// Violations inside a record: JSON with short names, because three reasons must fit beside the claims in 1 KB.
+// Violations as JSON with short names: three reasons must fit next to the claims in 1 KB.
 export const encodeViolations = (violations: readonly Violation[]): string =>
   JSON.stringify(renamed(violations, SHORT));
 
-/** What is not a violation any more (an older version's leftovers) is left out: records are never refused. */
+/** Skips violations of older versions that no longer exist, so that a record is always readable. */
 export function decodeViolations(text: string): Violation[] {
   const parsed: unknown = renamed(JSON.parse(text), LONG);
   return Array.isArray(parsed) ? parsed.filter(isViolation) : [];
@@ -123,7 +123,7 @@ function renamed(value: unknown, names: Readonly<Record<string, string>>): unkno
   );
 }
 
-// What rules looked at, inside a record: JSON with short names, because it has to fit beside the claims in 1 KB.
+// Fields that rules read, as JSON with short names: they must fit next to the claims in 1 KB.
 
 /** Never reuse a letter. */
 const NAMES: Readonly<Record<keyof RecordedRequest | keyof RecordedService, string>> = {
@@ -162,7 +162,7 @@ const FILLED: Readonly<Record<FilledFact, string>> = {
 
 export const encodeRequest = (request: RecordedRequest): string => JSON.stringify(shortened(request));
 
-/** Nothing for what is not of ours: a record is never refused, it only tells less. */
+/** Returns undefined for unknown text, so that a record is always readable. */
 export function decodeRequest(text: string): RecordedRequest | undefined {
   let parsed: unknown;
   try {

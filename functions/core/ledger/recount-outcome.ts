@@ -12,15 +12,15 @@ import { roundMs, type UsageLook } from './recount-round.ts';
  */
 export const mendedMs = (records = Number.POSITIVE_INFINITY): number => roundMs(records) + DAY_MS;
 
-/** What the last round of the recount found, for pages and the health check. */
+/** Result of the last round of the recount, for pages and the health check. */
 export interface RecountOutcome {
   /** Unix ms, when it began. */
   readonly recountedAtMs: number;
   /** Counters that do not show what their records make; at most {@link DRIFTING_KEPT_MAX}. */
   readonly drifting: readonly DriftingCounter[];
-  /** How many more drift than are listed. */
+  /** Number of drifting counters that are not listed. */
   readonly unlisted: number;
-  /** How many records it met. Absent: an older version recounted. */
+  /** Records counted. Absent in results of older versions. */
   readonly records?: number;
   /** Absent: an older version recounted, or one that compares no usage. */
   readonly usage?: UsageLook;
@@ -34,13 +34,13 @@ interface DriftingCounter {
 }
 
 export interface RecountOutcomes {
-  /** Absent: nobody has recounted yet. @throws {LedgerError} `ledger_unavailable` */
+  /** Returns undefined before the first recount. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<RecountOutcome | undefined>;
   /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(outcome: RecountOutcome): Promise<void>;
 }
 
-/** Some 150 bytes each: an item stays far below its 400 KB. More of them are one fault, not as many. */
+/** About 150 bytes each, so an item stays far below its 400 KB. More of them share one cause. */
 const DRIFTING_KEPT_MAX = 500;
 
 /** @param recountedAtMs - Unix ms, when the recount began */

@@ -114,7 +114,7 @@ const DAYS_MAX = 7;
 const NO_SUMS: KeptSums = { records: 0, passedOver: 0, lines: [] };
 const ALL: CounterShare = { index: 0, of: 1 };
 
-/** How long a round through so many records takes: a day for each two million, at least one and at most a week. */
+/** Returns the duration of a round: a day for each two million records, between a day and a week. */
 export const roundMs = (records: number): number =>
   DAY_MS * Math.min(DAYS_MAX, Math.max(1, records / RECORDS_A_DAY));
 

@@ -1,4 +1,4 @@
-/** What every counter must show, counted from closing entries, records and correction entries. */
+/** Computes the amounts of every counter from closing entries, records and correction entries. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type AmountsSum, NO_AMOUNTS, plus, sameAmounts, startSum } from './amounts.ts';
 import type { ClosingEntry, CorrectionEntry } from './entry.ts';
@@ -10,19 +10,19 @@ export interface Recount {
   readonly records: number;
   /** The counters as they stand, by name. */
   readonly counters: ReadonlyMap<string, Counter>;
-  /** Items nobody could read, which may be part of any counter: above 0, the recount proves nothing. */
+  /** Unreadable items, which may belong to any counter: above 0, the recount proves nothing. */
   readonly passedOver: number;
   /** Every counter that exists or should. */
   names(): readonly string[];
   key(name: string): CounterKey;
-  /** What the counter must show. */
+  /** Returns the counter's amounts by its records. */
   expected(name: string): CounterAmounts;
   closing(name: string): ClosingEntry | undefined;
-  /** Whether a correction came after the closing, and before this instant (Unix ms). */
+  /** Returns true if a correction came after the closing and before this instant (Unix ms). */
   correctedBefore(name: string, beforeMs: number): boolean;
 }
 
-/** What one counter is made of, as far as it was read. */
+/** Parts of one counter that were read. */
 interface Line {
   readonly key: CounterKey;
   counter: Counter | undefined;
@@ -41,7 +41,7 @@ interface LateAmounts {
 }
 
 interface RecountSumsOptions {
-  /** Whether a counter is of interest, by its name. @default all are */
+  /** Selects counters by name. @default all */
   readonly counts?: (name: string) => boolean;
 }
 

@@ -28,9 +28,10 @@ function mustGiveBack({ prior, names }: HoldJob): boolean {
 }
 
 /**
- * Rare enough for a transaction of its own. A job whose charge could not be given back in time is undecided.
+ * Returns charges of expired jobs in a transaction of its own, because it is rare. A job whose charge could
+ * not be returned in time is undecided.
  *
- * @returns the names of the counters that moved: what was seen of them before is no longer true.
+ * @returns the names of the changed counters, whose known amounts are stale.
  */
 export async function giveBackCharges(
   jobs: readonly HoldJob[],
@@ -50,7 +51,7 @@ export async function giveBackCharges(
   const outcomes = await makeMoves(wishes, records, deadlineMs, deps);
   for (const [index, { job }] of charged.entries()) {
     job.prior = records.get(job.ask.jobId);
-    // Somebody else may have reopened it first and hold it by now.
+    // Another process may have reopened it first and hold it by now.
     if (outcomes[index] === 'undecided') job.outcome = { outcome: 'undecided', cause: 'unavailable' };
     else job.outcome = job.prior && answerFromRecord(job.prior, nowMs);
   }

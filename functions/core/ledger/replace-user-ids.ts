@@ -19,13 +19,13 @@ interface ReplaceUserIdsDeps {
 
 interface ReplacedUserIds {
   readonly replaced: number;
-  /** Not begun in time, or written by somebody else meanwhile: whoever comes next finds them as they are. */
+  /** Not started in time, or changed concurrently. The next run retries them. */
   readonly left: number;
 }
 
 /**
- * Jobs that are over for 90 days lose the ids of their users; what names nobody, or is not over for so long, stays as it is.
- * It may be cut short and repeated at any time: what is done is not done again.
+ * Replaces user ids in jobs that ended 90 days ago; other jobs stay. It may be interrupted and repeated at
+ * any time.
  *
  * @param deadlineMs - on the monotonic clock.
  * @throws {LedgerError} `ledger_unavailable`
@@ -57,7 +57,7 @@ export async function replaceUserIds(
   }
 }
 
-/** The record with its entries, where any of them may name a user. */
+/** Returns the record, with its entries if any of them may name a user. */
 export async function kept(record: JobRecord, store: Pick<LedgerStore, 'readEntries'>): Promise<KeptJob> {
   const { userId: _, ...facts } = record.facts;
   const inClaims = userIdsIn({ ...record, facts }).length > 0;

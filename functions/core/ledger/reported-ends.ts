@@ -18,7 +18,7 @@ interface ConfirmCheckpoint {
   readonly doneTo: number;
 }
 
-/** What webhooks reported, as it lies in the inbox, and how far it was compared. */
+/** Job ends that webhooks reported, and the checkpoint of their comparison with GitLab. */
 export interface ReportedEnds {
   /** Bodies of the deliveries of one half hour, in no order. @throws {LedgerError} `ledger_unavailable` */
   read(slot: number): Promise<readonly string[]>;

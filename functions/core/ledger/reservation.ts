@@ -1,10 +1,14 @@
 /**
- * Room that is kept for a job which was rejected and is being retried. Pure: records in, writes out.
+ * Reservations for rejected jobs that are being retried. Pure: records in, writes out.
  *
- *   before GitLab is asked     the record of the rejected job counts it, and its counters note the job and its pipeline
- *   GitLab made a new job      the record of that one counts it: RESERVED, of generation 0, decided by nobody
- *   the new job is asked about its hold replaces the reservation, in one transaction
- *   nobody asks about it       the sweep gives it back once it is due
+ * 1. Before GitLab is asked: the rejected job's record counts it, and its counters note the job and its
+ * pipeline.
+ *
+ * 2. After GitLab made a new job: that job's record counts it: RESERVED, generation 0.
+ *
+ * 3. On the new job's admission request: its hold replaces the reservation in one transaction.
+ *
+ * 4. Without an admission request: the sweep returns it once it is due.
  */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
@@ -21,7 +25,7 @@ export const isReserved = (record: JobRecord | undefined): boolean =>
 export const reservedClaims = (record: JobRecord | undefined): readonly RecordClaim[] =>
   isReserved(record) ? (record?.claims ?? []).filter(({ counted }) => counted !== 0) : [];
 
-/** Nobody was asked about the job yet: room is, or was, kept for it and that is all. */
+/** Returns true for a job without an admission request, which has or had only a reservation. */
 export const isAwaited = ({ generation }: Pick<JobRecord, 'generation'>): boolean => generation === 0;
 
 export interface ReservingWrites {
@@ -57,7 +61,7 @@ export function reserving(
   };
 }
 
-/** The record without what was kept, and the counters without it. A job that nobody decided is released. */
+/** Returns the record without its reservation, and the counter writes. An undecided job is released. */
 export function freed(
   record: JobRecord,
   nowMs: number,
@@ -81,7 +85,7 @@ export function freed(
 
 const withNothing = (claim: RecordClaim): RecordClaim => ({ ...claim, counted: 0 });
 
-/** @param dueByMs - of those due by then */
+/** @param dueByMs - ends only reservations due by then */
 export function endReservationMove(
   record: JobRecord | undefined,
   dueByMs: number,
@@ -107,7 +111,10 @@ export function handedOver(from: JobRecord, newJobId: number, nowMs: number): Re
   };
 }
 
-/** Whether the asked job is what GitLab made of the rejected one: the same job of the same pipeline, and a later one. */
+/**
+ * Returns true if the job is the retry of the rejected one: the same job of the same pipeline, with a higher
+ * id.
+ */
 export function isRetryOf(record: JobRecord | undefined, { jobId, facts }: HoldAsk): record is JobRecord {
   if (!isReserved(record) || record?.state !== 'REJECTED' || record.jobId >= jobId) return false;
   const { projectId, pipelineId, jobName } = record.facts;

@@ -1,4 +1,4 @@
-/** Keeps room for a job that is being retried, and finds it for the job that GitLab made of it, whoever of both comes first. */
+/** Reserves amounts for a job that is being retried, and finds the reservation for the new job. */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { LedgerError } from '../store/index.ts';
 import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
@@ -24,7 +24,7 @@ import { weigh } from './weigh.ts';
 const PASSES_MAX = 6;
 /** A consistent read takes a few milliseconds. */
 const READ_TIMEOUT_MS = 300;
-/** Jobs of one pipeline that are being retried at once and may be the one that is asked about. */
+/** Retries in one pipeline at the same time. */
 const NAMESAKES_MAX = 25;
 
 export async function reserve(
@@ -83,7 +83,7 @@ interface HandOverResult {
   readonly record?: JobRecord;
 }
 
-/** What is kept for a job is kept for the one that GitLab made of it, unless that one was decided already. */
+/** Moves a reservation to the retry of its job, unless that one was already decided. */
 export async function handOver(
   jobId: number,
   newJobId: number,
@@ -119,8 +119,9 @@ export async function handOver(
 const pickRecord = (given: { readonly record: JobRecord } | undefined) => given && { record: given.record };
 
 /**
- * A counter notes for whose retry a part of it is kept. A job of that pipeline which is asked about before anybody could say what
- * GitLab made of the rejected one finds it by that note. No counter notes anything unless a retry is under way at this instant.
+ * Finds the reservation of a job by notes on its counters: each names the rejected job and pipeline. It
+ * serves a retry whose admission request comes before its id is known. Counters have such notes only while a
+ * retry is under way.
  */
 export async function findReserved(
   jobs: readonly HoldJob[],

@@ -5,9 +5,9 @@ import { longestDays, overEverywhereMs } from '../../../policies/limits/period.t
 import type { JobRecord } from './ledger.ts';
 import type { CounterReset, CounterWrite } from './store.ts';
 
-/** What is counted nowhere is kept as long as what counts in a month. */
+/** A record without counters is kept as long as one that counts in a month. */
 const SHORTEST_DAYS = 32;
-/** How long people ask about a job after its periods are over. */
+/** Days for which users look up a job after its periods. */
 const ASKING_DAYS = 90;
 /** GitLab's longest job is a month: until it ends it may settle in a period that is over, or its pipeline start another. */
 const LONGEST_JOB_DAYS = 35;
@@ -22,12 +22,11 @@ const SETTLING_MS = 3_600_000;
 const DAY_SECONDS = 24 * 3_600;
 
 /**
- * When garbage collection may take what counts since an instant, Unix seconds, as DynamoDB's TTL wants them: 90 days
- * after the longest period it counts in can still be open, because a rebuild recounts open periods from their records.
- * Undefined: never, for what counts in a limit that never starts anew.
+ * Returns the TTL of an item, Unix seconds: 90 days after its longest period can still be open, because a
+ * rebuild recounts open periods from records. Undefined: never, for a limit that never resets.
  *
- * @param atMs - when a correction entry was written; for a record, {@link recordExpiresAtSeconds}.
- * @param counted - where it counts; a claim that was given back no longer does.
+ * @param atMs - time of a correction entry; for a record, {@link recordExpiresAtSeconds}.
+ * @param counted - its counters; a returned claim no longer counts.
  */
 export function expiresAtSeconds(
   atMs: number,
@@ -59,15 +58,18 @@ export const isWindow = ({ period }: CounterKey): boolean => {
   return days > 0 && days <= WINDOW_DAYS;
 };
 
-/** Counters of a user: their keys name somebody, so they go with the ids of users in records. */
+/**
+ * Returns true for counters of a user. Their keys name the user, so they expire with the user ids in
+ * records.
+ */
 export const isOfUser = ({ subject }: CounterKey): boolean => userOfSubject(subject) !== undefined;
 
 /** Counters of users and of caps: there are as many as people and jobs make, so none is closed, and all go after their period. */
 export const goesUnclosed = (key: CounterKey): boolean => isOfUser(key) || isCap(key.subject);
 
 /**
- * From when on a counter of a user, and what records say of it, need not name the user any more, Unix ms. What is counted
- * at once is no period's; Infinity: what never starts anew is in force, and does.
+ * Returns when a counter of a user, and records, need not name the user any more, Unix ms. Infinity for
+ * limits that never reset.
  */
 export const namelessFromMs = ({ period }: CounterKey): number =>
   period === 'now' ? Number.NEGATIVE_INFINITY : overEverywhereMs(period) + ASKING_DAYS * DAY_MS;
@@ -84,17 +86,18 @@ const closableFromMs = (key: CounterKey): number =>
     ? Number.POSITIVE_INFINITY
     : overEverywhereMs(key.period) + LONGEST_JOB_DAYS * DAY_MS;
 
-/** Whether every job of the period has ended by now, so that its counter can be closed. */
+/** Returns true if every job of the period has ended by now, so that its counter can be closed. */
 export const isClosable = (key: CounterKey, nowMs: number): boolean => nowMs >= closableFromMs(key);
 
-/** Whether garbage collection may have begun to take what the counter was made of. */
+/** Returns true if records of the counter may already be expired. */
 export const mayLackRecords = ({ period }: CounterKey, nowMs: number): boolean =>
   nowMs >= overEverywhereMs(period) + (ASKING_DAYS - MARGIN_DAYS) * DAY_MS;
 
 /**
- * How a counter ends after this write. Those of windows, users and caps go once nothing compares them any more, and those of
- * pipelines a while after their last job moved them. All others stay and are closed: when every job of the period has ended or, if
- * they are written after that, some time after the write. What never starts anew has no end.
+ * Sets the expiry or closing time of a counter. Counters of windows, users and caps expire once they are not
+ * compared any more, and those of pipelines some time after their last change. All others are closed: when
+ * every job of the period has ended or, if written later, some time after the write. A counter that never
+ * resets has no end.
  */
 export function expiring<Each extends CounterWrite | CounterReset>(write: Each, nowMs: number): Each {
   const expiresAtSeconds = counterExpiresAtSeconds(write.key, nowMs);

@@ -1,17 +1,20 @@
-/** What a record says about the same job asked again. */
+/** Decides repeated admission requests from the record. */
 import type { HoldOutcome, JobRecord } from './ledger.ts';
 
-/** A rejection stands this long; then the job is evaluated anew, because the limit may have been raised. */
+/**
+ * A rejection is repeated for this time. Then the job is evaluated again, because the limit may have been
+ * raised.
+ */
 export const REJECTION_STANDS_MS = 60_000;
 
 /**
- * | record | asked again |
- * | --- | --- |
- * | HELD, RUNNING, SETTLED | the same answer always |
- * | REJECTED | the same answer for 60 s, then evaluated anew |
- * | RELEASED, EXPIRED, RESERVED | evaluated anew |
+ * Returns the earlier decision, or undefined to evaluate the job again with generation + 1.
  *
- * Anew means generation + 1. `undefined`: evaluate anew.
+ * | record | repeated request |
+ * | --- | --- |
+ * | HELD, RUNNING, SETTLED | the same decision always |
+ * | REJECTED | the same decision for 60 s, then a new evaluation |
+ * | RELEASED, EXPIRED, RESERVED | a new evaluation |
  */
 export function answerFromRecord(record: JobRecord, nowMs: number): HoldOutcome | undefined {
   const { generation, shadow } = record;

@@ -19,7 +19,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   const { reportedSeconds: _before, ...known } = record;
   const ran = ranSeconds(end, record.facts);
   const { durationSeconds } = ran;
-  // At the price of the admission, whatever the table says by now. Rounded up, as the hold was.
+  // At the price of the admission, rounded up as the hold was.
   const target = ({ unit }: RecordClaim): number =>
     unitRow(unit).settled?.(durationSeconds, record.facts) ?? 0;
   const facts = withQueue(withRunner(record.facts, end), end);
@@ -50,7 +50,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
       return isAwaited(record) ? ranUnheld(known) : corrected('late');
   }
 
-  /** What was kept for it goes back. A job that nobody decided counts as one from now on, and nobody rejected it. */
+  /** Returns its reservation. An undecided job now counts as one that ran without a rejection. */
   function ranUnheld(held: JobRecord): End {
     const { record: before, changes } = isReserved(held) ? freed(held, nowMs) : { record: held, changes: [] };
     const charged = bypassed(before);
@@ -120,21 +120,24 @@ function withOutcome({ outcome: _, ...facts }: JobFacts, { outcome }: JobEnd): J
 /** The job never ran: what it holds goes back. */
 export function releaseMove(record: JobRecord | undefined, nowMs: number): End {
   if (record === undefined) return noMove('unknown');
-  // Nobody had admitted it: that it never ran is no news.
+  // It was never admitted, so it needs no release.
   if (record.state === 'RESERVED') return { outcome: 'unchanged', ...freed(record, nowMs) };
   if (!isLive(record)) return noMove('unchanged');
   return { outcome: 'applied', ...ended(record, { state: 'RELEASED', endedAtMs: nowMs }, () => 0) };
 }
 
-/** Nobody knows the job any more: what it holds goes back, and if it is to be charged, an entry charges the same. */
+/**
+ * Expires a job that GitLab no longer knows: its hold is returned, and if it is charged, an entry charges
+ * the same amount.
+ */
 export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'nothing', nowMs: number): End {
   if (record === undefined) return noMove('unknown');
   if (!isLive(record)) return noMove('unchanged');
   const freed = ended(record, { state: 'EXPIRED', endedAtMs: nowMs }, () => 0);
-  // The flag says that it is charged all the same: here it is not, whatever flagged it before.
+  // The flag means charged; here it is not, even if it was flagged before.
   if (charge === 'nothing')
     return { outcome: 'applied', ...freed, record: { ...freed.record, flagged: false } };
-  // What is in flight is given back whatever is charged: the job is gone.
+  // Amounts in flight are always returned: the job is gone.
   const held = correction(
     freed.record,
     (claim) => (isInFlight(claim.unit) ? 0 : claim.held),
@@ -149,7 +152,10 @@ export function expireMove(record: JobRecord | undefined, charge: 'hold' | 'noth
   };
 }
 
-/** It expired with its hold charged. Only the flag can tell where every claim was in flight, or there is none. */
+/**
+ * Returns true if it expired with its hold charged. The flag decides if it has only in-flight claims or
+ * none.
+ */
 export function isExpiredCharged({ state, claims, flagged }: JobRecord): boolean {
   if (state !== 'EXPIRED') return false;
   const spends = claims.filter(({ unit }) => !isInFlight(unit));
@@ -185,16 +191,16 @@ const bypassed = (record: JobRecord): JobRecord => ({
   claims: record.claims.map((claim) => ({ ...claim, fitted: true, checked: false })),
 });
 
-// How long a job is taken to have run, and which of two ends counts. Pure.
+// Computes the duration of a job, and which of two ends counts. Pure.
 
-/** GitLab accepts no longer timeout than a month: longer no job has run, whatever a clock says. */
+/** GitLab's longest timeout is a month. */
 const LONGEST_JOB_SECONDS = 31 * 24 * 3_600;
 
 type RanSeconds = Required<Pick<JobRecord, 'durationSeconds'>> & Pick<JobRecord, 'reportedSeconds'>;
 
 /**
- * Whole seconds, rounded up. Only what cannot be is cut off: less than none, and more than the timeout GitLab enforces,
- * with its clean-up. A timeout that was only assumed enforces nothing. What was cut off is told in `reportedSeconds`.
+ * Returns whole seconds, rounded up. It cuts impossible values: below 0, and above the timeout that GitLab
+ * enforces with its clean-up. An assumed timeout does not cut. The original goes to `reportedSeconds`.
  *
  * @throws {LedgerError} `ledger_misuse`: the duration is not a number.
  */

@@ -1,6 +1,6 @@
 /**
- * What the ledger needs from a table: all-or-nothing writes with conditions, consistent reads, a scan and the due index.
- * The decision loop knows only this; DynamoDB and the in-memory table implement it.
+ * The ledger's interface to a table: all-or-nothing writes with conditions, consistent reads, a scan and the
+ * due index. DynamoDB and the in-memory table implement it.
  */
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { PageEnd, ScanSegment } from '../store/index.ts';
@@ -36,8 +36,9 @@ export interface LedgerStore {
   /** Live jobs of one shard whose due time is before `beforeMs`, oldest first. The index may lag behind the table. */
   due(shard: number, beforeMs: number, limit: number, options: ReadOptions): Promise<readonly DueJob[]>;
   /**
-   * Notes that something was said: true for whoever comes first until `untilMs`, which is when it may be said again.
-   * @throws {LedgerError} `ledger_unavailable`: no answer; it may or may not be noted.
+   * Marks a notice as sent: true for the first caller until `untilMs`.
+   *
+   * @throws {LedgerError} `ledger_unavailable`: no answer; the mark may or may not exist.
    */
   announce(announcement: Announcement, options: ReadOptions): Promise<boolean>;
 }
@@ -53,7 +54,7 @@ export interface SegmentStore {
 export interface SegmentAsk {
   readonly segment: ScanSegment;
   readonly consistency: Consistency;
-  /** Where the page before ended, in this process or another; absent: the segment's first. */
+  /** End of the previous page, from this or another process. Absent: start of the segment. */
   readonly from?: PageEnd;
 }
 
@@ -63,7 +64,7 @@ export interface SegmentPage {
   readonly next?: PageEnd;
 }
 
-/** Where deliveries from outside are written down before anybody is told that they arrived. */
+/** Stores webhooks before they are acknowledged. */
 export interface InboxStore {
   /**
    * Writes the item unless one with its id was written before: true for the first. No scan yields it; its reader is
@@ -86,13 +87,13 @@ export interface ClosingStore {
   readPeriod(key: CounterKey, options: ReadOptions): Promise<readonly StoredItem[]>;
 }
 
-/** Puts another wording of what is kept about a job. Nothing of it counts otherwise than before. */
+/** Rewrites stored texts of a job without a change to any amount. */
 export interface RewriteStore {
   /**
-   * The record keeps its `rev`: for whoever reads the table's stream nothing has happened.
+   * Keeps the record's `rev`, so that readers of the stream see no change.
    *
-   * @param entries - those correction entries of the job that have another wording, too.
-   * @returns false if somebody wrote the record meanwhile, or took it away.
+   * @param entries - correction entries of the job to rewrite as well.
+   * @returns false if the record was changed or deleted concurrently.
    * @throws {LedgerError} `ledger_unavailable`
    */
   rewrite(record: JobRecord, entries: readonly CorrectionEntry[], options: ReadOptions): Promise<boolean>;
@@ -140,13 +141,16 @@ export interface CounterWrite {
   readonly maxCommitted?: number;
   /** The same for `fitted`. */
   readonly maxFitted?: number;
-  /** Condition: nobody borrows at this instant (Unix ms) while a member of the cohort wants its own back. */
+  /**
+   * Condition: refuses borrowers at this instant (Unix ms) while a member of the cohort reclaims its own
+   * amount.
+   */
   readonly borrowedAtMs?: number;
-  /** A member wants its own back: until then (Unix ms) nobody borrows anew. */
+  /** A member reclaims its own amount: borrowers are refused until then, Unix ms. */
   readonly reclaimUntilMs?: number;
   /** Notes that a part of it is kept for the retry of a job of this pipeline. */
   readonly reserves?: ReservedPipeline;
-  /** Jobs of which it notes that no more. */
+  /** Jobs whose reservation notes are removed. */
   readonly unreserves?: readonly number[];
   /** When garbage collection may take the counter, Unix seconds; absent: never. */
   readonly expiresAtSeconds?: number;
@@ -160,7 +164,7 @@ interface EntryWrite {
   readonly entry: CorrectionEntry;
 }
 
-/** Sets a counter to these amounts if nobody wrote it since it was read. */
+/** Sets a counter's amounts if it did not change since it was read. */
 export interface CounterReset {
   readonly kind: 'reset';
   readonly key: CounterKey;
@@ -189,7 +193,7 @@ export type TransactOutcome =
   | { readonly outcome: 'refused'; readonly refusals: readonly (Refusal | undefined)[] }
   /** Another transaction held one of the items. Nothing was written. */
   | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
-  /** Nothing was written. `contended`: the places of the writes that met others; absent: the table did not tell. */
+  /** Nothing was written. `contended`: indexes of the writes in conflict, if the table named them. */
   | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
 
 /** The item as it was when its condition failed; absent: there was none. */

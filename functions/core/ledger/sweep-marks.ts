@@ -14,7 +14,7 @@ import {
   unavailable,
 } from '../store/index.ts';
 
-/** How far the search for jobs that nobody asked us about has come, per runner. It changes every minute. */
+/** Checkpoints of the search for bypassed jobs, per runner. They change every minute. */
 
 export interface SweepMarks {
   /** When the search began, Unix ms: what started earlier ran before we were asked about anything. */
@@ -44,11 +44,11 @@ interface RunnerPass {
 }
 
 /**
- * The last of two sweeps at once to write wins. Both only write what they looked at themselves, so a mark may step back,
- * which repeats work, and never skips any.
+ * Of two concurrent sweeps the last write wins. Both write only runners they searched, so a checkpoint may
+ * step back, which repeats work but skips none.
  */
 export interface SweepMarkStore {
-  /** Absent: nobody searched yet. @throws {LedgerError} `ledger_unavailable` */
+  /** Returns undefined before the first search. @throws {LedgerError} `ledger_unavailable` */
   read(): Promise<SweepMarks | undefined>;
   /** @throws {LedgerError} `ledger_unavailable`; it may or may not be written. */
   write(marks: SweepMarks): Promise<void>;
@@ -63,7 +63,7 @@ const MARKS = 'rm';
 const OPEN = 'op';
 const BLOCKS = 'bl';
 
-/** What is said once: since when, which jobs run unadmitted, and how many blocks of runners there are. */
+/** The head item: the start time, jobs that run unadmitted, and the number of blocks. */
 const encodeHead = ({ sinceMs, open }: SweepMarks, blocks: number): Attributes => ({
   [SINCE]: number(sinceMs),
   // Pairs in a list keep their order, which a map would not.
@@ -135,13 +135,12 @@ const BLOCKS_MAX = 1_000;
 const AT_ONCE = 8;
 
 /**
- * The marks beside the ledger: one item for what is said once, one for each thousand runners. A runner stays in its block,
- * by its id, and a block that has not changed since it was read is not written. The item of an older version, which had all
- * runners in itself, is read and replaced.
+ * Stores checkpoints: one head item, and one for each thousand runners. A runner's id selects its block, and
+ * an unchanged block is not written. The single item of an older version is read and replaced.
  */
 export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkStore {
   const keys = ledgerKeys(instance);
-  /** What stands in the table, by block, as far as this store has read or written it. */
+  /** Blocks in the table, as this store last read or wrote them. */
   let known: readonly Runners[] = [];
 
   const failure = unavailable(table);
@@ -193,7 +192,7 @@ function blocksFor({ runners }: SweepMarks): readonly Runners[] {
 /** Runners that are left of a fleet may all have even ids. @see Knuth's multiplicative hashing */
 const spread = (runnerId: number): number => Math.imul(runnerId, 0x9e37_79b1) >>> 12;
 
-/** Whether a block has the same marks as the one that was read or written last. */
+/** Returns true if a block did not change since it was read or written. */
 function isSame(runners: Runners, known: Runners | undefined): boolean {
   if (known?.size !== runners.size) return false;
   for (const [runnerId, mark] of runners) {

@@ -13,17 +13,16 @@ import { changesBetween, type Move, noMove } from './move.ts';
 import { reopenMove } from './reopen.ts';
 import { settleMove } from './settle.ts';
 
-/** Charged as unmetered whatever the ask says: nobody asked the counters. */
+/** Always charged as unmetered, because no counter was checked. */
 const UNCHECKED: UncheckedCause = 'unmetered';
 
 /**
- * | record | told admitted | told rejected |
- * | --- | --- | --- |
- * | none | HELD, charged unchecked | REJECTED, nothing charged |
- * | HELD, RUNNING, SETTLED | `answered: fallback` | `answered: fallback`; the sweep finds that it never ran |
- * | REJECTED | HELD anew, charged unchecked, flagged | `answered: fallback` |
- * | RELEASED, EXPIRED | HELD anew, charged unchecked | `answered: fallback` |
- * | RESERVED | HELD, charged unchecked | REJECTED, nothing charged |
+ * Records a fallback decision.
+ * - no record: admitted → HELD, charged unchecked; rejected → REJECTED, nothing charged
+ * - HELD, RUNNING, SETTLED: `answered: fallback`; after a rejection the sweep finds that it never ran
+ * - REJECTED: admitted → HELD again, charged unchecked, flagged; rejected → `answered: fallback`
+ * - RELEASED, EXPIRED: admitted → HELD again, charged unchecked; rejected → `answered: fallback`
+ * - RESERVED: admitted → HELD, charged unchecked; rejected → REJECTED, nothing charged
  */
 export function unmeteredMove(
   record: JobRecord | undefined,
@@ -128,17 +127,16 @@ const newRecord = (prior: JobRecord | undefined, ask: UnmeteredAsk, decidedAtMs:
 // A job that ran and was never asked about, charged after the fact. It asks no bound: it has run already.
 
 /**
- * | record | |
- * | --- | --- |
- * | none | SETTLED at once under generation 1, charged on the ask's counters, unchecked `bypass` |
- * | any | settled like every other end, on the counters of the record: the ask's claims do not matter |
+ * Records a job that ran without an admission request.
+ * - no record: SETTLED immediately under generation 1, charged on the request's counters, unchecked `bypass`
+ * - any record: settled like every other end, on the record's counters
  *
- * An admission that comes later finds SETTLED and is told `admitted`: the job has run, and is charged once.
+ * A later admission request finds SETTLED and is admitted: the job is charged once.
  */
 export function bypassMove(record: JobRecord | undefined, ask: BypassAsk, nowMs: number): Move<EndOutcome> {
   if (record !== undefined) return settleMove(record, ask, nowMs);
   const { record: settled, ...move } = settleMove(neverAsked(ask, nowMs), ask, nowMs);
-  // Nobody rejected it: `unchecked` alone says how it came here.
+  // It was not rejected; `unchecked` alone explains it.
   return settled === undefined ? move : { ...move, record: { ...settled, flagged: false } };
 }
 
@@ -168,11 +166,11 @@ const neverAsked = (ask: BypassAsk, nowMs: number): JobRecord => ({
   entries: 0,
 });
 
-/** When it would have been asked about, as far as its end says; never in the future, whatever the clocks say. */
+/** Returns its start time by its end; never in the future. */
 const startedAtMs = ({ endedAtMs, durationSeconds }: BypassAsk, nowMs: number): number =>
   Math.min(nowMs, Math.max(0, endedAtMs - Math.max(0, durationSeconds) * 1000));
 
-// What became of a rejection. GitLab obeys only while the controller is `enabled`; in `dry_run` every job runs.
+// Result of a rejection. GitLab obeys only while the controller is `enabled`; in `dry_run` every job runs.
 
 /**
  * We rejected it, and it ran all the same: in dry run, or past us. It is charged unchecked and flagged. A bypass that was
@@ -185,7 +183,7 @@ export const ranRejected = ({
 }: Pick<JobRecord, 'unchecked' | 'flagged' | 'violations'>): boolean =>
   unchecked === 'bypass' && (flagged || violations.length > 0);
 
-/** We rejected it, whatever became of it. */
+/** Returns true if the ledger rejected it, even if it ran. */
 export const wasRejected = (
   record: Pick<JobRecord, 'state' | 'unchecked' | 'flagged' | 'violations'>,
 ): boolean => record.state === 'REJECTED' || ranRejected(record);

@@ -1,4 +1,4 @@
-/** Where a job's record and its correction entries name a user, and the same without the name. Pure. */
+/** Removes user ids from a job's record and correction entries. Pure. */
 import type { CounterKey } from '../../../policies/claim.ts';
 import { userOfSubject } from '../../../policies/limits/cap.ts';
 import type { Violation } from '../../../policies/reason.ts';
@@ -34,7 +34,7 @@ export function userIdsIn({ facts, claims, violations, shadow }: JobRecord): rea
   return [facts.userId, ...subjects.map(userIdOf)].filter((id) => id !== undefined);
 }
 
-/** Whether the record names a user where it need not any more. */
+/** Returns true if the record names a user without need. */
 export const namesNeedlessly = (record: JobRecord, nowMs: number): boolean =>
   nowMs >= recordNamelessFromMs(record) &&
   userIdsIn(withoutNames(record, () => '', nowMs)).length < userIdsIn(record).length;

@@ -1,4 +1,7 @@
-/** Jobs that wait for room instead of being rejected: nothing of them is written, and nobody takes what others wait for. */
+/**
+ * Lets jobs wait for headroom instead of rejecting them. Waiting jobs write nothing, and later jobs do not
+ * take their place.
+ */
 import type { LimitClaim } from '../../../policies/claim.ts';
 import type { LedgerClock } from '../environment/index.ts';
 import { LedgerError } from '../store/index.ts';

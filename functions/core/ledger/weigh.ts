@@ -26,7 +26,8 @@ interface Weighed extends WeighedVerdict {
 export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingResult {
   const merges = new Map<string, CounterMerge>();
   const verdicts = jobs.map((job) => {
-    // Its hold replaces the reservation, and its rejection ends it: either way what is kept for it is nobody else's before it is.
+    // Both its hold and its rejection end the reservation in the same transaction, so no other job can take it
+    // before.
     for (const claim of reservedClaims(job.prior))
       mergeOf(merges, counterName(claim.counter), claim).giveBack(claim.counted);
     const verdict = weighEither(job, known, merges);
@@ -38,7 +39,7 @@ export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingR
   return { verdicts, merges };
 }
 
-/** As it asks; if that rejects it, with the glass broken, as far as somebody broke it for jobs like this. */
+/** Weighs the request; if it is rejected, weighs it again with a break-glass. */
 function weighEither(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const verdict = weighJob(job, known, merges);
   const { otherwise } = job;
@@ -100,7 +101,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
   };
 }
 
-/** How long all that refuses it lets it wait, and for what; nothing if any of it rejects at once. */
+/** Returns how long it may wait and for which counters; undefined if any refusal rejects immediately. */
 function waitOf(
   { ask, names }: HoldJob,
   judged: readonly ClaimOutcome[],
@@ -156,7 +157,7 @@ function addTo(merges: Map<string, CounterMerge>, { ask: asked, judged, bounds }
   });
 }
 
-/** Whatever else refuses the job: it could not run if it came back now. */
+/** Skips jobs that something else refuses as well. */
 function addReclaims(merges: Map<string, CounterMerge>, { ask: asked, judged }: Weighed): void {
   if (judged.some(({ refused, reclaims }) => refused !== undefined && !reclaims)) return;
   asked.ask.claims.forEach((claim, index) => {
@@ -200,7 +201,7 @@ export async function weighWithGrace(
   );
 }
 
-/** All pipelines of the pack: whom one job's grace leaves no room may need its own. */
+/** Reads all pipelines of the pack, because one job's grace may depend on another's. */
 async function learnPipelines(
   jobs: readonly HoldJob[],
   known: Map<string, KnownCounter>,
@@ -230,8 +231,8 @@ async function learnPipelines(
 }
 
 /**
- * Whether a job's pipeline has an admitted job, in the table or earlier in the same pack (the same transaction, so both
- * or none). Undefined: nobody looked.
+ * Returns true if the job's pipeline has an admitted job, in the table or earlier in the same pack.
+ * Undefined if it was not read.
  */
 function pipelineRuns(
   job: HoldJob,

@@ -1,7 +1,9 @@
 /**
- * What a transaction costs, by formula: DynamoDB Local reports a flat figure, and a failed transaction reports none.
+ * Computes the write units of a transaction, because DynamoDB Local reports a flat figure and a failed
+ * transaction reports none.
  *
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes per item)
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html (two writes
+ * per item)
  */
 
 import { itemBytes, type LedgerKeys } from '../store/index.ts';

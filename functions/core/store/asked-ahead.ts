@@ -3,13 +3,13 @@ import { type BatchGetDeps, batchGet } from './calls.ts';
 import type { Key } from './keys.ts';
 import type { Answers, Item, ItemTable, Operations, TimeLimit } from './operation.ts';
 
-/** Whoever finds it failed asks for itself. */
+/** On a failure the reader reads again. */
 const TIMEOUT_MS = 500;
 
 /**
- * The same table, with what a start looks for first asked at once and in one call: it is under way while the rules are read. The
- * first read of each of these items takes the answer, where there is one; later ones ask the table. What else is asked meanwhile
- * waits for the answer and takes its connection: a second one costs more than the wait.
+ * Wraps a table so that the items needed at start are read in one early call, while the rules are read. The
+ * first read of each item takes its result; later ones ask the table. Other calls wait for it and reuse its
+ * connection, because a second one costs more than the wait.
  */
 export function askedAhead(deps: BatchGetDeps, wanted: readonly Key[]): ItemTable {
   const { table } = deps;

@@ -1,4 +1,7 @@
-/** What is asked of the table, one function each: to read an item, a page, a part, a hundred keys; to write one item or several. */
+/**
+ * Operations on the table, one function each: read an item, a page, a part, a hundred keys; write one or
+ * several.
+ */
 
 import type { LedgerClock } from '../environment/index.ts';
 import { versioned } from './item-version.ts';
@@ -35,7 +38,7 @@ export const getItem = (
 export const queryPage = (table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<ItemPage> =>
   table.send('Query', ask, limit);
 
-/** Page after page, for as long as whoever reads wants more. */
+/** Yields pages for as long as the caller iterates. */
 export async function* queryPages(
   table: ItemTable,
   ask: QueryAsk,
@@ -49,7 +52,7 @@ export async function* queryPages(
   } while (from !== undefined);
 }
 
-/** All of them. */
+/** Reads all pages. */
 export async function queryAll(table: ItemTable, ask: QueryAsk, limit: TimeLimit): Promise<readonly Item[]> {
   const found: Item[] = [];
   for await (const items of queryPages(table, ask, limit)) found.push(...items);
@@ -60,7 +63,7 @@ export async function queryAll(table: ItemTable, ask: QueryAsk, limit: TimeLimit
 export const scanPage = (table: ItemTable, ask: ScanAsk, limit: TimeLimit): Promise<ItemPage> =>
   table.send('Scan', ask, limit);
 
-/** The whole table, page after page; not a snapshot. @param pageTimeoutMs - for each page anew. */
+/** Yields the whole table in pages; not a snapshot. @param pageTimeoutMs - for each page */
 export async function* scanPages(
   table: ItemTable,
   ask: ScanAsk,
@@ -86,14 +89,14 @@ export interface BatchGetDeps {
 
 /** DynamoDB's own bound on BatchGetItem. */
 const KEYS_MAX = 100;
-/** Keys left over by a busy table; more than a few rounds of them mean that it is too busy. */
+/** A busy table leaves keys unread; after this many rounds it is too busy. */
 const ROUNDS_MAX = 5;
 const PAUSE_MS = 20;
 
 /**
- * Reads items consistently, a hundred at a time and all at once. One per key, same order.
+ * Reads items consistently, a hundred per call, in parallel. One result per key, same order.
  *
- * @throws whatever the table throws, and {Error} when a busy table keeps leaving keys unread.
+ * @throws errors of the table, and {Error} if a busy table keeps leaving keys unread.
  */
 export async function batchGet(
   wanted: readonly Key[],
@@ -142,7 +145,7 @@ export const itemAt = ({ pk, sk }: Key, attributes: Item): Item => ({
   ...attributes,
 });
 
-/** What a refused write shows: nothing, or the item that stands there. */
+/** The item that a refused write returns. */
 type Shown = 'nothing' | 'old';
 
 /** @param condition - on the item that stands there. */
@@ -171,7 +174,7 @@ export async function changeItem(table: ItemTable, key: Key, set: Item, limit: T
   return outcome === 'written';
 }
 
-/** Whether it was there or not. */
+/** Succeeds even if the item does not exist. */
 export async function deleteItem(table: ItemTable, key: Key, limit: TimeLimit): Promise<void> {
   await table.send('DeleteItem', { key }, limit);
 }
@@ -194,9 +197,9 @@ export const transactItems = (
 interface SingleItemOptions {
   readonly table: ItemTable;
   readonly key: Key;
-  /** What it is, for whoever reads that a call failed: `the scope`. */
+  /** Name of the item in errors: `the scope`. */
   readonly name: string;
-  /** Whether a read sees what was just written, for a whole read unit instead of half a one. */
+  /** True for consistent reads, which cost a whole read unit instead of half. */
   readonly consistent: boolean;
 }
 

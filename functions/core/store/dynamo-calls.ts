@@ -20,7 +20,7 @@ import { itemConditionText, Placeholders, updateText } from './rendered.ts';
 import { DUE_AT, DUE_INDEX, DUE_PK, PK, SK } from './table.ts';
 import { isConflict, isThrottle } from './table-failure.ts';
 
-/** What is looked at of DynamoDB's answers. */
+/** Fields of DynamoDB's responses that are used. */
 export interface DynamoAnswer {
   readonly Item?: Item | undefined;
   readonly Items?: readonly Item[] | undefined;
@@ -87,8 +87,8 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
 }
 
 /**
- * The table's end of a kept connection may close it in the moment in which it is used again: a function that slept for minutes
- * meets that. What only reads, or has a token, is sent once more then; whether another write arrived nobody knows.
+ * DynamoDB may close a kept connection while it is reused, e.g. after a function slept for minutes. Reads,
+ * and writes with a token, are then sent once more. Other writes fail, because they may have arrived.
  */
 const askedAgain =
   (call: DynamoCall): DynamoCall =>
@@ -222,9 +222,9 @@ function itemsOutcome(error: unknown): ItemsOutcome {
   };
   const codes = new Set(reasons.map(({ Code = 'None' }) => Code));
   codes.delete('None');
-  // What no repetition will make right is a failure, whatever stands beside it.
+  // A permanent error is a failure, even among retryable ones.
   if (codes.size === 0 || [...codes].some((code) => !EXPECTED.has(code))) throw error;
-  // A refusal says something new about an item, a conflict beside it does not: learn first, race later.
+  // A refusal has new information about an item and a conflict has none: handle refusals first.
   if (codes.has('ConditionalCheckFailed')) {
     const refused = reasons.map((reason) =>
       reason.Code === 'ConditionalCheckFailed' ? itemOf(reason) : undefined,
@@ -232,7 +232,7 @@ function itemsOutcome(error: unknown): ItemsOutcome {
     return { outcome: 'refused', refused };
   }
   const outcome = codes.has('TransactionConflict') ? 'conflict' : 'throttled';
-  // None of them was refused: all that have a reason are contended.
+  // Without refusals, all writes with a reason are in conflict.
   return {
     outcome,
     contended: reasons.flatMap(({ Code = 'None' }, place) => (Code === 'None' ? [] : [place])),

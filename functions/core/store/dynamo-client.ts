@@ -1,10 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-/** A connection that is not there by then will not come: dial anew. */
+/** A slower connection attempt has failed; connect again. */
 const CONNECTION_TIMEOUT_MS = 500;
 /** The last resort; every call has its own, shorter time from the ledger's deadline. */
 const REQUEST_TIMEOUT_MS = 15_000;
-/** The same for DynamoDB Local, which shares the processors with whoever asks it: slow there is not dead. */
+/** DynamoDB Local shares the processors with its caller: slow there is not dead. */
 const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
 const LOCAL_REQUEST_TIMEOUT_MS = 300_000;
 /** One transaction per root group may be under way; waiting for a socket would be taken for silence. */

@@ -1,4 +1,4 @@
-/** The table by DynamoDB's own client: for the command line, which runs with anybody's profile, and for tests. */
+/** A table through the AWS SDK, for the command line, which runs with any AWS profile, and for tests. */
 import {
   BatchGetItemCommand,
   DeleteItemCommand,

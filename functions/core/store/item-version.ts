@@ -11,6 +11,6 @@ import type { Item } from './operation.ts';
 /** Spread into every item that is put, and set where absent by updates that may create theirs: newer stays newer. */
 export const versioned = { [VERSION_ATTRIBUTE]: { N: ITEM_VERSION } } as const;
 
-/** Whether a newer program wrote it, in a form this one does not know. */
+/** Returns true if a newer version wrote it in an unknown format. */
 export const isNewer = (item: Item): boolean =>
   Number(item[VERSION_ATTRIBUTE]?.N ?? 0) > Number(ITEM_VERSION);

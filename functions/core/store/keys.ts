@@ -1,4 +1,7 @@
-/** Every key of the table is built and read here. The GitLab instance begins each of them: one table may serve several. */
+/**
+ * Builds and reads every key of the table. The GitLab instance starts each key, so one table may serve
+ * several.
+ */
 import { createHash } from 'node:crypto';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import {
@@ -60,13 +63,13 @@ const STATEMENTS_A_BLOCK = 1000;
 export interface LedgerKeys {
   /** Begins every pk of this instance: `gitlab.example.com#`. */
   readonly prefix: string;
-  /** `gitlab.example.com#job#4711`, `record`. The job id is the whole key, so a repeated question meets its own hold. */
+  /** `gitlab.example.com#job#4711`, `entry#000001`: next to the record. */
   record(jobId: number): Key;
-  /** `gitlab.example.com#job#4711`, `entry#000001`: beside the record. */
+  /** `gitlab.example.com#job#4711`, `entry#000001`: next to the record. */
   entry(jobId: number, number: number): Key;
   /** `gitlab.example.com#counter#group/101|money-month|2026-11`, `counter` */
   counter(key: CounterKey): Key;
-  /** `gitlab.example.com#counter#group/101|money-month|2026-10`, `closing`: beside its counter. */
+  /** `gitlab.example.com#counter#group/101|money-month|2026-10`, `closing`: next to its counter. */
   closing(key: CounterKey): Key;
   /** `gitlab.example.com#announced#<SHA-256 of the text>`, `announced`: what is announced may be called anything. */
   announcement(text: string): Key;
@@ -79,13 +82,13 @@ export interface LedgerKeys {
   isJournalPk(pk: string): boolean;
   /** `gitlab.example.com@sweep`, `marks`: no part of the books, so it lies outside the prefix and no scan yields it. */
   readonly sweepMarks: Key;
-  /** `gitlab.example.com@sweep`, `marks#0007`: the marks of a block of runners, beside it. */
+  /** `gitlab.example.com@sweep`, `marks#0007`: checkpoints of a block of runners. */
   sweepMarksBlock(block: number): Key;
   /** `gitlab.example.com@sweep`, `confirmed`: up to which delivery the sweep has compared ends with GitLab. */
   readonly confirmCheckpoint: Key;
   /** `gitlab.example.com@controller`, `scope`: whose jobs GitLab asks about. No part of the books, either. */
   readonly controllerScope: Key;
-  /** `gitlab.example.com@recount`, `outcome`: what the last recount of the books found; beside them, too. */
+  /** `gitlab.example.com@recount`, `outcome`: result of the last recount. */
   readonly recountOutcome: Key;
   /** `gitlab.example.com@recount`, `round`: the progress of the round under way. */
   readonly recountRound: Key;
@@ -97,7 +100,7 @@ export interface LedgerKeys {
   counterSnapshotPart(turn: number, part: number): Key;
   /** `gitlab.example.com@counters#log`, `8204737599999#<batch>`: counters that a batch changed. The newest sorts first. */
   counterLog(atMs: number, batch: string): Key;
-  /** `gitlab.example.com@canary`, `outcome`: what the last canary found; beside them, too. */
+  /** `gitlab.example.com@canary`, `outcome`: result of the last canary. */
   readonly canaryOutcome: Key;
   /** `gitlab.example.com@statements`, `register`: the last number of a closed statement. No part of the books, either. */
   readonly statementRegister: Key;
@@ -115,17 +118,17 @@ export interface LedgerKeys {
   readonly healthLook: Key;
   /** `gitlab.example.com@limits`, `pointer`: which set of limits is live. Limits are no part of the books, either. */
   readonly limitPointer: Key;
-  /** `gitlab.example.com@limits#<set>`, `root/100#000`: beside the other chunks of the set. */
+  /** `gitlab.example.com@limits#<set>`, `root/100#000`: a chunk of the set. */
   limitChunk(set: string, chunk: string, part: number): Key;
   /** `gitlab.example.com@limits#opening#group/101|money-month|2026-12`, `opening`: what a period began with. */
   limitOpening(key: CounterKey): Key;
   /** `gitlab.example.com@limits#log`, `0000000017`: the change log, one item per edit. */
   limitLog(edit: number): Key;
-  /** `gitlab.example.com@limits#requests`, `r-…`: somebody asks for more. */
+  /** `gitlab.example.com@limits#requests`, `r-…`: a request for more. */
   limitRequest(id: string): Key;
   /** `gitlab.example.com@directory`, `pointer`: which version of the directory is live. No part of the books, either. */
   readonly directoryPointer: Key;
-  /** `gitlab.example.com@directory#<version>`, `groups/7#000`: beside the other chunks that were written for the version. */
+  /** `gitlab.example.com@directory#<version>`, `groups/7#000`: a chunk of the version. */
   directoryChunk(version: string, chunk: string, part: number): Key;
   /** `gitlab.example.com@directory#wishes`, `group/123`: an id that a reader did not find. */
   directoryWish(wish: string): Key;
@@ -145,11 +148,14 @@ export interface LedgerKeys {
   readonly yetFailed: Key;
   /** `gitlab.example.com@notices`, `cursor` */
   readonly noticesCursor: Key;
-  /** `gitlab.example.com@alerts#crossings#group/101|money-month|2026-11`, `told`: what its owner was told of a counter's levels. No part of the books, either. */
+  /**
+   * `gitlab.example.com@alerts#crossings#group/101|money-month|2026-11`, `told`: alerts already sent to the
+   * owner of a counter.
+   */
   alertMarks(of: 'crossings' | 'forecasts', key: CounterKey): Key;
   /** `gitlab.example.com@ssm-limits`, `parameter/101`: the version of a group's parameter that was imported. */
   importedParameter(group: number): Key;
-  /** `gitlab.example.com@requeue`, `group/101`: which rejected jobs of a group are to be retried, and what became of them. */
+  /** `gitlab.example.com@requeue`, `group/101`: rejected jobs of a group to retry, and their results. */
   requeueList(group: number): Key;
   /** Partition of the due index, `gitlab.example.com#live#7`. */
   duePk(jobId: number): string;

@@ -3,7 +3,7 @@
 import type { AttributeValue, Comparator, Item, ItemCondition, UpdateWrite } from './operation.ts';
 import { PK, SK } from './table.ts';
 
-/** Whether it holds for an item that may be absent. */
+/** Evaluates a condition on an item that may be absent. */
 export function meets(condition: ItemCondition, item: Item | undefined): boolean {
   switch (condition.kind) {
     case 'absent':
@@ -72,5 +72,5 @@ export function updated(
   return after;
 }
 
-/** The name DynamoDB gives to a request that makes no sense, whatever the table has. */
+/** Creates DynamoDB's error for an invalid request. */
 export const invalid = (why: string): Error => Object.assign(new Error(why), { name: 'ValidationException' });

@@ -1,6 +1,7 @@
 /**
- * The table in memory, for tests, simulations and local runs: the same operations, conditions and answers as DynamoDB's. It
- * answers at once, so nothing conflicts and nothing is throttled. What is stored is never shared with a caller's bytes.
+ * A table in memory, for tests, simulations and local runs, with DynamoDB's operations, conditions and
+ * results. It answers immediately, so nothing conflicts or is throttled. Stored bytes are never shared with
+ * callers.
  */
 
 import { keepLatest } from '../../../policies/keep-latest.ts';
@@ -19,9 +20,9 @@ import {
 interface MemoryTableOptions {
   /** Ages the tokens of transactions. @default they are never too old */
   readonly nowMs?: () => number;
-  /** Told of each write that is applied, in their order and in the same instant: the table's stream, or its journal. */
+  /** Called synchronously with each applied write, in order: a stream or a journal. */
   readonly onWritten?: (changes: readonly ItemChange[]) => void;
-  /** What a page of a scan looks at at most. @default 1000 */
+  /** Items per page of a scan. @default 1000 */
   readonly scanPageItems?: number;
 }
 
@@ -63,7 +64,7 @@ interface Entry {
 
 type Partitions = Map<string, Map<string, Entry>>;
 
-/** So many places of items that were deleted may be left, beside as many as there are items. */
+/** Deleted places that may remain, in addition to one per item. */
 const GAPS_MAX = 1_000;
 /** Only the newest tokens matter; at this many the oldest go, so that long runs stay small. */
 const TOKENS_MAX = 1000;
@@ -72,7 +73,7 @@ class MemoryItems implements KeptItems {
   readonly #partitions: Partitions = new Map();
   /** By the index's partition, and then by both keys of the table. */
   readonly #due: Partitions = new Map();
-  /** By `at`, so that a scan goes on where its page ended, whatever was deleted. */
+  /** Ordered by `at`, so that a scan continues after deletions. */
   #inOrder: Entry[] = [];
   #gaps = 0;
   #next = 0;

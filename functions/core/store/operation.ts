@@ -1,6 +1,6 @@
 /**
- * What is asked of the table, as values. Each operation has a function of its own in `calls.ts`, so that what a program
- * takes of them says what it may do with the table.
+ * Table operations as values. Each has its own function in `calls.ts`, so that a program's imports show its
+ * rights on the table.
  */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Key } from './keys.ts';
@@ -15,7 +15,7 @@ export const TRANSACTION_ITEMS_MAX = 100;
 /** One table: DynamoDB's, or its twin in memory. */
 export interface ItemTable {
   readonly tableName: string;
-  /** Rejects with an error whose name is DynamoDB's for whatever is no answer of {@link Answers}. */
+  /** Rejects with DynamoDB's error name for any result outside {@link Answers}. */
   send<Name extends keyof Operations>(
     name: Name,
     operation: Operations[Name],
@@ -56,7 +56,7 @@ export interface Answers {
 
 export interface QueryAsk {
   readonly pk: string;
-  /** The part of the sort keys that is asked for; absent: all of them. */
+  /** Selects a range of sort keys; absent: all. */
   readonly sk?: { readonly begins: string } | { readonly before: string };
   readonly filter?: ItemCondition;
   /** Only these attributes; absent: all. */
@@ -64,7 +64,7 @@ export interface QueryAsk {
   readonly consistent: boolean;
   /** The greatest sort key first. */
   readonly backwards?: true;
-  /** What the table looks at for one page. */
+  /** Items evaluated per page. */
   readonly pageItems?: number;
   readonly from?: PageEnd;
   /** The partition of the due index instead of the table's: keys only, whose due time is before this. Unix ms. */
@@ -93,7 +93,7 @@ export interface ItemPage {
   readonly next?: PageEnd;
 }
 
-/** Where a page ended: for the table that said it, and nobody else. */
+/** End of a page, valid only for the table that returned it. */
 export type PageEnd = Item;
 
 export type ItemWrite = PutWrite | UpdateWrite;
@@ -103,7 +103,7 @@ export interface PutWrite {
   /** Its key among its attributes. */
   readonly item: Item;
   readonly condition?: ItemCondition;
-  /** Whether a refusal shows the item that stands there. */
+  /** True if a refusal returns the stored item. */
   readonly showsOld?: boolean;
 }
 
@@ -127,9 +127,12 @@ export type ItemsOutcome =
   | { readonly outcome: 'written' }
   /** One per write, same order; undefined where the condition held. Nothing was written. */
   | { readonly outcome: 'refused'; readonly refused: readonly (RefusedItem | undefined)[] }
-  /** Somebody else holds an item, or an earlier attempt with this token is under way. Nothing was written. */
+  /**
+   * Another transaction holds an item, or an earlier attempt with this token is running. Nothing was
+   * written.
+   */
   | { readonly outcome: 'conflict'; readonly contended?: readonly number[] }
-  /** Nothing was written. `contended`: the places of the writes that met others; absent: the table did not tell. */
+  /** Nothing was written. `contended`: indexes of the writes in conflict, if the table named them. */
   | { readonly outcome: 'throttled'; readonly contended?: readonly number[] };
 
 export interface RefusedItem {
@@ -139,7 +142,7 @@ export interface RefusedItem {
 
 export const keyOf = (item: Item): Key => ({ pk: item[PK]?.S ?? '', sk: item[SK]?.S ?? '' });
 
-/** The time that one or several calls may take together; it begins with the first that waits for somebody else. */
+/** A time limit shared by several calls; it starts with the first call that waits for the table. */
 export class TimeLimit {
   readonly #timeoutMs: number;
   #signal: AbortSignal | undefined;
@@ -154,7 +157,7 @@ export class TimeLimit {
   }
 }
 
-// What a write or a read asks of an item, as a value: rendered for DynamoDB, evaluated by the twin in memory.
+// Conditions as values: rendered for DynamoDB, evaluated by the in-memory table.
 export type ItemCondition =
   | { readonly kind: 'absent' | 'present'; readonly attribute: string }
   | {

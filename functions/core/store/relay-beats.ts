@@ -7,7 +7,7 @@ import { ledgerKeys } from './keys.ts';
 import { type InstanceTable, type Item, TimeLimit } from './operation.ts';
 import { answered, unavailable } from './table-failure.ts';
 
-/** A relay beats every 30 s: three lost beats are bad luck, four are nobody. */
+/** A relay sends a heartbeat every 30 s; after four missing ones it is gone. */
 export const SILENT_MS = 120_000;
 
 /** The last sign of life of one relay; kept for an hour. */
@@ -18,7 +18,10 @@ export interface RelayBeat extends Beat {
 /** Read by people who want to arm; no job waits for it. */
 const TIMEOUT_MS = 15_000;
 
-/** The newest first; none where no relay was ever told to write any. @throws {LedgerError} `ledger_unavailable` */
+/**
+ * Returns heartbeats, newest first; `[]` if relays do not write any. @throws {LedgerError}
+ * `ledger_unavailable`
+ */
 export async function readRelayBeats({ table, instance }: InstanceTable): Promise<readonly RelayBeat[]> {
   const ask = { pk: ledgerKeys(instance).heartbeatPk, consistent: true };
   const { items } = await answered('read the heartbeats', unavailable(table), () =>
@@ -56,7 +59,7 @@ function beatOf(item: Item): RelayBeat {
   };
 }
 
-/** What is of the form; a relay of another version may write more. */
+/** Keeps entries with a known format; another version may write more. */
 function waitingIn(json: string | undefined): readonly WaitingLine[] {
   if (json === undefined) return [];
   let lines: unknown;

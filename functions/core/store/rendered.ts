@@ -1,4 +1,7 @@
-/** Conditions and updates as DynamoDB's expressions. Every attribute has a placeholder: any of them may be a reserved word. */
+/**
+ * Renders conditions and updates as DynamoDB expressions. Every attribute gets a placeholder, because it may
+ * be a reserved word.
+ */
 
 import type { AttributeValue, ItemCondition, UpdateWrite } from './operation.ts';
 

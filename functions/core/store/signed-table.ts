@@ -10,9 +10,9 @@ import { type Environment, refuseInvalid, unset } from '../environment/index.ts'
 import { type DynamoAnswer, type DynamoCall, tableOn } from './dynamo-calls.ts';
 import type { Item, ItemTable } from './operation.ts';
 
-/** A connection that is not there by then will not come: dial anew. */
+/** A slower connection attempt has failed; connect again. */
 const CONNECTION_TIMEOUT_MS = 500;
-/** The same for DynamoDB Local, which shares the processors with whoever asks it: slow there is not dead. */
+/** DynamoDB Local shares the processors with its caller: slow there is not dead. */
 const LOCAL_CONNECTION_TIMEOUT_MS = 60_000;
 /** One transaction per root group may be under way; waiting for a socket would be taken for silence. */
 const SOCKETS_MAX = 256;

@@ -1,6 +1,6 @@
 /**
- * What DynamoDB does with operations, done here on items that somebody keeps: the same conditions, outcomes and pages. The
- * twin in memory and the ledger file of `npm start` differ in how they keep items, and in nothing else.
+ * Evaluates operations like DynamoDB: the same conditions, results and pages. The in-memory table and the
+ * ledger file of `npm start` differ only in how they keep items.
  */
 
 import type { Key } from './keys.ts';
@@ -35,7 +35,7 @@ export interface ItemSpan extends Pick<QueryAsk, 'pk' | 'sk' | 'dueBeforeMs' | '
   readonly max: number;
 }
 
-/** Where items are kept. What {@link span} and {@link page} give is never changed by whoever gets it. */
+/** Storage of items. Callers never modify results of {@link span} and {@link page}. */
 export interface KeptItems {
   get(key: Key): Item | undefined;
   /** Replaces the item of the same key. */
@@ -45,21 +45,21 @@ export interface KeptItems {
   span(span: ItemSpan): readonly Item[];
   /** At most `max` items from the place `from` on, and the next place; undefined: there is nothing behind them. */
   page(from: number, max: number): { readonly items: readonly Item[]; readonly next: number | undefined };
-  /** Whether a transaction of this token was written in the last ten minutes. */
+  /** Returns true if a transaction with this token was written in the last ten minutes. */
   isRepeated(token: string): boolean;
   remember(token: string): void;
 }
 
-/** What became of one item; an absent image: there was none, or there is none any more. */
+/** A change of one item. Absent image: the item did not exist before, or was deleted. */
 export interface ItemChange {
   readonly before?: Item;
   readonly after?: Item;
 }
 
 interface EvaluationOptions {
-  /** Told of each write that is applied, in their order and in the same instant: the table's stream, or its journal. */
+  /** Called synchronously with each applied write, in order: a stream or a journal. */
   readonly onWritten?: (changes: readonly ItemChange[]) => void;
-  /** What a page of a scan looks at at most. @default 1000 */
+  /** Items per page of a scan. @default 1000 */
   readonly scanPageItems?: number;
 }
 
@@ -133,7 +133,7 @@ export class TableEvaluation {
     return { outcome: 'written' };
   }
 
-  /** All or none: what one of them is refused for is found before the first is put. */
+  /** Applies all writes or none: conditions are checked before the first write. */
   #apply(writes: readonly ItemWrite[], items: readonly (Item | undefined)[]): void {
     const changes = writes.map((write, index): Required<Pick<ItemChange, 'after'>> & ItemChange => {
       const before = items[index];
@@ -159,11 +159,11 @@ function refusal(write: ItemWrite, item: Item | undefined): RefusedItem | undefi
 
 const dueAt = (item: Item): number => Number(item[DUE_AT]?.N);
 const bySortKey = (one: Item, other: Item): number => inOrder(one[SK]?.S ?? '', other[SK]?.S ?? '');
-/** The index leaves the order of what is due in the same moment open. */
+/** Items due at the same time have no defined order. */
 const byDue = (one: Item, other: Item): number =>
   dueAt(one) - dueAt(other) || inOrder(one[PK]?.S ?? '', other[PK]?.S ?? '') || bySortKey(one, other);
 
-/** The span of a partition, for whoever has all its items at hand. */
+/** Returns a range of a partition from all its items. */
 export function spanOf(
   partition: readonly Item[],
   { sk, dueBeforeMs, backwards, from, max }: ItemSpan,
@@ -214,7 +214,7 @@ function withOwnBytes(item: Item): Item {
 
 const keyOfWrite = (write: ItemWrite): Key => (write.kind === 'put' ? keyOf(write.item) : write.key);
 
-/** DynamoDB refuses both outright, whatever the conditions. */
+/** DynamoDB refuses both under any condition. */
 function refuseUnlawful(writes: readonly ItemWrite[]): void {
   if (writes.length === 0 || writes.length > TRANSACTION_ITEMS_MAX)
     throw invalid(`transaction of ${writes.length} items: expected 1 to ${TRANSACTION_ITEMS_MAX}`);

@@ -1,4 +1,4 @@
-/** How a call of the table fails, by names and by a code, and how it is tried again. */
+/** Failures of table calls, by error name and code, and retries. */
 import { codedError } from '../../../policies/coded-error.ts';
 
 export class LedgerError extends codedError('LedgerError', {
@@ -6,13 +6,13 @@ export class LedgerError extends codedError('LedgerError', {
   ledger_unavailable: true,
   /** A caller passed what no retry will make right. */
   ledger_misuse: false,
-  /** The table has books of other GitLabs, and none of the one this program is told. */
+  /** The table has data of other GitLab instances and none of the configured one. */
   foreign_books: false,
 }) {}
 
-// What DynamoDB raises, by its names: whoever asks for it need not load the client.
+// DynamoDB's error names, so that callers need not load the client.
 
-/** Somebody else holds an item, or our own earlier attempt with this token is still under way. */
+/** Another transaction holds an item, or our earlier attempt with this token is still running. */
 const CONFLICTS: ReadonlySet<string> = new Set([
   'TransactionConflictException',
   'TransactionInProgressException',
@@ -45,7 +45,9 @@ export async function answered<T>(doing: string, failure: TableFailure, call: ()
   }
 }
 
-/** For what lies beside the books. @returns {LedgerError} `ledger_unavailable`, naming the table and why. */
+/**
+ * For items outside the ledger. @returns {LedgerError} `ledger_unavailable`, naming the table and the cause.
+ */
 export const unavailable =
   ({ tableName }: { readonly tableName: string }): TableFailure =>
   (doing, why) =>
@@ -58,7 +60,7 @@ export interface Retries {
   readonly triesMax: number;
   /** The longest pause after so many tries; a random part of it is waited, so that rivals do not meet again. */
   readonly pauseMsMax: (tries: number) => number;
-  /** Whether there is time for a pause and one more try. @default always */
+  /** Returns true if there is time for a pause and one more try. @default always */
   readonly isTimeFor?: (pauseMs: number) => boolean;
 }
 

@@ -17,7 +17,7 @@ export interface YetFailedStore {
   write(mark: YetFailedMark): Promise<void>;
 }
 
-/** One item, beside the books: whoever settles jobs writes it, the watchdog reads it. */
+/** One item: settlement writes it, the watchdog reads it. */
 export function dynamoYetFailed({ table, instance }: InstanceTable): YetFailedStore {
   const key = ledgerKeys(instance).yetFailed;
   const item = singleItem({ table, key, name: 'the job that failed last', consistent: true });
