@@ -8,7 +8,7 @@ export interface DeployedStage {
   readonly service: ServiceStack;
 }
 
-/** Kept free for examples: nobody's GitLab. */
+/** Reserved for examples by RFC 2606. */
 const EXAMPLE_HOST = /(?:^|\.)example\.(?:com|net|org)$/;
 
 /**

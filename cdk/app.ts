@@ -1,4 +1,4 @@
-/** What the CDK command line runs: the deployments of `tollgate.config.ts`, as stacks. */
+/** Entry point of the CDK command line: makes stacks from the deployments of `tollgate.config.ts`. */
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { addDeployments } from './add-deployments.ts';
@@ -14,7 +14,7 @@ try {
   addDeployments(app, readDeployments(deployments, app.node.getAllContext(), callersRegion), bundlesPath);
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
-  // The list is for whoever edits the file; where our code found out helps nobody.
+  // Print the list without a stack trace: it is for the editor of the file.
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }

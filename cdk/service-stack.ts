@@ -26,7 +26,7 @@ import type { Settings } from './settings/settings.ts';
 interface ServiceStackProps extends StackProps {
   readonly settings: Settings;
   readonly ledger: LedgerTable;
-  /** Where decisions are kept outside the table. Undefined: nowhere. */
+  /** Bucket of exported decisions. Undefined: none. */
   readonly decisionExport: DecisionExport | undefined;
   /** Folder with the bundles that `npm run bundle` makes. */
   readonly bundlesPath: string;

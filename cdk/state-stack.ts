@@ -8,7 +8,9 @@ interface StateStackProps extends StackProps {
   readonly settings: Settings;
 }
 
-/** What outlives every deployment: the books, and decisions beside them. Destroying this stack leaves table and bucket where they are. */
+/**
+ * State that outlives deployments: the ledger table and the decision export. Deleting this stack keeps both.
+ */
 export class StateStack extends Stack {
   readonly ledger: LedgerTable;
   readonly decisionExport: DecisionExport;
@@ -26,7 +28,8 @@ export class StateStack extends Stack {
       keyArn: settings.state.tableKeyArn,
     });
     const { bucket } = this.decisionExport;
-    // Exported whoever asks: a service of before the setting changed still uses them while this stack is updated.
+    // Always exported, because a service from before a change of settings still imports them during the
+    // update.
     for (const attribute of [bucket.bucketName, bucket.bucketArn]) this.exportValue(attribute);
     new CfnOutput(this, 'ExportBucketName', {
       value: bucket.bucketName,

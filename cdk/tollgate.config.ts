@@ -1,11 +1,11 @@
 /**
- * What `cdk deploy` deploys. Edit this file; `settings/deployment.ts` lists every setting with its default, and a
- * mistake is told before anything is deployed. A setting can also be given for one run: `-c relayImage=…`.
+ * The deployments of `cdk deploy`. Edit this file. `settings/deployment.ts` lists every setting with its default, and
+ * mistakes are reported before any deployment. For one run, a setting can also be given as `-c relayImage=…`.
  *
- * One entry is one Tollgate for one GitLab instance. Several may stand here, for several stages or instances, also in one
- * account: each has its own table, functions, relays and parameters. `-c stage=staging` takes only that one.
+ * One entry is one Tollgate for one GitLab instance. Several entries may serve stages or instances, also in one
+ * account: each has its own table, functions, relays and parameters. `-c stage=staging` selects one.
  *
- * Secrets do not belong here: put them into SSM, under the names of `parameters`.
+ * Put secrets into SSM, under the names of `parameters`, and never here.
  */
 import type { Deployment } from './settings/deployment.ts';
 
@@ -29,7 +29,7 @@ export const deployments: readonly Deployment[] = [
     // Jobs that end a second at the busiest; a burst of ten times as many loses no webhook: "Webhooks a second" in RUNBOOK.md.
     // webhooks: { jobsPerSecond: 1 },
 
-    // Who is told when something is wrong. An address gets a mail that it must confirm.
+    // Receivers of alarms. An address gets a mail that it must confirm.
     // alarms: { emails: ['ci-on-call@example.com'] },
 
     // An existing network, rather than a new one with two public subnets:
@@ -39,7 +39,7 @@ export const deployments: readonly Deployment[] = [
     //   availabilityZones: ['eu-central-1a', 'eu-central-1b'],
     // },
 
-    // What happens to jobs while the ledger is out of reach: 'admit' lets them run, 'reject' fails them for good.
+    // Decision about jobs while the ledger is unreachable: 'admit' lets them run, 'reject' fails them for good.
     // relay: { failurePolicy: 'admit' },
 
     // A web page for finance and owners of groups, with GitLab's sign-in: "Open the console" in RUNBOOK.md.
@@ -53,7 +53,7 @@ export const deployments: readonly Deployment[] = [
     // Days that decisions and limits are archived outside the table as well; 0 keeps them in it alone.
     // state: { exportDays: 90 },
 
-    // How often owners of limits are told what happened to them, in one message each; 0 tells nobody.
+    // Minutes between notices to owners of limits, one message each; 0 sends none.
     // notices: { everyMinutes: 15 },
 
     // The accounting zone: days of usage and months of statements begin and end in it. UTC if left out.

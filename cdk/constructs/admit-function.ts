@@ -13,15 +13,15 @@ interface AdmitFunctionProps {
   readonly bundlesPath: string;
 }
 
-/** 20 ms of work in a batch; the memory is for the CPU of the cold start, which waits inside somebody's deadline. */
+/** A batch takes 20 ms. The memory buys CPU for the cold start, which delays an admission request. */
 const MEMORY_MIB = 512;
-/** A relay waits 10 s at most; what nobody waits for any more is not worth a second more. */
+/** A relay waits at most 10 s; later work is useless. */
 const TIMEOUT = Duration.seconds(11);
 
 /** Decides. Its Function URL takes signed calls only; without one it is reached by Lambda's own API. */
 export class AdmitFunction extends Construct {
   readonly program: NodeLambda;
-  /** Where a relay asks. It grants its own role what it needs for it. */
+  /** Route to the admit function. It grants the relay's role the rights for it. */
   readonly target: RelayAdmitRoute;
 
   constructor(scope: Construct, id: string, { settings, ledger, bundlesPath }: AdmitFunctionProps) {

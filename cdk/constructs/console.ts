@@ -26,14 +26,14 @@ interface ConsoleProps {
   readonly settings: Settings;
   readonly console: ConsoleSettings;
   readonly ledger: LedgerTable;
-  /** Where a report is sent to an owner. */
+  /** Topic for reports to owners. */
   readonly thresholds: ThresholdsTopic;
   /** Used where GitLab is reached from inside only. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
   readonly bundlesPath: string;
 }
 
-/** All groups and limits at once, and enough of a CPU for the first page after a while. */
+/** Holds all groups and limits; the CPU serves the first page after a pause. */
 const MEMORY_MIB = 512;
 /** A page takes a second; the roles may wait 6 s for GitLab. */
 const TIMEOUT = Duration.seconds(15);
@@ -41,11 +41,11 @@ const TIMEOUT = Duration.seconds(15);
 const AT_ONCE_MAX = 10;
 
 /**
- * Where people read and change limits. Public, because browsers cannot sign for AWS: signing in with GitLab is the door, and
- * behind it everybody sees their own groups. Strangers get a sign-in, a style sheet, and refusals.
+ * The console, where users read and change limits. It is public, because browsers cannot sign AWS requests:
+ * users sign in with GitLab and see their own groups. Other callers get the sign-in page, a style sheet and
+ * errors.
  *
- * It reads everything and writes limits, who is signed in, and that an owner was told; not even a fault in it could change
- * the books.
+ * It reads all data and writes limits, sessions and notices. It has no right to change the ledger.
  */
 export class Console extends Construct {
   readonly program: NodeLambda;

@@ -13,7 +13,7 @@ import { ENV_EXPORT_BUCKET } from '../../functions/names.ts';
 import type { NodeLambda } from './node-lambda.ts';
 
 interface DecisionExportProps {
-  /** 0 to 90; with 0 nobody writes to it, and what was there goes within a day. */
+  /** 0 to 90. With 0 nothing is written, and existing objects expire within a day. */
   readonly days: number;
   /** A customer's key of the table. @default keys of S3 */
   readonly keyArn: string | undefined;
@@ -53,7 +53,7 @@ export class DecisionExport extends Construct {
     this.bucket = bucket as IBucket;
   }
 
-  /** Lets `program` add objects, and tells it where. */
+  /** Lets `program` add objects and passes the bucket's name. */
   grantPut(program: NodeLambda): void {
     program.fn.addEnvironment(ENV_EXPORT_BUCKET, this.bucket.bucketName);
     program.allow(['s3:PutObject'], [this.bucket.arnForObjects('v1/*')]);

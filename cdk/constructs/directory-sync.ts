@@ -19,11 +19,11 @@ interface DirectorySyncProps {
   /** Used where GitLab is reached from inside only. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
   readonly bundlesPath: string;
-  /** Where top-level groups send their job events. */
+  /** Address for job events of top-level groups. */
   readonly webhookUrl: string;
 }
 
-/** Tens of thousands of groups and projects at once. */
+/** Holds tens of thousands of groups and projects. */
 const MEMORY_MIB = 512;
 /** A run asks GitLab for 150 s at most, and writes after that. */
 const TIMEOUT = Duration.seconds(240);
@@ -43,7 +43,7 @@ export class DirectorySync extends Construct {
       description: 'Learns the groups and projects of GitLab',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
-      // Two at once would ask GitLab everything twice.
+      // Concurrent runs would ask GitLab twice.
       reservedConcurrency: 1,
       environment: { [ENV_WEBHOOK_URL]: webhookUrl },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),

@@ -20,14 +20,14 @@ interface DoctorProps {
   /** Used where GitLab is reached from inside only. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
   readonly bundlesPath: string;
-  /** Where top-level groups send their job events. */
+  /** Address for job events of top-level groups. */
   readonly webhookUrl: string;
 }
 
 const MEMORY_MIB = 512;
 /** Two minutes for webhooks of groups; the rest is a few calls that may be tried again. */
 const TIMEOUT = Duration.seconds(240);
-/** Away from the full hour, when everybody's schedules start. */
+/** Avoids the full hour, when many schedules start. */
 const AT = Schedule.cron({ minute: '41' });
 
 /** Looks every hour whether all of the deployment holds, GitLab's side included. It changes nothing. */

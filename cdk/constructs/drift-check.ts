@@ -13,7 +13,7 @@ interface DriftCheckProps {
   readonly bundlesPath: string;
 }
 
-/** A line for each of some hundred thousand counters, and CPU to read pages of several segments at once. */
+/** Holds sums of some hundred thousand counters; the CPU reads several segments in parallel. */
 const MEMORY_MIB = 1769;
 /** Lambda's longest. The next run goes on. */
 const TIMEOUT = Duration.minutes(15);

@@ -34,8 +34,8 @@ interface LedgerTableProps {
 }
 
 /**
- * The books: one table, its index of what is due and its stream. Stateful: kept when the stack goes, protected from being
- * deleted, restorable to any second of the last 35 days.
+ * The ledger table, its index of due items and its stream. Stateful: kept when the stack is deleted,
+ * protected from deletion, restorable to any second of the last 35 days.
  */
 export class LedgerTable extends Construct {
   readonly table: ITable;
@@ -71,8 +71,8 @@ export class LedgerTable extends Construct {
   }
 
   /**
-   * Lets `program` use the table, and tells it where it is. What it may not write is denied beside: a right that somebody
-   * adds later opens nothing.
+   * Lets `program` use the table and passes its name. Writes outside its use are denied explicitly, so that
+   * a right added later opens nothing.
    */
   grant(program: NodeLambda, use: LedgerUse): void {
     program.fn.addEnvironment(ENV_LEDGER_TABLE, this.table.tableName);

@@ -4,13 +4,13 @@ import type { ExistingVpcSettings, VpcSettings } from '../settings/settings.ts';
 import { PublicVpc } from './public-vpc.ts';
 
 /**
- * Where relays run: two public subnets of a network of their own, or what is there already. Public, because a NAT gateway
- * costs more than everything else of Tollgate together; nothing connects to a relay, so nothing is let in.
+ * Network of the relays: two public subnets of its own, or an existing one. Public, because a NAT gateway
+ * costs more than the rest of Tollgate. No inbound traffic is allowed.
  */
 export class RelayNetwork extends Construct {
   readonly vpc: IVpc;
   readonly subnets: readonly ISubnet[];
-  /** Whether a task needs an address of its own to get out. */
+  /** True if a task needs a public address to reach the internet. */
   readonly assignPublicIp: boolean;
 
   constructor(scope: Construct, id: string, settings: VpcSettings) {

@@ -27,14 +27,14 @@ interface NodeLambdaProps {
   /** Also what its share of a CPU is measured by: 1769 are one vCPU. */
   readonly memoryMiB: number;
   readonly timeout: Duration;
-  /** Never more at once than this. @default what the account has left */
+  /** Concurrency limit. @default the account's rest */
   readonly reservedConcurrency?: number;
   /** For what reaches GitLab only from inside. @default outside of any VPC */
   readonly network?: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Where Lambda unpacks the bundle. */
+/** Path in Lambda's unpacked bundle. */
 const RULES_FILE = '/var/task/rules.json';
 
 /** A bundle on Node 24 and arm64, with a log of its own and a role that may write to nothing else. */
@@ -86,7 +86,10 @@ export class NodeLambda extends Construct {
     });
   }
 
-  /** Few actions on named resources; whoever writes a `*` writes its reason beside it and into the test's list. */
+  /**
+   * Grants actions on named resources. A `*` needs a comment with its reason, and an entry in the test's
+   * list.
+   */
   allow(
     actions: readonly string[],
     resources: readonly string[],
@@ -102,7 +105,7 @@ export class NodeLambda extends Construct {
     );
   }
 
-  /** Wins over every right, whoever adds it. */
+  /** An explicit deny overrides any grant. */
   deny(actions: readonly string[], resources: readonly string[], conditions?: Record<string, unknown>): void {
     this.role.addToPolicy(
       new PolicyStatement({
@@ -114,7 +117,7 @@ export class NodeLambda extends Construct {
     );
   }
 
-  /** Interfaces have no name before they are made, so Lambda asks for all of them. */
+  /** Lambda needs all of them, because interfaces have no name before they are created. */
   #allowNetworkInterfaces(): void {
     this.allow(
       ['ec2:CreateNetworkInterface', 'ec2:DescribeNetworkInterfaces', 'ec2:DeleteNetworkInterface'],

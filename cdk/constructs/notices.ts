@@ -26,12 +26,15 @@ interface NoticesProps {
   readonly everyMinutes: number;
 }
 
-/** All limits and groups at once, where something happened. */
+/** Holds all limits and groups. */
 const MEMORY_MIB = 512;
 /** Two hundred messages take ten seconds, the groups of a large instance as long, chats and merge requests twenty each. */
 const TIMEOUT = Duration.seconds(90);
 
-/** Tells owners of limits what happened since it last looked, one message each. Reads everything, writes how far it has told. */
+/**
+ * Notifies owners of limits of changes since its last run, one message each. It reads all data and writes
+ * its checkpoint.
+ */
 export class Notices extends Construct {
   readonly program: NodeLambda;
 
@@ -46,7 +49,7 @@ export class Notices extends Construct {
       description: 'Tells owners of limits what happened',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
-      // Two at once would tell everything twice.
+      // Concurrent runs would notify twice.
       reservedConcurrency: 1,
       environment: { [ENV_ROLLUP_ZONE]: settings.usageZone },
       ...(noteTokens !== undefined && settings.gitlab.reachedFrom === 'vpc' && { network }),
@@ -66,7 +69,7 @@ export class Notices extends Construct {
       program: this.program,
       name: 'notices',
       schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-      // The next run tells everything that this one did not.
+      // The next run sends all missed notices.
       lateAtMost: Duration.minutes(Math.min(everyMinutes, LATE_MINUTES_MAX)),
       retries: 0,
     });

@@ -40,7 +40,7 @@ export class PublicVpc extends Construct {
     const vpcId = network.ref;
     const routes = this.#routesOut(vpcId);
     const availabilityZones = Array.from({ length: ZONES }, (_, index) =>
-      // The first zones of whatever region it will be: CloudFormation knows them when it deploys.
+      // CloudFormation resolves the region's zones at deployment.
       Fn.select(index, Fn.getAzs(Stack.of(this).region)),
     );
     const subnetIds = availabilityZones.map((availabilityZone, index) => {

@@ -19,8 +19,8 @@ interface RelayDeploymentsProps {
 export const DEPLOYMENT_FAILED = 'A deployment of the relays failed';
 
 /**
- * Tells those on call that ECS gave up a deployment of the relays and went back. The relays that were there go on, so no metric
- * shows it; nor does CloudFormation where somebody deployed in the background or forced new tasks by hand.
+ * Alerts on-call if ECS rolls back a deployment of the relays. The old relays keep running, so no metric
+ * shows it; neither does CloudFormation for background deployments or tasks forced by hand.
  *
  * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs_service_deployment_events.html
  */

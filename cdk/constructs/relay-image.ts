@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const ECR =
   /^(\d{12})\.dkr\.ecr\.([a-z\d-]+)\.amazonaws\.com(?:\.cn)?\/([a-z\d._/-]+?)(?:@(sha256:[a-f\d]{64})|:([\w.-]+))$/;
 
-/** Where relay/Dockerfile takes them from; .dockerignore lets this folder of `dist` through. */
+/** Source of relay/Dockerfile's COPY; .dockerignore allows this folder of `dist`. */
 const STAGED = `dist/relay/${DESCRIPTORS_FOLDER}`;
 
 interface RelayImageProps {
@@ -23,8 +23,8 @@ interface RelayImageProps {
 }
 
 /**
- * The relay's image: a ready one, which synth needs no Docker for and deploying neither, or one that whoever deploys builds
- * from relay/Dockerfile, with the descriptors of this deployment in it.
+ * The relay's image: a ready one, which needs no Docker, or one built from relay/Dockerfile during
+ * deployment, with this deployment's descriptors.
  */
 export function relayImage(scope: Construct, { ready, descriptors }: RelayImageProps): ContainerImage {
   const { fileName, bytes } = descriptors;

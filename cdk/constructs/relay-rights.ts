@@ -45,8 +45,8 @@ const invoke = (fn: IFunction): PolicyStatement =>
   new PolicyStatement({ sid: 'Invoke', actions: ['lambda:InvokeFunction'], resources: [fn.functionArn] });
 
 /**
- * The account's own key for SSM opens to whoever may read the parameter; a customer's key needs a word, which holds for
- * these parameters and by way of SSM only.
+ * The account's SSM key is open to readers of the parameter. A customer's key needs a grant, limited to
+ * these parameters through SSM.
  */
 function readSecrets(
   stack: Stack,
@@ -88,7 +88,7 @@ const putHeartbeat = (table: ITable, instance: string): PolicyStatement =>
     },
   });
 
-/** Nobody else writes there, and the relay nowhere else: it can neither read nor change what it wrote. */
+/** Only relays write there, and they write nowhere else: they can neither read nor change the journal. */
 const writeJournal = (table: ITable, instance: string): PolicyStatement =>
   new PolicyStatement({
     sid: 'Journal',
@@ -100,7 +100,7 @@ const writeJournal = (table: ITable, instance: string): PolicyStatement =>
     },
   });
 
-/** What relays leave to one another: nothing else in the table can be read by one. */
+/** Headroom snapshots shared by relays. Relays cannot read other items of the table. */
 const keepRooms = (table: ITable, instance: string): PolicyStatement =>
   new PolicyStatement({
     sid: 'Rooms',

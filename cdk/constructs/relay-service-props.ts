@@ -3,7 +3,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Settings } from '../settings/settings.ts';
 import type { RelayNetwork } from './network.ts';
 
-/** How the relay reaches the admit function; `url` is the Function URL. */
+/** Route to the admit function; `url` is the Function URL. */
 export type RelayAdmitRoute =
   | { readonly route: 'url'; readonly url: string; readonly fn: IFunction }
   | { readonly route: 'invoke'; readonly fn: IFunction };

@@ -47,7 +47,7 @@ export class RelayService extends Construct {
     const { relay } = settings;
     this.logGroup = new LogGroup(this, 'Log', {
       retention: settings.logRetentionDays,
-      // What was decided and why is evidence: it outlives the service and ends with its retention.
+      // Decision logs are evidence: they outlive the service and expire with their retention.
       removalPolicy: RemovalPolicy.RETAIN,
     });
     const task = new FargateTaskDefinition(this, 'Task', {
@@ -62,7 +62,7 @@ export class RelayService extends Construct {
     grantRelay(task.taskRole, props);
 
     this.cluster = new Cluster(this, 'Cluster', { vpc: network.vpc });
-    // Whom it may call is not restricted: GitLab's router may be anywhere and on any port.
+    // Outbound traffic is unrestricted: GitLab's router may have any address and port.
     const securityGroup = new SecurityGroup(this, 'Nothing in', {
       vpc: network.vpc,
       description: 'Relays: nothing connects to them',
@@ -129,13 +129,13 @@ export class RelayService extends Construct {
   }
 }
 
-/** Where a task asks for its role's credentials, and itself: never by a proxy. */
+/** Addresses of the task's credentials and the task itself: never through a proxy. */
 const NO_PROXY = '169.254.170.2,169.254.169.254,127.0.0.1,localhost';
 
 /** The image's working folder. */
 const APP_FOLDER = '/app';
 
-/** What a relay is told: names of secrets, never a secret. */
+/** Environment of a relay: names of secrets, never values. */
 function relayEnvironment(
   scope: Construct,
   { settings, admit, table }: RelayServiceProps,

@@ -39,7 +39,7 @@ export class RequeueProgram extends Construct {
       description: 'Retries jobs that were rejected for lack of slots',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
-      // Two at once would ask GitLab for the same retries.
+      // Concurrent runs would ask GitLab for the same retries.
       reservedConcurrency: 1,
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });

@@ -36,10 +36,10 @@ const BATCH_SIZE = 200;
 const RETRIES = 200;
 const GIVEN_UP_AFTER = Duration.hours(20);
 
-/** What only the export wants of the stream, beside limits. */
+/** Stream items for the export only, besides limits. */
 const EXPORTED = [CLOSING_SK, { prefix: ENTRY_SK_PREFIX }];
 
-/** Usage per group, project, class and day, what jobs usually take, and who is told that a limit is nearly reached. */
+/** Aggregates usage per group, project, class and day, learns durations, and sends threshold alerts. */
 export class Rollup extends Construct {
   readonly program: NodeLambda;
   readonly consumer: StreamConsumer;

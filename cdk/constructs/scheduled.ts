@@ -13,7 +13,7 @@ interface ScheduledProps {
   readonly schedule: Schedule;
   /** A start that could not be made by then is left out. */
   readonly lateAtMost: Duration;
-  /** How often a run that failed is started again before its next time. */
+  /** Retries of a failed run before its next time. */
   readonly retries: 0 | 1 | 2;
 }
 

@@ -8,8 +8,8 @@ import type { Settings } from '../settings/settings.ts';
 import { arnHere, type NodeLambda } from './node-lambda.ts';
 
 /**
- * Lets `program` read one SecureString while it runs, and tells it the name. The value is put there by an administrator:
- * CloudFormation cannot make a SecureString, and must never see one.
+ * Lets `program` read one SecureString at runtime and passes its name. An administrator stores the value:
+ * CloudFormation cannot create a SecureString and must never see one.
  *
  * @param variable - environment variable for the name.
  */

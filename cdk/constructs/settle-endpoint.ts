@@ -23,8 +23,8 @@ const MEMORY_MIB = 256;
 const TIMEOUT = Duration.seconds(10);
 
 /**
- * Where GitLab's job webhooks arrive. Public, because GitLab cannot sign for AWS: the program checks GitLab's own signature
- * before it reads a byte, refuses more than 1 MiB, and may only add items to the table.
+ * Endpoint of GitLab's job webhooks. Public, because GitLab cannot sign AWS requests: the program checks
+ * GitLab's signature before it reads the body, refuses more than 1 MiB, and may only add items to the table.
  */
 export class SettleEndpoint extends Construct {
   readonly program: NodeLambda;

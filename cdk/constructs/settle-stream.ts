@@ -19,7 +19,7 @@ const TIMEOUT = Duration.seconds(60);
 /** One second later is nothing to a budget, and halves what the counters are written. */
 const BATCH_WINDOW = Duration.seconds(1);
 const BATCH_SIZE = 100;
-/** What fails may succeed soon (a throttled table) or never. What is given up here is settled by the sweep. */
+/** A failure may be temporary (a throttled table). The sweep settles jobs that are given up here. */
 const RETRIES = 20;
 const GIVEN_UP_AFTER = Duration.hours(2);
 

@@ -14,7 +14,7 @@ interface SsmLimitsProps {
   readonly bundlesPath: string;
 }
 
-/** All limits, all groups and 10 000 parameters at once. */
+/** Holds all limits, all groups and 10 000 parameters. */
 const MEMORY_MIB = 1024;
 /** A run begins no import after 200 s, and ends the one it has begun. */
 const TIMEOUT = Duration.seconds(290);
@@ -36,7 +36,7 @@ export class SsmLimits extends Construct {
       description: 'Imports limits from Parameter Store',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
-      // Two at once would make the same edits, and one of them for nothing.
+      // Concurrent runs would make the same edits.
       reservedConcurrency: 1,
       environment: { [ENV_LIMITS_PATH]: this.path },
     });

@@ -25,9 +25,9 @@ interface StreamConsumerProps {
   readonly batchSize: number;
   /** Waits this long for a fuller batch. */
   readonly batchWindow: Duration;
-  /** How often a batch is tried again before it is given up; the program itself reports which of it failed. */
+  /** Retries of a batch before it is given up. The program itself reports the failed items. */
   readonly retries: number;
-  /** What is older is given up, and the stream goes on. Less than the day that a stream keeps. */
+  /** Older items are given up, so that the stream continues. Less than the day that a stream keeps. */
   readonly givenUpAfter: Duration;
 }
 
@@ -81,7 +81,7 @@ interface DeadLettersProps {
 /** As long as SQS keeps anything: a fortnight's holiday is not too late. */
 const KEPT = Duration.days(14);
 
-/** What was given up. A stream's letters say where to read, not what: the items themselves are in the table. */
+/** Queue of given-up batches. A message holds the position in the stream, not the items. */
 class DeadLetters extends Construct {
   readonly queue: Queue;
 
@@ -95,7 +95,7 @@ class DeadLetters extends Construct {
     });
   }
 
-  /** Letters that wait for somebody. More than none is wrong. */
+  /** Number of messages. More than 0 is an error. */
   metricWaiting() {
     return this.queue.metricApproximateNumberOfMessagesVisible({
       period: Duration.minutes(5),

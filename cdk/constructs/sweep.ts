@@ -36,7 +36,7 @@ export class Sweep extends Construct {
       description: 'Compares live holds with the jobs of GitLab',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
-      // Two at once would ask GitLab everything twice.
+      // Concurrent runs would ask GitLab twice.
       reservedConcurrency: 1,
       environment: {
         [ENV_CHARGE_UNKNOWN]: settings.chargeUnknown,

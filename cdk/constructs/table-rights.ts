@@ -22,14 +22,14 @@ interface PartitionRight {
   readonly partitions: readonly string[];
 }
 
-/** What one kind of program does with the table. Nobody may change the table itself. */
+/** Rights of one kind of program. No program may change the table itself. */
 interface TableRights {
-  /** Any item whose key is known, or all of them. */
+  /** Reads of any item, or of all. */
   readonly reads: readonly string[];
   readonly writes: readonly PartitionRight[];
-  /** Only the console: whoever knows what a session looks like could make one. */
+  /** Console only: a program that reads sessions could forge one. */
   readonly sessions?: true;
-  /** Only the recount: whoever has a year's key can tell which of all user ids a pseudonym stands for. */
+  /** Recount only: a year's key can resolve pseudonyms to user ids. */
   readonly pseudonyms?: true;
 }
 
@@ -85,7 +85,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
   const books = [`${instance}#job#*`, `${instance}#counter#*`];
   const announced = `${instance}#announced#*`;
   const limits = [`${instance}${LIMITS_PK_SUFFIX}`, `${instance}${LIMITS_PK_SUFFIX}#*`];
-  // Whoever reads the rules notes what a period began with, and which groups the directory lacks.
+  // Readers of the rules store period openings and groups missing in the directory.
   const noted = [`${instance}${LIMITS_PK_SUFFIX}#opening#*`, `${instance}${DIRECTORY_PK_SUFFIX}#wishes`];
   const decided = [...books, announced, ...noted];
   const usage = ['usage', 'top', 'rejections', 'estimates'].map((kind) => `${instance}#${kind}#*`);
@@ -112,7 +112,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
           actions: WRITE,
           partitions: [
             ...[...decided, `${instance}@sweep`, `${instance}@controller`, '@instances'],
-            // What became of admitted jobs at GitLab, for the watchdog.
+            // Results of admitted jobs at GitLab, for the watchdog.
             `${instance}${YET_FAILED_PK_SUFFIX}`,
           ],
         },
@@ -134,7 +134,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     serveConsole: {
       reads: READ,
       writes: [
-        // That an owner was told, so that nobody is told twice.
+        // Sent notices, so that none is sent twice.
         { actions: WRITE, partitions: [...limits, ...sessionPartitions(instance), announced] },
         { actions: ['dynamodb:DeleteItem'], partitions: sessionPartitions(instance) },
       ],
@@ -157,7 +157,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
         { actions: PUT, partitions: [`${instance}${REQUEUE_PK_SUFFIX}`] },
       ],
     },
-    /** Changes nothing of what it looks at. */
+    /** Read-only. */
     examine: {
       reads: READ,
       writes: [{ actions: PUT, partitions: [`${instance}${HEALTH_PK_SUFFIX}`] }],
@@ -173,7 +173,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
           actions: WRITE,
           partitions: [...[...books, ...usage, `${instance}@recount`], ...pseudonymPartitions(instance)],
         },
-        // Closed months are put, and nobody may update or delete one.
+        // Closed months are created and never updated or deleted.
         {
           actions: PUT,
           partitions: [`${instance}${STATEMENTS_PK_SUFFIX}`, `${instance}${STATEMENTS_PK_SUFFIX}#*`],

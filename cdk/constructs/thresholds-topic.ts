@@ -26,7 +26,7 @@ export class ThresholdsTopic extends Construct {
     });
   }
 
-  /** Lets `program` tell the owners, and tells it where, and where its links lead. */
+  /** Lets `program` notify owners and passes the topic and the base of links. */
   grantPublish(program: NodeLambda): void {
     program.fn.addEnvironment(ENV_THRESHOLDS_TOPIC, this.topic.topicArn);
     if (this.#consoleUrl !== undefined) program.fn.addEnvironment(ENV_CONSOLE_URL, this.#consoleUrl);

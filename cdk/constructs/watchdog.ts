@@ -18,7 +18,7 @@ interface WatchdogProps {
   readonly controllerId: number;
   /** SSM SecureString with an administrator's token of scope `api`. */
   readonly controllerTokenParameter: string;
-  /** Pages whoever is on call. */
+  /** Topic of on-call. */
   readonly topic: ITopic;
   /** Used where GitLab is reached from inside only. */
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] };
@@ -26,13 +26,14 @@ interface WatchdogProps {
 }
 
 const MEMORY_MIB = 256;
-/** GitLab has 12 s to tell the state and 5 s to change it; the rest is for the table and the page. */
+/** 12 s to read GitLab's state, 5 s to change it, the rest for the table and the page. */
 const TIMEOUT = Duration.seconds(45);
 const EVERY = Duration.minutes(1);
 
 /**
- * Disarms the controller when no relay has been heard for two minutes. Outside of the relay and of the admit function, since
- * it is there for the day they are not. Its errors deserve an alarm: no relay, and GitLab could not be told.
+ * Disarms the controller if no relay sent a heartbeat for two minutes. It is separate from the relay and the
+ * admit function, because it serves when they fail. An error here raises an alarm: no relay, and GitLab
+ * could not be changed.
  */
 export class Watchdog extends Construct {
   readonly program: NodeLambda;
@@ -47,7 +48,7 @@ export class Watchdog extends Construct {
       description: 'Sets the controller to dry_run when no relay is heard',
       memoryMiB: MEMORY_MIB,
       timeout: TIMEOUT,
-      // Two at once would page twice.
+      // Concurrent runs would page twice.
       reservedConcurrency: 1,
       environment: {
         [names.ENV_LEDGER_TABLE]: table.tableName,

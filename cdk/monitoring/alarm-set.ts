@@ -16,7 +16,7 @@ interface AlarmSetProps {
   readonly stage: string;
   readonly specs: readonly AlarmSpec[];
   readonly metrics: DeploymentMetrics;
-  /** Topics that are told when an alarm goes on, and when it goes off again. */
+  /** Topics for alarm and recovery messages. */
   readonly topicArns: readonly string[];
   readonly runbookUrl: string | undefined;
 }
@@ -30,7 +30,7 @@ const MISSING = {
   notBreaching: TreatMissingData.NOT_BREACHING,
 } as const;
 
-/** Turns the specs into alarms, and those that are told together into one composite. */
+/** Creates alarms from specs, and one composite for those that are sent together. */
 export class AlarmSet extends Construct {
   /** The composite first, then in the order of the specs. */
   readonly alarms: readonly IAlarm[];
@@ -76,7 +76,7 @@ export class AlarmSet extends Construct {
     return `tollgate-${this.#props.stage}-${name}`;
   }
 
-  /** The first word is the severity: a subscription's filter can tell pages from tickets by it. */
+  /** The first word is the severity, so that subscription filters can separate pages from tickets. */
   #describe(spec: {
     readonly name: string;
     readonly severity: AlarmSeverity;
@@ -90,7 +90,7 @@ export class AlarmSet extends Construct {
     for (const topicArn of this.#props.topicArns) {
       const action: IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
       alarm.addAlarmAction(action);
-      // Whoever was woken wants to know that it is over.
+      // On-call also gets the recovery.
       alarm.addOkAction(action);
     }
   }

@@ -1,4 +1,4 @@
-/** How much of CloudWatch a deployment takes, for `tollgate cost`. Plain data: does not load the CDK. */
+/** Counts the CloudWatch resources of a deployment for `tollgate cost`. It does not load the CDK. */
 import { FUNCTION_METRICS } from '../../functions/names.ts';
 import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../relay/names.ts';
 import type { AlarmInput } from './alarms/alarm-spec.ts';

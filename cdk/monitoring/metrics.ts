@@ -10,12 +10,12 @@ export interface DeploymentMetrics {
    * @throws {Error} if it names something that is not deployed.
    */
   of(formula: string, options: { readonly periodMinutes: number; readonly label: string }): IMetric;
-  /** Whether everything is deployed that the formula speaks of. */
+  /** Returns true if every series of the formula is deployed. */
   has(formula: string): boolean;
 }
 
 export interface MetricsOptions {
-  /** As functions and relays are told it. */
+  /** The deployment's name in functions and relays. */
   readonly deployment: string;
   /** False: no formula has a metric of ours in it. */
   readonly ownMetrics: boolean;
@@ -48,7 +48,7 @@ export function metricsOf({ deployment, ownMetrics, dimensions }: MetricsOptions
     of: (formula, { periodMinutes, label }) => {
       const words = seriesIn(formula);
       const [word] = words;
-      // What is no arithmetic needs no expression.
+      // A plain metric needs no expression.
       if (word === formula) return metric(word, periodMinutes, label);
       return new MathExpression({
         expression: formula,

@@ -22,11 +22,11 @@ interface MonitoringProps {
   /** Those that are deployed. */
   readonly programs: Readonly<Partial<Record<ProgramName, NodeLambda | undefined>>>;
   readonly readers: Readonly<Record<'settle-stream' | 'rollup', StreamConsumer>>;
-  /** ARNs of the topics that alarms tell. */
+  /** ARNs of the alarm topics. */
   readonly topicArns: readonly string[];
 }
 
-/** What is open at 3 a.m. shows the evening before it. */
+/** A dashboard opened at 3 a.m. shows the evening before. */
 const SHOWN = Duration.hours(6);
 
 /** The alarms and the one dashboard of a deployment. */
@@ -62,7 +62,7 @@ export class Monitoring extends Construct {
       topicArns: props.topicArns,
       runbookUrl,
     });
-    // Where silence is an alarm, nobody is to be woken by relays that are just being started for the first time.
+    // Create alarms after the relays, because their first start would look like silence.
     this.alarmSet.node.addDependency(relay.service);
     const { alarms } = this.alarmSet;
     const deps = { specs, metrics, logGroupName: relay.logGroup.logGroupName, runbookUrl };

@@ -1,4 +1,4 @@
-/** Where people read what to do. */
+/** The runbook. */
 export const RUNBOOK_FILE = 'cdk/RUNBOOK.md';
 
 /** As GitLab and GitHub make it of a heading. */

@@ -1,4 +1,4 @@
-/** What is measured, as plain data: nothing here loads the CDK, so that `tollgate cost` can count it. */
+/** All metric series as plain data. It does not load the CDK, so that `tollgate cost` can count them. */
 import { FUNCTION_METRICS, METRIC_GITLAB_SILENT } from '../../functions/names.ts';
 import {
   RELAY_ANSWER_LATENCY_MS,
@@ -24,7 +24,7 @@ export type ProgramName =
 
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
 
-/** What a metric of AWS's is about. */
+/** The resource of an AWS metric. */
 export type MetricSubject =
   | `function/${ProgramName}`
   | `log/${ProgramName | 'relay'}`
@@ -48,7 +48,7 @@ type AwsNamespace = 'AWS/Lambda' | 'AWS/DynamoDB' | 'AWS/SQS' | 'AWS/ECS' | 'AWS
 
 type OwnMetric = (typeof FUNCTION_METRICS | typeof RELAY_METRICS)[number];
 
-/** Where a formula says it shorter than the metric's name, which is its word otherwise: `liveHolds`. */
+/** Shorter words for formulas. The default is the metric's name: `liveHolds`. */
 const SHORTER = {
   AnswerLatencyMs: 'latencyP99',
   DirectoryAgeSeconds: 'directoryAge',
@@ -192,7 +192,7 @@ export const SERIES = {
 
 export type SeriesName = keyof typeof SERIES;
 
-/** Whether the word stands for a series, rather than a function of CloudWatch's. */
+/** Returns true for a series, false for a CloudWatch function. */
 const isSeries = (word: string): word is SeriesName => Object.hasOwn(SERIES, word);
 
 /** The series that a formula is made of, each once. Functions are written in capitals, as CloudWatch has them. */

@@ -1,11 +1,11 @@
 /**
- * What `tollgate.config.ts` says. Everything but the stage and GitLab's address has a default; `settings.ts` explains
- * each setting, `read-settings.ts` has the defaults and what is refused.
+ * The content of `tollgate.config.ts`. All settings except stage and GitLab's address have defaults.
+ * `settings.ts` explains each setting; `read-settings.ts` has defaults and checks.
  */
 export interface Deployment {
   /** Names the deployment and everything in it; lower case letters, digits, `-`. Never change it later. */
   readonly stage: string;
-  /** @default the account and region of whoever deploys */
+  /** @default account and region of the deploying user */
   readonly account?: string;
   readonly region?: string;
   readonly gitlab: {
@@ -21,7 +21,7 @@ export interface Deployment {
      * books of other names only. @default the host of `url`
      */
     readonly instance?: string;
-    /** GitLab tells it as `kas.externalUrl` in `/api/v4/metadata`. @default `wss://kas.<host of url>` */
+    /** `kas.externalUrl` in GitLab's `/api/v4/metadata`. @default `wss://kas.<host of url>` */
     readonly routerUrl?: string;
     /**
      * Number of the runner controller. The watchdog needs it, and a controller with the scope of single runners: jobs of all
@@ -110,7 +110,9 @@ export interface Deployment {
     /** Signs links with which owners and finance come to a request that waits, in mail and chat. @default none: links are not signed */
     readonly approvalKey?: string;
     /**
-     * Incoming webhooks of Slack and Teams, in which owners are told what they are mailed: `#ci-budget slack https://…`, one a line.
+     * Incoming webhooks of Slack and Teams for notices to owners: `#ci-budget slack https://…`, one per
+     * line.
+     *
      * @default none
      */
     readonly chatWebhooks?: string;
@@ -148,7 +150,9 @@ export interface Deployment {
     readonly url: string;
     /** Id of the application registered in GitLab. */
     readonly clientId: string;
-    /** Id of a second application, not confidential, for `tollgate login`. @default nobody signs in from a terminal */
+    /**
+     * Id of a second, non-confidential application for `tollgate login`. @default no sign-in from terminals
+     */
     readonly deviceClientId?: string;
     /** Id of the group whose direct members are admins of Tollgate. */
     readonly adminGroupId: number;

@@ -4,13 +4,13 @@ export interface Mistake {
   readonly setting: string;
   /** As it was given; undefined: it was not. */
   readonly value: unknown;
-  /** Where it is written: `tollgate.config.ts, stage "prod"`, `-c relayMemoryMiB`. */
+  /** Its place: `tollgate.config.ts, stage "prod"`, `-c relayMemoryMiB`. */
   readonly place: string;
-  /** What would be right. */
+  /** The correction. */
   readonly remedy: string;
 }
 
-/** All mistakes of all deployments at once: one failed synth names every one of them. */
+/** Lists every mistake of all deployments in one error. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly mistakes: readonly Mistake[];

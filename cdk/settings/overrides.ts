@@ -2,7 +2,7 @@
 
 type Kind = 'text' | 'number' | 'flag' | 'list';
 
-/** What may be said by `-c`, and which setting it is. Lists are separated by commas. */
+/** Settings that `-c` can override. Lists are separated by commas. */
 export const OVERRIDES: Readonly<Record<string, { readonly path: readonly string[]; readonly kind: Kind }>> =
   {
     account: { path: ['account'], kind: 'text' },
@@ -69,7 +69,7 @@ function replaced(target: unknown, [name, ...rest]: readonly string[], value: un
   return { ...fields, [name]: replaced(fields[name], rest, value) };
 }
 
-/** What is no number or flag stays text, and is refused with its own words. */
+/** Other values stay text, and the setting's own check refuses them. */
 function readText(text: string, kind: Kind): unknown {
   switch (kind) {
     case 'text':

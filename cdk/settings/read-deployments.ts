@@ -7,10 +7,10 @@ import type { Settings } from './settings.ts';
 const FILE = 'cdk/tollgate.config.ts';
 
 /**
- * Every deployment of the file, or the one that `-c stage=…` names, with what the command line says instead.
+ * Reads every deployment of the file, or the one of `-c stage=…`, with overrides of the command line.
  *
- * @param callersRegion - where a deployment goes that names no region; undefined: not known yet.
- * @throws {SettingsError} listing every mistake of all of them.
+ * @param callersRegion - the default region; undefined: not known yet.
+ * @throws {SettingsError} listing every mistake.
  */
 export function readDeployments(
   deployments: unknown,

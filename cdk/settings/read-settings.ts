@@ -12,7 +12,7 @@ import type {
 import * as shapes from './shapes.ts';
 import { JOBS_PER_SECOND } from './webhooks-at-once.ts';
 
-/** What Fargate offers for so many CPU units, MiB of memory: from, to, in steps of 1024 (512 for the smallest). */
+/** Fargate's memory in MiB by CPU units: from, to, in steps of 1024 (512 for the smallest). */
 const FARGATE_MEMORY_MIB: Readonly<Record<number, readonly number[]>> = {
   256: [512, 1024, 2048],
   512: [1024, 2048, 3072, 4096],
@@ -22,7 +22,7 @@ const FARGATE_MEMORY_MIB: Readonly<Record<number, readonly number[]>> = {
 const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
-/** Every further relay adds conflicts on the counters; more than this helps nobody. */
+/** Each relay adds conflicts on counters; more have no benefit. */
 const RELAYS_MAX = 4;
 const RELAYS = 2;
 const DEFAULT_CIDR = '10.83.0.0/24';
@@ -36,7 +36,10 @@ const NOTICES_MINUTES = { min: 0, max: 1_440, fallback: 15 } as const;
 /** From no export to as long as records say whose job it was. */
 const EXPORT_DAYS = { min: 0, max: 90, fallback: 90 } as const;
 
-/** As GitLab shows it on the group's page. The fallback is no id: whoever opens a console says who rules it. */
+/**
+ * The id on GitLab's group page. The fallback is invalid, because a console needs an explicit administrator
+ * group.
+ */
 const GROUP_ID = { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 0 } as const;
 
 /** One deployment, checked and with its defaults. Only of use if nothing was noted. */

@@ -1,5 +1,5 @@
 /**
- * Where Lambda offers no Function URLs, without which GitLab's webhooks and the console have no address.
+ * Regions without Lambda Function URLs, which GitLab's webhooks and the console need.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-configuration.html, read on 2026-11-22
  */

@@ -1,13 +1,13 @@
 import type { Mistake } from './mistake.ts';
 
-/** What a text must look like. */
+/** Format of a text setting. */
 export interface TextShape {
   readonly fits: (text: string) => boolean;
   /** Ends the sentence "expected …". */
   readonly expected: string;
 }
 
-/** Where mistakes go, and where a setting was written. */
+/** Collects mistakes with the place of each setting. */
 export interface SettingsReading {
   readonly note: (mistake: Mistake) => void;
   readonly placeOf: (setting: string) => string;
@@ -87,7 +87,7 @@ export class Section {
     this.#note(this.#settingOf(name), this.#fields[name], remedy);
   }
 
-  /** Call it when everything is read: what nobody asked for is misspelt. */
+  /** Reports unknown settings. Call it after all reads. */
   refuseUnknown(): void {
     for (const name of Object.keys(this.#fields)) {
       if (this.#known.has(name) || !this.has(name)) continue;

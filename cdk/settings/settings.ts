@@ -3,11 +3,11 @@
 export interface Settings {
   /** Names the deployment and everything in it: `prod`. One stage serves one GitLab instance. */
   readonly stage: string;
-  /** Absent: the account and region of whoever deploys. */
+  /** Absent: account and region of the deploying user. */
   readonly account: string | undefined;
   readonly region: string | undefined;
   readonly gitlab: GitLabSettings;
-  /** How the relay reaches the admit function: its Function URL, or Lambda's Invoke API for private networks. */
+  /** Route to the admit function: its Function URL, or Lambda's Invoke API for private networks. */
   readonly admitRoute: AdmitRoute;
   readonly vpc: VpcSettings;
   readonly relay: RelaySettings;
@@ -18,7 +18,7 @@ export interface Settings {
   /** Absent: there is no console. */
   readonly console: ConsoleSettings | undefined;
   readonly notices: NoticesSettings;
-  /** What a job is charged that GitLab does not know any more. */
+  /** Charge of a job that GitLab no longer knows. */
   readonly chargeUnknown: 'hold' | 'nothing';
   /** IANA zone in which the days of usage begin and end. */
   readonly usageZone: string;
@@ -43,7 +43,7 @@ export interface DescriptorsSettings {
   readonly sha256: string;
   /** `<sha256>.binpb` */
   readonly fileName: string;
-  /** The GitLab they are of: `18.9`. Undefined: nobody noted it. */
+  /** GitLab version of the descriptors: `18.9`. Undefined: unknown. */
   readonly version: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface GitLabSettings {
   readonly routerUrl: string;
   /** Number of the runner controller in GitLab. */
   readonly controllerId: number | undefined;
-  /** Where GitLab's REST API can be called from: `vpc` puts the functions that ask it into the existing VPC. */
+  /** Network of GitLab's REST API: `vpc` puts the functions that call it into the existing VPC. */
   readonly reachedFrom: 'internet' | 'vpc';
   /** Proxy for every call to GitLab and its job router, `http://proxy.example.com:3128`. */
   readonly proxyUrl: string | undefined;
@@ -86,22 +86,22 @@ export interface ExistingVpcSettings {
 }
 
 export interface RelaySettings {
-  /** Relays that run at once, one per zone. Each further one adds conflicts on the counters. */
+  /** Number of relays, one per zone. Each one adds conflicts on counters. */
   readonly count: number;
   /** CPU units of Fargate: 1024 are one vCPU. */
   readonly cpu: number;
   readonly memoryMiB: number;
-  /** A ready image, `registry/name@sha256:…`. Absent: built from relay/Dockerfile by whoever deploys. */
+  /** A ready image, `registry/name@sha256:…`. Absent: built from relay/Dockerfile. */
   readonly image: string | undefined;
   /** From question to answer. */
   readonly deadlineMs: number;
   /** The same for a job that waits for room. Absent: no longer. */
   readonly answerWithinMs?: number;
-  /** What cost and capacity rules do while the ledger is out of reach. */
+  /** Decision of cost and capacity rules while the ledger is unreachable. */
   readonly failurePolicy: 'admit' | 'reject';
 }
 
-/** What GitLab's job webhooks are made for. */
+/** Capacity for GitLab's job webhooks. */
 interface WebhooksSettings {
   /** Jobs that end a second, on an ordinary day at its busiest; bursts of ten times as many lose no webhook. */
   readonly jobsPerSecond: number;
@@ -126,7 +126,7 @@ export interface ParameterNames {
   readonly noteTokens: string | undefined;
   /** Keys of signed links to requests, one a line. Absent: links are not signed. */
   readonly approvalKey: string | undefined;
-  /** Incoming webhooks of Slack and Teams, one a line. Absent: owners are told by the topic alone. */
+  /** Incoming webhooks of Slack and Teams, one per line. Absent: notices use the topic only. */
   readonly chatWebhooks: string | undefined;
   /** `user:password` for `gitlab.proxyUrl`. Absent: the proxy wants none. */
   readonly proxyCredentials: string | undefined;
@@ -138,36 +138,36 @@ export interface ParameterNames {
   readonly keyArn: string | undefined;
 }
 
-/** Where people read and change limits, signed in with GitLab. */
+/** The console, with sign-in by GitLab. */
 export interface ConsoleSettings {
   /** As browsers reach it, without a path or slash at the end: `https://budget.example.com`. */
   readonly url: string;
   /** Id of the application registered in GitLab, whose redirect URL is `<url>/signin/callback`. */
   readonly clientId: string;
-  /** Id of the application for terminals, which is not confidential; absent: nobody signs in from one. */
+  /** Id of the non-confidential application for terminals. Absent: no sign-in from terminals. */
   readonly deviceClientId: string | undefined;
   /** Direct members of this group are admins of Tollgate. */
   readonly adminGroupId: number;
   /** Direct members of this group are finance. */
   readonly financeGroupId: number;
-  /** From which role in a group somebody owns its limits. */
+  /** The lowest role in a group that owns its limits. */
   readonly ownersFrom: 'maintainer' | 'owner';
-  /** From which role somebody sees its figures. */
+  /** The lowest role that sees its figures. */
   readonly viewersFrom: 'guest' | 'reporter' | 'developer';
   /** Addresses or ranges of proxies in front of it; without them a proxy is counted as one visitor. */
   readonly trustedProxies: readonly string[];
 }
 
-/** Owners of limits are told what happened to them. Thresholds are told at once, and apart from this. */
+/** Notices to owners of limits. Threshold alerts are sent immediately and separately. */
 interface NoticesSettings {
-  /** Minutes between two looks, each of which tells an owner at most one message. 0: nobody is told. */
+  /** Minutes between runs; each sends an owner at most one message. 0: no notices. */
   readonly everyMinutes: number;
 }
 
 interface StateSettings {
   /** ARN of a customer key for the table. Absent: the account's key for DynamoDB. */
   readonly tableKeyArn: string | undefined;
-  /** How long decisions are kept outside the table; 0: they are not. */
+  /** Days of the decision export; 0: no export. */
   readonly exportDays: number;
 }
 
@@ -178,6 +178,6 @@ interface AlarmSettings {
   readonly webhooks: readonly string[];
   /** Topics that exist already and get every alarm as well. */
   readonly topicArns: readonly string[];
-  /** Where people can open cdk/RUNBOOK.md, for links in alarms and on the dashboard. Absent: its name stands there. */
+  /** Address of cdk/RUNBOOK.md for links in alarms and on the dashboard. Absent: the file's name is shown. */
   readonly runbookUrl: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** How the texts among the settings must look. */
+/** Formats of text settings. */
 import { isIP } from 'node:net';
 import type { TextShape } from './section.ts';
 

@@ -1,33 +1,33 @@
 /** An alarm as data: nothing here loads the CDK. Rule 14: name, severity, breach, and why silence is good or bad. */
 
-/** `page` wakes somebody; `ticket` is for the next morning. */
+/** `page` alerts on-call; `ticket` can wait for the next morning. */
 export type AlarmSeverity = 'page' | 'ticket';
 
 export interface AlarmSpec {
   /** Heading of its section in cdk/RUNBOOK.md. */
   readonly name: string;
   readonly severity: AlarmSeverity;
-  /** One sentence: what is wrong, for whoever is told. */
+  /** The problem in one sentence. */
   readonly says: string;
   /** Arithmetic on series, as CloudWatch writes it. */
   readonly formula: string;
-  /** What the formula's value is, on the graph. */
+  /** Label of the value on the graph. */
   readonly label: string;
   readonly periodMinutes: number;
   readonly breach: readonly ['above' | 'below', number];
   /** Looks at so many periods, */
   readonly periods: number;
-  /** of which so many must breach. @default all */
+  /** Number of periods that must breach. @default all */
   readonly breaching?: number;
-  /** What a period without a value is. Each spec says why beside it. */
+  /** Treatment of a period without a value. Each spec explains its own. */
   readonly missing: 'breaching' | 'notBreaching';
-  /** Tells nobody by itself: the composite does, so that one outage is one page. */
+  /** Sent by the composite only, so that one outage is one page. */
   readonly toldBy?: typeof COMPOSITE.name;
   /** Title of its own graph, in the row of the alarms it is listed with. Absent: it shares a graph of dashboard/rows.ts. */
   readonly graph?: string;
 }
 
-/** What of the settings alarms depend on. */
+/** Settings that alarms depend on. */
 export interface AlarmInput {
   readonly relays: number;
   readonly deadlineMs: number;
@@ -35,11 +35,11 @@ export interface AlarmInput {
   readonly watchdog: boolean;
   readonly console: boolean;
   readonly notices: boolean;
-  /** Whether jobs are retried for lack of slots. */
+  /** True if jobs are retried for lack of slots. */
   readonly requeue?: boolean;
-  /** From one telling of owners to the next. @default 15 */
+  /** Minutes between notices to owners. @default 15 */
   readonly noticesMinutes?: number;
-  /** Whether there are metrics of ours. */
+  /** True if our own metrics exist. */
   readonly metrics: boolean;
 }
 

@@ -63,7 +63,7 @@ const latencyNearDeadline = ({ deadlineMs }: AlarmInput): AlarmSpec => ({
   periodMinutes: 5,
   breach: ['above', deadlineMs * LATENCY_SHARE_MAX],
   periods: 3,
-  // Nobody asked, so nobody waited.
+  // Without requests nothing waited.
   missing: 'notBreaching',
 });
 
@@ -80,7 +80,7 @@ const fallbackAnswersLost: AlarmSpec = {
   missing: 'notBreaching',
 };
 
-/** GitLab asks, somebody who can count answers, and in time. */
+/** GitLab's requests get correct decisions in time. */
 export const answerAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
   relayDisconnected,
   fallbackShare(watched),

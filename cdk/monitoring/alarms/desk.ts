@@ -5,7 +5,7 @@ const PERIOD_MINUTES = 15;
 /** ssm-limits runs once in five minutes. */
 const RUN_MINUTES = 5;
 
-/** What people own limits by. By AWS's own metrics: they cost nothing and are there when ours are not. */
+/** Alarms of the console and the notices. They use AWS metrics, which are free and independent of ours. */
 export const deskAlarms = (watched: AlarmInput): readonly AlarmSpec[] => [
   deskFailing(watched),
   ...(watched.notices && minutesOf(watched) > PERIOD_MINUTES ? [noticesSilent(minutesOf(watched))] : []),
@@ -21,27 +21,27 @@ const deskFailing = (watched: AlarmInput): AlarmSpec => ({
     'ssmLimitsErrors',
     ...(watched.notices ? [noticesIn(watched)] : []),
     ...(watched.requeue ? ['requeueErrors'] : []),
-    // Where nobody looked, nothing broke.
+    // Without requests nothing failed.
     ...(watched.console ? ['FILL(consoleBroken, 0)', 'FILL(consoleThrottles, 0)'] : []),
   ].join(' + '),
   label: 'Pages and runs that failed',
   graph: 'Pages and runs that failed',
   periodMinutes: PERIOD_MINUTES,
   breach: ['above', 0],
-  // One failure is somebody's reload, or the next run's.
+  // A single failure is fixed by a reload or the next run.
   periods: 2,
   // Lambda counts the errors of each run, zero included, and each of these runs in every period: no value is no run.
   missing: 'breaching',
 });
 
-/** Where they run less often than once in a period, NoticesSilent notices that they do not. */
+/** If they run less often than once per period, NoticesSilent covers it. */
 const noticesIn = (watched: AlarmInput): string =>
   minutesOf(watched) > PERIOD_MINUTES ? 'FILL(noticesErrors, 0)' : 'noticesErrors';
 
-/** Only where owners are told more seldom than every quarter of an hour. */
+/** Used only if notices run less often than every quarter of an hour. */
 const noticesSilent = (everyMinutes: number): AlarmSpec => {
   const periodMinutes = 2 * everyMinutes;
-  // Not all of them: a deployment makes the clock skip one.
+  // Allow missing runs: a deployment may skip one.
   const runs = Math.floor((0.9 * periodMinutes) / RUN_MINUTES);
   return {
     name: 'NoticesSilent',

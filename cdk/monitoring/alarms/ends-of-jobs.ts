@@ -22,7 +22,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     breach: ['below', 20],
     // Jobs of a night may all take longer than an hour.
     periods: 2,
-    // Nothing admitted, nothing told and nothing refused.
+    // No admissions, no job ends and no refusals.
     missing: 'notBreaching',
   },
   {
@@ -30,7 +30,8 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     severity: 'ticket',
     says: 'Ended jobs are charged, or usage is summed up, more than five minutes late.',
     formula: [
-      // Each settlement writes what the rollup reads within a minute or so: with the one and without the other, nobody reads.
+      // The rollup reads each settlement within about a minute; settlements without rollup calls mean that it
+      // is not running.
       `IF(FILL(settlementLag, -1) > -1 && FILL(rollupCalls, 0) < 1, ${UNREAD_SECONDS},`,
       // Each is written only while there is something to read. Ages come in milliseconds.
       'MAX([FILL(settlementLag, 0), FILL(settleAge, 0) / 1000, FILL(rollupAge, 0) / 1000]))',
@@ -39,7 +40,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     periodMinutes: 5,
     breach: ['above', 300],
     periods: 3,
-    // No job ended and nothing was written: nobody is late.
+    // No job ended, so nothing is late.
     missing: 'notBreaching',
   },
   {
@@ -52,7 +53,7 @@ export const endsOfJobsAlarms: readonly AlarmSpec[] = [
     periodMinutes: 15,
     breach: ['above', 0],
     periods: 1,
-    // SQS stops to count a queue that nobody has used for hours: an empty one.
+    // SQS stops reporting an idle queue, which is empty.
     missing: 'notBreaching',
   },
   {

@@ -2,7 +2,7 @@ import { type AlarmSpec, COMPOSITE } from './alarm-spec.ts';
 
 /** Per cent. An odd job stays below it; a field that GitLab moved does not. */
 const UNREADABLE_SHARE_MAX = 5;
-/** Fewer within an hour are odd jobs, whatever their share: a small site asks few questions. */
+/** Fewer per hour are exceptions, whatever their share, on a site with few requests. */
 const UNREADABLE_MIN = 3;
 
 const schemaSuspect: AlarmSpec = {
@@ -39,13 +39,13 @@ const unreadableQuestions: AlarmSpec = {
   name: 'UnreadableQuestions',
   severity: 'ticket',
   says: `More than ${UNREADABLE_SHARE_MAX} % of the questions of an hour could not be read: their jobs run unjudged and unrecorded.`,
-  // Where the schema is suspect, most are unreadable: SchemaSuspect has said so.
+  // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
   formula: `IF(schemaSuspect < 1 && unreadable >= ${UNREADABLE_MIN}, 100 * unreadable / questions, 0)`,
   label: `Unreadable questions, %, from ${UNREADABLE_MIN} on`,
   periodMinutes: 60,
   breach: ['above', UNREADABLE_SHARE_MAX],
   periods: 1,
-  // Nobody asked, so there was nothing to read.
+  // No requests.
   missing: 'notBreaching',
 };
 
@@ -53,7 +53,7 @@ const rejectionsWithheld: AlarmSpec = {
   name: 'RejectionsWithheld',
   severity: 'ticket',
   says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
-  // A schema that is suspect withholds all of them: SchemaSuspect has said so.
+  // SchemaSuspect already reports a bad schema, which withholds all rejections.
   formula: 'IF(schemaSuspect > 0, 0, withheld)',
   label: 'Rejections withheld',
   graph: 'Rejections withheld',
@@ -92,7 +92,7 @@ const fieldsMissing: AlarmSpec = {
   missing: 'notBreaching',
 };
 
-/** What is asked is understood, and nothing breaks on the way. */
+/** Requests are readable and processing does not fail. */
 export const readingAlarms: readonly AlarmSpec[] = [
   schemaSuspect,
   ownFaults,

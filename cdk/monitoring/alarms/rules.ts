@@ -1,6 +1,6 @@
 import type { AlarmSpec } from './alarm-spec.ts';
 
-/** What decisions rest on: the limits, and where in the tree of groups a job stands. */
+/** Inputs of decisions: limits and the group directory. */
 export const ruleAlarms: readonly AlarmSpec[] = [
   {
     name: 'LimitsUnreadable',
@@ -61,7 +61,7 @@ export const ruleAlarms: readonly AlarmSpec[] = [
     name: 'RelayDirectoryStale',
     severity: 'ticket',
     says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot tell rules by group.',
-    // A relay's list is no younger than the table's: where that one is old or nobody keeps it, DirectoryStale says so.
+    // A relay's directory is never newer than the table's; DirectoryStale reports an old table.
     formula: 'IF(FILL(directoryAge, 3600) > 1800, 0, relayDirectoryAge)',
     label: 'Age of the oldest list of groups in a relay, seconds',
     graph: 'Age of the directory in relays',

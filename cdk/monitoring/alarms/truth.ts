@@ -1,6 +1,6 @@
 import type { AlarmInput, AlarmSpec } from './alarm-spec.ts';
 
-/** Whether the books agree with GitLab and with themselves. */
+/** The ledger agrees with GitLab and with its own records. */
 const truth: readonly AlarmSpec[] = [
   {
     name: 'SweepFailing',
@@ -31,7 +31,8 @@ const truth: readonly AlarmSpec[] = [
     severity: 'ticket',
     says: 'The recount did not run, failed, is late, or found counters that do not show what their records make.',
     formula: [
-      // A sweep a minute: a whole day of them without a count of drift is one without a recount, or with one that is late.
+      // The sweep runs each minute: a full day of runs without a drift count means that the recount is missing
+      // or late.
       'IF(FILL(sweepRuns, 0) > 1440, FILL(driftedCounters, 1), FILL(driftedCounters, 0))',
       // A run that crashed has found nothing out.
       'FILL(driftErrors, 0)',

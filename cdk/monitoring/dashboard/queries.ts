@@ -1,7 +1,7 @@
-/** CloudWatch Logs Insights on the decision log. Each is bounded to ten rows, whatever groups and rules there are. */
+/** CloudWatch Logs Insights queries on the decision log. Each returns at most ten rows. */
 const MOST_FIRST = '| sort count desc | limit 10';
 
-/** A repeat has been told before, e.g. before GitLab retried the job by itself. */
+/** A repeat was already notified, e.g. before GitLab retried the job. */
 const REJECTED = 'filter message = "decision" and outcome = "rejected" and notice = "first"';
 
 export const REJECTIONS_BY_RULE = [
@@ -23,7 +23,7 @@ const GROUP = '| fields coalesce(`group`, root, "unknown") as owner';
 
 export const REJECTIONS_BY_GROUP = [REJECTED, GROUP, '| stats count(*) as count by owner', MOST_FIRST];
 
-/** What admission held, in units of the deployment's currency. What it really cost is known later: tollgate statement. */
+/** Held amounts, in the deployment's currency. For the final cost use tollgate statement. */
 export const SPEND_BY_GROUP = [
   'filter message = "decision" and outcome = "admitted" and ispresent(costMicros)',
   GROUP,

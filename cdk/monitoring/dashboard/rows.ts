@@ -9,7 +9,7 @@ import type { Graph, Row } from './panel.ts';
 import * as queries from './queries.ts';
 import { COST_PERIOD_MINUTES, usageCost } from './usage-cost.ts';
 
-/** From what hurts most to what can wait: whoever is woken reads from the top and stops where it is red. */
+/** Rows in order of urgency: on-call reads from the top and stops at the first red one. */
 export const rowsFor = (watched: AlarmInput): readonly Row[] => [
   answers(watched),
   relays(watched),
@@ -23,7 +23,7 @@ export const rowsFor = (watched: AlarmInput): readonly Row[] => [
   cost(watched),
 ];
 
-/** An alarm says itself that it has a graph of its own, so that no row has to know each of them. */
+/** Alarms with their own graph, as their specs declare. */
 const ownGraphs = (alarms: readonly AlarmSpec[]): readonly Graph[] =>
   alarms.flatMap(({ name, graph }) =>
     graph === undefined ? [] : [{ kind: 'graph', title: graph, alarm: name }],

@@ -16,7 +16,10 @@ export const USAGE_PRICES = {
   logGb: 0.5,
 } as const;
 
-/** GB of memory, as the constructs give it; a test compares. Those that run by the clock cost the same whatever happens. */
+/**
+ * Memory of the functions; a test compares it with the constructs. Scheduled functions cost the same at any
+ * load.
+ */
 export const MEMORY_MIB = {
   admit: 512,
   settle: 256,
@@ -42,7 +45,7 @@ const gbSeconds = (series: string, program: keyof typeof MEMORY_MIB): string =>
 const CALLS = ['admitCalls', 'settleCalls', 'settleStreamCalls', 'rollupCalls'];
 const LOGS = ['relayLogBytes', 'admitLogBytes', 'settleLogBytes', 'settleStreamLogBytes', 'rollupLogBytes'];
 
-/** What each part would cost in a month of hours like this one. */
+/** Monthly cost of each part at this hour's rate. */
 export const usageCost = ({ console }: Pick<AlarmInput, 'console'>): readonly GraphLine[] => [
   {
     label: 'Table, writes',

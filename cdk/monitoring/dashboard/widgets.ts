@@ -111,7 +111,7 @@ const thresholdOf = ({ name, severity, breach: [direction, value] }: AlarmSpec) 
 const specOf = ({ alarm }: Graph, { specs }: WidgetDeps): AlarmSpec | undefined =>
   specs.find(({ name }) => name === alarm);
 
-/** What of the left axis is deployed. */
+/** Returns the deployed lines of the left axis. */
 function linesOf(graph: Graph, deps: WidgetDeps): readonly GraphLine[] {
   const spec = specOf(graph, deps);
   return [...(spec === undefined ? [] : [spec]), ...(graph.lines ?? [])].filter(({ formula }) =>

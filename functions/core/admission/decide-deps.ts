@@ -9,36 +9,41 @@ import type { HoldOptions, Ledger, WaitAsk } from '../ledger/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import type { BatchRooms } from './limit-rooms.ts';
 
-/** What a decision rests on beside the counters. */
+/** Inputs of a decision besides the counters. */
 export interface Rules {
   readonly policy: Policy;
   readonly limits: LimitSet;
   readonly directory: Directory | undefined;
   readonly estimator: Estimator;
-  /** Whether the limits are still those in force; true where that is not known in time. Absent: they never change. */
+  /** Checks if the limits are still in force; true on a timeout. Absent: they never change. */
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
 }
 
-/** What changed of the directory since the caller had parts with these hashes. @throws {Error} if it cannot be read now. */
+/**
+ * Returns the changed parts of the directory for a caller that has parts with these hashes. @throws {Error}
+ * if it cannot be read now.
+ */
 export type HandOutDirectory = (have: DirectoryRequest['have']) => Promise<DirectoryResponse>;
 
 export interface DecideDeps {
   readonly ledger: Ledger;
   /** The rules in force now for these jobs; limits change without a deploy, so they are asked for with every batch. */
   readonly currentRules: (requests: readonly AdmissionRequest[]) => Promise<Rules>;
-  /** What is known of how long these jobs last, by their last runs; absent: the rules' own estimator. Never throws. */
+  /**
+   * Returns an estimator with the last runs of these jobs. Absent: the rules' own estimator. Never throws.
+   */
   readonly estimatorFor?: (
     requests: readonly AdmissionRequest[],
     settings: EstimateSettings,
     deadlineMs: number,
   ) => Promise<Estimator>;
-  /** Which groups there are, for callers that judge by themselves while nobody else answers. Absent: none are handed out. */
+  /** Hands the directory to relays for their fallback. Absent: it is not handed out. */
   readonly handOutDirectory?: HandOutDirectory;
-  /** What is left of the limits of this batch, for the caller to know. Absent: nobody wants to. */
+  /** Collects headroom of this batch's limits for the caller. Absent: not wanted. */
   readonly rooms?: BatchRooms;
   /** `https://budget.example.com`: rejections lead there. Absent: there is no console. */
   readonly consoleUrl?: string | undefined;
-  /** Told of counters that several roots share and that these jobs had to fight for. @default nobody is */
+  /** Called with shared counters that were in conflict. @default ignored */
   readonly onContended?: HoldOptions['onContended'];
   readonly clock: LedgerClock;
   readonly log: Log;
@@ -46,5 +51,5 @@ export interface DecideDeps {
   readonly metrics?: Metrics;
 }
 
-/** What the caller knows of a job that it can keep waiting for room. */
+/** Returns the relay's information about a waiting job. */
 export type WaitLookup = (jobId: number) => WaitAsk;

@@ -18,7 +18,7 @@ export interface CurrentDecision {
   readonly violations: readonly Violation[];
   /** Violations that would reject it if they were enforced, and soft limits that it passes. */
   readonly shadow: readonly Violation[];
-  /** How long the relay may keep it waiting before it is rejected, ms. Absent: something rejects it immediately. */
+  /** Time that the relay may keep it waiting, ms. Absent: it is rejected immediately. */
   readonly waitMs?: number;
 }
 

@@ -129,16 +129,16 @@ interface Rejection {
   readonly outcome: Extract<HoldOutcome, { readonly outcome: 'rejected' }>;
 }
 
-/** Retries come within minutes; a pipeline that is retried the next day is worth telling again. */
+/** Retries come within minutes; a retry on the next day gets a new notice. */
 const NOTICE_TTL_MS = DAY_MS;
-/** One small write takes about 5 ms. The decision stands already, so nobody waits much longer for this. */
+/** A small write takes about 5 ms. The decision is made, so the wait is short. */
 const ANNOUNCE_MS_MAX = 150;
 /** A write with less time left would be cut off, and the answer has to travel, too. */
 const ANNOUNCE_MS_MIN = 40;
 
 /**
- * Whether people have been told of each rejection: GitLab's `retry: 2` asks about one job three times, under new ids.
- * One per rejection, same order. Never fails and never takes longer than is left: then all of them are new.
+ * Returns for each rejection if it is new, because GitLab's `retry: 2` sends three requests for one job
+ * under new ids. One per rejection, same order. Never throws; on a timeout all are new.
  *
  * @param deadlineMs on `deps.clock.monotonicMs()`.
  */
@@ -169,13 +169,13 @@ async function firstOf(
   try {
     return await ledger.announceOnce(keys, { ttlMs: NOTICE_TTL_MS, timeoutMs });
   } catch (error) {
-    // The jobs are rejected whatever becomes of the notice.
+    // The rejections stand without the notice.
     log.error('notice failed', { error: error instanceof Error ? error.name : 'unknown failure' });
     return [];
   }
 }
 
-/** Undefined: nothing says which job of which pipeline it is, or the ledger has told this rejection before. */
+/** Returns undefined if the job's pipeline is unknown, or if the rejection is a repeat. */
 function noticeKey({ request, facts, outcome }: Rejection): string | undefined {
   const { pipelineId, jobName } = request;
   if (pipelineId === undefined || jobName === undefined || outcome.repeated) return undefined;

@@ -14,7 +14,7 @@ export interface Evaluated {
   readonly evaluation: Evaluation;
 }
 
-/** What the ledger said of it, and what that rests on. */
+/** The ledger's result and its inputs. */
 export interface JudgedJob extends Evaluated {
   readonly outcome: HoldOutcome;
   readonly policy: Policy;
@@ -98,7 +98,7 @@ async function judgeBy(
 
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 
-/** What the ledger needs of an evaluated request, but for when it was evaluated. */
+/** Converts an evaluated request to the ledger's request, except for its time. */
 export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
   return {
     jobId: request.jobId,
@@ -127,7 +127,10 @@ function reportTrouble(request: AdmissionRequest, evaluation: Evaluation, log: L
 
 const NEVER_WAITED: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
 
-/** What a caller tells of jobs that it keeps waiting, as the ledger asks for it, by job; those that are not named wait for the first time, behind everybody. */
+/**
+ * Converts the relay's waiting jobs to the ledger's form, by job. A job without an entry waits for the first
+ * time, behind all others.
+ */
 export function waitsOf({ lines = [], jobs = [] }: WaitingTerms): WaitLookup {
   const others = lines.length === 0 ? NEVER_WAITED : { ...NEVER_WAITED, behind: new Set(lines) };
   const byJob = new Map<number, WaitAsk>();

@@ -1,13 +1,13 @@
-/** What is left of the limits that jobs are asked for, told to whoever must answer alone when nobody can be asked. */
+/** Collects the headroom of limits for relays, which use it while the admit function is unreachable. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { type LimitRoom, ROOMS_MAX } from '../contract/index.ts';
 import type { LedgerClock, Log } from '../environment/index.ts';
 import type { Counter, Ledger } from '../ledger/index.ts';
 
-/** How much older than the last answer a room may be. A read per second and counter is little beside the writes. */
+/** The oldest age of a headroom. One read per second and counter is cheap compared with writes. */
 const TELL_EVERY_MS = 1_000;
-/** Counters of the groups one process serves; beyond it those told longest ago are told again. */
+/** Counters per process; above it the oldest are read again. */
 const COUNTERS_MAX = 10_000;
 
 interface LimitRoomDeps {
@@ -16,7 +16,7 @@ interface LimitRoomDeps {
   readonly log: Log;
 }
 
-/** The rooms of one batch. The counters are read while its jobs are held, and nobody waits for them. */
+/** Headroom of one batch. The counters are read while its jobs are held, without a wait. */
 export interface BatchRooms {
   /** Begins to read what is due. */
   look(claims: readonly LimitClaim[]): void;
@@ -31,7 +31,7 @@ interface SeenCounter {
   readonly counter: Counter;
 }
 
-/** Keep one per process: it knows what was told last. */
+/** One per process: it remembers the last reads. */
 export class LimitRooms {
   readonly #deps: LimitRoomDeps;
   readonly #toldMs = new Map<string, number>();
@@ -65,7 +65,7 @@ export class LimitRooms {
     };
   }
 
-  /** Limits whose room was not told within the last second, by the names of their counters. */
+  /** Returns limits whose headroom was not sent within the last second, by counter name. */
   #due(claims: readonly LimitClaim[]): ReadonlyMap<string, LimitClaim> {
     const nowMs = this.#deps.clock.monotonicMs();
     const due = new Map<string, LimitClaim>();
@@ -81,7 +81,7 @@ export class LimitRooms {
     return due;
   }
 
-  /** Nothing where the table does not answer: what was told before stands. */
+  /** Returns nothing if the table does not answer: earlier headroom stays. */
   async #read(keys: readonly CounterKey[]): Promise<readonly Counter[]> {
     try {
       return await this.#deps.ledger.readCounters(keys);
@@ -94,13 +94,13 @@ export class LimitRooms {
   }
 }
 
-/** A job that is larger than the whole limit tells of it, too: a limit of 0 is one. */
+/** Includes jobs larger than the whole limit, e.g. a limit of 0. */
 const asksInOutage = ({ mode, bound, neverFits, outage }: LimitClaim): boolean =>
   mode === 'enforce' &&
   (bound !== undefined || neverFits === true) &&
   (outage?.policy ?? 'admit') !== 'admit';
 
-/** What was held meanwhile may be counted twice, and the room is then too small by it: never too large. */
+/** Amounts held meanwhile may be counted twice, so the headroom may be too small, never too large. */
 function roomOf(
   { claim, counter }: SeenCounter,
   heldByName: ReadonlyMap<string, number>,

@@ -7,7 +7,7 @@ import { jobIdIn } from './decide.ts';
 import type { DecideDeps } from './decide-deps.ts';
 import { toHoldAsk } from './judge.ts';
 
-/** Nobody waits for these: they may take the whole of a short function timeout. */
+/** Background writes may use the whole of a short function timeout. */
 const RECORD_MS_MAX = 5_000;
 
 /** A cause is one of the relay's own words; anything longer is not. */

@@ -1,11 +1,15 @@
 /**
- * The HTTP contract between a relay and the service that decides. Any service that speaks it can stand in for ours.
+ * The HTTP contract between a relay and the admit function. Any service that implements it can replace ours.
  *
- * `POST /v1/admissions` {@link AdmissionsRequest} → 200 {@link AdmissionsResponse}; a broken envelope is 400
- * {@link ProblemsResponse}, one bad request among others is `undecided{invalid}` in its place.
- * `POST /v1/unmetered` {@link UnmeteredRequest} → 200 {@link UnmeteredResponse}: answers given without the ledger.
- * `POST /v1/directory` {@link DirectoryRequest} → 200 {@link DirectoryResponse}: which groups there are. A service that knows of none
- * answers 404, and the caller's own rules by group cannot be told then.
+ * `POST /v1/admissions` {@link AdmissionsRequest} → 200 {@link AdmissionsResponse}. A broken envelope is 400
+ * {@link ProblemsResponse}; one bad request among others is `undecided{invalid}` in its place.
+ *
+ * `POST /v1/unmetered` {@link UnmeteredRequest} → 200 {@link UnmeteredResponse}: fallback decisions of the
+ * relay.
+ *
+ * `POST /v1/directory` {@link DirectoryRequest} → 200 {@link DirectoryResponse}: the groups. A service
+ * without a directory answers 404, and the relay's rules by group stay undecided.
+ *
  * `GET /healthz` → 200 `{"status":"ok"}`.
  */
 import type { Decision } from '../../../policies/decision.ts';
@@ -29,15 +33,15 @@ export interface AdmissionsRequest {
   readonly requests: readonly AdmissionRequest[];
   /** Milliseconds the caller still has; the function starts no transaction with less than 150 left. */
   readonly remainingMs: number;
-  /** The caller can keep questions open, and knows what `waiting` means. Absent: whoever does not fit is rejected. */
+  /** The caller can keep requests open and accepts `waiting`. Absent: jobs that do not fit are rejected. */
   readonly waiting?: WaitingTerms;
   /** The name of this batch in the caller's log, for ours to use, too: up to 40 of letters, digits, `_` and `-`. */
   readonly batch?: string;
 }
 
-/** What the caller knows of jobs that it keeps waiting for room. */
+/** The relay's waiting jobs. */
 export interface WaitingTerms {
-  /** Counters that jobs wait for: no other job may take of them, should there be room. At most {@link LINES_MAX}. */
+  /** Counters with waiting jobs: no other job may take from them. At most {@link LINES_MAX}. */
   readonly lines?: readonly string[];
   /** Those jobs of this request that waited before, or may not wait. */
   readonly jobs?: readonly WaitingTurn[];
@@ -48,7 +52,7 @@ export const LINES_MAX = 64;
 
 interface WaitingTurn {
   readonly jobId: number;
-  /** How long it has been kept waiting, ms. */
+  /** Time that it has waited, ms. */
   readonly waitedMs: number;
   /** Lines that it stands in itself, and whose turn it is: these it may take of. */
   readonly turn?: readonly string[];
@@ -60,8 +64,8 @@ export interface AdmissionsResponse {
   /** The request's `batch`, if it had one. An answer under another name is another batch's, and none of it is used. */
   readonly batch?: string;
   /**
-   * One per request, in any order, each decided on its own. A rejection's `notice` says whether people have been told of
-   * it; a service that keeps no count of that leaves it out.
+   * One per request, in any order. `notice` of a rejection says if the owner was notified before; a service
+   * without notices omits it.
    */
   readonly decisions: readonly AdmissionAnswer[];
   /**
@@ -70,14 +74,13 @@ export interface AdmissionsResponse {
    */
   readonly contended?: readonly ContendedCounter[];
   /**
-   * What is left of limits that bind jobs of this batch, for the time in which nobody can be asked: at most
-   * {@link ROOMS_MAX}, and each limit about once a second. A service that does not tell leaves it out: then all jobs are
-   * admitted in that time.
+   * Headroom of limits that bind jobs of this batch, for fallback decisions: at most {@link ROOMS_MAX}, each
+   * limit about once a second. A service may omit it; then the fallback admits all jobs.
    */
   readonly room?: readonly LimitRoom[];
 }
 
-/** Counters named in one answer: a job has at most 24, and few of them are shared. */
+/** Counters in one response: a job has at most 24, and few are shared. */
 export const CONTENDED_MAX = 24;
 
 export interface ContendedCounter {
@@ -90,13 +93,13 @@ export interface ContendedCounter {
 /** Rooms in one answer at the most. */
 export const ROOMS_MAX = 64;
 
-/** What was left of one limit. */
+/** Headroom of one limit. */
 export interface LimitRoom {
-  /** What its counter would say if it refused a job now: whose limit it is, its amount, and how much of it is taken. */
+  /** The refusal that its counter would give now: limit, amount and use. */
   readonly refusal: Violation;
-  /** What becomes of jobs that it binds. */
+  /** Fallback decision for jobs that it binds. */
   readonly policy: Exclude<OutagePolicy, 'admit'>;
-  /** How long its period is, ms; absent: it never starts anew. */
+  /** Length of its period, ms. Absent: it never resets. */
   readonly periodMs?: number;
 }
 
@@ -110,16 +113,16 @@ export type JobDecision = Decision & { readonly jobId?: number };
 export type AdmissionAnswer = JobDecision | (WaitingAnswer & { readonly jobId?: number });
 
 /**
- * Nothing but limits that wait refuses the job: ask again, and let nobody pass. Nothing was written, and nothing is held. Only
- * for callers that sent {@link WaitingTerms}.
+ * Only limits with a wait queue refuse the job: ask again, and let no job pass it. Nothing was written or
+ * held. Only for callers that sent {@link WaitingTerms}.
  */
 export interface WaitingAnswer {
   readonly outcome: 'waiting';
-  /** How much longer it may be kept waiting, ms. */
+  /** Remaining time that it may wait, ms. */
   readonly leftMs: number;
-  /** What it waits for, by the names of counters: texts of which only equality counts. At most a job's counters. */
+  /** Names of the counters that it waits for; compare them only for equality. At most a job's counters. */
   readonly counters: readonly string[];
-  /** What it would be rejected for now, and the text that would say so. */
+  /** The violations of a rejection now, and its text. */
   readonly violations: readonly [Violation, ...Violation[]];
   readonly text: string;
 }
@@ -169,7 +172,7 @@ export type DirectoryResponse =
       readonly ageMs: number;
       /** All parts there are, by name, with the hash of their content. What is not named is gone. */
       readonly parts: Readonly<Record<string, string>>;
-      /** Those the caller does not have as they are, or the first of them. */
+      /** Parts that the caller lacks or has in another version, up to a bound. */
       readonly changed: Readonly<Record<string, readonly DirectoryRow[]>>;
     };
 

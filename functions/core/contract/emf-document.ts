@@ -1,8 +1,9 @@
 /**
- * One line of CloudWatch's embedded metric format: JSON of which CloudWatch Logs makes metrics, without a call of ours. Pure;
- * the relay writes its minute with it, too.
+ * Writes a line in CloudWatch's embedded metric format: JSON that CloudWatch Logs turns into metrics,
+ * without an API call. Pure; the relay uses it as well.
  *
- * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ * @see
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../names.ts';
 
@@ -55,5 +56,5 @@ function spread(values: readonly number[]): readonly number[] {
   return Array.from({ length: VALUES_MAX }, (_, index) => sorted[Math.round(index * step)] ?? 0);
 }
 
-/** What CloudWatch takes for a dimension's value, and people can type. */
+/** Valid values of a CloudWatch dimension that users can type. */
 export const isDeployment = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._/@-]{0,199}$/.test(text);

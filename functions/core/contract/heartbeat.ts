@@ -1,13 +1,13 @@
-/** What a relay says of itself every 30 s, as it writes it and as the watchdog and people read it. */
+/** A relay's heartbeat, written every 30 s and read by the watchdog and by people. */
 export interface Beat {
   /** Unix ms, by the relay's own clock. */
   readonly atMs: number;
   readonly openStreams: number;
-  /** Absent: this relay does not tell. */
+  /** Absent: not reported. */
   readonly schema?: BeatSchema;
   /** Since all groups of GitLab were listed, as this relay knows them; before it has a directory, since its start. */
   readonly directoryAgeMs?: number;
-  /** What stops calls to a function that fails: `closed` lets them through. */
+  /** State of the circuit breaker: `closed` lets calls through. */
   readonly breaker?: string;
   /** The policy it was started with, by its version. */
   readonly policyVersion?: string;
@@ -19,14 +19,14 @@ export interface Beat {
 
 export const WAITING_LINES_MAX = 20;
 
-/** How many jobs of one root group wait for one counter. */
+/** Jobs of one root group that wait for one counter. */
 export interface WaitingLine {
   /** Its id, or what is known of it. */
   readonly root: string;
   /** By name: `group/101|jobs-now|now`. */
   readonly counter: string;
   readonly jobs: number;
-  /** How long the one that has waited longest has. Absent: the relay does not tell. */
+  /** The longest wait, ms. Absent: not reported. */
   readonly longestMs?: number;
 }
 
@@ -36,6 +36,6 @@ export interface BeatSchema {
   readonly hash?: string;
   /** Those that come along with Tollgate: no GitLab has their field numbers. */
   readonly placeholder?: boolean;
-  /** Whether real questions were explained by them: `proven` and whatever else the relay calls it. */
+  /** The schema's status: `proven`, or another word of the relay. */
   readonly standing?: string;
 }

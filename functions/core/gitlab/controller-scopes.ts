@@ -2,7 +2,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from './gitlab.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
 
-/** The jobs GitLab asks a runner controller about: none without a scope, whatever the controller's state. */
+/** The scopes of a runner controller. Without a scope GitLab never asks it, in any state. */
 export interface ControllerScopes {
   /** Every runner whose jobs the router hands out, also those of groups and projects. */
   readonly instance: boolean;

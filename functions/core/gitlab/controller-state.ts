@@ -2,7 +2,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { GitLabError } from './gitlab.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
 
-/** Only an `enabled` controller fails jobs when it says so, or when nobody answers for it. */
+/** Only an `enabled` controller can fail jobs, by a rejection or by not responding. */
 export type ControllerState = 'enabled' | 'dry_run' | 'disabled';
 
 /** `GET /runner_controllers/:id`, with an administrator's token of scope `read_api`. @throws {GitLabError} */
@@ -15,7 +15,7 @@ export async function readControllerState(
   return controllerStateIn(body, `GET ${path}: GitLab answered ${status}`);
 }
 
-/** @param said - begins the message where no state is told. @throws {GitLabError} `gitlab_unreadable` */
+/** @param said - start of the message if there is no state. @throws {GitLabError} `gitlab_unreadable` */
 export function controllerStateIn(body: unknown, said: string): ControllerState {
   const state = isRecord(body) ? body.state : undefined;
   if (state === 'enabled' || state === 'dry_run' || state === 'disabled') return state;

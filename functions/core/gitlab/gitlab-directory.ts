@@ -12,11 +12,11 @@ export interface GitLabProject {
   /** The last part of its path, `checkout`. */
   readonly slug: string;
   readonly visibility?: string;
-  /** Where it is: a group, or a user's personal namespace. */
+  /** Its namespace: a group, or a user's personal namespace. */
   readonly namespace: { readonly id: number; readonly path: string; readonly personal: boolean };
 }
 
-/** What Tollgate asks GitLab about its groups and projects. Each call has a timeout of its own. */
+/** Reads groups and projects. Each call has its own timeout. */
 export interface GitLabDirectory {
   /**
    * `GET /groups`, by id. GitLab has pages by key for strangers only: these are numbered, and a group that is deleted

@@ -1,6 +1,6 @@
 import type { JobTruth } from './job-truth.ts';
 
-/** What Tollgate asks of GitLab's REST API: only reading, each call with a timeout of its own. */
+/** Reads jobs and runners through GitLab's REST API, each call with its own timeout. */
 export interface GitLab {
   /**
    * `GET /projects/:id/jobs/:job_id`. `undefined`: GitLab knows no such job (404).
@@ -8,8 +8,10 @@ export interface GitLab {
    */
   job(projectId: number, jobId: number): Promise<JobTruth | undefined>;
   /**
-   * `GET /runners/:id/jobs`, newest first by id: finds also jobs that nobody asked us about. Needs an administrator's token.
-   * @param page - as `next` of the page before; absent: the first.
+   * `GET /runners/:id/jobs`, newest first by id. It includes jobs without an admission request. Needs an
+   * administrator's token.
+   *
+   * @param page - `next` of the previous page; absent: the first.
    * @throws {GitLabError}
    */
   jobsOfRunner(

@@ -7,7 +7,7 @@ import { type RestCallDeps, restCall } from './rest-call.ts';
 import { restChange } from './rest-change.ts';
 import { pageQuery } from './rest-pages.ts';
 
-/** What a webhook of ours is set to. */
+/** Settings of our webhook. */
 export interface HookSetting {
   readonly url: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface HookSetting {
   readonly token?: string;
 }
 
-/** Job events only: GitLab switches pushes on unless told not to. */
+/** Job events only: GitLab enables push events by default. */
 export const HOOK_EVENTS = { push_events: false, job_events: true, enable_ssl_verification: true } as const;
 
 /** Webhooks of a top-level group go here: the address says whose they are. */
@@ -35,7 +35,7 @@ export function groupHookKey(secret: string, groupId: number): string {
   return secret.startsWith('whsec_') ? `whsec_${key.toString('base64')}` : key.toString('base64url');
 }
 
-/** Names a secret without telling it: secrets here are random, so nobody finds one from this. */
+/** Returns a fingerprint of a secret. Secrets are random, so it does not reveal them. */
 export const secretMark = (secret: string): string =>
   createHash('sha256').update(secret).digest('hex').slice(0, 12);
 
@@ -56,7 +56,7 @@ export function hookSetting(name: string, webhookUrl: string, secret: string, gr
 
 const CREATE_TIMEOUT_MS = 5_000;
 
-/** Returns whether the group has a webhook of this deployment, in whatever state. @throws {GitLabError} */
+/** Returns true if the group has a webhook of this deployment, in any state. @throws {GitLabError} */
 export async function hasGroupHook(
   groupId: number,
   webhookUrl: string,
@@ -67,7 +67,10 @@ export async function hasGroupHook(
   return hooks.some((hook) => isRecord(hook) && isHookUrl(String(hook.url), webhookUrl));
 }
 
-/** Whether a webhook goes to the deployment: to a group's address, or to the one without a group of earlier versions. */
+/**
+ * Returns true if a webhook belongs to the deployment: a group's address, or the address without a group of
+ * earlier versions.
+ */
 export const isHookUrl = (url: string, webhookUrl: string): boolean =>
   url === webhookUrl || url.startsWith(`${webhookUrl.replace(/\/+$/, '')}/`);
 

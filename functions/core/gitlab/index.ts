@@ -1,4 +1,4 @@
-/** What others may use of this folder; its README says what it promises. */
+/** Public exports of this folder; its README lists its promises. */
 
 export { CANARY_DESCRIPTION } from './admin/admin-model.ts';
 export type { AdminAnswer, AdminRefusal } from './admin/admin-refusal.ts';

@@ -7,9 +7,9 @@ import type { JobTruth } from './job-truth.ts';
 export const JOB_HOOK_EVENT = 'Job Hook';
 
 /**
- * Reads the body of a job webhook, parsed from JSON. What decides or counts must be readable; labels that are not are left
- * out. `commit.id` is the pipeline's id, whatever its name says, and `project_name` is not a path: only
- * `project.path_with_namespace` is.
+ * Parses the JSON body of a job webhook. Fields for decisions and amounts must be readable; unreadable
+ * labels are dropped. `commit.id` is the pipeline's id, despite its name, and `project_name` is not a path:
+ * use `project.path_with_namespace`.
  *
  * @see https://docs.gitlab.com/user/project/integrations/webhook_events/#job-events
  */

@@ -11,7 +11,7 @@ export interface UnreadableJob {
 const LABEL_CHARACTERS_MAX = 4_096;
 /** GitLab allows a runner 50. */
 const LABELS_MAX = 200;
-/** GitLab gives up a job that nobody takes within a day; a month is no queue of this world. */
+/** GitLab drops untaken jobs after a day, so a month is not a real queue time. */
 export const QUEUED_SECONDS_MAX = 31 * 24 * 3_600;
 /** By hand a job can be retried any number of times. */
 export const RETRIES_MAX = 10_000;

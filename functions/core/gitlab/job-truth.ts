@@ -1,6 +1,6 @@
 /**
- * What GitLab says about one job, whichever way it was learned: a job webhook or the REST API. GitLab's own words, our
- * units. Everything but the ids and the status may be absent: versions differ.
+ * A job outcome from GitLab, by webhook or REST API, in our units. All fields except ids and status are
+ * optional, because versions differ.
  */
 export interface JobTruth {
   readonly jobId: number;
@@ -20,11 +20,11 @@ export interface JobTruth {
   readonly createdAtMs?: number;
   readonly startedAtMs?: number;
   readonly finishedAtMs?: number;
-  /** How long it ran, seconds, as GitLab counts. */
+  /** GitLab's duration, seconds. */
   readonly durationSeconds?: number;
-  /** How often the same job was tried before: 0, where it is the first. Webhooks alone tell it, and not those of every version. */
+  /** Number of earlier tries. Only webhooks of some versions have it. */
   readonly retryCount?: number;
-  /** How long it was queued, seconds: until a runner took it, or until now. */
+  /** Seconds in the queue, until a runner took it or until now. */
   readonly queuedSeconds?: number;
   /** `job_router_failure` is a rejection; GitLab says `unknown_failure` also of jobs that did not fail. */
   readonly failureReason?: string;

@@ -9,15 +9,15 @@ import { pageQuery } from './rest-pages.ts';
 export interface OwnNote {
   readonly projectId: number | string;
   readonly mergeRequestIid: number | string;
-  /** What it is about, in a hidden marker: `check, pipeline`. One note of a merge request for each. */
+  /** Subject in a hidden marker: `check, pipeline`. A merge request has one note per subject. */
   readonly about: string;
-  /** The highest has the last word, whoever writes later. */
+  /** The highest version wins, in any order of writes. */
   readonly version: number;
 }
 
 /** 5,000 notes. Beyond them ours might be missed, and a second one made. */
 const PAGES_MAX = 50;
-/** Every round but the last changes something; two runs at once need three. */
+/** Each round but the last changes something; two concurrent runs need three. */
 const ROUNDS_MAX = 5;
 const CHANGE_TIMEOUT_MS = 5_000;
 const VERSION = /^(\d{1,15}) -->\n/;
@@ -32,10 +32,11 @@ const USER = z.object({ id: z.number().int() });
 const NOTE = z.object({ id: z.number().int(), body: z.string(), author: USER });
 
 /**
- * Keeps one note of the token's own user in a merge request, found by a hidden marker. It looks again after every change: where
- * two programs made a note at once, both keep the older one with the text of the higher version and delete the other.
+ * Keeps one note of the token's user in a merge request, found by a hidden marker. It reads again after
+ * every change: if two programs created a note, both keep the older one with the highest version's text and
+ * delete the other.
  *
- * @throws {GitLabError} The note may or may not be up to date.
+ * @throws {GitLabError} The note may be outdated.
  */
 export async function keepNote(text: string, note: OwnNote, deps: RestCallDeps): Promise<void> {
   const { projectId, mergeRequestIid, about, version } = note;
@@ -65,7 +66,7 @@ export async function keepNote(text: string, note: OwnNote, deps: RestCallDeps):
   }
 }
 
-/** The oldest first. A marker in somebody else's note is not ours. */
+/** Lists own notes, oldest first. Markers in other users' notes are ignored. */
 async function notesOf(
   userId: number,
   marker: string,

@@ -11,14 +11,14 @@ interface KeptOptions<Answer> {
   readonly what: string;
   readonly clock: { nowMs(): number; monotonicMs(): number };
   readonly log: Pick<Log, 'warn'>;
-  /** Nobody waits longer for one answer; what is not told by then is the next one's. @default 1500 */
+  /** Longest wait per answer, ms; later results serve the next call. @default 1500 */
   readonly askMs?: number;
-  /** More of them are learned answer by answer. @default 100 */
+  /** Most ids asked per call; the rest is learned later. @default 100 */
   readonly askedMax?: number;
 }
 
 const FRESH_MS = 10 * 60_000;
-/** Somebody looks at an empty page meanwhile. */
+/** A user waits for the page. */
 const ASK_MS = 1_500;
 /** A GitLab that failed is left alone so long: no page waits for it again and again. */
 const QUIET_MS = 60_000;
@@ -27,7 +27,9 @@ const CALLS_AT_ONCE = 8;
 /** Some hundred bytes each. */
 const KEPT_MAX = 5_000;
 
-/** What GitLab says of ids, kept for some minutes by this process. It never fails: what GitLab does not tell, or not in time, is left out. */
+/**
+ * Caches GitLab's answers about ids for some minutes. It never throws: missing or late answers are left out.
+ */
 export function keptAnswers<Answer>({
   ask,
   unreadable,

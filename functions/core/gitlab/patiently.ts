@@ -5,7 +5,7 @@ const WAIT_MS = 2_000;
 const WAIT_MS_MAX = 60_000;
 const WAITS_MAX = 5;
 
-/** Makes a call again when GitLab says that there were too many, as long after as it asks: for work that nobody waits for. */
+/** Repeats a call after a 429, after the delay that GitLab asks for. For background work. */
 export async function patiently<Answer>(
   call: () => Promise<Answer>,
   sleep: (delayMs: number) => Promise<void>,

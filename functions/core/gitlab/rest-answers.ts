@@ -17,7 +17,7 @@ export function readList(path: string, answer: RestAnswer): readonly unknown[] {
   throw new GitLabError('gitlab_unreadable', `GET ${path}: the answer is not a list`);
 }
 
-/** What every page says beside its entries. */
+/** Fields of every page besides its entries. */
 export function pageEnd(unreadable: number, headers: Headers): { unreadable?: number; next?: string } {
   const next = nextPage(headers);
   return { ...(unreadable > 0 && { unreadable }), ...(next !== undefined && { next }) };

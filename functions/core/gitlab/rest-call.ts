@@ -11,11 +11,11 @@ interface GitLabClock {
 }
 
 export interface RestCallDeps {
-  /** Where GitLab answers, e.g. `https://gitlab.example.com`; a path is kept. */
+  /** GitLab's address, e.g. `https://gitlab.example.com`; a path is kept. */
   readonly baseUrl: string;
-  /** Read anew for every call, so that a rotated token needs no restart. */
+  /** Read for every call, so that a rotated token needs no restart. */
   readonly token: () => Promise<string>;
-  /** What carries the token. @default 'private-token' */
+  /** Header of the token. @default 'private-token' */
   readonly tokenHeader?: 'private-token' | 'runner-token';
   readonly fetch: typeof fetch;
   readonly clock: GitLabClock;
@@ -44,7 +44,7 @@ const DEADLINE_MS = 15_000;
 const TRIES_MAX = 4;
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 4_000;
-/** A try with less time left only costs GitLab work that nobody waits for. */
+/** Less remaining time is not worth a try. */
 const TRY_MS_MIN = 100;
 
 /**

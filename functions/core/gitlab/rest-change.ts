@@ -8,8 +8,9 @@ interface RestChange {
 }
 
 /**
- * One change over GitLab's REST API, tried once: whoever changes something looks whether it changed before it is said again.
- * 400, 404, 409, 412 and 422 are answers for the caller to judge.
+ * Sends one change through GitLab's REST API, once: the caller checks the result before a repeat. 400, 404,
+ * 409, 412 and 422 are returned.
+ *
  * @param path - below `/api/v4`, e.g. `/runner_controllers/7`.
  * @throws {GitLabError} It may or may not have been made.
  */

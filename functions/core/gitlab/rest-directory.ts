@@ -34,7 +34,7 @@ export function createGitLabDirectory(deps: RestCallDeps): GitLabDirectory {
   };
 
   const single = async <T>(path: string, parse: (body: unknown) => T | undefined): Promise<T | undefined> => {
-    // A group's answer lists its projects unless told not to; a project takes no notice.
+    // GitLab lists a group's projects by default; for projects the parameter has no effect.
     const answer = await call(path, new URLSearchParams({ with_projects: 'false' }));
     if (answer.status === 404) return undefined;
     const parsed = parse(readFound(path, answer));
@@ -107,7 +107,7 @@ function parseRestProject(body: unknown): GitLabProject | undefined {
 
 const VISIBILITIES: readonly string[] = ['private', 'internal', 'public'];
 
-/** A level nobody knows is as good as none. */
+/** An unknown level counts as none. */
 function visibilityIn(read: JobReader): string | undefined {
   const visibility = read.label('visibility');
   return visibility !== undefined && VISIBILITIES.includes(visibility) ? visibility : undefined;

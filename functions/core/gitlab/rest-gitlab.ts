@@ -67,7 +67,7 @@ function runnerId(entry: unknown): number | undefined {
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** What the question says about the job, where the answer does not. */
+/** Fields from the request that the response lacks. */
 interface AskedFor {
   readonly projectId?: number;
   readonly runnerId?: number;

@@ -2,9 +2,9 @@
 const PER_PAGE = 100;
 
 /**
- * What the headers of a list say about the page after: the query to ask it with, or undefined after the last. Both of
- * GitLab's ways are read: `Link` (keyset and numbered pages) and `X-Next-Page` (numbered). Only the query of a link counts,
- * never its host: the token goes to the address that was configured and nowhere else.
+ * Returns the query of the next page, or undefined after the last. It reads both of GitLab's ways: `Link`
+ * (keyset and numbered pages) and `X-Next-Page` (numbered). Only a link's query is used, never its host,
+ * because the token must stay at the configured address.
  */
 export function nextPage(headers: Headers): string | undefined {
   const link = linkTo('next', headers.get('link') ?? '');

@@ -4,7 +4,7 @@ import { keptAnswers } from './kept-answers.ts';
 import { readFound } from './rest-answers.ts';
 import { type RestCallDeps, restCall } from './rest-call.ts';
 
-/** `anna`; empty: GitLab knows nobody by this id any more. Who is not told of is not there. */
+/** `anna`; empty: GitLab has no such user any more. Missing: not answered. */
 export type UserNames = (userIds: readonly number[]) => Promise<ReadonlyMap<number, string>>;
 
 interface NamesOptions {
@@ -18,8 +18,8 @@ interface NamesOptions {
 const Answer = z.object({ username: z.string().min(1).max(255) });
 
 /**
- * What people are called in GitLab now. Names are kept nowhere but in this process, for minutes: who is forgotten, or renamed, is
- * so here as well.
+ * Reads current user names from GitLab. They are cached in memory for minutes only, so renamed and deleted
+ * users disappear here too.
  *
  * @see https://docs.gitlab.com/api/users/#retrieve-a-user
  */

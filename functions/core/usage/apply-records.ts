@@ -1,13 +1,14 @@
 /**
- * Counts jobs' records into usage, each exactly as often as it exists.
+ * Counts jobs' records into usage, each exactly once.
  *
- * Beside every record stands its contribution: what of this job is counted, and the record's `rev` it was made from. A
- * newer image changes usage by the difference of the two contributions, in one transaction with the new contribution and
- * under the condition that the old one is still there. So repeats and older images change nothing, other batch cuts and
- * parallel shards do not matter, a stale or a lost answer is found by reading again, and an image that never came is made good by
- * the job's next one, or by a rebuild, which is nothing but all records once more.
+ * Each record has a contribution next to it: the counted part of the job, and the record's `rev`. A newer
+ * image changes usage by the difference of the two contributions, in one transaction with the new
+ * contribution, on condition that the old one is unchanged. So repeated and older images, other batch cuts
+ * and parallel shards have no effect. After a stale read or a lost response the job is read again. A missing
+ * image is repaired by the job's next one, or by a rebuild, which applies all records again.
  *
- * Cost of a batch of n images of m jobs that touch u usage items (subject × day): one batch read at half price, 2 (m + u) write units.
+ * A batch of n images of m jobs that touch u usage items (subject × day) costs one batch read at half price
+ * and 2 (m + u) write units.
  */
 
 import type { LedgerClock } from '../environment/index.ts';
@@ -36,7 +37,7 @@ export interface ApplyDeps {
 }
 
 export interface ApplyReport {
-  /** What was counted by this call. */
+  /** Changes made by this call. */
   readonly changes: readonly UsageChange[];
   /** Jobs that could not be counted in time: to be delivered again. */
   readonly failedJobIds: ReadonlySet<number>;
@@ -78,7 +79,7 @@ export async function applyRecords(records: readonly JobRecord[], deps: ApplyDep
 function newest(records: readonly JobRecord[]): readonly JobRecord[] {
   const byJob = new Map<number, JobRecord>();
   for (const record of records) {
-    // Room is kept for it, and nobody decided anything: it is no job yet.
+    // A reservation without an admission request is not a job yet.
     if (isAwaited(record)) continue;
     if ((byJob.get(record.jobId)?.rev ?? 0) < record.rev) byJob.set(record.jobId, record);
   }
@@ -130,7 +131,7 @@ interface UsageDelta {
   readonly sum: Map<string, number>;
 }
 
-/** A job evaluated anew may leave the day and the groups it was counted on. */
+/** A new evaluation may move a job to another day or other groups. */
 function deltasOf({ before, after }: Pick<UsageChange, 'before' | 'after'>): readonly UsageDelta[] {
   const deltas = new Map<string, UsageDelta>();
   const put = (contribution: Contribution, sign: (tally: UsageTally) => UsageTally): void => {

@@ -1,6 +1,6 @@
 /**
- * Three figures tell what a budget has used: the counter that admissions are checked against, the days of usage that charts
- * and tables add up, and the records that statements are made of. They come by different ways; this says whether they agree.
+ * Compares three figures of a budget's use: the counter of admissions, the days of usage of charts, and the
+ * records of statements. They are computed independently.
  */
 
 import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
@@ -30,7 +30,7 @@ export interface BudgetAgreement {
   readonly unit: Unit;
   /** `2026-11` */
   readonly period: string;
-  /** What the counter has, and what the period's days come to: money includes what is held, minutes only what has ended. */
+  /** The counter and the sum of the period's days. Money includes held amounts, minutes only ended jobs. */
   readonly counterAmount: number;
   readonly usageAmount: number;
   /** Only where both differ. */
@@ -39,7 +39,7 @@ export interface BudgetAgreement {
   readonly records?: {
     /** Unix ms. */
     readonly recountedAtMs: number;
-    /** What the counter had beyond what its records, and so statements, make. Undefined: too many differ to list all. */
+    /** The counter's surplus over its records. Undefined: too many counters differ to list all. */
     readonly counterBeyond: number | undefined;
   };
 }
@@ -61,8 +61,8 @@ export interface CountedBudget {
 const DAYS_MAX = 368;
 
 /**
- * The days of usage that a budget's period has so far, `dayNumber`s, both included. Undefined: nothing adds up over days,
- * like what is counted at once, or for ever.
+ * Returns the first and last `dayNumber` of a budget's period so far. Undefined for limits that do not add
+ * up over days.
  */
 export function agreementDays(
   { kind, per, period, zone }: Pick<CountedBudget, 'kind' | 'per' | 'period' | 'zone'>,
@@ -77,11 +77,11 @@ export function agreementDays(
 }
 
 interface AgreementFrom {
-  /** The budget's days of usage, as {@link agreementDays} tells them. */
+  /** The budget's days of usage, see {@link agreementDays}. */
   readonly days: readonly UsageCounts[];
   /** IANA zone of the days of usage. */
   readonly usageZone: string;
-  /** Undefined: nobody has recounted yet. */
+  /** Undefined before the first recount. */
   readonly recount: RecountOutcome | undefined;
 }
 
@@ -107,7 +107,7 @@ function recordsOf(
   startMs: number,
   recount: RecountOutcome | undefined,
 ): BudgetAgreement['records'] {
-  // What was recounted before the period began says nothing of it.
+  // A recount from before the period does not cover it.
   if (recount === undefined || recount.recountedAtMs < startMs) return undefined;
   const { recountedAtMs, drifting, unlisted } = recount;
   const found = drifting.find(

@@ -1,4 +1,7 @@
-/** What one job's record adds to usage. Pure: the record as it stands now, so that any order of its images ends the same. */
+/**
+ * Computes what one job's record adds to usage. Pure: it uses the current record, so any order of its images
+ * ends the same.
+ */
 
 import { subjectKey } from '../../../policies/limits/limits.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
@@ -31,7 +34,7 @@ import {
   WATCHED_BY_PREFIX,
 } from './usage.ts';
 
-/** What of a job is in the usage items. */
+/** The job's part of the usage items. */
 export interface Contribution {
   readonly jobId: number;
   /** The record's `rev` it was made from. */
@@ -105,8 +108,9 @@ export function tallyFor(subject: string, { subjects, tally }: Contribution): Us
 }
 
 /**
- * Notes whether the group was the job's top-level group, which a statement charges. A group can be both on one day: it moved.
- * What is charged to the top-level group above it is counted a second time, so that a statement can leave it out.
+ * Marks the group as the job's top-level group, which a statement charges. A moved group can be both on one
+ * day. Amounts of the top-level group above it are also counted separately, so that a statement can leave
+ * them out.
  */
 function setPayer(sum: Map<string, number>, isRoot: boolean): void {
   if (isRoot) {
@@ -119,7 +123,7 @@ function setPayer(sum: Map<string, number>, isRoot: boolean): void {
   }
 }
 
-/** What of a record says where its job stands. */
+/** Selects the ids of a record's place. */
 export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) =>
   withoutAbsent({ projectId, namespaceId: groupId, rootNamespaceId: rootId });
 
@@ -215,7 +219,7 @@ const queueFactsOf = ({ retryCount, queuedSeconds }: JobFacts) => ({
 const rejecting = ({ violations }: JobRecord): ReadonlySet<string> =>
   new Set(violations.slice(0, RULES_MAX).map(({ rule }) => rule));
 
-/** What would have rejected a job that was let in: not what it is exempt from, and no warning. */
+/** Returns shadow violations of an admitted job, without exemptions and warnings. */
 function watching(record: JobRecord): ReadonlySet<string> {
   if (wasRejected(record)) return new Set();
   const against = record.shadow.filter(

@@ -186,7 +186,7 @@ export function dynamoCounterSnapshots({
         const log = logSince(snapshot.atMs, false);
         const { items, next } = await queryPage(table, log, new TimeLimit(TIMEOUT_MS));
         const counters = withCounters(snapshot.counters, items.flatMap(loggedIn));
-        // More than a page of changes since the last fold: the rest of them waits for the next one.
+        // More than one page of changes: the next fold takes the rest.
         const atMs = next === undefined ? nowMs - LATE_MS : snapshot.atMs;
         return { ...snapshot, atMs, counters };
       }),

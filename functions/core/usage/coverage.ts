@@ -1,4 +1,7 @@
-/** How many of the jobs that ran were asked about: from usage, so it is counted once however often GitLab tells of a job. */
+/**
+ * Counts the jobs that ran with and without an admission request. It uses usage items, so each job counts
+ * once.
+ */
 import {
   ASKED_ON_PREFIX,
   isRunnerName,
@@ -17,13 +20,16 @@ export interface CoverageCounts {
   readonly lastUnaskedDay?: string;
 }
 
-/** A runner, or those that a day had no room to name, or that nobody named. */
+/** A runner id; `other`: the day had no space for its id; `unknown`: no id was sent. */
 export type CoveredRunner = number | 'other' | 'unknown';
 
 export interface Coverage extends CoverageCounts {
-  /** Part of what was asked about: rejected, and ran all the same. */
+  /** Of the requested jobs: rejected but ran. */
   readonly ranRejected: number;
-  /** Empty where runners are not told apart: projects, runner classes, and the instance but for jobs of no group. */
+  /**
+   * Empty for subjects without runners: projects, runner classes, and the instance except for jobs without a
+   * group.
+   */
   readonly runners: ReadonlyMap<CoveredRunner, CoverageCounts>;
 }
 

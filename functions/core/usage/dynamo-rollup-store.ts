@@ -41,7 +41,7 @@ import type { LatestRejections, RollupStore, RollupWrites, TopProjects } from '.
 import type { UsageTally } from './tally.ts';
 import type { UsageKey } from './usage.ts';
 
-/** Nobody waits for the rollup; a stream's batch has minutes. */
+/** The rollup runs in the background; a batch has minutes. */
 const READ_TIMEOUT_MS = 3_000;
 const WRITE_TIMEOUT_MS = 3_000;
 
@@ -65,7 +65,7 @@ export class DynamoRollupStore implements RollupStore {
     });
   }
 
-  /** `contended`: the whole may be tried again; somebody else wrote, holds an item, or the table is busy. */
+  /** `contended`: retry the whole; another write was concurrent, or the table is busy. */
   async commit({ contributions, usage }: RollupWrites): Promise<'committed' | 'contended'> {
     const writes = [
       ...contributions.map(({ after, replacesRev, expiresAtSeconds }) =>

@@ -1,6 +1,6 @@
 /**
- * What the groups right below a group used this month, and what is left of the group's own usage: mostly jobs of projects
- * right in it. Rows and rest always come to the total, on pages, in the API and on the command line.
+ * Sums the month's use of a group's direct subgroups, and the group's own rest: mostly projects directly in
+ * it. Rows and rest always add up to the total, on pages, in the API and on the command line.
  */
 import { dayIn, dayNumber } from '../../../policies/limits/calendar.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
@@ -15,11 +15,11 @@ export interface UsedInMonth {
 }
 
 export interface GroupSum {
-  /** What the group itself used, with everything below it. */
+  /** Use of the group and everything below it. */
   readonly total: UsedInMonth;
   /** `total` without the groups that are listed. Below 0 where groups were moved here with their usage. */
   readonly rest: UsedInMonth;
-  /** What the rest is, for people. */
+  /** Label of the rest. */
   readonly restLabel: string;
 }
 

@@ -1,4 +1,7 @@
-/** How well holds foretell: actual ÷ estimated duration, counted in buckets, because buckets add up and quantiles do not. */
+/**
+ * Accuracy of holds: actual ÷ estimated duration, counted in buckets, because buckets add up and quantiles
+ * do not.
+ */
 import type { UsageTally } from './tally.ts';
 
 /** Upper bounds, per cent. What is above the last counts in a bucket of its own. Never reorder: the index is the name. */
@@ -17,7 +20,7 @@ export function ratioBucket(actualSeconds: number, estimateSeconds: number): str
 const BUCKETS = Array.from({ length: BOUNDS_PERCENT.length + 1 }, (_, index) => `${RATIO_PREFIX}${index}`);
 const NUMBER_OF_BUCKET = new RegExp(`^${RATIO_PREFIX}(\\d+)$`);
 
-/** Whether the jobs of a bucket took longer than was held for them; undefined: it is the name of no bucket. */
+/** Returns true if the bucket's jobs took longer than their holds. Undefined for an unknown bucket. */
 export function isOverEstimate(name: string): boolean | undefined {
   const index = NUMBER_OF_BUCKET.exec(name)?.[1];
   return index === undefined ? undefined : (BOUNDS_PERCENT[Number(index)] ?? Number.POSITIVE_INFINITY) > 100;

@@ -30,7 +30,7 @@ export async function learnRuns(changes: readonly UsageChange[], deps: LearnDeps
   if (left.size > 0) deps.log.warn('runs not learned', { projects: left.size, error: 'contended' });
 }
 
-/** @returns what somebody else wrote first. */
+/** @returns entries with a concurrent write */
 async function learnOnce(
   runs: ReadonlyMap<number, readonly JobRun[]>,
   consistency: Consistency,

@@ -1,4 +1,4 @@
-/** How long jobs were queued before a runner took them, counted in buckets, because buckets add up and quantiles do not. */
+/** Queue times of jobs, counted in buckets, because buckets add up and quantiles do not. */
 import type { UsageTally } from './tally.ts';
 
 /** Upper bounds, seconds; of the last there is none. Never change: the index is the name, and jobs keep their seconds alone. */
@@ -6,15 +6,15 @@ export const QUEUE_BOUNDS_SECONDS = [10, 60, 300, 900, 3_600, Number.POSITIVE_IN
 
 export const QUEUE_BUCKETS = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] as const;
 
-/** What GitLab told of one job's way to a runner; undefined: it did not tell. */
+/** GitLab's values about one job's queue. Undefined: not sent. */
 interface QueueFacts {
   readonly isRetry: boolean | undefined;
   readonly queuedSeconds: number | undefined;
-  /** What the job is charged. */
+  /** The job's charge. */
   readonly micros: number;
 }
 
-/** What is not told is in no count: the jobs that are known are `firstRuns` with `retries`, and the sum of the buckets. */
+/** Missing values are not counted: known jobs are `firstRuns` with `retries`, and the sum of the buckets. */
 export function queueCounts({ isRetry, queuedSeconds, micros }: QueueFacts): readonly [string, number][] {
   const counts: [string, number][] = [];
   if (isRetry !== undefined) counts.push([isRetry ? 'retries' : 'firstRuns', 1]);
@@ -28,10 +28,10 @@ const queueBucket = (queuedSeconds: number): string =>
   `p${QUEUE_BOUNDS_SECONDS.findIndex((bound) => queuedSeconds <= bound)}`;
 
 /**
- * The same of one job in a few letters: `0,64` a first run after 64 s, `1,` a retry of which the queue is not known. By their names these
- * counts would take as much room as all else that is kept of a job's usage.
+ * Encodes one job's counts compactly: `0,64` is a first run after 64 s, `1,` a retry with an unknown queue
+ * time. Full names would double the size of a contribution.
  *
- * @returns undefined: nothing is told, or the tally has what this cannot say.
+ * @returns undefined if there is nothing, or if the tally does not fit this form.
  */
 export function queueLine(tally: UsageTally): string | undefined {
   const facts = {

@@ -3,7 +3,7 @@ import { type CountRecordsDeps, countRecords } from './count-records.ts';
 
 export interface UsageRebuild {
   readonly records: number;
-  /** Jobs of which something was not counted, and is now. */
+  /** Jobs whose usage was corrected. */
   readonly changed: number;
   /** Jobs that could not be counted in time: run it again. */
   readonly failed: number;

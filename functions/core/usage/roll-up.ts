@@ -10,14 +10,14 @@ import { type Image, readImages } from './stream-images.ts';
 import type { CounterStep, TellTransitions } from './tell-transitions.ts';
 
 /**
- * What cannot be read is tried again this long: while a deployment is under way, newer items meet older programs. After
- * that it is passed over, and the recount counts it.
+ * Unreadable items are retried this long, because during a deployment newer items meet older programs. Then
+ * they are skipped, and the recount counts them.
  */
 const UNREADABLE_PATIENCE_MS = 10 * 60_000;
 
 export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
-  /** Tells owners of limits. @default nobody is told */
+  /** Sends threshold alerts. @default none */
   readonly thresholds?: TellTransitions;
   /** Takes the counters that changed. @default there is no snapshot */
   readonly snapshots?: Pick<CounterSnapshots, 'append'>;

@@ -1,4 +1,7 @@
-/** What the rollup keeps ↔ DynamoDB items. Everything of the rollup has the sort key `rollup`; no ledger item has. */
+/**
+ * Converts the rollup's data to DynamoDB items and back. All have the sort key `rollup`, which no ledger
+ * item has.
+ */
 import { estimatesKey } from '../estimates/index.ts';
 import {
   escapePart,
@@ -17,7 +20,7 @@ import type { UsageTally } from './tally.ts';
 import { isTallyName, type UsageKey } from './usage.ts';
 
 export interface RollupKeys {
-  /** `gitlab.example.com#job#4711`, `rollup`: beside the job's record. */
+  /** `gitlab.example.com#job#4711`, `rollup`: next to the job's record. */
   contribution(jobId: number): Key;
   /** `gitlab.example.com#usage#group/101|2026-11-21`, `rollup` */
   usage(key: UsageKey): Key;

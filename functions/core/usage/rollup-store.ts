@@ -5,15 +5,19 @@ import type { UsageTally } from './tally.ts';
 import type { UsageKey } from './usage.ts';
 
 /**
- * What the rollup needs of a table. Eventual reads cost half; what is written after one is refused where it was stale. Every method throws `ledger_unavailable` where the table gives no answer.
+ * The rollup's interface to a table. Eventual reads cost half; a write after a stale read is refused. Every
+ * method throws `ledger_unavailable` if the table does not answer.
  */
 export interface RollupStore {
-  /** What of these jobs is counted; one per job id, same order. */
+  /** Returns the jobs' contributions; one per job id, same order. */
   readContributions(
     jobIds: readonly number[],
     consistency?: Consistency,
   ): Promise<readonly (Contribution | undefined)[]>;
-  /** All writes or none. `contended`: a job was counted by somebody else meanwhile, or the table is busy; read again. */
+  /**
+   * Applies all writes or none. `contended`: a job was counted concurrently, or the table is busy; read
+   * again.
+   */
   commit(writes: RollupWrites): Promise<'committed' | 'contended'>;
   /** Consistent; one per key, same order. */
   readUsage(keys: readonly UsageKey[]): Promise<readonly UsageTally[]>;
@@ -22,24 +26,24 @@ export interface RollupStore {
     projectIds: readonly number[],
     consistency?: Consistency,
   ): Promise<readonly StoredEstimates[]>;
-  /** @param estimates - with the `rev` it was read with. False: somebody else wrote first. */
+  /** @param estimates - with the `rev` of the read. Returns false on a concurrent write. */
   writeEstimates(projectId: number, estimates: StoredEstimates, nowMs: number): Promise<boolean>;
   readTop(keys: readonly UsageKey[], consistency?: Consistency): Promise<readonly TopProjects[]>;
-  /** False: somebody else wrote first. */
+  /** Returns false on a concurrent write. */
   writeTop(top: TopProjects): Promise<boolean>;
   /** One per subject, same order. */
   readRejections(
     subjects: readonly string[],
     consistency?: Consistency,
   ): Promise<readonly LatestRejections[]>;
-  /** False: somebody else wrote first. */
+  /** Returns false on a concurrent write. */
   writeRejections(latest: LatestRejections): Promise<boolean>;
 }
 
 export interface RollupWrites {
   readonly contributions: readonly {
     readonly after: Contribution;
-    /** The `rev` of what is counted already; absent: nothing is. */
+    /** The counted `rev`; absent: nothing is counted yet. */
     readonly replacesRev?: number;
     /** When garbage collection may take it, Unix seconds; absent: never. */
     readonly expiresAtSeconds?: number;

@@ -17,7 +17,10 @@ const DAYS_MAX = 5_000;
 
 export const isGroupSubject = (subject: string): boolean => subject.startsWith('group/');
 
-/** What a runner is called in the usage of a day. @param subjects - of the job, the top-level group first among its groups */
+/**
+ * Returns a runner's name in a day's usage. @param subjects - of the job, the top-level group first among
+ * its groups
+ */
 export type RunnerName = (runnerId: number | undefined, day: string, subjects: readonly string[]) => string;
 
 /**

@@ -1,4 +1,4 @@
-/** What a batch of the table's stream says, of what the rollup counts. */
+/** Extracts the rollup's items from a batch of the table's stream. */
 import { isRecord } from '../../../policies/document/reading.ts';
 import { type Counter, decodeItem, type JobRecord } from '../ledger/index.ts';
 import { COUNTER_SK, type Item, isNewer, type LedgerKeys, PK, RECORD_SK, SK } from '../store/index.ts';

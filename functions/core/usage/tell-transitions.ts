@@ -8,16 +8,19 @@ export interface CounterStep {
   readonly after: Counter;
 }
 
-/** Told of the steps of a batch's counters, in order; after a failure the last of each counter comes again. */
+/**
+ * Called with the steps of a batch's counters, in order. After a failure, the last step of each counter is
+ * passed again.
+ */
 export type OnTransitions = (steps: readonly CounterStep[]) => Promise<unknown>;
 
-/** Counters whose owners are still to be told; what is more than this waits for the counter's next step. */
+/** Counters with unsent alerts; any more wait for the counter's next step. */
 const WAITING_MAX = 2_000;
 
 /**
- * Thresholds on a path of their own beside the counting of records: a topic that refuses holds up no usage. What could not
- * be told is told with a later batch; because levels are told, not steps, the last step of a counter is all that is kept,
- * and a process that ends meanwhile leaves it to the counter's next step.
+ * Sends threshold alerts independently of the counting of records: a failing topic does not delay usage.
+ * Unsent alerts go out with a later batch. Alerts are about levels, so only the last step of a counter is
+ * kept; if the process ends, the counter's next step sends it.
  */
 export class TellTransitions {
   readonly #onTransitions: OnTransitions;

@@ -2,7 +2,7 @@ import { isZone } from '../../../policies/limits/calendar.ts';
 import { ENV_ROLLUP_ZONE } from '../../names.ts';
 import type { Environment } from '../environment/index.ts';
 
-/** IANA zone in which the days of usage begin and end, for whoever writes or reads them. A wrong one is added to `problems`. */
+/** Reads the IANA zone of usage days. An invalid one is added to `problems`. */
 export function usageZone(env: Environment, problems: string[]): string {
   const zone = env[ENV_ROLLUP_ZONE] || 'UTC';
   if (!isZone(zone))

@@ -14,10 +14,10 @@ export interface UsageKey {
 /** `group/101|2026-11-21`. Days have no `|`. */
 export const usageName = ({ subject, day }: UsageKey): string => `${subject}|${day}`;
 
-/** What the jobs of a day came to, each counted as its record stands now. */
+/** Totals of a day's jobs, each as its record stands now. */
 export interface Usage {
   readonly jobs: number;
-  /** Not rejected, whatever became of them. */
+  /** Not rejected. */
   readonly admitted: number;
   readonly rejected: number;
   /** Part of `rejected`: ran all the same, in dry run or past us. They are charged, and no part of `bypass`. */
@@ -28,7 +28,7 @@ export interface Usage {
   readonly expired: number;
   /** Ended, and GitLab says it ran: asked about or not. */
   readonly ran: number;
-  /** Part of `ran`: nobody was asked about it. */
+  /** Part of `ran`: without an admission request. */
   readonly unasked: number;
   /** Keyed by rule; a job that several rules rejected counts under each. */
   readonly rejectedBy: ReadonlyMap<string, number>;
@@ -36,11 +36,11 @@ export interface Usage {
   readonly ranRejectedBy: ReadonlyMap<string, number>;
   /** Keyed by the rule or limit that only watches; a job counts under each. What is only warned of is left out. */
   readonly watchedBy: ReadonlyMap<string, number>;
-  /** What settled jobs ran. */
+  /** Duration of settled jobs. */
   readonly seconds: number;
-  /** What ended jobs are charged, corrections included. */
+  /** Charges of ended jobs, including corrections. */
   readonly settledMicros: number;
-  /** What live jobs hold. */
+  /** Held amounts of live jobs. */
   readonly heldMicros: number;
   /** Jobs that did not ask, by cause. */
   readonly unmetered: number;
@@ -50,7 +50,7 @@ export interface Usage {
   readonly holdRatioPercent?: { readonly p50: number; readonly p90: number };
 }
 
-/** Jobs of which the group was the top-level group when they were decided. */
+/** Jobs whose top-level group at the decision was this group. */
 export const ROOT_JOBS = 'rootJobs';
 /** Counts of a group, and the same of the jobs that were decided while it was below another. */
 export const BELOW_COUNTS = [
@@ -98,7 +98,7 @@ export function usageOf(tally: UsageTally): Usage {
   };
 }
 
-/** Pages read thousands of days, and few of them have any. */
+/** Most days have none, and pages read thousands of days. */
 function byRule(tally: UsageTally, prefix: string): ReadonlyMap<string, number> {
   let found: Map<string, number> | undefined;
   for (const [name, jobs] of tally) {
@@ -145,5 +145,5 @@ const PREFIXES = [
 ];
 const TALLY_NAME = new RegExp(`^(?:(?:${COUNTS.join('|')}|${RATIO_PREFIX}\\d+)$|${PREFIXES.join('|')})`);
 
-/** Names a usage item may hold beside its keys. */
+/** Valid names in a usage item, besides its keys. */
 export const isTallyName = (name: string): boolean => TALLY_NAME.test(name);

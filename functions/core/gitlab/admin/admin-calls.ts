@@ -10,7 +10,7 @@ const WAITS_MAX = 6;
 /** GitLab's limiter for single routes names no time: it counts by the minute. */
 const WAIT_MS = 60_000;
 const WAIT_MS_MAX = 120_000;
-/** What is said again without harm: a state that is set, something that is deleted. */
+/** Idempotent calls may be repeated: a state that is set, an item that is deleted. */
 const REPEATS_MAX = 3;
 const REPEAT_MS = 1_000;
 const CHANGE_TIMEOUT_MS = 15_000;
@@ -106,7 +106,7 @@ export class AdminCalls {
     return answer;
   }
 
-  /** A 429 was not done, whatever it was. */
+  /** A call answered with 429 was not executed. */
   async #waiting<T>(topic: AdminTopic, call: string, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
     for (let waits = 0; ; waits += 1) {
       try {
@@ -121,7 +121,7 @@ export class AdminCalls {
   }
 }
 
-/** The names of fields may be told, never their values. */
+/** Names fields in errors, never their values. */
 function checked<S extends z.ZodType>(
   topic: AdminTopic,
   call: string,

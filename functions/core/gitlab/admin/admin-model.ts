@@ -1,8 +1,8 @@
-/** GitLab's answers, of which only what Tollgate goes by is named; the rest is passed over. */
+/** Schemas of GitLab's responses. Unused fields are ignored. */
 import { z } from 'zod';
 
 const id = z.int().positive();
-/** GitLab writes null where nobody said anything. */
+/** GitLab writes null for unset values. */
 const text = z
   .string()
   .nullish()
@@ -34,7 +34,7 @@ export const licenceSchema = z
   .object({ plan: z.string(), expired: z.boolean().optional(), expires_at: z.string().nullish() })
   .nullish();
 
-/** Only flags that somebody has set. */
+/** Only flags that were set. */
 export const flagsSchema = z.array(
   z.object({ name: z.string(), state: z.enum(['on', 'off', 'conditional']) }),
 );
@@ -44,7 +44,7 @@ export const flagDefinitionsSchema = z.array(
   z.object({ name: z.string(), default_enabled: z.boolean().optional() }),
 );
 
-/** The settings of the instance that keep webhooks back, all of them there in answers of GitLab Self-Managed. */
+/** Instance settings that limit webhooks. GitLab Self-Managed returns all of them. */
 export const settingsSchema = z.object({
   silent_mode_enabled: z.boolean().optional(),
   allow_local_requests_from_web_hooks_and_services: z.boolean().optional(),
@@ -53,14 +53,14 @@ export const settingsSchema = z.object({
 
 export const discoverySchema = z.object({ server_url: z.string() });
 
-/** The description of the controller that a canary makes for as long as it takes: nobody else means that one. */
+/** Description of the temporary controller of a canary run. */
 export const CANARY_DESCRIPTION = 'Tollgate canary: made and removed by tollgate gitlab canary';
 
 export const controllerSchema = z.object({
   id,
   description: text,
   state: z.enum(['enabled', 'dry_run', 'disabled']),
-  /** Whether a token of it was used within the last hour. Absent in lists, and before 18.10. */
+  /** True if one of its tokens was used within the last hour. Absent in lists, and before 18.10. */
   connected: z.boolean().optional(),
 });
 

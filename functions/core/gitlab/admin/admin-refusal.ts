@@ -1,6 +1,6 @@
 import type { GitLabError } from '../gitlab.ts';
 
-/** What a call is about: GitLab's answers mean different things in different places. */
+/** The subject of a call: a status means different things in different places. */
 export type AdminTopic =
   | 'access token'
   | 'metadata'
@@ -100,7 +100,7 @@ const INVALID: Partial<Record<AdminTopic, Words>> = {
   ],
 };
 
-/** What an answer that is none of success means. @param status - 3xx, 4xx, or 200 with a body nobody can read */
+/** Explains an unsuccessful response. @param status - 3xx, 4xx, or 200 with an unreadable body */
 export function refusalOf(topic: AdminTopic, call: string, status: number): AdminRefusal {
   const [code, [says, remedy]] = wordsOf(topic, status);
   return { code, call, status, says: `${says} (${call}: ${status})`, remedy };
@@ -132,7 +132,7 @@ const FORBIDDEN: Words = [
   "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
 ];
 
-/** What a call that failed means. The message of the error names the call. */
+/** Explains a failed call. The error's message names the call. */
 export function refusalOfFailure(topic: AdminTopic, call: string, error: GitLabError): AdminRefusal {
   const { code, status } = error;
   if (code === 'gitlab_rate_limited')

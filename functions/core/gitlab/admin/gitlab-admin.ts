@@ -17,12 +17,12 @@ export interface GitLabAdministration {
   self(): Promise<AdminAnswer<z.output<typeof model.accessTokenSchema>>>;
   metadata(): Promise<AdminAnswer<z.output<typeof model.metadataSchema>>>;
   licence(): Promise<AdminAnswer<z.output<typeof model.licenceSchema>>>;
-  /** Flags somebody has set. A flag that is not listed has its default. */
+  /** Flags that were set. Others have their default. */
   flags(): Promise<AdminAnswer<z.output<typeof model.flagsSchema>>>;
   flagDefinitions(): Promise<AdminAnswer<z.output<typeof model.flagDefinitionsSchema>>>;
   /** Settings of the instance; administrators only. */
   settings(): Promise<AdminAnswer<z.output<typeof model.settingsSchema>>>;
-  /** The router's address as one runner is told. @param runnerToken - `glrt-…` */
+  /** The router's address for one runner. @param runnerToken - `glrt-…` */
   discovery(runnerToken: string): Promise<AdminAnswer<{ readonly server_url: string }>>;
 
   /** By id. */
@@ -32,12 +32,12 @@ export interface GitLabAdministration {
   setState(id: number, state: AdminController['state']): Promise<AdminAnswer<AdminController>>;
   deleteController(id: number): Promise<AdminAnswer<undefined>>;
   scopes(id: number): Promise<AdminAnswer<z.output<typeof model.scopesSchema>>>;
-  /** @param scope - a runner of the instance, by id, or all of them */
+  /** @param scope - id of an instance runner, or all runners */
   addScope(id: number, scope: number | 'instance'): Promise<AdminAnswer<unknown>>;
 
   /** Active ones, by id; never their values. */
   tokens(controllerId: number): Promise<AdminAnswer<readonly ControllerToken[]>>;
-  /** The only time that GitLab tells a token. */
+  /** GitLab returns the token only here. */
   createToken(
     controllerId: number,
     description: string,

@@ -51,11 +51,11 @@ export interface GitLabPipelines {
   projectsOf(runnerId: number): Promise<AdminAnswer<readonly string[]>>;
   /** Its source is `api`. It may have been started where the answer was lost. */
   start(projectId: number, ref: string): Promise<AdminAnswer<z.output<typeof pipelineSchema>>>;
-  /** Those that somebody started over the API and that wait or run. */
+  /** Pipelines started through the API that wait or run. */
   unfinished(projectId: number): Promise<AdminAnswer<readonly number[]>>;
   jobs(projectId: number, pipelineId: number): Promise<AdminAnswer<readonly CanaryJob[]>>;
   cancel(projectId: number, pipelineId: number): Promise<AdminAnswer<unknown>>;
-  /** GitLab's sentence on why a job failed, a controller's reason included; REST does not tell it. */
+  /** GitLab's failure message of a job, including a controller's reason; REST does not return it. */
   failureMessage(projectPath: string, jobId: number): Promise<AdminAnswer<string | undefined>>;
 }
 
@@ -123,7 +123,7 @@ export function createGitLabPipelines(deps: RestCallDeps): GitLabPipelines {
   };
 }
 
-/** GraphQL lies beside the REST API, and answers 200 also where it refuses. */
+/** Uses GraphQL, which answers 200 also for refusals. */
 async function askMessage(
   path: string,
   jobId: number,

@@ -13,7 +13,7 @@ export interface FinishedJobsPage {
   readonly cut: boolean;
 }
 
-/** How far one runner's jobs were read: `done`, or the page to go on with and how many are read. */
+/** Checkpoint of one runner: `done`, or the next page and the number of pages read. */
 export type JobsMark = 'done' | { readonly page: string; readonly pages: number };
 
 interface JobSpan {
@@ -22,15 +22,15 @@ interface JobSpan {
   readonly untilMs: number;
   /** Read per runner at most; a page has 100 jobs. */
   readonly pagesMax: number;
-  /** As somebody kept it who was stopped. @default nothing was read */
+  /** Checkpoints of an interrupted run. @default none */
   readonly marks?: ReadonlyMap<number, JobsMark>;
   readonly sleep: (delayMs: number) => Promise<void>;
 }
 
 /**
- * What runners ran, runner by runner, newest first by id: `GET /runners/:id/jobs` in pages by key, which jobs that start or end
- * meanwhile do not shift. GitLab has no filter by time there, so what is newer than the span is read, too; and a job that
- * waited since before the span is missed.
+ * Yields finished jobs runner by runner, newest first by id: `GET /runners/:id/jobs` in keyset pages, which
+ * are stable while jobs start and end. GitLab has no filter by time there, so newer jobs are read as well,
+ * and a job that waited since before the span is missed.
  *
  * @throws {GitLabError}
  */

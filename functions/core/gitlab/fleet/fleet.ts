@@ -1,8 +1,9 @@
-/** What Tollgate asks of GitLab about its runners. Needs the token of an administrator or, to read, of an auditor. */
+/** Reads and changes runners in GitLab. Needs an administrator's token, or an auditor's to read. */
 export interface FleetGitLab {
   /**
-   * `GET /runners/all`, in pages by number. It tells no tags: see `runner`.
-   * @param page - as `next` of the page before; absent: the first.
+   * `GET /runners/all`, in numbered pages, without tags: see `runner`.
+   *
+   * @param page - `next` of the previous page; absent: the first.
    * @throws {GitLabError}
    */
   listed(options: { readonly page?: string }): Promise<FleetPage>;
@@ -11,8 +12,10 @@ export interface FleetGitLab {
   /** `GET /runners/:id/managers`, which has no pages. @throws {GitLabError} */
   managers(runnerId: number): Promise<ManagerList>;
   /**
-   * `POST /user/runners`: a runner with an authentication token (`glrt-…`), which GitLab never tells again.
-   * @throws {GitLabError} It may or may not have been made.
+   * `POST /user/runners`: creates a runner with an authentication token (`glrt-…`), which GitLab returns
+   * only once.
+   *
+   * @throws {GitLabError} It may or may not exist.
    */
   create(runner: NewRunner): Promise<CreatedRunner>;
   /** `PUT /runners/:id` with `paused`: it takes no new job. @throws {GitLabError} It may or may not be. */
@@ -23,7 +26,7 @@ export const RUNNER_TYPES = ['instance_type', 'group_type', 'project_type'] as c
 
 type RunnerType = (typeof RUNNER_TYPES)[number];
 
-/** What a list tells of a runner. */
+/** A runner in a list. */
 export interface ListedRunner {
   readonly id: number;
   readonly description: string;
@@ -50,12 +53,12 @@ export interface FleetRunner extends ListedRunner {
   readonly locked: boolean;
   readonly accessLevel: string;
   readonly maximumTimeoutSeconds?: number;
-  /** What administrators wrote about it; absent also where the token may not read it. */
+  /** The administrators' note; absent also if the token may not read it. */
   readonly maintenanceNote?: string;
   readonly contactedAtMs?: number;
   /**
-   * Whose token it was registered with. `user`: somebody created it, so it has an authentication token. `token`: nobody did, so
-   * it came by a registration token, or its creator is gone. Absent: this version of GitLab does not tell.
+   * Origin of its token. `user`: a user created it, with an authentication token. `token`: it was registered
+   * with a registration token, or its creator is gone. Absent: this GitLab version does not return it.
    */
   readonly createdBy?: 'user' | 'token';
   /** The groups or projects it belongs to; the first is its owner. */

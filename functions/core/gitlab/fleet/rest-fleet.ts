@@ -16,7 +16,7 @@ import {
   type RunnerManager,
 } from './fleet.ts';
 
-/** A change is tried once; whoever asked for it looks whether it was made. */
+/** A change is sent once; the caller checks its result. */
 const CHANGE_TIMEOUT_MS = 10_000;
 /** As GitLab bounds them; longer texts were not written by GitLab. */
 const TEXT_CHARACTERS_MAX = 4_096;
@@ -63,9 +63,9 @@ const ManagerAnswer = z.object({
 const CreatedAnswer = z.object({ id, token: z.string().regex(/^[\x21-\x7e]+$/) });
 
 /**
- * What a token that may only read learns of runners over GitLab's REST API.
+ * Reads runners through GitLab's REST API with a read-only token.
  *
- * @throws {Error} if `baseUrl` is no plain http or https address.
+ * @throws {Error} if `baseUrl` is not a plain http or https address.
  * @see https://docs.gitlab.com/api/runners/
  */
 export function createFleetReader(deps: RestCallDeps): Omit<FleetGitLab, 'create' | 'pause'> {

@@ -1,4 +1,4 @@
-/** What a version of GitLab Runner can do with the job router. */
+/** Support of the job router in a version of GitLab Runner. */
 export type RouterAccess =
   /** Before 18.9: it asks GitLab for jobs past the router. */
   | 'none'
@@ -28,8 +28,8 @@ export function routerAccess(version: string | undefined): RouterAccess {
 }
 
 /**
- * Since about 19.2 a runner goes past the router for half a minute when the router failed it three times in a row, so what it
- * runs then nobody was asked about.
+ * Since about 19.2 a runner bypasses the router for half a minute after three router failures in a row. Jobs
+ * in that time have no admission request.
  */
 export const fallsBack = (version: string | undefined): boolean =>
   version !== undefined && minorOf(version) !== undefined && byVersion(version, '19.2') >= 0;

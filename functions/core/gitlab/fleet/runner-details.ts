@@ -3,7 +3,7 @@ import { keptAnswers } from '../kept-answers.ts';
 import type { FleetGitLab, RunnerManager } from './fleet.ts';
 import { byVersion } from './router-access.ts';
 
-/** What people want to know of a runner beside its jobs. */
+/** Details of a runner for people. */
 export interface RunnerDetail {
   readonly description?: string;
   /** The version of GitLab Runner, as the oldest of the managers that still work reports it: `18.10.2`. */
@@ -43,7 +43,7 @@ async function detailOf(id: number, fleet: DetailsOptions['fleet']): Promise<Run
   };
 }
 
-/** What stopped weeks ago asks for no job; where nothing works any more, its last version is all there is. */
+/** Ignores machines that stopped weeks ago, unless all did: then the last version is shown. */
 function oldestVersion(managers: readonly RunnerManager[]): string | undefined {
   const working = managers.filter(({ status }) => status !== 'stale');
   return (working.length === 0 ? managers : working)
