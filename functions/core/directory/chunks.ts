@@ -1,4 +1,4 @@
-/** What the chunks of the directory hold, and how they are written: brotli over JSON, rows rather than objects. */
+/** Content and encoding of directory chunks: brotli over JSON, as rows rather than objects. */
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -49,7 +49,7 @@ export type NamespaceRow = readonly [id: number, path: string, personal: number]
 export type ProjectRow = readonly [id: number, namespaceId: number, slug: string, visibility: number];
 
 export interface ProjectChunk {
-  /** Where the projects are. A personal namespace is nowhere else. */
+  /** Namespaces of the projects. Personal namespaces are only here. */
   readonly namespaces: readonly NamespaceRow[];
   readonly projects: readonly ProjectRow[];
 }

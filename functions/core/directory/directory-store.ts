@@ -1,7 +1,6 @@
 /**
- * The directory as functions see it: only the parts their jobs need, at most a minute old. What cannot be read is not
- * known, and nobody is refused for that: the last good version goes on, and before a first one the one packed beside the
- * code. Keep one per process.
+ * The directory in functions: only the parts their jobs need, at most a minute old. A failed read refuses no
+ * job: the last good version stays, or the one packed with the code. One per process.
  */
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Log } from '../environment/index.ts';
@@ -20,7 +19,7 @@ interface DirectoryStoreDeps {
   readonly log: Log;
 }
 
-/** What the sync learned is known everywhere within this time. */
+/** Changes reach every process within this time. */
 const POINTER_AGE_MS_MAX = 60_000;
 /** An admission has two seconds in all; a group that is not known in time has its root's limits. */
 const TIMEOUT_MS = 500;
@@ -42,7 +41,7 @@ export class DirectoryStore {
   }
 
   /**
-   * Where these jobs stand, perhaps others', too. Never throws. What is missing in it is written down for the sync.
+   * Returns the directory with the groups of these jobs. Never throws. Missing ids are stored for the sync.
    */
   async directoryFor(asks: readonly PlaceAsk[]): Promise<Directory | undefined> {
     const { clock, packed } = this.#deps;

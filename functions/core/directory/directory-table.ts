@@ -1,6 +1,6 @@
 /**
- * What the directory needs of a table: chunks that are written aside and never written again, one pointer that says which
- * of them are live, and the ids that readers did not find. The flip of the pointer is the only write that anybody notices.
+ * The directory's interface to a table: immutable chunks, one pointer to the live chunks, and ids that
+ * readers missed. Changing the pointer publishes a version.
  */
 import type { ReadOptions } from '../ledger/index.ts';
 
@@ -31,7 +31,7 @@ export interface DirectoryTable {
   grantWish(wish: DirectoryWish, options: ReadOptions): Promise<void>;
 }
 
-/** The same id is asked of GitLab once in so long, whoever misses it and however often. */
+/** GitLab is asked about one id at most this often. */
 export const WISH_AGAIN_MS = 10 * 60_000;
 /** A wish that no sync came by for is garbage. */
 export const WISH_TTL_MS = 6 * 60 * 60_000;
@@ -52,11 +52,11 @@ export interface ChunkAddress {
 export interface DirectoryPointer {
   /** 1, 2, 3 …: one per sync that was kept. */
   readonly edit: number;
-  /** Where the manifest is: which chunks are live. A sync that changed nothing leaves it. */
+  /** Address of the manifest, which lists the live chunks. A sync without changes keeps it. */
   readonly manifest: string;
-  /** Where the progress of the sync is, which readers have no use for. */
+  /** Address of the sync's progress, which readers do not need. */
   readonly progress: string;
-  /** Whether all groups were listed once: before that readers go by what is packed beside the code. */
+  /** True once all groups were listed; before that, readers use the directory packed with the code. */
   readonly live: boolean;
   readonly atMs: number;
 }

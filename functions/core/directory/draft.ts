@@ -15,10 +15,10 @@ import {
   type SyncProgress,
 } from './manifest.ts';
 
-/** Nobody's job waits for a sync. */
+/** No job waits for a sync. */
 export const SYNC_TIMEOUT_MS = 10_000;
 const WAIT = { timeoutMs: SYNC_TIMEOUT_MS };
-/** Reads and writes under way at once. */
+/** Parallel reads and writes. */
 export const AT_ONCE = 8;
 /**
  * A reader looks for a new version every minute; one that has not for an hour is not one any more. Until then it may
@@ -168,7 +168,7 @@ export class DirectoryDraft {
       },
       WAIT,
     );
-    // Nobody reads anything of a run that came second.
+    // A run that lost the race leaves nothing readable.
     await this.#expire(flipped === 'flipped' ? gone : [...this.#written]);
     return flipped;
   }
@@ -189,7 +189,7 @@ export class DirectoryDraft {
     ];
   }
 
-  /** What cannot be told to go now stays as garbage: a few KB that nobody reads. */
+  /** Chunks that cannot be expired now stay as a few KB of garbage. */
   async #expire(gone: readonly ChunkAddress[]): Promise<void> {
     const { table, nowMs } = this.#options;
     for (let first = 0; first < gone.length; first += AT_ONCE) {

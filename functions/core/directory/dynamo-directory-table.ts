@@ -35,7 +35,7 @@ import {
 /** Set once a wish was granted, so that it no longer is one but still keeps the same one away. */
 const GRANTED = 'gr';
 const AT = 'at';
-/** What was granted lies among the others until its TTL takes it away: so far is looked for open ones. */
+/** Resolved ids stay among the others until their TTL; the search for open ones reads this many pages. */
 const WISH_PAGES_MAX = 10;
 const WISHES_PER_PAGE = 500;
 

@@ -38,7 +38,7 @@ export async function readGroups(draft: DirectoryDraft): Promise<GroupTree> {
   return new Map(chunks.flatMap((chunk) => chunk?.groups ?? []).map((row) => [row[0], row]));
 }
 
-/** Whether any chunk changed. */
+/** Returns true if any chunk changed. */
 export async function writeGroups(groups: GroupTree, draft: DirectoryDraft): Promise<boolean> {
   const rows = [...groups.values()].sort((a, b) => a[0] - b[0]);
   const chunks = new Map<string, StoredGroupRow[]>(GROUP_CHUNK_NAMES.map((name) => [name, []]));

@@ -24,7 +24,7 @@ interface ProjectsDeps {
 
 type Marks = Pick<SyncProgress, 'projectsPass' | 'projectsListedAtMs' | 'projectsSinceMs'>;
 
-/** What changed since the last time it was asked. Too much of it, and everything is listed instead. */
+/** Lists changes since the last call. If there are too many, it lists everything. */
 export async function listChanged(
   changed: ChangedProjects,
   { gitlab, budget, draft, nowMs }: ProjectsDeps,
@@ -47,7 +47,7 @@ export async function listChanged(
   return { projectsPass: { chunk: 0 }, projectsListedAtMs: nowMs, projectsSinceMs: nowMs - OVERLAP_MS };
 }
 
-/** Whether a full listing is due is decided here, so that its changes are asked for from its beginning on. */
+/** Decides if a full listing is due, so that its changes are requested from its start on. */
 function marksOf(progress: SyncProgress, nowMs: number): Marks {
   const { projectsPass, projectsListedAtMs, projectsSinceMs } = progress;
   const isDue = projectsListedAtMs === undefined || nowMs - projectsListedAtMs >= LIST_AGAIN_MS;

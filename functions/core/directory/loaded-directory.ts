@@ -20,7 +20,7 @@ export type ChunkBodyReader = (
   manifest: Manifest,
 ) => Promise<readonly (Body | undefined)[]>;
 
-/** 131 000 projects at most; a process that needs more of them begins anew with those it needs now. */
+/** 131 000 projects at most. A process that needs more reloads those it needs now. */
 const PROJECT_CHUNKS_MAX = 256;
 
 export class LoadedDirectory {
@@ -48,7 +48,7 @@ export class LoadedDirectory {
     return loaded;
   }
 
-  /** Whether so many projects are loaded that the next batch had better begin anew. */
+  /** True if the next batch should reload. */
   get isFull(): boolean {
     let chunks = 0;
     for (const name of this.#bodies.keys()) if (projectChunkNumberOf(name) !== undefined) chunks += 1;

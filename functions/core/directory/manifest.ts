@@ -17,7 +17,7 @@ export interface Manifest {
 /** Between the runs of the sync: what a listing that takes several runs has so far, and what may be thrown away. */
 export interface SyncProgress {
   readonly groupsPass?: {
-    /** Where to go on, as `next` of the last page. */
+    /** The next page, as `next` of the last one. */
     readonly page: string;
     /** Names of chunks with the rows listed so far. */
     readonly listed: readonly string[];
@@ -34,7 +34,7 @@ export interface SyncProgress {
   readonly projectsSinceMs?: number;
   /** The partial listings, which no reader knows. */
   readonly chunks: Readonly<Record<string, StoredChunk>>;
-  /** What the last flip replaced, and no version has any more. */
+  /** Chunks replaced by the last change of the pointer and used by no version. */
   readonly retired: readonly ChunkAddress[];
 }
 

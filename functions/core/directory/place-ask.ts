@@ -2,15 +2,15 @@ import type { Directory } from '../../../policies/place/directory.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import type { DirectoryWish } from './directory-table.ts';
 
-/** What says where a job stands; an admission request, a job's truth and a record's facts have it. */
+/** Ids that locate a job, from an admission request, a job outcome or a record. */
 export type PlaceAsk = Pick<
   AdmissionRequest,
   'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId' | 'suspicious'
 >;
 
 /**
- * What to ask GitLab about a job whose group is not known or is elsewhere by now. A project leads to its group, also to a
- * personal namespace, which has no call of its own. Identity that contradicts itself asks for nothing.
+ * Returns the id to resolve for a job whose group is unknown or has changed. A project leads to its group,
+ * and to a personal namespace, which has no call of its own. Contradicting ids resolve nothing.
  */
 export function wishFor(ask: PlaceAsk, directory: Directory): DirectoryWish | undefined {
   const { projectId, namespaceId, rootNamespaceId } = ask;

@@ -1,8 +1,8 @@
 import { GitLabError } from '../gitlab/index.ts';
 
 /**
- * What one run of the sync may ask of GitLab. 400 calls, one after the other, take two minutes at 300 ms each, and are
- * below what GitLab allows one user by default (200 listings of groups a minute, 2 000 of projects in ten).
+ * GitLab calls per run of the sync. 400 sequential calls take two minutes at 300 ms each, and stay below
+ * GitLab's default rate limits per user (200 listings of groups a minute, 2 000 of projects in ten).
  */
 export const CALLS_MAX = 400;
 /** The schedule comes every five minutes; Lambda's own time is longer, for what is written at the end. */

@@ -1,6 +1,6 @@
 /**
- * GitLab that answers short (a token with fewer rights, a database that is being restored) looks like GitLab that deletes.
- * More than a fifth at once is taken for the former.
+ * A truncated list (a token with fewer rights, a database that is being restored) looks like deletions. A
+ * loss of more than a fifth is treated as truncated.
  */
 const DROPPED_SHARE_MAX = 0.2;
 /** In a small instance one group is more than a fifth. */

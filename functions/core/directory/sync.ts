@@ -35,7 +35,7 @@ export interface DirectorySyncReport {
     | 'flipped'
     /** Another run was faster; nothing of this one counts. */
     | 'stale';
-  /** Whether readers go by the directory; false: the groups were never listed to their end. */
+  /** True if readers use the directory; false if the groups were never listed completely. */
   readonly live: boolean;
   /** Calls to GitLab. */
   readonly calls: number;
@@ -44,7 +44,7 @@ export interface DirectorySyncReport {
   /** Ids of the top-level ones. */
   readonly rootIds: readonly number[];
   readonly groupsListing: GroupListing['outcome'];
-  /** How long ago all groups were last listed to their end; absent: never. */
+  /** Age of the last complete list of groups, ms. Absent: never. */
   readonly groupsListedAgeMs?: number;
   /** Groups that the listing did not have: those that are missing again are dropped. */
   readonly groupsMissing: number;
@@ -53,7 +53,7 @@ export interface DirectorySyncReport {
   readonly projectsRemoved: number;
   /** Missing from GitLab's list and kept: it listed far less than before. */
   readonly projectsRefused: number;
-  /** Whether a full listing of projects goes on with the next run. */
+  /** True if a full listing of projects continues in the next run. */
   readonly projectsGoing: boolean;
   readonly wishes: number;
   readonly wishesGranted: number;

@@ -9,12 +9,12 @@ export interface WholeDirectory {
   readonly directory: Directory;
 }
 
-/** Chunks under way at once. */
+/** Parallel reads of chunks. */
 const AT_ONCE = 16;
 
 /**
- * All groups and projects at once: for whoever splits limits by root or shows the directory, not for deciding about jobs.
- * 100 000 projects are 200 reads and some 30 MB. Undefined until all groups were listed once.
+ * Reads all groups and projects: to split limits by root or to show the directory, not to decide about jobs.
+ * 100 000 projects are 200 reads and about 30 MB. Undefined until all groups were listed once.
  *
  * @throws {DirectoryError} either code
  */

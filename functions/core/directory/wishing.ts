@@ -7,13 +7,13 @@ interface WishingDeps {
   readonly log: Log;
 }
 
-/** One process writes so many in ten minutes: thousands of unknown ids at once are a sync that stands still. */
+/** Ids per process in ten minutes. Thousands of unknown ids mean that the sync has stopped. */
 const WISHES_MAX = 100;
 const TIMEOUT_MS = 500;
 
 /**
- * Writes down what was not found, each id once in ten minutes. Nobody waits for it, and nobody hears of its failure: the
- * listing finds the id, too, only later. (Lambda may freeze a write under way; it goes on with the next batch.)
+ * Stores ids that were not found, each once in ten minutes. It runs in the background and ignores failures,
+ * because the listing finds the id later. (Lambda may freeze a write; it continues with the next batch.)
  */
 export class WishWriter {
   readonly #deps: WishingDeps;

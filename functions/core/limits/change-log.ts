@@ -1,6 +1,7 @@
 /**
- * The change log: one item per edit, written in the transaction that makes the edit live, and kept for good. What a large
- * edit changed is written beside the chunks of its set, before the flip, and stays when those go.
+ * The change log: one item per edit, written in the transaction that publishes the edit, and kept forever.
+ * Rows of a large edit are written next to the chunks of its set, before it is published, and stay when
+ * those expire.
  */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -12,18 +13,18 @@ import { LimitsError } from './limits-error.ts';
 /** One edit, as it is kept. */
 export interface LoggedChange extends LimitChange {
   readonly set: string;
-  /** How many rows it had. */
+  /** Number of rows. */
   readonly count: number;
   /** All subjects it changed; absent: too many to list. */
   readonly subjects?: readonly string[];
-  /** Absent: they stand aside, or could not be told (`count` 0). */
+  /** Absent: stored separately, or unknown (`count` 0). */
   readonly rows?: readonly ChangeRow[];
 }
 
-/** An item with so many rows and people's texts stays below 8 KB, so that a page of a hundred is read at once. */
+/** An item with this many rows and texts stays below 8 KB, so a page of a hundred is one read. */
 const ROWS_INLINE_MAX = 40;
 const SUBJECTS_MAX = 40;
-/** Some 3 MB compressed; `count` tells of more. A first import of 10 000 limits has half of them. */
+/** About 3 MB compressed; `count` has the total. A first import of 10 000 limits has half of them. */
 const LOGGED_ROWS_MAX = 100_000;
 const TIMEOUT_MS = 5_000;
 const CHARACTERS_MAX = 256 * 1024 * 1024;
@@ -31,7 +32,9 @@ const ROWS = 'rows';
 
 export const rowsSet = (set: string): string => `changes#${set}`;
 
-/** What is written at the flip, and before it. @param rows - undefined: what it was an edit of cannot be read any more. */
+/**
+ * Returns the writes at publication and before. @param rows - undefined: the base cannot be read any more.
+ */
 export function logOf(
   edit: number,
   set: string,
@@ -59,7 +62,7 @@ export function loggedChangeOf({ edit, bytes }: LogItem): LoggedChange {
   return logged as unknown as LoggedChange;
 }
 
-/** The rows of an edit, wherever they stand; undefined: they could not be told. @throws {LimitsError} either code */
+/** Reads the rows of an edit. Undefined: they are unknown. @throws {LimitsError} either code */
 export async function rowsOf(
   logged: LoggedChange,
   table: LimitTable,

@@ -45,7 +45,7 @@ export type DynamoLimitTableOptions = InstanceTable & BatchGetDeps;
 
 /** A set of hundreds of roots must not take all connections. */
 const UPDATES_AT_ONCE = 8;
-/** Two editors in the same instant: one of them is refused at the next try at the latest. */
+/** Of two concurrent editors one is refused at the next try at the latest. */
 const CONFLICTS_MAX = 5;
 const CONFLICT_PAUSE_MS = 100;
 
@@ -227,7 +227,7 @@ export class DynamoLimitTable implements LimitTable {
     return put.outcome === 'refused' && put.item !== undefined ? openingOf(key, put.item) : opening;
   }
 
-  /** @throws {LimitsError} `limits_unavailable`, whatever went wrong. */
+  /** @throws {LimitsError} `limits_unavailable` for any failure. */
   #answered<T>(
     doing: string,
     { timeoutMs }: ReadOptions,

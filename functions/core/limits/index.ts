@@ -1,4 +1,4 @@
-/** What others may use of this folder; its README says what it promises. */
+/** Public exports of this folder; its README lists its promises. */
 export { type LoggedChange, loggedChangeOf, rowsOf } from './change-log.ts';
 export type { ChangeRow, Effect, FieldValue } from './changes/change-row.ts';
 export { type ChangeRowsInput, changeRows } from './changes/change-rows.ts';

@@ -9,10 +9,10 @@ import { LimitsError } from './limits-error.ts';
 
 export type LimitsDocument = Readonly<Record<string, unknown>>;
 
-/** Who changed the limits, why, from where; stays with the set. */
+/** Author, reason and source of a change; stored with the set. */
 export interface LimitChange {
   readonly actor: string;
-  /** GitLab's id of the user; absent: nobody who was signed in. */
+  /** GitLab user id; absent if not signed in. */
   readonly userId?: number;
   readonly why: string;
   /** E.g. `file limits.yaml`, `page`, `ssm`. */
@@ -20,16 +20,16 @@ export interface LimitChange {
   readonly atMs: number;
   /** The set it was an edit of; absent: the first. */
   readonly base?: string;
-  /** The request it was asked for with: somebody else approved it. */
+  /** The approved request, if there was one. */
   readonly request?: string;
 }
 
-/** The shared chunk: whatever is of no known root, and where to find the rest. */
+/** The shared chunk: entries without a known root, and the index of the others. */
 export interface SharedChunk {
   readonly change: LimitChange;
   /** Roots that have a chunk of their own. */
   readonly roots: readonly number[];
-  /** Where the limits of a group or project are: a group that is moved takes its limits with it. */
+  /** Chunk of each group or project: limits move with their group. */
   readonly homes: Readonly<Record<string, number>>;
   readonly document: LimitsDocument;
 }
@@ -91,7 +91,7 @@ export function splitLimits(
 
 type Mutable = Record<string, unknown[]>;
 
-/** The lists whose entries are about somebody. */
+/** Lists whose entries have a subject. */
 const PLACED = ['limits', 'grants', 'freezes', 'breakglass', 'rollout'] as const;
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -145,7 +145,7 @@ export function unpackedShared(bytes: Uint8Array | undefined): SharedChunk {
   const { change, roots, homes, document } = unpackedLimits(SHARED, bytes);
   if (!isRecord(change) || !Array.isArray(roots) || !isRecord(homes) || !isRecord(document))
     throw unreadable(SHARED, 'lacks a part');
-  // Written by `splitLimits` alone, and found by the hash of what it wrote.
+  // Only `splitLimits` writes it, and readers check its hash.
   return { change, roots, homes, document } as unknown as SharedChunk;
 }
 

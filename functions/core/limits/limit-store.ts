@@ -1,6 +1,6 @@
 /**
- * The limits in force, as the admit function sees them: only the roots it needs, never older than five seconds, and
- * looked at again before anybody is rejected for one. Keep one per process.
+ * The limits in the admit function: only the roots it needs, at most five seconds old, and checked again
+ * before a rejection. One per process.
  */
 import { parseLimitsPart } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/reading.ts';
@@ -24,12 +24,12 @@ import { type PreviousCounters, type TimedLimits, withOpenings } from './period-
 interface LimitStoreDeps {
   readonly table: LimitTable;
   readonly policy: Policy;
-  /** In force until a first set is live: those packed beside the code. */
+  /** In force until a set is published: limits packed with the code. */
   readonly packed: LimitSet;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
   readonly previous: PreviousCounters;
   readonly log: Log;
-  /** Told each time that limits could not be read or no longer fit the policy. @default nobody is */
+  /** Called if limits cannot be read or no longer fit the policy. @default ignored */
   readonly onUnreadable?: (() => void) | undefined;
 }
 
@@ -44,7 +44,7 @@ interface Loaded {
   readonly shared: SharedChunk;
   /** Roots that have a chunk. */
   readonly stored: ReadonlySet<number>;
-  /** Those of them that were read. */
+  /** Roots that were read. */
   readonly roots: Set<number>;
   limits: LimitSet;
   inForce: TimedLimits | undefined;
@@ -83,8 +83,8 @@ export class LimitStore {
   }
 
   /**
-   * Called before a job is rejected for a limit: true if another set than `version` (`LimitSet.version`) is live by now,
-   * so that the job is to be evaluated anew. Looks at the pointer after it was called; false if that cannot be read.
+   * Checks before a rejection if another set than `version` is live; then the job must be evaluated again.
+   * Reads the pointer after the call; false if it cannot be read.
    */
   async recheck(version: string): Promise<boolean> {
     await this.#check();

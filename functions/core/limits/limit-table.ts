@@ -1,6 +1,6 @@
 /**
- * What limit sets need of a table: chunks that are written aside, and one pointer that says which set is live. The flip
- * of the pointer is the only write that anybody notices.
+ * The interface of limit sets to a table: immutable chunks and one pointer to the live set. Changing the
+ * pointer publishes a set.
  */
 import type { CounterKey } from '../../../policies/claim.ts';
 import type { ReadOptions } from '../ledger/index.ts';
@@ -65,7 +65,7 @@ export interface LogItem {
   readonly bytes: Uint8Array;
 }
 
-/** Somebody asks for more. */
+/** A request for more. */
 export interface RequestItem {
   /** Those filed later sort higher. */
   readonly id: string;
@@ -84,7 +84,7 @@ export type FlipOutcome =
   | { readonly outcome: 'flipped' }
   | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined };
 
-/** What a period began with, and the figures it was computed from. Written once, never edited. */
+/** The opening of a period, and its inputs. Written once, never changed. */
 export interface OpeningEntry {
   readonly key: CounterKey;
   /** Whole units; below 0 what was overdrawn. */

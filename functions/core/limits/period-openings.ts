@@ -1,11 +1,11 @@
-/** What limits that carry over have on top in the period that is open now. */
+/** Computes amounts carried into the current period. */
 import { type CounterKey, type CounterSnapshot, counterName } from '../../../policies/claim.ts';
 import { carriedInto, carriesOver } from '../../../policies/limits/carry-over.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
 import type { LimitTable, OpeningEntry } from './limit-table.ts';
 
-/** How counters stand, one per key, same order; `rev` 0: nothing was ever counted there. `Ledger.readCounters` is one. */
+/** Reads counters, one per key, same order; `rev` 0: never written. `Ledger.readCounters` implements it. */
 export type PreviousCounters = (
   keys: readonly CounterKey[],
 ) => Promise<readonly (CounterSnapshot & { readonly rev: number })[]>;
@@ -23,8 +23,8 @@ export interface TimedLimits {
 }
 
 /**
- * Clocks of two programs differ by minutes at worst, and the later one still counts in the old period. Until this long
- * after its start a period's opening is computed anew now and then; after that it is written down, once and for all.
+ * Clocks of programs differ by minutes, and a slow one still counts in the old period. For this long after
+ * its start, a period's opening is recomputed; then it is stored permanently.
  */
 const SETTLING_MS = 10 * 60_000;
 const AGAIN_MS = 30_000;

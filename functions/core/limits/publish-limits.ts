@@ -27,7 +27,7 @@ interface PublishDeps {
   readonly policy: Policy;
   /** Says whose root is whose; what it does not know is kept where every reader looks. */
   readonly directory?: Directory;
-  /** Where the caller has read both: what the change was made of (undefined: nothing) and what it comes to. */
+  /** Passed if the caller has read both: the base of the change (undefined: none) and its result. */
   readonly read?: { readonly from: LimitSet | undefined; readonly to: LimitSet };
 }
 
@@ -35,21 +35,21 @@ export type PublishOutcome =
   | { readonly outcome: 'live'; readonly pointer: LimitPointer }
   /** Nothing was written. */
   | { readonly outcome: 'invalid'; readonly problems: readonly DocumentProblem[] }
-  /** Somebody else was first. `mine` is written aside (absent: not even that), so that both can be read and compared. */
+  /** Another edit came first. `mine` is stored (absent: not even that), so that both can be compared. */
   | { readonly outcome: 'stale'; readonly live: LimitPointer | undefined; readonly mine?: string };
 
-/** Nobody's job waits for an edit. */
+/** No job waits for an edit. */
 const TIMEOUT_MS = 5_000;
-/** How often a flip whose answer was lost is asked about. */
+/** Retries of a publication without a response. */
 const FLIPS_MAX = 3;
-/** Chunks under way at once: a set of hundreds of roots must not take all connections. */
+/** Parallel writes of chunks: hundreds of roots must not take all connections. */
 const CHUNKS_AT_ONCE = 8;
 /**
- * How long a set that is not live stays: for whoever asks what the limits were, or wants them back. A program adopts a
- * set within seconds of reading the pointer, so none can be about to read what goes after this time.
+ * Days that an old set is kept for lookups and undo. Programs adopt a set within seconds, so none still
+ * needs it then.
  */
 export const KEPT_DAYS = 90;
-/** Hundreds of chunks, some at once. */
+/** Time for hundreds of chunks in parallel. */
 const RETIRE_TIMEOUT_MS = 30_000;
 
 /** @throws {LimitsError} `limits_unavailable`: the table did not answer; publish again to learn what became of it. */
@@ -83,7 +83,7 @@ export async function publishLimits(
   return outcome;
 }
 
-/** What a change was made of; undefined: it cannot be read by this policy, or not at all any more. */
+/** Reads the base of a change. Undefined: this policy cannot read it, or it is gone. */
 async function baseOf(
   base: string | undefined,
   { table, policy }: PublishDeps,
@@ -98,7 +98,7 @@ async function baseOf(
   }
 }
 
-/** What was replaced, or came too late, goes some day. If that cannot be noted it stays for good, and does no harm. */
+/** Expires a replaced or late set. A failure leaves harmless garbage. */
 async function retire(set: string, atMs: number, table: LimitTable): Promise<void> {
   try {
     const atSeconds = Math.ceil(atMs / 1000) + KEPT_DAYS * 86_400;
@@ -127,7 +127,10 @@ async function flip(
   }
 }
 
-/** Who made a set, and why; undefined: it is gone, or never was. @throws {LimitsError} either code */
+/**
+ * Reads author and reason of a set. Undefined: it is gone, or never existed. @throws {LimitsError} either
+ * code
+ */
 export async function readChange(set: string, table: LimitTable): Promise<LimitChange | undefined> {
   const [bytes] = await table.readChunks(set, [SHARED], { timeoutMs: TIMEOUT_MS });
   return bytes && unpackedShared(bytes).change;

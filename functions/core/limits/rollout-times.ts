@@ -4,7 +4,7 @@ import type { LimitSet, RolloutClass } from '../../../policies/limits/limits.ts'
 import { ROLLOUT_CLASSES } from '../../../policies/rollout-step.ts';
 import type { LimitsDocument } from './limit-set.ts';
 
-/** Whose rollout an entry is. */
+/** Returns the subject of a rollout entry. */
 export const rolledOutSubject = ({ instance, group, project }: LimitsDocument): string =>
   instance === true ? 'instance' : project === undefined ? `group/${group}` : `project/${project}`;
 

@@ -2,13 +2,13 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** What stands in the way, a sentence and what to do about it. */
+/** The problem in a sentence, and the remedy. */
 export interface SignInNotice {
   readonly code: string;
   readonly title: string;
   readonly sentence: string;
   readonly remedy: string;
-  /** Where to go from there; below our own address. */
+  /** A link below our own address. */
   readonly link?: { readonly href: string; readonly text: string };
 }
 
@@ -31,7 +31,7 @@ export async function respondWith(
   return c.json({ error: { code, message: sentence, remedy } }, status);
 }
 
-/** Until somebody gives a nicer one: no style, no script. */
+/** The default page without style and script. */
 export const plainPage: RenderNotice = async ({ title, sentence, remedy, link }) =>
   String(
     await html`<!doctype html>

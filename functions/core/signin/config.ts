@@ -31,7 +31,7 @@ export interface SignInConfig {
 const OWNERS = ['maintainer', 'owner'] as const;
 const VIEWERS = ['guest', 'reporter', 'developer'] as const;
 
-/** @returns the problems, each with its setting and what would be right, for whoever reads more settings than these. */
+/** @returns problems, each with its setting and the correction, for callers that read more settings. */
 export function readSignInConfig(
   env: Environment,
 ): { readonly config: SignInConfig } | { readonly problems: readonly string[] } {

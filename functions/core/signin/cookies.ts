@@ -1,14 +1,14 @@
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 
-/** What every id in a cookie looks like: 256 random bits. */
+/** Format of ids in cookies: 256 random bits. */
 const ID = /^[\w-]{43}$/;
 
 /** An id that a program sends as a bearer token. No browser adds one by itself, so it needs no check for forgery. */
 export const bearerOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]{43})$/.exec(c.req.header('authorization') ?? '')?.[1];
 
-/** Three parts with points between, the last of them perhaps empty: what a job sends. Whether it holds is another question. */
+/** Returns a text in the form of a JWT, which jobs send. It is not verified here. */
 export const jobTokenOf = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 

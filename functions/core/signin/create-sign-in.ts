@@ -26,7 +26,9 @@ export interface SignInOptions {
   /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
   readonly clientSecret: () => Promise<string>;
-  /** Id of the application for terminals, not confidential, scope `openid`. @default nobody signs in from a terminal */
+  /**
+   * Id of the non-confidential application for terminals, scope `openid`. @default no sign-in from terminals
+   */
   readonly deviceClientId?: string;
   /** `https://budget.example.com/signin/callback`; plain http only on the own machine. */
   readonly redirectUrl: string;
@@ -36,10 +38,10 @@ export interface SignInOptions {
   readonly clock: { nowMs(): number };
   /** Cryptographic, such as `randomBytes`. */
   readonly random: RandomBytes;
-  /** Where a request comes from, e.g. Lambda's `sourceIp`; never a header that the sender writes. */
+  /** The caller's address, e.g. Lambda's `sourceIp`; never from a header of the caller. */
   readonly addressOf: (c: Context) => string;
   readonly log: Log;
-  /** How a page with one sentence looks. @default plain */
+  /** Renders a page with one sentence. @default plain */
   readonly render?: RenderNotice;
   /** @default 30 a minute from one address */
   readonly signInLimit?: RateLimit;
@@ -63,17 +65,20 @@ const MINUTE_MS = 60_000;
 const SIGN_INS_PER_MINUTE = 30;
 /** Ten a second: more than a page needs, less than what hurts. */
 const REQUESTS_PER_MINUTE = 600;
-/** An office that comes back from lunch, all at once, with a few tabs each. A browser sends such a cookie once: it is cleared. */
+/**
+ * Covers an office that returns from lunch with a few tabs each. A browser sends an expired cookie once,
+ * because it is cleared.
+ */
 const STRANGERS_PER_MINUTE = 300;
 /** A job asks once. */
 const JOBS_PER_MINUTE = 60;
 
 /**
- * Signing in with GitLab. While GitLab is asked the browser has a sealed cookie for ten minutes that ties the answer to it:
- * each tab its own, with state, nonce and PKCE verifier. Nothing is written before somebody is signed in. Then it has the
- * session's, of 256 random bits; the table has only their hash.
+ * Sign-in with GitLab. During the sign-in, each browser tab has its own sealed cookie for ten minutes, with
+ * state, nonce and PKCE verifier; nothing is stored. Then the browser gets a session cookie of 256 random
+ * bits, and the table stores only its hash.
  *
- * @throws {Error} if an address is neither https nor on the own machine.
+ * @throws {Error} if an address is neither https nor local.
  */
 export function createSignIn(options: SignInOptions): SignIn {
   const { clock, random, sessions: store, log, render = plainPage } = options;
@@ -148,7 +153,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     return c.redirect('/signout', 303);
   });
 
-  // Whoever is still signed in is not told otherwise.
+  // A user who is still signed in sees no sign-out message.
   routes.get('/signout', async (c) =>
     sessionCookie.read(c) === undefined ? await refuse.goodbye(c) : c.redirect('/', 302),
   );

@@ -7,7 +7,7 @@ import { SignInError } from './sign-in-error.ts';
 import type { SignInEnv } from './user.ts';
 
 interface DeviceRoutesDeps {
-  /** Absent: nobody signs in from a terminal. */
+  /** Absent: no sign-in from terminals. */
   readonly device: DeviceSignIn | undefined;
   readonly sessions: Sessions;
   readonly log: Log;

@@ -19,7 +19,7 @@ interface DeviceSignInDeps {
   readonly fetch: typeof fetch;
 }
 
-/** What the person needs to allow it, and the terminal to ask whether they did. */
+/** Codes for the user to approve, and for the terminal to poll. */
 interface DeviceCode {
   readonly deviceCode: string;
   readonly userCode: string;

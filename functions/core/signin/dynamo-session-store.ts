@@ -22,10 +22,10 @@ import { SignInError } from './sign-in-error.ts';
 const TIMEOUT_MS = 2_000;
 /** Later than the end of a session, so that clocks that differ do not matter. */
 const TTL_GRACE_SECONDS = 3_600;
-/** More than anybody signs in within ten hours by hand. */
+/** More sign-ins than one user makes in ten hours. */
 const OF_USER_MAX = 100;
 
-/** Sessions beside the ledger, under keys that no scan of the books yields. Who is signed out is so at once, everywhere. */
+/** Stores sessions under keys that scans of the ledger skip. Sign-out takes effect immediately everywhere. */
 export function dynamoSessionStore({ table, instance }: InstanceTable): SessionStore {
   const keys = ledgerKeys(instance);
   return {

@@ -15,7 +15,7 @@ import {
 } from '../store/index.ts';
 import { USER_ID } from './session-item.ts';
 
-/** Sign-ins by whose they are, also those of long ago that nobody noted for their user: it reads the whole table. */
+/** Lists sessions by user, including old ones without an index entry: it reads the whole table. */
 export interface UserSessions {
   /** Ends all of a user's sessions, or only counts them. @throws {LedgerError} `ledger_unavailable` */
   end(userId: number, options: { readonly dryRun: boolean }): Promise<number>;
@@ -34,7 +34,7 @@ export const dynamoUserSessions = ({ table, instance }: InstanceTable): UserSess
         { filter, attributes: [PK, SK], consistent: true },
         TIMEOUT_MS,
       )) {
-        // What is noted of them for their user goes along.
+        // Index entries of the user are deleted as well.
         ended += items.filter((item) => keyOf(item).sk === SESSION_SK).length;
         if (dryRun) continue;
         for (const item of items) await deleteItem(table, keyOf(item), new TimeLimit(TIMEOUT_MS));

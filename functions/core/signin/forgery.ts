@@ -10,10 +10,12 @@ const FORM = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 export const isSafe = (c: Context): boolean => SAFE_METHODS.includes(c.req.method);
 
 /**
- * Whether one of our own pages sent this. Stricter than Hono's `csrf`, which takes one header of two and looks at forms
- * only: here neither header may contradict, one has to be there, and whatever the body is.
+ * Returns true if one of our own pages sent the request. Stricter than Hono's `csrf`, which needs one of two
+ * headers and checks only forms: here neither header may contradict, one must exist, and any body is
+ * checked.
  *
- * @param origin - our own, as the browser sees it, e.g. `https://budget.example.com`; behind a proxy the request's differs.
+ * @param origin - our own in the browser, e.g. `https://budget.example.com`; behind a proxy the request's
+ * differs.
  */
 export function isFromHere(c: Context, origin: string): boolean {
   const site = c.req.header('sec-fetch-site');
@@ -22,7 +24,9 @@ export function isFromHere(c: Context, origin: string): boolean {
   return (site ?? 'same-origin') === 'same-origin' && (sender ?? origin) === origin;
 }
 
-/** Whether the header, or else the field of the form, has this session's token. A form's body can be read once more. */
+/**
+ * Returns true if the header, or the form's field, has this session's token. The form's body stays readable.
+ */
 export async function hasCsrfToken(c: Context, csrfToken: string): Promise<boolean> {
   const sent = c.req.header(CSRF_HEADER) ?? (await fieldOf(c));
   return typeof sent === 'string' && timingSafeEqual(digest(sent), digest(csrfToken));

@@ -17,14 +17,14 @@ interface GitLabKeysDeps {
 
 /** Below GitLab's own address; never one that a token names. */
 const KEYS_PATH = '/oauth/discovery/keys';
-/** Somebody waits, and so does room for others. */
+/** A user waits, and a slot is occupied. */
 const TIMEOUT_MS = 2_000;
 /** GitLab lists two or three, some 400 bytes each. */
 const KEYS_MAX = 20;
 const BYTES_MAX = 64 * 1024;
 /** A key that GitLab withdrew is good for nothing this long afterwards. */
 const FRESH_MS = 15 * 60_000;
-/** Whoever sends made-up ids of keys makes us ask this often at most. */
+/** Bounds the reads caused by invented key ids. */
 const LOOK_MS = 60_000;
 /** A GitLab that did not answer is left alone for so long. */
 const QUIET_MS = 10_000;
@@ -87,7 +87,7 @@ export class GitLabKeys {
     try {
       const response = await send(`${issuer.replace(/\/$/, '')}${KEYS_PATH}`, {
         headers: { accept: 'application/json' },
-        // Whoever redirects is not GitLab.
+        // GitLab does not redirect here.
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });

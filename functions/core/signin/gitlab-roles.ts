@@ -14,19 +14,21 @@ import { SignInError } from './sign-in-error.ts';
 import type { Roles } from './user.ts';
 
 export interface RoleSettings {
-  /** Direct members of this group, from Guest upwards, are admins of Tollgate. Absent: nobody is. */
+  /** Direct members of this group, from Guest upwards, are admins of Tollgate. Absent: no admins. */
   readonly adminGroupId?: number;
   /** The same for finance. */
   readonly financeGroupId?: number;
-  /** Who owns a group's limits. @default 'maintainer' (and GitLab's owners) */
+  /** The lowest role that owns a group's limits. @default 'maintainer' (and owners) */
   readonly ownersFrom?: 'maintainer' | 'owner';
-  /** Who sees a group's figures; guests may be customers. @default 'developer' (and above) */
+  /**
+   * The lowest role that sees a group's figures; guests may be customers. @default 'developer' (and above)
+   */
   readonly viewersFrom?: 'guest' | 'reporter' | 'developer';
 }
 
 /** GitLab's access levels. */
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
-/** One try, and all of them: somebody looks at an empty page meanwhile. */
+/** Bounds all tries, because a user waits for a page. */
 const TIMEOUT_MS = 2_000;
 const DEADLINE_MS = 6_000;
 /** 100 groups each. 2 000 ids are some 20 KB of session; memberships are direct, so a person has far fewer. */
@@ -38,16 +40,15 @@ interface Membership {
 }
 
 /**
- * Roles by GitLab's own list of a user's groups, asked with Tollgate's token (`read_api`, an administrator's; the directory
- * has the same). Not by the claims of the sign-in: those name paths, and whoever takes the path of a group that was renamed
- * or deleted would take its rights. Nor with the user's token: `read_api` would let Tollgate read everything the user can,
- * and it would have to be kept.
+ * Reads roles from GitLab's list of a user's groups, with Tollgate's token (`read_api`, an administrator's,
+ * as the directory). The claims of the sign-in contain paths, and a user who takes the path of a renamed or
+ * deleted group would get its rights. The user's own token would let Tollgate read everything the user can,
+ * and would have to be stored.
  *
- * Only direct members of a group count, as GitLab lists them here: whoever is in a group because it, or one above it, was
- * shared with another group is not seen. Requests for access and invitations are no memberships: with `type=Namespace`
- * GitLab leaves them out, without it it does not.
+ * Only direct members count, as GitLab lists them here; members through a shared group are not included.
+ * Access requests and invitations are excluded by `type=Namespace`.
  *
- * @throws {Error} if `baseUrl` is no plain http or https address.
+ * @throws {Error} if `baseUrl` is not a plain http or https address.
  * @see https://docs.gitlab.com/api/users/#list-all-memberships-for-a-user
  */
 export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): RoleSource {
@@ -99,7 +100,7 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
   };
 }
 
-/** What these memberships amount to. */
+/** Converts memberships to roles. */
 export function rolesBy(memberships: readonly Membership[], settings: RoleSettings): Roles {
   const { adminGroupId, financeGroupId, ownersFrom = 'maintainer', viewersFrom = 'developer' } = settings;
   const atLeast = (level: number): number[] =>

@@ -30,7 +30,7 @@ interface GitLabSignInDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** What ties GitLab's answer to our question. */
+/** Values that bind GitLab's response to our request. */
 interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
@@ -42,7 +42,7 @@ const SCOPE = 'openid';
 /** Clocks of GitLab and ours may differ by so much. */
 const TOLERANCE_SECONDS = 60;
 const TIMEOUT_SECONDS = 5;
-/** GitLab's addresses, its keys and our secret are taken anew this often. */
+/** GitLab's addresses, its keys and our secret are reloaded this often. */
 const FRESH_MS = 5 * 60_000;
 
 export class GitLabSignIn {
@@ -58,7 +58,7 @@ export class GitLabSignIn {
       );
   }
 
-  /** Where to send the browser. @throws {SignInError} `gitlab_unavailable` */
+  /** Returns the redirect address. @throws {SignInError} `gitlab_unavailable` */
   async begin({ state, nonce, codeVerifier }: SignInChecks): Promise<URL> {
     return buildAuthorizationUrl(await this.#configuration(), {
       redirect_uri: this.#deps.redirectUrl,
@@ -94,7 +94,7 @@ export class GitLabSignIn {
     const nowMs = this.#deps.clock.nowMs();
     if (this.#known !== undefined && nowMs < this.#known.untilMs) return this.#known.configuration;
     const configuration = this.#discover().catch((error: unknown) => {
-      // Whoever comes next tries again.
+      // The next caller retries.
       this.#known = undefined;
       throw unavailable(error instanceof Error ? error.name : typeof error);
     });
@@ -155,5 +155,5 @@ const unavailable = (code: string): SignInError =>
     'Try again in a minute; if that does not help, whoever runs Tollgate checks its address, id and secret in GitLab.',
   );
 
-/** What comes with the browser is anybody's text. */
+/** The browser's text is untrusted. */
 const codeText = (code: string): string => (/^[\w ]{1,40}$/.test(code) ? code : 'unknown');

@@ -18,7 +18,7 @@ interface JobTokensDeps {
   readonly clock: { nowMs(): number };
 }
 
-/** Asymmetric ones only: with another, whoever knows the public key could sign. */
+/** Asymmetric algorithms only: with a symmetric one, the public key could sign. */
 const ALGORITHMS = ['RS256', 'ES256'];
 /** Clocks of GitLab and ours may differ by so much. */
 const TOLERANCE_SECONDS = 30;
@@ -53,7 +53,7 @@ export class JobTokens {
     const claims = ClaimsSchema.safeParse(await this.#verified(token));
     if (!claims.success) throw invalid('does not say in which project its job runs');
     const { job_project_id: projectId, project_id: ofCode, job_id: jobId } = claims.data;
-    // Somebody else's code, which could read the figures of the project that runs it.
+    // A fork's code could read the figures of the project that runs it.
     if (projectId !== ofCode) throw ofFork();
     return jobUser(projectId, jobId);
   }
@@ -78,7 +78,7 @@ export class JobTokens {
   }
 }
 
-/** The blank keeps it apart from everybody's name in GitLab. */
+/** The space distinguishes it from GitLab user names. */
 const jobUser = (projectId: number, jobId: number): User => ({
   id: 0,
   username: `job ${jobId}`,

@@ -1,6 +1,6 @@
 import { keepLatest } from '../../../policies/keep-latest.ts';
 
-/** Sessions this process has seen alive: whoever has one is asked nothing because of what others behind their address send. */
+/** Sessions this process has verified. Rate limits of their address do not apply to them. */
 interface KnownSessions {
   has(idHash: string): boolean;
   add(idHash: string): void;

@@ -1,4 +1,4 @@
-/** Where the browser reaches us, by the address GitLab sends it back to. */
+/** Our address in the browser, by GitLab's redirect. */
 interface OwnAddress {
   readonly redirectUrl: string;
   /** `https://budget.example.com` */

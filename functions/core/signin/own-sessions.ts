@@ -1,4 +1,4 @@
-/** Where somebody is signed in, for themselves: to see it, and to end what is not theirs any more. */
+/** Lists a user's own sessions, and ends them. */
 import type { SessionStore } from './session-store.ts';
 import { isOver, SESSION_MS } from './sessions.ts';
 import type { User } from './user.ts';
@@ -23,7 +23,7 @@ type Asking = Pick<User, 'id' | 'sessionId'>;
 export interface OwnSessions {
   /** The one that asks first, then by when they were seen. @throws {SignInError} `sessions_unavailable`, like both. */
   list(user: Asking): Promise<readonly OwnSessionRow[]>;
-  /** How many were ended. */
+  /** Returns the number of ended sessions. */
   end(user: Asking, which: SessionsToEnd): Promise<number>;
 }
 

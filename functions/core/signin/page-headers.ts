@@ -8,8 +8,8 @@ const NOTHING = "'none'";
 const HSTS = 'max-age=31536000';
 
 /**
- * What every page may do: scripts and styles from here or with the request's nonce (`c.get('secureHeadersNonce')`), forms
- * to here, in nobody's frame, kept by no cache. Use it once, around all routes.
+ * Security headers of all pages: scripts and styles from here or with the request's nonce
+ * (`c.get('secureHeadersNonce')`), forms to here, no frames, no caches. Use it once, around all routes.
  */
 export function pageHeaders(): MiddlewareHandler<{ Variables: SecureHeadersVariables }> {
   const secured = secureHeaders({

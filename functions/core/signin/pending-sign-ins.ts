@@ -1,4 +1,4 @@
-/** Sign-ins that GitLab has not answered yet. The browser keeps them, sealed: whoever never comes back leaves nothing here. */
+/** Pending sign-ins. The browser keeps them in sealed cookies, so abandoned ones leave no data here. */
 import { hkdfSync } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
@@ -9,7 +9,7 @@ interface PendingSignIn {
   /** Ties GitLab's answer to our question. */
   readonly state: string;
   readonly nonce: string;
-  /** PKCE: proves that whoever comes back with the code is who asked for it. */
+  /** PKCE: proves that the code returns from the same browser. */
   readonly codeVerifier: string;
   /** Path and query below our own address. */
   readonly returnTo: string;
@@ -61,7 +61,7 @@ export class PendingSignIns {
       .setExpirationTime(Math.floor(this.#deps.clock.nowMs() / 1_000) + PENDING_SECONDS)
       .encrypt(await this.#key());
     const begun = Object.keys(getCookie(c)).filter((name) => name.startsWith(this.#prefix));
-    // Nobody waits in so many tabs: all but the new one were left.
+    // With this many tabs, all but the new one were abandoned.
     if (begun.length >= TABS_MAX) for (const name of begun) deleteCookie(c, name, this.#options);
     setCookie(c, this.#nameOf(state), sealed, { ...this.#options, maxAge: PENDING_SECONDS });
   }

@@ -12,13 +12,13 @@ interface RateLimitOptions {
   readonly clock: { nowMs(): number };
 }
 
-/** Keys remembered at once: 1 MB at most. Who sends from more addresses than this is no longer told apart. */
+/** Keys in memory: 1 MB at most. Callers with more addresses share a count. */
 const KEYS_MAX = 10_000;
 
 /**
- * Fixed windows in this process's memory. Each of several processes counts for itself, so that the bound is a multiple of
- * `max`; it keeps one visitor from wearing out GitLab and the table, and a counter in the table would cost a write for
- * every request it refuses. The bound on all of them is the function's own concurrency.
+ * Fixed windows in memory. Each process counts separately, so the real bound is a multiple of `max`. It
+ * protects GitLab and the table from one visitor; a counter in the table would cost a write per refused
+ * request. The function's concurrency bounds all of them.
  */
 export function rateLimit({ max, windowMs, clock }: RateLimitOptions): RateLimit {
   let counts = new Map<string, number>();

@@ -21,7 +21,7 @@ interface RequireUserDeps {
   readonly jobs: Pick<JobTokens, 'read'>;
   /** For all jobs of a project together. */
   readonly jobLimit: RateLimit;
-  /** For cookies that open no session, per address: each of them costs a read of the table. */
+  /** For invalid session cookies, per address: each costs a read of the table. */
   readonly strangerLimit: RateLimit;
   readonly addressOf: (c: Context) => string;
   /** Our own, as the browser sees it. */
@@ -31,8 +31,9 @@ interface RequireUserDeps {
 }
 
 /**
- * Lets through whoever is signed in, as `c.var.user`, and jobs with a token of their own, which asks no table. A page that somebody opens leads to the sign-in and back; everything
- * else gets 401. Put a limit on the body before it: it reads forms to find the CSRF token.
+ * Admits signed-in users, as `c.var.user`, and jobs with their own token, without a read of the table. A
+ * page request is redirected to the sign-in and back; other requests get 401. Put a body limit before it: it
+ * reads forms for the CSRF token.
  */
 export function requireUser(deps: RequireUserDeps): MiddlewareHandler<SignInEnv> {
   const {

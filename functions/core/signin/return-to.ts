@@ -1,6 +1,6 @@
 /** Longer than any address of ours, and short enough for a cookie. */
 const LENGTH_MAX = 1_000;
-/** Tells a path of ours from an address of someone else's; `.invalid` is nobody's. */
+/** Base to distinguish own paths from other addresses; `.invalid` is reserved. */
 const HERE = 'https://here.invalid';
 
 /**

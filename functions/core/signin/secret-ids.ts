@@ -5,10 +5,10 @@ export type RandomBytes = (count: number) => Uint8Array;
 
 const ID_BYTES = 32;
 
-/** 256 bits nobody can guess, as 43 characters. */
+/** 256 random bits, as 43 characters. */
 export const newId = (random: RandomBytes): string => Buffer.from(random(ID_BYTES)).toString('base64url');
 
-/** What is kept instead of an id: 256 random bits need neither salt nor many rounds. */
+/** The stored hash of an id: 256 random bits need neither salt nor many rounds. */
 export const secretHashOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(parts.join('.')).digest('base64url');
 

@@ -16,7 +16,7 @@ const whole = (value: number): Attribute => ({ N: String(value) });
 /** Id of the user whose session it is. */
 export const USER_ID = 'ui';
 
-/** The attributes of what is there, under their short names. */
+/** Encodes the present fields under short names. */
 export function changeAttributes(change: SessionChange): Attributes {
   const { username, name, roles, rolesReadAtMs, seenAtMs } = change;
   return {
@@ -35,7 +35,7 @@ export const sessionAttributes = (session: Session): Attributes => ({
   ...(session.terminal && { [TERMINAL]: whole(1) }),
 });
 
-/** Undefined: not what was written; whoever has that session signs in anew. */
+/** Returns undefined for a damaged item; its user signs in again. */
 export function sessionOf(item: Readonly<Record<string, unknown>>): Session | undefined {
   const userId = wholeIn(item, USER_ID);
   const username = textIn(item, 'un');

@@ -1,6 +1,6 @@
 import type { Roles } from './user.ts';
 
-/** Who is signed in, as it is kept. No token of GitLab's is among it: none is needed after the sign-in. */
+/** A stored session. It contains no GitLab token, because none is needed after the sign-in. */
 export interface Session {
   readonly userId: number;
   readonly username: string;
@@ -11,11 +11,11 @@ export interface Session {
   readonly seenAtMs: number;
   /** Ends it, however busy it is. */
   readonly endsAtMs: number;
-  /** Signed in from a terminal, where nobody is idle between two commands. */
+  /** From a terminal, where idle times are normal. */
   readonly terminal?: true;
 }
 
-/** What of a session changes while it lasts. */
+/** Fields of a session that change. */
 export type SessionChange = Partial<Omit<Session, 'userId' | 'endsAtMs' | 'terminal'>>;
 
 /** A session under its hash. */
@@ -25,8 +25,8 @@ interface KeptSession {
 }
 
 /**
- * Sessions, by the hash of the id in the cookie: who reads the table can sign in as nobody. What has ended may still be
- * there; whoever reads compares `endsAtMs`. Encryption at rest is the table's.
+ * Stores sessions by the hash of the cookie's id, so that readers of the table cannot sign in. Ended
+ * sessions may still exist; readers compare `endsAtMs`. The table encrypts at rest.
  */
 export interface SessionStore {
   /** @throws {SignInError} `sessions_unavailable`, like all of these. */

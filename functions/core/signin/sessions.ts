@@ -13,13 +13,13 @@ interface SessionsDeps {
 
 /** A working day; then one click, because GitLab still knows the browser. */
 export const SESSION_MS = 10 * 3_600_000;
-/** A lunch break leaves nobody's desk open. */
+/** An unattended desk is signed out after a lunch break. */
 const IDLE_MS = 60 * 60_000;
 /** Every request says that it was there; not every request is worth a write. */
 const SEEN_STEP_MS = 60_000;
-/** Roles older than this are read anew with the next request. */
+/** Older roles are reloaded with the next request. */
 const ROLES_FRESH_MS = 10 * 60_000;
-/** While GitLab is silent they stand so long, and then the session ends: rights nobody can confirm are none. */
+/** While GitLab is unreachable, roles stay valid this long; then the session ends. */
 const ROLES_AGE_MS_MAX = 15 * 60_000;
 /** A GitLab that was silent is left alone for so long, lest every page waits for it. */
 const QUIET_MS = 20_000;
@@ -29,8 +29,8 @@ export const isOver = ({ terminal, seenAtMs, endsAtMs }: Session, nowMs: number)
   nowMs >= endsAtMs || (terminal !== true && nowMs - seenAtMs >= IDLE_MS);
 
 /**
- * Opens, resumes and ends sessions. Roles are read anew with Tollgate's own token, so that nothing of the user's is kept and
- * no page is interrupted for it.
+ * Opens, resumes and ends sessions. Roles are reloaded with Tollgate's own token, so that no user token is
+ * stored and no page is interrupted.
  */
 export class Sessions {
   readonly #deps: SessionsDeps;
@@ -43,7 +43,8 @@ export class Sessions {
   }
 
   /**
-   * A new id for the cookie, always: an id the browser had before the sign-in, whoever gave it one, opens nothing.
+   * Always creates a new cookie id, so that an id planted before the sign-in is useless.
+   *
    * @throws {SignInError} `user_refused`, `gitlab_unavailable`, `sessions_unavailable`
    */
   async open(

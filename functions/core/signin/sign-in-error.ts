@@ -1,5 +1,5 @@
 const SPECS = {
-  /** A callback nobody waits for: too late, another browser, a second time. */
+  /** An unexpected callback: too late, another browser, a second time. */
   sign_in_expired: { status: 400, retryable: true },
   /** GitLab says no: the user declined, or the application is not set up for this. */
   sign_in_denied: { status: 403, retryable: true },
@@ -7,7 +7,7 @@ const SPECS = {
   sign_in_invalid: { status: 400, retryable: true },
   /** GitLab knows no such active user, or has no end of groups for them. */
   user_refused: { status: 403, retryable: false },
-  /** Nobody set up signing in from a terminal. */
+  /** Sign-in from terminals is not set up. */
   no_device_sign_in: { status: 404, retryable: false },
   /** A job's id_token that does not hold: signature, audience, issuer, time or what it says. */
   job_token_invalid: { status: 401, retryable: false },
@@ -25,7 +25,7 @@ type SignInErrorCode = keyof typeof SPECS;
 export class SignInError extends Error {
   override readonly name = 'SignInError';
   readonly code: SignInErrorCode;
-  /** What to do about it, a sentence for whoever signs in. */
+  /** The remedy for the user, in a sentence. */
   readonly remedy: string;
 
   constructor(code: SignInErrorCode, message: string, remedy: string) {

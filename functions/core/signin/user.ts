@@ -1,4 +1,4 @@
-/** What someone may see and do. Groups are ids; each stands for itself and everything below it. */
+/** A user's rights. Groups are ids; each includes everything below it. */
 export interface Roles {
   readonly admin: boolean;
   readonly finance: boolean;
@@ -9,7 +9,7 @@ export interface Roles {
   readonly jobOfProjectId?: number;
 }
 
-/** Who is signed in, for the length of one request. */
+/** The signed-in user of one request. */
 export interface User {
   /** GitLab's id of the user; 0 of a job. */
   readonly id: number;
@@ -17,13 +17,13 @@ export interface User {
   readonly name: string;
   /** At most 15 minutes behind GitLab. */
   readonly roles: Roles;
-  /** Names the session in logs and counts; it opens nothing, because it is the hash of what the cookie has. */
+  /** Names the session in logs and counts. It opens nothing, because it is the hash of the cookie's id. */
   readonly sessionId: string;
   /** Goes into every form as `csrf`, and into calls of the API as `x-csrf-token`. */
   readonly csrfToken: string;
 }
 
-/** What `requireUser` puts into Hono's context: `c.var.user`. */
+/** Set by `requireUser` in Hono's context: `c.var.user`. */
 export interface SignInEnv {
   Variables: { user: User };
 }

@@ -2,20 +2,20 @@ import { BlockList, isIP } from 'node:net';
 
 /** A request, as far as it says where it comes from. */
 interface Arrival {
-  /** Who opened the connection, which nobody can make up: Lambda's `sourceIp`. */
+  /** The connection's address, which cannot be forged: Lambda's `sourceIp`. */
   readonly connection: string;
   /** `X-Forwarded-For`: each proxy adds the address it was called from at the right. */
   readonly forwardedFor: string | undefined;
 }
 
-/** More hops than this are no proxies of anybody's. */
+/** Real proxy chains are shorter. */
 const HOPS_MAX = 10;
 
 /**
- * The address a request is counted for: the connection's own, unless that is one of the proxies in front of us; then the
- * first from the right that is none of them. The visitor may have written what stands left of it.
+ * Returns the address that a request is counted for: the connection's own, or, behind one of our proxies,
+ * the first address from the right that is not one. The visitor may have written the addresses left of it.
  *
- * @param proxies - addresses or ranges, each fits {@link isAddressRange}; none: no header is believed.
+ * @param proxies - addresses or ranges, each fits {@link isAddressRange}; none: headers are ignored.
  */
 export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) => string {
   const trusted = new BlockList();
@@ -31,7 +31,7 @@ export function visitorAddress(proxies: readonly string[]): (arrival: Arrival) =
     if (!isProxy(connection)) return connection;
     const hops = forwardedFor.split(',').map((hop) => hop.trim());
     const visitor = hops.slice(-HOPS_MAX).findLast((hop) => !isProxy(hop));
-    // A hop that is no address was written by somebody: they share the proxy's count.
+    // An invalid hop was forged: such requests share the proxy's count.
     return visitor !== undefined && isIP(visitor) !== 0 ? visitor : connection;
   };
 }

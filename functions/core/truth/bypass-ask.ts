@@ -9,8 +9,8 @@ import type { JobTruth } from '../gitlab/index.ts';
 import type { BypassAsk, JobEnd } from '../ledger/index.ts';
 
 /**
- * What started longer ago is charged to the period of today: its own may be closed, and a closed period takes no new
- * records. Shorter than the month for which the books of a period stay open after its end.
+ * Jobs that started earlier are charged to today's period: their own may be closed, and a closed period
+ * takes no new records. Shorter than the month that periods stay open.
  */
 const LATE_MS = 28 * DAY_MS;
 
@@ -31,7 +31,7 @@ export function bypassAsk(truth: JobTruth, end: JobEnd, rules: Rules, nowMs: num
   return { ask: { ...end, decidedAtMs, facts, claims, violations: [], unchecked: 'bypass' }, unknownGroup };
 }
 
-/** Nobody says what its timeout is: the policy's is assumed, and cuts off nothing. */
+/** The timeout is unknown: the policy's is assumed, and cuts nothing. */
 function requestOf(truth: JobTruth): AdmissionRequest {
   const { jobId, projectId, projectPath, jobName, jobStage, pipelineId, userId, ref, environment } = truth;
   const { runnerId, runnerTags } = truth;

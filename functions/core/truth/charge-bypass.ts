@@ -14,15 +14,15 @@ import { type EndedOutcome, together } from './together.ts';
 
 export interface BypassDeps {
   readonly ledger: Pick<Ledger, 'recordBypass'>;
-  /** Those for these jobs; asked for only when a job turns up that nobody had asked about. */
+  /** Rules for these jobs; loaded only for bypassed jobs. */
   readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
-  /** The jobs GitLab was to ask about. @default everybody's */
+  /** The controller's scope. @default all jobs */
   readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;
 }
 
-/** Nobody was to be asked about it: it is charged nothing, and is no bypass. */
+/** Out of scope: it is not charged and is not a bypass. */
 type BypassOutcome = EndedOutcome | 'out_of_scope';
 
 export interface BypassedJob {

@@ -11,11 +11,11 @@ export interface ConcludeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'expire' | 'postpone'>;
   readonly chargeBypass: ChargeBypass;
   readonly tally: ConcludeTally;
-  /** Whether a job that GitLab does not know (any more) is charged what it held. */
+  /** Decides if a job that GitLab no longer knows is charged its hold. */
   readonly chargeUnknown: 'hold' | 'nothing';
 }
 
-/** What became of verdicts. */
+/** Counts of the results. */
 export interface ConcludeTally {
   settled: number;
   released: number;
@@ -52,7 +52,7 @@ export function createVerdictWriter(deps: ConcludeDeps): VerdictWriter {
   };
 }
 
-/** @returns false if the table left one of them undecided. */
+/** @returns false if the table left one undecided. */
 export async function concludeAll(verdicts: readonly JobVerdict[], deps: ConcludeDeps): Promise<boolean> {
   const acting = verdicts.filter((verdict) => verdict.do !== 'keep');
   let decided = true;
@@ -62,7 +62,7 @@ export async function concludeAll(verdicts: readonly JobVerdict[], deps: Conclud
   return decided;
 }
 
-/** @returns false if the table left one of them undecided. */
+/** @returns false if the table left one undecided. */
 async function conclude(
   verdicts: readonly JobVerdict[],
   { ledger, tally, chargeBypass, chargeUnknown: charge }: ConcludeDeps,
@@ -99,7 +99,7 @@ async function conclude(
     const outcomes = await ledger.release(released);
     count(outcomes, 'released', tally);
     released.forEach(({ jobId, cause }, index) => {
-      // Only what was admitted held something, and only the first to give it back is told so.
+      // Only admitted jobs held amounts, and only the first release reports it.
       if (outcomes[index] === 'applied' && cause === REJECTED_BY_ROUTER) tally.admittedYetFailed.push(jobId);
     });
   }
@@ -124,5 +124,5 @@ function count(
   }
 }
 
-/** Charges jobs that ran and that nobody admitted. One outcome per truth, same order; the same may come again. */
+/** Charges bypassed jobs. One result per outcome, same order; repeats are allowed. */
 export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly TruthOutcome[]>;

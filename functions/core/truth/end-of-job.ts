@@ -1,4 +1,4 @@
-/** What one word of GitLab's about a job means to the ledger. Pure. */
+/** Interprets one job outcome from GitLab for the ledger. Pure. */
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/index.ts';
 import type { JobEnd } from '../ledger/index.ts';
@@ -44,7 +44,7 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   };
 }
 
-/** What GitLab tells of how the job came to run, for its end. */
+/** GitLab's facts about the job's start, for its end. */
 export const startOf = ({
   runnerId,
   retryCount,
@@ -66,8 +66,8 @@ function secondsOf({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): nu
 const RANK = { open: 0, gone: 1, unclear: 2, ran: 3 } as const;
 
 /**
- * Which of two words about the same job counts, in whatever order they came: that it ran outdoes that it did not, as in
- * the ledger; the later of two ends counts, and the longer of two equally late.
+ * Returns true if the first outcome wins, in any order of arrival: a run wins over no run, as in the ledger;
+ * then the later end, then the longer duration.
  */
 export function outdoes(one: EndOfJob, other: EndOfJob): boolean {
   if (one.kind !== 'ran' || other.kind !== 'ran') return RANK[one.kind] > RANK[other.kind];

@@ -18,7 +18,7 @@ import { type JobVerdict, verdictOn } from './verdict.ts';
 export type FindingKind =
   /** We rejected it, and it ran. */
   | 'rejected_ran'
-  /** It ran, and nobody asked us. */
+  /** It ran without an admission request. */
   | 'unseen'
   /** We admitted it, and the router let it fail all the same: another controller, or a lost answer. */
   | 'admitted_rejected'
@@ -33,10 +33,7 @@ export type FindingKind =
   /** It ran longer or shorter than it was charged for. */
   | 'duration';
 
-/**
- * What the sweep would do about it. `wait`: the job still runs, or its hold is not due. `none`: it is done already, and
- * only worth knowing.
- */
+/** The sweep's action. `wait`: the job still runs, or its hold is not due. `none`: nothing is left to do. */
 type Remedy = 'settle' | 'release' | 'expire' | 'correct' | 'charge as bypass' | 'wait' | 'none';
 
 export interface ProofFinding {
@@ -54,24 +51,24 @@ export interface ProofFinding {
 }
 
 interface ProofFigures {
-  /** Jobs compared: GitLab was asked about each, or told of it by itself. */
+  /** Jobs compared with GitLab. */
   readonly compared: number;
   readonly rejected: number;
   /** Rejected, and it ran. */
   readonly rejectedRan: number;
   readonly admitted: number;
   readonly admittedRan: number;
-  /** Jobs that ran, whoever let them. */
+  /** Jobs that ran, with any decision. */
   readonly ran: number;
   /** Part of `ran`: without an admission. */
   readonly unadmitted: number;
   /** Part of `unadmitted`: the ledger has no record at all. */
   readonly unseen: number;
-  /** Ran on runners that GitLab asks nobody about: no part of `ran`. */
+  /** Ran on runners out of scope; not part of `ran`. */
   readonly outOfScope: number;
 }
 
-/** One job from both sides; at least one of them is there. */
+/** One job in the ledger and in GitLab; at least one exists. */
 export interface ComparedJob {
   readonly record?: JobRecord | undefined;
   /** Undefined: GitLab was asked and knows no such job. */
@@ -86,8 +83,8 @@ export interface EnforcementProof {
 }
 
 /**
- * @param nowMs - Unix ms: a job that GitLab does not know keeps its hold until that is due.
- * @param scope - whose jobs GitLab asks about. @default everybody's
+ * @param nowMs - Unix ms: a job unknown to GitLab keeps its hold until that is due.
+ * @param scope - the controller's scope. @default all jobs
  */
 export function enforcementProof(
   jobs: Iterable<ComparedJob>,
@@ -138,7 +135,7 @@ export function enforcementProof(
 export const unadmittedShare = ({ ran, unadmitted }: ProofFigures): number =>
   ran === 0 ? 0 : unadmitted / ran;
 
-/** A job the router rejects is shown as running for a moment: its reason tells, not its times. */
+/** GitLab shows a rejected job as running for a moment, so its failure reason decides, not its times. */
 export const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
   failureReason !== REJECTED_BY_ROUTER &&
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);

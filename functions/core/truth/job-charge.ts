@@ -1,4 +1,4 @@
-/** What one job is charged and why, in lines that add up to what its counters show. Pure. */
+/** Explains a job's charge in lines that add up to its counters. Pure. */
 import {
   type CorrectionEntry,
   type EntryCause,
@@ -29,7 +29,7 @@ interface Charge {
  * @param entries - the job's correction entries, in the order of their numbers.
  */
 export function chargeLines(record: JobRecord, entries: readonly CorrectionEntry[]): readonly ChargeLine[] {
-  // What an earlier generation was charged was given back before the job was held anew.
+  // Charges of earlier generations were returned before the new hold.
   const own = entries.filter(({ generation }) => generation === record.generation);
   const sums = runningCharges(record, own);
   return sums.flatMap((sum, index): ChargeLine[] => {
@@ -47,7 +47,7 @@ export function chargeLines(record: JobRecord, entries: readonly CorrectionEntry
   });
 }
 
-/** What a job of this record costs when it ran so long: the ledger's own arithmetic, at the price of the record. */
+/** Returns the charge for a duration, with the ledger's own arithmetic, at the record's price. */
 export function pricedAs(record: JobRecord, durationSeconds: number): Charge {
   const asked: JobRecord = { ...record, state: 'HELD', claims: [claimOf('micros'), claimOf('seconds')] };
   const { record: settled } = settleMove(asked, { jobId: record.jobId, durationSeconds, endedAtMs: 0 }, 0);

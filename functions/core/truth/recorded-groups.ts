@@ -4,9 +4,8 @@ import { type Directory, pathKey } from '../../../policies/place/directory.ts';
 import type { JobRecord } from '../ledger/index.ts';
 
 /**
- * Whether the job was decided in the group or below it: by the groups of its record alone. A record from before they were
- * recorded names its root, its own group and those it is counted on; between them the directory of now stands in, unless
- * the group is below another root by now.
+ * Returns true if the job's recorded groups include this one. Older records have only the root, the own
+ * group and the counted groups; today's directory fills the gap, unless the group has another root now.
  */
 export function wasInGroup(record: JobRecord, id: number, { chainById }: Directory): boolean {
   const { rootId, groupId, groupIds } = record.facts;
@@ -31,7 +30,7 @@ export function wasBelowPath({ facts }: JobRecord, path: string, { groupById }: 
   return root === undefined || pathKey(root.path) === pathKey(path).split('/')[0];
 }
 
-/** Nobody knew a group of the job when it was decided: it is on no group's bill. */
+/** True if no group was known at the decision: it is on no statement. */
 export const isInNoGroup = ({ facts, claims }: JobRecord): boolean =>
   facts.rootId === undefined &&
   facts.groupId === undefined &&

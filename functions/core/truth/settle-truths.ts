@@ -1,18 +1,7 @@
 /**
- * GitLab's words about jobs → the ledger. In any order, any number of times, before the admission's own answer or days
- * after: what a job is charged depends only on what became of it.
- *
- * | GitLab says | record | |
- * | --- | --- | --- |
- * | not ended yet (also `running`) | any | ignored |
- * | ended, ran | HELD, RUNNING | SETTLED at GitLab's duration |
- * | | SETTLED | a correction entry if the duration differs |
- * | | RELEASED, EXPIRED | SETTLED by a correction entry |
- * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
- * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
- * | | none, on a runner out of the controller's scope | nothing: GitLab was not to ask about it |
- * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED; if by the router, told: we had admitted it |
- * | | any other, or none | nothing: there is nothing to give back |
+ * Settles job outcomes from GitLab in the ledger. They may come in any order, repeatedly, before the
+ * admission's decision or days later: a job's charge depends only on its final outcome. The table below
+ * lists what each outcome does to a record.
  */
 
 import type { Log } from '../environment/index.ts';
@@ -31,7 +20,7 @@ export type TruthOutcome =
   | Exclude<EndedOutcome, 'unknown'>
   /** It ran without an admission and is charged now. */
   | 'bypass'
-  /** We had admitted it, and the router failed it: given back. Told once for each job. */
+  /** It was admitted and the router failed it: released. Reported once per job. */
   | 'admitted_yet_failed'
   /** It ran on a runner that GitLab does not ask us about: charged nothing. */
   | 'out_of_scope'
@@ -86,7 +75,7 @@ async function release(
   jobs.forEach(({ jobId, cause }, index) => {
     const outcome = released[index] ?? 'undecided';
     outcomes.set(jobId, outcome === 'unknown' ? 'ignored' : outcome);
-    // Only what was admitted held something, and only the first to give it back is told so.
+    // Only admitted jobs held amounts, and only the first release reports it.
     if (outcome !== 'applied' || cause !== REJECTED_BY_ROUTER) return;
     outcomes.set(jobId, 'admitted_yet_failed');
     yetFailed.push(jobId);
@@ -115,8 +104,8 @@ async function settle(
 }
 
 /**
- * What jobs that share counters have in common: their top-level group, by the first part of their path. Only for putting
- * them side by side; a project without a path stands alone.
+ * Groups jobs that share counters: by the first part of their path. Only an order; a project without a path
+ * is its own group.
  */
 function truthRootOf({ projectPath, projectId }: JobTruth): string {
   const slash = projectPath?.indexOf('/') ?? -1;
@@ -129,8 +118,8 @@ function truthRootOf({ projectPath, projectId }: JobTruth): string {
 const JOBS_SHOWN_MAX = 50;
 
 /**
- * Jobs that were admitted and that the router failed with `job_router_failure`: our answer arrived as the other one, another
- * controller refused them, or no answer arrived in time. One line for all of them.
+ * Logs jobs that were admitted and that the router failed with `job_router_failure`: the decision arrived
+ * wrong or too late, or another controller refused them. One line for all.
  */
 export function tellAdmittedYetFailed(jobIds: readonly number[], log: Log): void {
   if (jobIds.length === 0) return;
@@ -146,7 +135,7 @@ interface NoteDeps {
   readonly log: Log;
 }
 
-/** Leaves the last of them where the watchdog looks. Their ends are in the books: what cannot be noted fails nobody. */
+/** Stores the last of them for the watchdog. Their ends are already settled, so a failure here is ignored. */
 export async function noteAdmittedYetFailed(
   jobIds: readonly number[],
   { yetFailed, clock, log }: NoteDeps,

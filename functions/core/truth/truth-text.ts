@@ -3,10 +3,10 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { JOB_STATUSES, type JobTruth } from '../gitlab/index.ts';
 import type { WebhookHint } from './webhook-hints.ts';
 
-/** A write unit is 1 KB; nobody's labels may make an item that the table refuses. */
+/** A write unit is 1 KB. Long labels must not make an item that the table refuses. */
 const TEXT_CHARACTERS_MAX = 8_192;
 
-/** What may be left out of a truth that is too long, the least missed first. Ids, status and times are what counts. */
+/** Labels to drop from a text that is too long, least important first. Ids, status and times stay. */
 const LABELS = ['ref', 'environment', 'jobStage', 'runnerTags', 'jobName', 'projectPath'] as const;
 
 export function hintText({ groupId, truth }: WebhookHint): string {

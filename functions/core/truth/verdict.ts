@@ -1,4 +1,4 @@
-/** What a hold becomes by what GitLab says about its job. Pure: nothing is freed that GitLab was not asked about. */
+/** Decides about a hold from GitLab's job outcome. Pure: nothing is freed before GitLab was asked. */
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { GitLabErrorCode, JobTruth } from '../gitlab/index.ts';
@@ -20,7 +20,7 @@ type Verdict =
   /** Not due yet and not over: nothing to write. */
   | { readonly do: 'keep'; readonly jobId: number };
 
-/** Judges any job, whatever the ledger has of it. `charge`: it ran, and there is no record. */
+/** A decision about any job. `charge`: it ran and has no record. */
 export type JobVerdict = Verdict | { readonly do: 'charge'; readonly truth: JobTruth };
 
 /** On top of timeout and grace: what a webhook and this sweep's own minute take. */
@@ -78,7 +78,7 @@ function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: numbe
   return { jobId: truth.jobId, durationSeconds: 0, endedAtMs: truth.finishedAtMs ?? nowMs, final: true };
 }
 
-/** It ran, and GitLab itself does not say how long: what it was expected to take is charged. There is nobody else to ask. */
+/** It ran with an unknown duration: its estimate is charged, because there is no other source. */
 const unclearEnd = (truth: JobTruth, durationSeconds: number, nowMs: number): JobEnd => ({
   jobId: truth.jobId,
   durationSeconds,
@@ -92,7 +92,7 @@ function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: num
   return Math.max((startedAtMs ?? hold.decidedAtMs) + longestSeconds * 1000, nowMs + AHEAD_MS_MIN);
 }
 
-/** What the sweep needs of a live record; ten thousand of them are a few megabytes. */
+/** The sweep's fields of a live record; ten thousand take a few megabytes. */
 export interface LiveHold {
   readonly jobId: number;
   readonly decidedAtMs: number;
@@ -101,7 +101,7 @@ export interface LiveHold {
   readonly estimateSeconds: number;
   /** Absent: GitLab can only be asked about the job by way of its runner. */
   readonly projectId?: number;
-  /** As the router told it; it does not always. */
+  /** From the router, if it sent one. */
   readonly runnerId?: number;
 }
 
@@ -123,7 +123,10 @@ export function liveHoldOf(record: JobRecord | undefined): LiveHold | undefined 
 // When to ask about a job again. A function of the job's age and of GitLab's answer: nothing has to be remembered.
 const MINUTE_MS = 60_000;
 
-/** A job nobody ran yet is looked at again after a quarter of its age: a hold of a day costs a few dozen questions. */
+/**
+ * A job that has not started is checked again after a quarter of its age: a hold of a day costs a few dozen
+ * calls.
+ */
 const AGE_SHARE = 1 / 4;
 const WAITING_MS_MIN = 5 * MINUTE_MS;
 const WAITING_MS_MAX = 60 * MINUTE_MS;
@@ -131,7 +134,7 @@ const WAITING_MS_MAX = 60 * MINUTE_MS;
 const waitingMs = (ageMs: number): number =>
   Math.round(Math.min(WAITING_MS_MAX, Math.max(WAITING_MS_MIN, ageMs * AGE_SHARE)));
 
-/** What failed for one job may fail for it for ever; the others must not stand behind it. */
+/** One job may fail forever; it must not block the others. */
 const ERROR_MS: Readonly<Record<GitLabErrorCode, number>> = {
   gitlab_unavailable: 2 * MINUTE_MS,
   gitlab_rate_limited: MINUTE_MS,

@@ -27,7 +27,7 @@ import {
 import { endOfJob } from './end-of-job.ts';
 import { type EndedOutcome, together } from './together.ts';
 
-/** What a webhook reports of a job, and the top-level group that the webhook belongs to. */
+/** A job outcome from a webhook, and the webhook's top-level group. */
 export interface WebhookHint {
   readonly groupId: number;
   readonly truth: JobTruth;

@@ -30,5 +30,5 @@ export type ChangeTopic = 'limit' | 'grant' | 'freeze' | 'breakglass' | 'rollout
 
 export type FieldValue = number | string | null;
 
-/** Keyed by name, in the order they are told in; what is not there is left out. */
+/** Keyed by name, in display order; absent fields are left out. */
 export type Fields = ReadonlyMap<string, number | string>;

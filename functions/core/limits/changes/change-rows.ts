@@ -11,7 +11,7 @@ import { limitRowsOf, limitsByPlace, rolloutRows } from './limit-rows-between.ts
 export interface ChangeRowsInput {
   readonly from: LimitSet;
   readonly to: LimitSet;
-  /** Gives subjects their paths, and tells which groups have which defaults. */
+  /** Provides paths of subjects, and the groups of defaults. */
   readonly directory: Directory | undefined;
   readonly nowMs: number;
 }
@@ -47,7 +47,7 @@ export function changeRows(between: ChangeRowsInput): readonly ChangeRow[] {
   });
 }
 
-/** One thing beside a limit that comes, goes or changes. */
+/** An entry other than a limit that was added, removed or changed. */
 interface Thing {
   readonly about: ChangeTopic;
   readonly subject: string;
@@ -84,7 +84,7 @@ function grantRows(
   return rowsBetween(things(before), things(after), { added: 'loosens', of: grantEffect });
 }
 
-/** Those without an id are told apart by what they say. */
+/** Entries without an id are compared by content. */
 const grantName = ({ id: limit }: Limit, grant: Grant): string =>
   grant.id ?? JSON.stringify([limit, grant.amount, grant.fromMs, grant.untilMs, grant.reason, grant.ticket]);
 
@@ -182,7 +182,7 @@ function wholeRows(thing: Thing, whole: 'added' | 'removed', effect: Effect): re
     field,
     from: whole === 'added' ? null : value,
     to: whole === 'added' ? value : null,
-    // What is over stops nobody and lets nobody in.
+    // Expired entries have no effect.
     effect: field === thing.main && !thing.over ? effect : 'neutral',
     whole,
   }));

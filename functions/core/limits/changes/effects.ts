@@ -1,4 +1,7 @@
-/** What a changed field does to jobs. Whatever could do either is taken for loosening, which needs the stronger right. */
+/**
+ * Classifies changed fields. A change that could do either counts as loosening, which needs the stronger
+ * right.
+ */
 import { type Limit, OUTAGE_POLICIES } from '../../../../policies/limits/limit.ts';
 import type { Mode } from '../../../../policies/mode.ts';
 import { compareModes } from '../../../../policies/rollout.ts';
@@ -22,7 +25,7 @@ export const modeEffect = (from: Mode, to: Mode): Effect => {
   return further === 0 ? 'neutral' : further > 0 ? 'tightens' : 'loosens';
 };
 
-/** How far jobs may go; a limit that is not enforced stops none. */
+/** Returns the bound of jobs; a limit that is not enforced has none. */
 export const limitReachOf = ({ amount }: Limit): number =>
   amount === 'unlimited' ? Number.POSITIVE_INFINITY : amount;
 
@@ -39,7 +42,7 @@ export function limitEffect(field: string, from: Limit, to: Limit): Effect {
     case 'carry':
       return moreLoosens(from.carryMax ?? 0, to.carryMax ?? 0);
     case 'overdraft':
-      // What one period overdraws, the next one lacks.
+      // An overdraft reduces the next period.
       return moreLoosens(Number(to.overdraft === 'carry'), Number(from.overdraft === 'carry'));
     case 'when_unreachable':
       return oppositeOf(moreLoosens(outageRankOf(from), outageRankOf(to)));

@@ -1,4 +1,4 @@
-/** What limits, grants, freezes and break-glasses say, field by field, with the names of limits.yaml. */
+/** Lists the fields of limits, grants, freezes and break-glasses, with the names of limits.yaml. */
 
 import type { BreakGlass } from '../../../../policies/limits/break-glass.ts';
 import { capOf, capWords } from '../../../../policies/limits/cap.ts';
@@ -83,7 +83,7 @@ export const freezeFields = (freeze: Freeze): Fields =>
     from: instantText(freeze.fromMs),
     // A freeze without an end differs from no freeze.
     until: instantText(freeze.untilMs) ?? 'lifted',
-    // Its edges are instants by now; in the zone they are told.
+    // The edges are instants now; show them in the zone.
     zone: freeze.zone === 'UTC' ? undefined : freeze.zone,
     reason: freeze.reason,
     owner: freeze.owner,
@@ -124,11 +124,11 @@ const shareText = (parts: number | undefined): string | undefined =>
 const instantText = (atMs: number | undefined): string | undefined =>
   atMs === undefined ? undefined : new Date(atMs).toISOString().replace('.000Z', 'Z');
 
-/** `from` and `until` are told on the calendar they were written in; the zone is left out where it is UTC. */
+/** Shows `from` and `until` in their own zone; UTC is left out. */
 export const edgeZone = (field: string, zone: string): { readonly zone?: string } =>
   (field === 'from' || field === 'until') && zone !== 'UTC' ? { zone } : {};
 
-/** What people call a subject: the full path of a group or project, the name of a class; undefined: not known. */
+/** Returns the full path of a group or project, or the name of a class. Undefined if unknown. */
 export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
   const cap = capOf(subject);
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectPath(cap.place, directory) ?? cap.place}`;

@@ -14,7 +14,7 @@ import type { ChangeRow, Effect, FieldValue } from './change-row.ts';
 import { binds, differing, limitEffect, limitReachOf, modeEffect } from './effects.ts';
 import { edgeZone, limitFields } from './fields.ts';
 
-/** Where limits stand: subjects, and the two kinds of defaults, which have subjects of their own. */
+/** Groups limits by subject. The two kinds of defaults have subjects of their own. */
 export function limitsByPlace(set: LimitSet): ReadonlyMap<string, readonly Limit[]> {
   const places = new Map(set.bySubject);
   if (set.personalDefault.length > 0) places.set('personal', set.personalDefault);
@@ -36,7 +36,7 @@ export function limitRowsOf(
     .filter(({ id }) => !after.some((each) => each.id === id))
     .flatMap((limit) => {
       const instead = defaultsInstead(place, limit, sets.to, sets.directory);
-      // Whoever takes a limit away may bring a default back.
+      // Removing a limit may restore a default.
       const effect =
         !binds(limit) && !instead.some(binds) ? 'neutral' : tighter(instead, limit) ? 'tightens' : 'loosens';
       return whole(place, limit, 'removed', effect);
@@ -67,7 +67,7 @@ export function defaultsInstead(
   return group === undefined ? [] : defaultsOf(set, group).filter((limit) => limit.kind === kind);
 }
 
-/** Whether one of these stops whatever any of the others would. */
+/** Returns true if one of these limits is at least as strict as all others. */
 const tighter = (ones: readonly Limit[], ...others: readonly Limit[]): boolean =>
   others
     .filter(binds)
@@ -122,7 +122,7 @@ function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] 
     ...edgeZone(field, to.zone),
     effect,
   });
-  // What it counts stands in no field: it is the name that the amount is written under.
+  // The unit is the name of the amount's field.
   const kind = from.kind === to.kind ? [] : [row('unit', from.kind, to.kind, kindEffect(from, to))];
   const rows = differing(before, after).map((field) =>
     row(field, before.get(field) ?? null, after.get(field) ?? null, limitEffect(field, from, to)),
@@ -134,7 +134,7 @@ function changed(subject: string, from: Limit, to: Limit): readonly ChangeRow[] 
 const kindEffect = (from: Limit, to: Limit): Effect =>
   from.mode === 'enforce' || to.mode === 'enforce' ? 'loosens' : 'neutral';
 
-/** What has no entry follows what is above it, so what a change comes to is told from both ends. */
+/** A subject without an entry inherits, so a change is computed from both effective modes. */
 export function rolloutRows(
   from: LimitSet,
   to: LimitSet,
@@ -173,7 +173,7 @@ export function rolloutRows(
   });
 }
 
-/** How far rules of a class go for jobs of a subject. */
+/** Returns the effective mode of a class for jobs of a subject. */
 export function rolledOutMode(
   { rollouts }: LimitSet,
   subject: string,

@@ -32,16 +32,16 @@ export const CSV_COLUMNS = [
 
 export type CsvColumn = (typeof CSV_COLUMNS)[number];
 
-/** Columns to read, next to the amount of an export. An import passes them over, whatever is in them. */
+/** Informational columns of an export. An import ignores them. */
 export const FIGURE_COLUMNS = ['last_year_mean', 'last_year_most', 'forecast'] as const;
 
-/** What a limit used and will use, by the column; in whole units of the limit. */
+/** Past use and forecast of a limit by column; in whole units. */
 export type LimitFigures = Readonly<Partial<Record<(typeof FIGURE_COLUMNS)[number], number>>>;
 
 /** The cells of one row by column; a column that the file does not have is undefined, an empty cell is ''. */
 export type Cells = Readonly<Partial<Record<CsvColumn, string>>>;
 
-/** Told by whoever writes or reads. What a file says itself comes first; a number that could be two is asked about. */
+/** Options for reading or writing. A declaration in the file wins; an ambiguous number is an error. */
 export interface CsvDialect {
   readonly delimiter: ',' | ';';
   readonly decimal: '.' | ',';
@@ -72,7 +72,7 @@ export interface CsvProblem {
   /** Line of the file, from 1; 0 for the file as a whole, or for what is not in it. */
   readonly line: number;
   readonly column?: string;
-  /** What stands there, and what was expected. */
+  /** The value and the expected format. */
   readonly message: string;
 }
 
@@ -103,9 +103,9 @@ export interface FileText {
   readonly text: string;
   /** Lines before the header that are none of the table. */
   readonly linesBefore: number;
-  /** What the file says itself, on a line `sep=;`, or its header does. */
+  /** Declared by a line `sep=;`, or by the header. */
   readonly delimiter?: Delimiter;
-  /** What was found out rather than told, in words. */
+  /** Detected properties, in words. */
   readonly notes: readonly string[];
 }
 
@@ -165,7 +165,7 @@ function tried(encoding: string, file: Uint8Array): string | undefined {
   }
 }
 
-/** Told by the byte order mark, or by the half of its bytes that Latin letters leave empty. */
+/** Detects UTF-16 by the byte order mark, or by the zero bytes of Latin letters. */
 function wideEncoding(file: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   const [first, second] = file;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le';
@@ -174,7 +174,7 @@ function wideEncoding(file: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   return undefined;
 }
 
-/** No column has one of these in its name, so a header with a single kind of them says what is between its cells. */
+/** Column names contain none of these, so a header with one kind of them shows the delimiter. */
 function delimiterOf(text: string): Delimiter | undefined {
   const [header = ''] = text.split(/[\r\n]/, 1);
   const found = ([',', ';', '\t'] as const).filter((each) => header.includes(each));

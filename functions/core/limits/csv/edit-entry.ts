@@ -78,7 +78,7 @@ function readKind(entry: LimitEntry, unit: string, id: string, refuse: CellRefus
 /** '' takes it out. */
 function readSoft(now: Cells, shareDiffers: boolean, refuse: CellRefusal): string | undefined {
   const amount = now.soft ?? '';
-  // Where the file lacks one of the columns, what the other says stands.
+  // If the file lacks one of the columns, the other decides.
   const share = now.soft_pct ?? '';
   if (amount !== '' && share !== '')
     return refuse(
@@ -105,8 +105,8 @@ function number(text: string): string {
 const lines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 /**
- * Finds the subject whose limit a row is. Ids decide and paths are labels: a path that nobody has any more belonged to a
- * group that was renamed since the export. A path that is somebody else's is a mistake.
+ * Finds the subject of a row. Ids decide and paths are labels: an unused path belonged to a group that was
+ * renamed after the export. A path of another group is an error.
  */
 export function subjectOfRow(
   cells: Cells,

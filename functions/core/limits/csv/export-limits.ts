@@ -77,7 +77,7 @@ interface ExportRow extends PlacedEntry {
   readonly path: string | undefined;
 }
 
-/** Stable: limits of one subject keep their order, and so do the patterns, of which the first that matches counts. */
+/** Stable: limits of one subject keep their order, and so do patterns, of which the first match counts. */
 function byPlace(one: ExportRow, other: ExportRow): number {
   const [a, b] = [rankOf(one), rankOf(other)];
   if (a !== b) return a - b;
@@ -136,10 +136,12 @@ export const placedEntries = (document: LimitsDocument): readonly PlacedEntry[] 
     });
   });
 
-/** Tells limits apart; no id has a break in it. */
+/** Key of a limit; no id contains a line break. */
 export const entryKey = (subject: string, id: string): string => `${id}\n${subject}`;
 
-/** Where the limits of a subject stand, and what a new one begins with; undefined: this is no subject. */
+/**
+ * Returns the list for limits of a subject, and the fields of a new one. Undefined for an invalid subject.
+ */
 export function entryPlaceOf(
   subject: string,
 ): { readonly list: LimitList; readonly start: LimitEntry } | undefined {

@@ -20,7 +20,7 @@ import type { LimitEntry } from './read-cells.ts';
 
 /** The year after next is too far away to plan. */
 const DAYS_AHEAD_MAX = 800;
-/** What says when a period begins. */
+/** Fields that define the period. */
 const PERIOD_KEYS = ['per', 'zone', 'fiscal_start'] as const;
 
 /** Why no file can be about this day; undefined: one can. @param from - `2027-01-01` */
@@ -77,7 +77,7 @@ export class FromDay {
     return this.#begins(limit) ? undefined : { ...standing.entry, until: this.#dayBefore() };
   }
 
-  /** What takes the place of an entry that is to change; undefined after a `refuse`. */
+  /** Returns the replacement of a changed entry; undefined after a `refuse`. */
   changed(standing: PlacedEntry, next: LimitEntry, refuse: CellRefusal): readonly LimitEntry[] | undefined {
     const { subject, id, entry } = standing;
     const limit = this.#limitOf(standing);

@@ -29,7 +29,7 @@ interface ImportOptions {
   readonly dialect: CsvDialect;
   /** Takes limits out that the file does not name; without it they stay. */
   readonly prune: boolean;
-  /** The day from which the file is in force. Until then all stays as it is. @default at once */
+  /** The first day of the imported limits. @default immediately */
   readonly from?: FileDay | undefined;
 }
 
@@ -61,7 +61,7 @@ interface Line {
   readonly line: number | undefined;
 }
 
-/** All rows or none: what is wrong is told with its line, all of it at once. Pure. */
+/** Imports all rows or none. Reports all errors with their lines. Pure. */
 export function importLimits(rows: readonly CsvRow[], options: ImportOptions): ImportOutcome {
   const { document, policy, directory, prune, from } = options;
   const problems: CsvProblem[] = [];
@@ -168,7 +168,7 @@ const COLUMN_OF: Readonly<Record<string, CsvColumn>> = {
   thresholds: 'thresholds',
 };
 
-/** What the document's own reading found, told where it stands in the file. */
+/** Maps problems of the document to lines of the file. */
 function inLines(
   problems: readonly DocumentProblem[],
   lines: ReadonlyMap<LimitList, readonly Line[]>,

@@ -9,7 +9,7 @@ import { isMoney, LIMIT_KINDS, type LimitKind } from '../../../../policies/units
 import { type Cells, type CsvColumn, type CsvDialect, isDecimal } from './columns.ts';
 import { thresholdsText } from './thresholds-text.ts';
 
-/** How the cells of a file are read. */
+/** Options for reading cells. */
 export interface CellContext {
   readonly dialect: CsvDialect;
   /** ISO 4217 code of the deployment. */
@@ -40,7 +40,7 @@ export function readCells(
       ? readWrittenAmount(text, {
           currency,
           isMoney: LIMIT_KINDS.some((kind) => kind === cells.unit && isMoney(kind)),
-          // A point is what files have by default: nobody said so.
+          // A decimal point is the default, so it counts as undeclared.
           ...(dialect.decimal === ',' && { decimal: ',' as const }),
           was: column === 'limit' ? before.limit : undefined,
         })
@@ -141,7 +141,7 @@ const DIGITS_MAX = 15;
 
 export const cellOfText = (text: string): string => (isTaken(text) ? `${APOSTROPHE}${text}` : text);
 
-/** The other way. An apostrophe that nobody put there, as in `'tis`, stays. */
+/** The inverse. An apostrophe that was not added by the export, as in `'tis`, stays. */
 export const textOfCell = (cell: string): string =>
   cell.startsWith(APOSTROPHE) && isTaken(cell.slice(1)) ? cell.slice(1) : cell;
 

@@ -16,7 +16,7 @@ import { textOfCell } from './read-cells.ts';
 
 /** A row of the file that says something. */
 export interface CsvRow {
-  /** Where it begins, from 1. */
+  /** First line, from 1. */
   readonly line: number;
   readonly cells: Cells;
 }
@@ -26,7 +26,7 @@ type CsvRows =
       readonly ok: true;
       readonly rows: readonly CsvRow[];
       readonly version: string | undefined;
-      /** What was found out about the file rather than told, in words. */
+      /** Detected properties of the file, in words. */
       readonly notes: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly CsvProblem[] };
@@ -82,7 +82,7 @@ function recordsOf({ text, linesBefore }: FileText, delimiter: string): Records 
   try {
     parse(text, {
       delimiter,
-      // Told rather than found out: files that were put together have both kinds.
+      // Declare all three, because concatenated files mix them.
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       max_record_size: ROW_CHARACTERS_MAX,

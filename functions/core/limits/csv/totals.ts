@@ -4,13 +4,13 @@ import type { PeriodKind } from '../../../../policies/limits/period.ts';
 import type { LimitKind, Unit } from '../../../../policies/units/unit.ts';
 
 /**
- * What all limits of a kind and period that are in force at a date come to: a check sum for whoever sums the column,
- * parents and children alike.
+ * The sum of all limits of a kind and period in force at a date: a check sum over the column, parents and
+ * children alike.
  */
 export interface TotalChange {
   readonly kind: LimitKind;
   readonly unit: Unit;
-  /** Absent for what is counted at once. */
+  /** Absent for jobs in flight. */
   readonly per?: PeriodKind;
   /** Absent: now. */
   readonly since?: TotalDate;
@@ -38,7 +38,7 @@ const NOTHING: Total = { limits: 0, unlimited: 0, amount: 0n };
 /** Per kind and period; no plan of ours looks further. */
 const DATES_MAX = 100;
 
-/** What comes and goes at each date, of one kind and period. */
+/** Changes at each date, of one kind and period. */
 interface Course {
   readonly what: Pick<TotalChange, 'kind' | 'unit' | 'per'>;
   readonly before: Map<number, Total>;
@@ -47,8 +47,8 @@ interface Course {
 }
 
 /**
- * One per kind, period and date, before or after: what is in force now, and then at each date from which on the sum is
- * another. What is over is left out, and so are defaults: nobody knows how many have them.
+ * Returns sums per kind, period and date, before and after: now, and at each later change. Expired limits
+ * are left out, and so are defaults, because the number of their subjects is unknown.
  *
  * @param nowMs - Unix ms
  */

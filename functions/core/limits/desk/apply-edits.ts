@@ -71,7 +71,7 @@ export async function applyEdits(
         ? undefined
         : await file(edits, by, { rows, toApprove: two, nowMs: context.nowMs }, using);
     const [first] = two;
-    // What is about several subjects is for those who reach all of them.
+    // Edits of several subjects need rights on all.
     const subject = request?.subject ?? first?.subject;
     const approvers = rolesFor('approve', subject, { ...rightsContext, unit: first?.unit });
     return { outcome: 'needs_approval', rows: two, by: approvers, ...(request !== undefined && { request }) };
@@ -102,7 +102,7 @@ export async function applyEdits(
   }
 }
 
-/** A single grant is what anybody may ask for; everything else goes as it is. */
+/** Any user may request a single grant; other edits are filed unchanged. */
 function file(
   edits: readonly LimitEdit[],
   by: EditAuthor,
@@ -148,7 +148,7 @@ const WRITTEN_BY_DESK: readonly string[] = [
 ];
 const OWN_USER: readonly string[] = ['by_user', 'reviewed_by_user'];
 
-/** Nobody writes a name but their own into an import; an admin may, who restores what was exported. */
+/** Only admins may import other names, to restore an export. */
 function forgedNames(
   rows: readonly ChangeRow[],
   { actor, userId, rights }: EditAuthor,

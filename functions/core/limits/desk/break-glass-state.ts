@@ -12,13 +12,13 @@ export interface BreakGlassState {
   readonly used: number;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** IANA zone the edges are told in. Absent: UTC. */
+  /** IANA zone of the edges, for texts. Absent: UTC. */
   readonly zone?: string;
   readonly reason: string;
   readonly ticket?: string;
   readonly by?: string;
   readonly open: boolean;
-  /** Nobody has looked at it yet. */
+  /** Not reviewed yet. */
   readonly toReview: boolean;
   readonly reviewedBy?: string;
   readonly note?: string;

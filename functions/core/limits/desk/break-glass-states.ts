@@ -63,10 +63,7 @@ function stateOf(glass: BreakGlass, used: number, nowMs: number): BreakGlassStat
   };
 }
 
-/**
- * Names of people by GitLab's user id, as far as the limits themselves know them: whoever asked for, approved, gave or
- * undid something here signed it with both. The last of several names in the document stands.
- */
+/** Names by GitLab user id, from signatures in the limits document. The last of several names wins. */
 function peopleKnown({
   bySubject,
   freezes,

@@ -1,9 +1,10 @@
 /**
- * What the command line, CSV and SSM imports, the API and the console do with limits. One way in for all of them: every
- * edit is checked as a whole, against the rights of whoever makes it, and becomes live by one flip or not at all.
+ * The single way to edit limits, for the command line, CSV and SSM imports, the API and the console. Every
+ * edit is checked as a whole against its author's rights, and is published completely or not at all.
  *
- * Subjects are texts: `instance`, `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, and in edits and
- * rows two more: `personal` (every personal namespace) and a pattern of group paths, `groups/acme/team-?` (the default of all that match).
+ * Subjects are texts: `instance`, `group/101`, `project/7`, `runner-class/large`, `runner/41`, `user/5`, and
+ * in edits and rows two more: `personal` (every personal namespace) and a pattern of group paths,
+ * `groups/acme/team-?` (the default of all that match).
  */
 
 import type { Directory } from '../../../../policies/place/directory.ts';
@@ -31,11 +32,11 @@ export interface LimitsDeskDeps {
   readonly table: LimitTable;
   /** The one in force: it names the runner classes, and who must never be locked out. */
   readonly policy: Policy;
-  /** What is in force as long as no set is live, and so what the first edit edits. @default nothing */
+  /** Limits in force until a set is published; the first edit starts from them. @default nothing */
   readonly packed?: LimitsDocument;
-  /** The groups as they are now; undefined: not known, and then nobody owns a subtree. */
+  /** The current groups. Undefined: unknown, and then no user owns a subtree. */
   readonly directory: () => Promise<Directory | undefined>;
-  /** How counters stand: for what is left of a break-glass. */
+  /** Reads counters, for the remaining amounts of break-glasses. */
   readonly ledger: Pick<Ledger, 'readCounters'>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   /** A new text of letters and digits, at most 32, small letters for large ones: part of the ids of grants, freezes and requests. */
@@ -46,27 +47,36 @@ export interface LimitsDeskDeps {
   readonly approval?: ApprovalSettings;
 }
 
-/** How much more one person alone may not give. */
+/** The largest increase by one person alone. */
 export interface ApprovalSettings {
-  /** What makes a limit go further by more than this many percent needs somebody else's approval. 0: all of it. */
+  /** Increases by more than this percentage need another user's approval. 0: all of them. */
   readonly abovePercent: number;
 }
 
 export interface LimitsDesk {
-  /** What is live now; undefined: no set ever was, and the limits packed with the code are in force. @throws {LimitsError} */
+  /**
+   * Returns the published limits. Undefined: none, and the limits packed with the code are in force. @throws
+   * {LimitsError}
+   */
   live(): Promise<LiveLimits | undefined>;
   /**
-   * A set as it was written: that of a file somebody exported, or for an undefined `set` what is packed with the code.
-   * Returns undefined if it is gone. @throws {LimitsError}
+   * Returns a set as written; for an undefined `set`, the limits packed with the code. Undefined if it is
+   * gone. @throws {LimitsError}
    */
   at(set: string | undefined): Promise<Pick<LiveLimits, 'document' | 'limits'> | undefined>;
-  /** What edits of `base` would do; writes nothing and asks no rights. @throws {LimitsError} */
+  /** Returns the effect of edits of `base`; writes nothing and checks no rights. @throws {LimitsError} */
   preview(edits: readonly LimitEdit[], base: string | undefined): Promise<Preview>;
-  /** Makes edits live, all or none. @throws {LimitsError} `limits_unavailable`: they may be live or not; `live()` tells. */
+  /**
+   * Publishes edits, all or none. @throws {LimitsError} `limits_unavailable`: they may be live or not; check
+   * `live()`.
+   */
   apply(edits: readonly LimitEdit[], by: EditAuthor): Promise<ApplyOutcome>;
-  /** What was changed, newest first. Never expires, unlike the sets themselves. @throws {LimitsError} */
+  /** Returns edits, newest first. They never expire, unlike the sets. @throws {LimitsError} */
   history(asked: HistoryQuery): Promise<HistoryPage>;
-  /** One edit with every row of it; `rows` undefined: they could not be told. Undefined: there is no such edit. @throws {LimitsError} */
+  /**
+   * Returns one edit with all rows; `rows` undefined: unknown. Undefined: no such edit. @throws
+   * {LimitsError}
+   */
   edit(edit: number): Promise<LogEntry | undefined>;
   /** Files "ask for more". @throws {LimitsError} */
   request(asked: GrantAsk, by: Asker): Promise<RequestOutcome>;
@@ -76,6 +86,6 @@ export interface LimitsDesk {
   requested(id: string): Promise<RequestedEdits | undefined>;
   /** Approves (and so gives the grant, or makes the edit live) or declines. The requester never decides. @throws {LimitsError} */
   decide(id: string, verdict: RequestVerdict, by: Asker): Promise<DecideOutcome>;
-  /** Who was let in by breaking glass, with what is left of it; newest first. @throws {LimitsError} */
+  /** Returns break-glasses with their remaining amounts; newest first. @throws {LimitsError} */
   breakGlasses(): Promise<readonly BreakGlassState[]>;
 }

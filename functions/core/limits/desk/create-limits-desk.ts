@@ -15,7 +15,7 @@ import { isOwn, readRequests } from './request-items.ts';
 import { mayDo } from './rights.ts';
 import { visibleRows } from './visible-rows.ts';
 
-/** In a preview whoever reads it is the one who will do it; the ids of what it would add are not those that will be written. */
+/** The author's name in previews. New ids in a preview differ from the final ones. */
 const PREVIEWER = 'you';
 
 /** The one way in for every edit of limits. Keep one per process: it remembers the live set. */
@@ -25,7 +25,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps): LimitsDesk {
     deps,
     reads,
     fileGrant: async ({ kind: _, ...asked }, by) => {
-      // Whoever may give may ask.
+      // A user who may grant may also request.
       const filed = await fileRequest(asked, { ...by, rights: [{ role: 'finance' }] }, { deps, reads });
       return filed.outcome === 'filed' ? filed.request : undefined;
     },
@@ -83,7 +83,7 @@ async function preview(
     rows,
     oversubscription: touchedBy(oversubscriptionOf(after.limits, directory, nowMs), subjects, directory),
     needsConfirmation: toConfirm,
-    // The log tells of what is live.
+    // The log covers only published limits.
     needsApproval: stale ? [] : await toApprove(rows, between, deps),
     lockout,
   };

@@ -1,7 +1,7 @@
 /**
- * Approves or declines. The decision is written first, under a condition, so that of many who decide one does; then the
- * grant is given under the request's own id, or the edit that was asked for is made live. Whoever dies in between leaves an approved request without its grant, and
- * approving it again goes on from there.
+ * Approves or declines a request. The decision is written first, conditionally, so that only one decider
+ * wins. Then the grant is created under the request's id, or the requested edit is published. After a crash
+ * in between, approving again continues.
  */
 
 import { type ApplyContext, applyEdits } from './apply-edits.ts';
@@ -12,7 +12,7 @@ import type { LiveLimits } from './live-limits.ts';
 import { mayBeSame } from './person.ts';
 import { isDecided, readRequests, requesterOf, type StoredRequest, writeRequest } from './request-items.ts';
 
-/** Each time somebody else edited in the milliseconds between reading and writing. */
+/** Each retry means a concurrent edit within milliseconds. */
 const TRIES_MAX = 5;
 const NOTE_CHARACTERS_MAX = 500;
 const WHY_CHARACTERS_MAX = 500;
@@ -51,7 +51,7 @@ export async function decideRequest(
     ...(verdict.note !== undefined && { note: verdict.note }),
   };
   if (verdict.verdict === 'decline') {
-    // Somebody approved it, and the grant may be on its way.
+    // It was approved, and the grant may be in progress.
     if (request.state === 'approved') return { outcome: 'decided', request };
     const declined: LimitRequest = { ...written, state: 'declined' };
     if (await writeRequest({ rev: stored.rev + 1, request: declined }, deps.table))
@@ -107,7 +107,7 @@ async function granted(
   { deps }: ApplyContext,
 ): Promise<DecideOutcome> {
   const done: LimitRequest = { ...request, granted: true };
-  // Lost to somebody who went on with the same request, and so says the same.
+  // Another process continued the same request with the same result.
   await writeRequest({ rev: rev + 1, request: done }, deps.table);
   return { outcome: 'approved', request: done, pointer };
 }

@@ -1,4 +1,4 @@
-/** What the desk reads before it does anything: the live set, the set of a base, the groups. */
+/** Reads for an edit: the published set, the base set, the groups. */
 
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import type { Directory } from '../../../../policies/place/directory.ts';
@@ -39,7 +39,7 @@ export class DeskReader {
     return this.#deps.directory();
   }
 
-  /** What edits of a base start from. @throws {LimitsError} `limits_unreadable`: it is gone, or was never written. */
+  /** Reads the base of edits. @throws {LimitsError} `limits_unreadable`: it is gone, or never existed. */
   async base(set: string | undefined): Promise<ReadLimitSet> {
     const { table, policy, packed = {} } = this.#deps;
     if (set === undefined) {
@@ -50,7 +50,7 @@ export class DeskReader {
     return readDocument((await readLimitSet(set, table)).document, set, policy);
   }
 
-  /** The same for what is only told beside: undefined where it cannot be read any more. */
+  /** The same for optional information: undefined if it cannot be read any more. */
   async baseIfThere(set: string | undefined): Promise<ReadLimitSet | undefined> {
     try {
       return await this.base(set);
@@ -64,7 +64,7 @@ export class DeskReader {
 /** Stands for the set where none is live yet: in `If-Match`, and in the column `version` of a file. */
 export const NO_SET = 'none';
 
-/** What a file of limits has, and what it is an edit of. */
+/** The content of a limits file, and its base. */
 interface ExportedLimits {
   readonly document: LimitsDocument;
   readonly limits: LimitSet;

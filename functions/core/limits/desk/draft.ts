@@ -10,12 +10,12 @@ export type Entry = Readonly<Record<string, unknown>>;
 
 export interface EditContext extends Person {
   readonly nowMs: number;
-  /** What is written as now. @default nowMs */
+  /** The written timestamp. @default nowMs */
   readonly writtenAtMs?: number;
   readonly newId: () => string;
   /** IANA zone in which a day is meant that is written about a subject. @default UTC */
   readonly zoneOf?: (subject: string) => string;
-  /** Whether a subject is below a group or project. @default none is */
+  /** Returns true if a subject is below a group or project. @default never */
   readonly reaches?: (above: string, subject: string) => boolean;
   /** For a grant that was asked for: whose wish it was, and its id. */
   readonly asked?: Asked;
@@ -23,7 +23,7 @@ export interface EditContext extends Person {
 
 /** A request that was approved. */
 interface Asked extends Pick<LimitRequest, 'id' | 'requestedBy' | 'requestedByUser'> {
-  /** Where it carries edits: when they were asked for, and what they must come to. */
+  /** For requested edits: the time of the request, and the fingerprint of their result. */
   readonly edits?: { readonly atMs: number; readonly fingerprint: string };
 }
 
@@ -37,7 +37,10 @@ interface DraftList {
   next: number;
 }
 
-/** What an entry is found by; undefined: by nothing. The function itself names the index: keep one of each. */
+/**
+ * Returns the lookup key of an entry; undefined: none. The function's identity names the index: keep one of
+ * each.
+ */
 type NameOf = (entry: Entry) => string | undefined;
 
 export class LimitsDraft {
@@ -45,7 +48,7 @@ export class LimitsDraft {
   readonly problems: DocumentProblem[] = [];
   #rest: LimitsDocument;
   readonly #lists = new Map<string, DraftList>();
-  /** Which edit wrote an entry last: a problem with it is told at the edit. */
+  /** The last edit of each entry; problems are reported at that edit. */
   readonly #editOf = new Map<Entry, number>();
   #edit = 0;
 
@@ -65,7 +68,7 @@ export class LimitsDraft {
     this.#editOf.clear();
   }
 
-  /** What is wrong with the edit at hand, at one of its fields. */
+  /** Reports a problem at a field of the current edit. */
   refuse(field: string, message: string): undefined {
     this.problems.push({ path: ['edits', this.#edit, field], message });
   }
@@ -119,7 +122,7 @@ export class LimitsDraft {
     return document;
   }
 
-  /** A problem of the document, told at the edit that made it. */
+  /** Maps a problem of the document to the edit that made it. */
   told(problem: DocumentProblem): DocumentProblem {
     const [name, index, ...field] = problem.path;
     if (typeof name !== 'string' || typeof index !== 'number' || !this.#lists.has(name)) return problem;
@@ -167,6 +170,6 @@ function put(index: Map<string, Set<Entry>>, name: string | undefined, entry: En
 
 const KINDS: readonly unknown[] = LIMIT_KINDS;
 
-/** The edit calls the number `amount`, whatever the unit. */
+/** Edits call the number `amount` for any unit. */
 const toldField = ([first, ...rest]: DocumentPath): DocumentPath =>
   first === undefined ? [] : [KINDS.includes(first) ? 'amount' : first === 'on' ? 'subject' : first, ...rest];

@@ -22,7 +22,7 @@ type Edited =
   | {
       readonly ok: true;
       readonly document: LimitsDocument;
-      /** A problem of the document, told at the edit that made it: `edits[3].amount`. */
+      /** Maps a problem of the document to its edit: `edits[3].amount`. */
       readonly told: (problem: DocumentProblem) => DocumentProblem;
     }
   | { readonly ok: false; readonly problems: readonly DocumentProblem[] };

@@ -136,7 +136,7 @@ export function rollOut(draft: LimitsDraft, edit: Of<'rollout'>): undefined {
   return says ? draft.add('rollout', next) : undefined;
 }
 
-/** What has begun ends now, so that what was done under it can still be told; what has not begun goes. */
+/** Ends a started entry now and keeps it for reports; an entry that has not started is removed. */
 function end(draft: LimitsDraft, list: string, entry: Entry, field: string): undefined {
   const { nowMs, writtenAtMs = nowMs } = draft.context;
   const zone = writtenZone(draft, list, entry);
@@ -166,7 +166,7 @@ function writtenZone(draft: LimitsDraft, list: string, entry: Entry): string {
 const writtenNow = ({ context: { nowMs, writtenAtMs = nowMs } }: LimitsDraft): string =>
   writtenSecond(writtenAtMs);
 
-/** Who did it: the name for people, the id for the desk. */
+/** The author: name for people, id for checks. */
 const writtenBy = ({ context: { actor, userId } }: LimitsDraft): Entry => ({
   by: actor,
   ...(userId !== undefined && { by_user: userId }),

@@ -44,7 +44,7 @@ const namesBy = (name: (entry: Entry) => string): NamesOf => {
 const limitName = (subject: string, limit: string): string => `${subject} ${limit}`;
 
 const NAME_OF = namesBy(idOf);
-/** The same name for all limits of which one takes over from the other. */
+/** One key for a limit and its successors. */
 const LINE_OF = namesBy((entry) => lineOf(spanOf(entry)));
 
 const findLine = (draft: LimitsDraft, subject: string, line: string): readonly Entry[] => {

@@ -26,11 +26,11 @@ export interface LogEntry {
   readonly why: string;
   readonly source: string;
   readonly base?: string;
-  /** How many rows the edit had in all. */
+  /** Total number of rows. */
   readonly count: number;
   /**
-   * What was changed; only the rows of the subject asked for, if one was. Undefined: too much to list here (ask by
-   * subject), or, with `count` 0, what it was an edit of could not be read any more.
+   * Changed rows, limited to the requested subject. Undefined: too many to list here (query by subject), or,
+   * with `count` 0, the base cannot be read any more.
    */
   readonly rows?: readonly ChangeRow[];
 }

@@ -13,7 +13,7 @@ export type LimitEdit =
   | { readonly kind: 'unfreeze'; readonly freeze: string }
   | BreakGlassEdit
   | { readonly kind: 'end-breakglass'; readonly breakglass: string }
-  /** Somebody has looked at what was done with it. */
+  /** Records the review of a break-glass. */
   | { readonly kind: 'review-breakglass'; readonly breakglass: string; readonly note: string }
   | {
       readonly kind: 'rollout';
@@ -22,10 +22,10 @@ export type LimitEdit =
       /** `null`: what stands above says. */
       readonly cost?: Mode | null;
       readonly capacity?: Mode | null;
-      /** When the owner got the shadow report, Unix ms; `null`: it is to be sent anew. */
+      /** Time of the shadow report to the owner, Unix ms; `null`: send it again. */
       readonly reportedMs?: number | null;
     }
-  /** An import: the whole document as it shall be. Whoever lacks the right for one difference changes nothing. */
+  /** An import: the complete new document. One missing right refuses all of it. */
   | { readonly kind: 'replace'; readonly document: unknown };
 
 /** Adds a limit, or changes fields of one that is there; what is not named stays, `null` takes a field out. */
@@ -36,7 +36,7 @@ export interface SetLimit extends LimitFields {
   readonly limit?: string;
 }
 
-/** What is changed by a share: amounts that are plain decimals. */
+/** Kinds that can be scaled by a share: plain decimals. */
 export const SCALED_KINDS = ['money', 'minutes', 'jobs'] as const satisfies readonly LimitKind[];
 
 /** All limits of a kind in a place, a share more or less. `unlimited`, 0, caps and what has ended stay as they are. */
@@ -44,7 +44,7 @@ export interface ScaleLimits {
   readonly kind: 'scale';
   /** `instance`: all there are. */
   readonly subject: string;
-  /** `+8%`, `-12.5 %` of what each has. */
+  /** `+8%`, `-12.5 %` of each amount. */
   readonly by: string;
   /** @default money */
   readonly unit?: (typeof SCALED_KINDS)[number];
@@ -76,7 +76,7 @@ export interface LimitFields {
   readonly cohort?: string | null;
   /** `50%` or an amount above its own. */
   readonly borrow?: string | number | null;
-  /** How much of its own others may use: `50%` or an amount. */
+  /** The part that others may use: `50%` or an amount. */
   readonly lend?: string | number | null;
   /** Percents, and `forecast 100` of the forecast for the end of the period. */
   readonly thresholds?: readonly (number | string)[] | null;
@@ -90,7 +90,7 @@ export interface LimitFields {
   readonly reason?: string | null;
 }
 
-/** More for a time. Whether somebody else must approve it is the desk's to say. */
+/** A temporary extra amount. The approval rules decide if it needs approval. */
 export interface GiveGrant {
   readonly kind: 'grant';
   readonly subject: string;
@@ -109,7 +109,7 @@ export interface FreezeSubject {
   readonly subject: string;
   /** Absent: from now on. */
   readonly from?: string;
-  /** Absent: until somebody lifts it. */
+  /** Absent: until someone lifts it. */
   readonly until?: string;
   /** Stands on the page of every job it stops: at most 200 characters. */
   readonly reason: string;
@@ -124,7 +124,7 @@ export interface BreakGlassEdit {
   /** GitLab's user ids. These or `protected`, or both, which then must both hold. */
   readonly users?: readonly number[];
   readonly protected?: true;
-  /** How many jobs it lets in at most, per `per`. */
+  /** Most jobs that it admits, per `per`. */
   readonly jobs: number;
   /** @default `once`: as long as it is open */
   readonly per?: 'hour' | 'day' | 'once';

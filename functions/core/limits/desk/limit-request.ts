@@ -11,7 +11,7 @@ export interface Asker extends Person {
 }
 
 export interface GrantAsk extends Omit<GiveGrant, 'kind'> {
-  /** Where it came from, e.g. the rejected job. */
+  /** Its origin, e.g. the rejected job. */
   readonly link?: string;
 }
 
@@ -21,7 +21,7 @@ interface Filed {
   readonly id: string;
   readonly state: RequestState;
   readonly requestedBy: string;
-  /** GitLab's id of whoever asked; absent where nobody was signed in. */
+  /** GitLab id of the requester; absent if not signed in. */
   readonly requestedByUser?: number;
   readonly requestedAtMs: number;
   readonly decidedBy?: string;
@@ -42,7 +42,7 @@ export interface GrantRequest extends GrantAsk, Filed {
 
 /** Asks for edits that one person alone may not make. */
 export interface EditRequest extends Filed {
-  /** What all of it is about; `instance` where it is about several. */
+  /** Its subject; `instance` if it has several. */
   readonly subject: string;
   /** The first limit that gets more. */
   readonly limit: string;
@@ -57,9 +57,9 @@ export interface EditRequest extends Filed {
 }
 
 interface RequestedEdit {
-  /** What somebody else must approve of it: the first rows. */
+  /** The first rows that need approval. */
   readonly rows: readonly ChangeRow[];
-  /** How many rows it has in all. */
+  /** Total number of rows. */
   readonly count: number;
   /** Units of the limits that get more. */
   readonly units: readonly Unit[];
@@ -69,7 +69,7 @@ interface RequestedEdit {
 
 export type LimitRequest = GrantRequest | EditRequest;
 
-/** What a request carries. */
+/** The edits in a request. */
 export interface RequestedEdits {
   readonly edits: readonly LimitEdit[];
   /** The limits they change are others by now: they can no longer be approved. */
@@ -92,7 +92,7 @@ export type DecideOutcome =
   | { readonly outcome: 'declined'; readonly request: LimitRequest }
   /** No request has this id, or it expired. */
   | { readonly outcome: 'unknown' }
-  /** Somebody else decided first. */
+  /** Another user decided first. */
   | { readonly outcome: 'decided'; readonly request: LimitRequest }
   | {
       readonly outcome: 'forbidden';

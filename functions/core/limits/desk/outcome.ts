@@ -11,7 +11,10 @@ import type { Denial, Rights, RoleName } from './role.ts';
 
 export type { ChangeRow, Effect } from '../changes/change-row.ts';
 
-/** A limit that is given to its children more than once. Allowed, and then a pool: whoever comes first has it. */
+/**
+ * The children's limits add up to more than their parent's. Allowed: then the parent's limit is a pool,
+ * first come first served.
+ */
 export interface Oversubscription {
   readonly subject: string;
   readonly path?: string;
@@ -19,7 +22,7 @@ export interface Oversubscription {
   readonly unit: Unit;
   /** Whole units. */
   readonly amount: number;
-  /** What the closest limits of this unit and period below it come to; `unlimited` children are not counted in. */
+  /** Sum of the closest limits of this unit and period below; `unlimited` children are left out. */
   readonly childrenAmount: number;
   readonly children: number;
   /** Part of `children`. */
@@ -43,9 +46,9 @@ export type Preview =
       readonly oversubscription: readonly Oversubscription[];
       /** Amounts that become more than three times, or less than a third of, what they were, milder modes, and rollouts that skip a step: to be confirmed. */
       readonly needsConfirmation: readonly ChangeRow[];
-      /** What somebody else must approve. */
+      /** Changes that need approval. */
       readonly needsApproval: readonly ChangeRow[];
-      /** Jobs of those who run the controller that would be rejected: to be confirmed. */
+      /** Deploy jobs of the controller that would be rejected; needs confirmation. */
       readonly lockout: readonly string[];
     };
 
@@ -59,7 +62,7 @@ export interface EditAuthor extends Person {
   readonly base: string | undefined;
   /** The actor has seen what needs to be confirmed. */
   readonly confirmed?: boolean;
-  /** What somebody else must approve is filed as a request, or only refused. @default 'request' */
+  /** Changes that need approval are filed as a request, or refused. @default 'request' */
   readonly filing?: 'request' | 'never';
 }
 
@@ -71,9 +74,9 @@ export type ApplyOutcome =
   | {
       readonly outcome: 'stale';
       readonly live: LiveLimits | undefined;
-      /** What these edits would have done to `base`; undefined: `base` cannot be read any more. */
+      /** The effect of these edits on `base`; undefined: `base` cannot be read any more. */
       readonly mine?: readonly ChangeRow[];
-      /** What others did since `base`, to the same subjects. */
+      /** Changes by others since `base`, to the same subjects. */
       readonly theirs?: readonly ChangeRow[];
     }
   | { readonly outcome: 'forbidden'; readonly denied: readonly [Denial, ...Denial[]] }

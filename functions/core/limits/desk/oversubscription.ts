@@ -64,14 +64,14 @@ function add(sums: Map<Limit, Sum>, parent: Limit, amount: number, child: Limit)
   };
   sums.set(parent, sum);
   sum.children += 1;
-  // Ten thousand groups of the largest limits are still told as a lot.
+  // Ten thousand groups with the largest limits are still shown as many.
   if (child.amount === 'unlimited') sum.unlimited += 1;
   else sum.childrenAmount = Math.min(Number.MAX_SAFE_INTEGER, sum.childrenAmount + child.amount);
   const isLarger = child.amount === 'unlimited' || child.amount > amount;
   if (isLarger && sum.larger.length < LARGER_MAX) sum.larger.push(child.subject);
 }
 
-/** What each pipeline may use adds up to nothing. */
+/** Limits per pipeline do not add up. */
 const counts = (limit: Limit, nowMs: number): boolean =>
   limit.mode !== 'off' && !isCap(limit.subject) && isValidAt(limit, nowMs);
 

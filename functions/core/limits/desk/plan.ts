@@ -1,4 +1,6 @@
-/** What edits of a set come to: the document, what differs, and what that asks of its author. Writes nothing. */
+/**
+ * Computes the effect of edits on a set: the document, the changes, and the required rights. Writes nothing.
+ */
 import { parseLimits, parseLimitsPart } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
@@ -66,7 +68,7 @@ export function plan(edits: readonly LimitEdit[], before: ReadLimitSet, using: P
   };
 }
 
-/** What is unknown to the directory is below nothing. */
+/** Unknown groups are below no group. */
 const reachIn =
   (directory: Directory | undefined) =>
   (above: string, subject: string): boolean => {
@@ -89,7 +91,7 @@ export function readDocument(document: LimitsDocument, set: string, policy: Poli
   throw new LimitsError('limits_unreadable', `set ${set}: no longer fits the policy: ${problems}`);
 }
 
-// What a change asks of its author beside the right to make it.
+// Requirements of a change, besides rights.
 /** A typing error of one digit is ten times as much. */
 const JUMP = 3;
 

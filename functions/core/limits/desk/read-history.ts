@@ -47,7 +47,7 @@ export async function readEntry(edit: number, table: LimitTable): Promise<LogEnt
   return { ...headOf(edit, logged), ...(rows !== undefined && { rows }) };
 }
 
-/** Only its rows tell whether it was about the subject. */
+/** True if only its rows show the subjects. */
 const mustOpen = ({ subjects, count }: LoggedChange): boolean => subjects === undefined && count > 0;
 
 async function entryOf(

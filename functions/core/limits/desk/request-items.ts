@@ -8,7 +8,7 @@ import { TIMEOUT_MS } from './desk-reads.ts';
 import type { LimitRequest } from './limit-request.ts';
 import { isSamePerson, mayBeSame, type Person } from './person.ts';
 
-/** A request that nobody decided for so long is no need any more. */
+/** An undecided request expires after this time. */
 export const KEPT_MS = 30 * DAY_MS;
 /** All requesters together; with the decided ones there are twice as many at most. */
 export const PENDING_MAX = 500;
@@ -42,7 +42,10 @@ export const writeRequest = ({ rev, request }: StoredRequest, table: LimitTable)
 
 export const isPending = ({ request }: StoredRequest): boolean => request.state === 'pending';
 
-/** Who has as many waiting requests as may wait; undefined: there is room for one more. @throws {LimitsError} */
+/**
+ * Returns the person or subject with too many waiting requests. Undefined: one more is possible. @throws
+ * {LimitsError}
+ */
 export async function fullOf(
   by: Person,
   table: LimitTable,
@@ -54,11 +57,14 @@ export async function fullOf(
   return pending.length >= PENDING_MAX ? 'all' : undefined;
 }
 
-/** Nothing more can become of it. Approved without its grant it can: whoever approves again goes on with it. */
+/**
+ * Returns true if the request is final. An approved request without its grant is not: approving it again
+ * continues.
+ */
 export const isDecided = ({ request: { state, granted } }: StoredRequest): boolean =>
   state === 'declined' || (state === 'approved' && granted);
 
-/** Who asked, as far as it is known. */
+/** The requester, if known. */
 export const requesterOf = ({ requestedBy, requestedByUser }: LimitRequest): Person => ({
   actor: requestedBy,
   ...(requestedByUser !== undefined && { userId: requestedByUser }),
@@ -78,7 +84,7 @@ function requestOf(id: string, bytes: Uint8Array): LimitRequest {
     // Written by `writeRequest` alone.
     if (isRecord(request) && request.id === id) return request as unknown as LimitRequest;
   } catch {
-    // Told below, without a value in it.
+    // Reported below without values.
   }
   throw new LimitsError('limits_unreadable', `request ${id}: is damaged`);
 }

@@ -17,16 +17,16 @@ import {
   type RoleName,
 } from './role.ts';
 
-/** What somebody's rights are held against. */
+/** Context of a check of rights. */
 export interface RightsContext {
   /** As they are before the change. */
   readonly limits: LimitSet;
-  /** Undefined: not known, and then nobody has a subtree. */
+  /** Undefined: unknown, and then no user has a subtree. */
   readonly directory: Directory | undefined;
   readonly nowMs: number;
 }
 
-/** What it takes to make a difference. */
+/** Returns the act that a change needs. */
 function actOf({ about, effect }: ChangeRow): Act {
   if (effect === 'neutral') return 'describe';
   if (effect === 'tightens') return about === 'rollout' ? 'roll-out' : 'tighten';
@@ -42,7 +42,7 @@ function actOf({ about, effect }: ChangeRow): Act {
   }
 }
 
-/** The differences somebody may not make. */
+/** Returns the changes that a user may not make. */
 export function deniedOf(
   rows: readonly ChangeRow[],
   by: Person & { readonly rights: Rights },
@@ -68,9 +68,9 @@ export function mayDo(
 }
 
 /**
- * Who may, weakest first; what stands in no subtree is for those who reach everything.
+ * Lists roles with the right, weakest first. Without a subtree, only roles that reach everything.
  *
- * @param held - what it is about; then owners are named only where some group above has them who may.
+ * @param held - the subject; owners are listed only if a group above has one with the right.
  */
 export const rolesFor = (
   act: Act,

@@ -1,10 +1,10 @@
-/** Roles, the table of what each may do with limits, and how that is said. */
+/** Roles, their rights on limits, and their texts. */
 import { joinedText } from '../../../../policies/text/plain-text.ts';
 import type { ChangeRow } from '../changes/change-row.ts';
 
 export type RoleName = 'viewer' | 'owner' | 'finance' | 'admin';
 
-/** What somebody is. Several add up; none may do nothing. */
+/** A user's role. Roles add up; without one a user may do nothing. */
 export type Role =
   | { readonly role: 'viewer'; readonly groups: readonly number[] | 'all' }
   /** Owns these groups and everything below them. */
@@ -27,31 +27,31 @@ export type Act =
   | 'roll-back'
   | 'ask';
 
-/** A difference somebody may not make, and who may. */
+/** A refused change, and the roles that may make it. */
 export interface Denial {
   readonly row: ChangeRow;
   readonly act: Act;
-  /** Who may, weakest first. */
+  /** Roles with the right, weakest first. */
   readonly needs: readonly RoleName[];
 }
 
 /**
- * How far a role reaches. `subtree`: its groups and everything below them. `below`: what is below them, and only in a
- * unit that an enforced limit above holds, so that whatever is loosened there is still held by what the role may not
+ * Reach of a role. `subtree`: its groups and everything below. `below`: only below them, and only in a unit
+ * with an enforced limit above, so that a loosened limit is still bounded by one that the role may not
  * loosen.
  */
 export type Reach = 'none' | 'below' | 'subtree' | 'all';
 
 /**
- * Who may do what with limits. Loosening needs a stronger right than tightening, and nothing in a limits document weakens
- * a security rule, so no right here does either.
+ * Rights on limits. Loosening needs a stronger right than tightening. No limits document weakens a security
+ * rule, so no right here does.
  */
 export const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = {
   /** Read limits, usage and history. */
   view: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
   /** Ask for more. */
   ask: { viewer: 'subtree', owner: 'subtree', finance: 'all', admin: 'all' },
-  /** What stops no job and lets none in: owner, contact, soft part, thresholds, reason; a review. */
+  /** Changes without effect on jobs: owner, contact, soft part, thresholds, reason; a review. */
   describe: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
   /** Lower, enforce, freeze, revoke, end a break-glass. */
   tighten: { viewer: 'none', owner: 'subtree', finance: 'all', admin: 'all' },
@@ -59,7 +59,7 @@ export const RIGHTS: Readonly<Record<Act, Readonly<Record<RoleName, Reach>>>> = 
   loosen: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
   /** Give more for a time. */
   grant: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
-  /** Approve what somebody else asked for. */
+  /** Approve another user's request. */
   approve: { viewer: 'none', owner: 'below', finance: 'all', admin: 'all' },
   /** Let jobs pass all limits for a time. */
   'break-glass': { viewer: 'none', owner: 'none', finance: 'all', admin: 'all' },
@@ -78,7 +78,7 @@ const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
   admin: 'an administrator',
 };
 
-/** What an act is called, for `to … you must be …`. */
+/** Texts of acts, for `to … you must be …`. */
 export const ACT_WORDS: Readonly<Record<Act, string>> = {
   view: 'see it',
   describe: 'describe it',
@@ -98,6 +98,6 @@ export function whoMayText(act: Act, roles: readonly RoleName[]): string {
   return words.length === 0 ? 'nobody' : joinedText(words, 'or');
 }
 
-/** Nobody loosens what holds themselves: it takes an owner further up. */
+/** Owners cannot loosen their own bounds: it takes an owner further up. */
 const ownerWords = (act: Act): string =>
   RIGHTS[act].owner === 'below' ? 'an owner of a group above' : 'an owner of the group';

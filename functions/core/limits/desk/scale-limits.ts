@@ -1,4 +1,7 @@
-/** A share more or less for all limits of a kind in a place at once, however many: none is no change. Digit by digit, never through a float. */
+/**
+ * Scales all limits of a kind in a subtree by a share. Exact decimal arithmetic, without floats. An empty
+ * result is no change.
+ */
 import { readWrittenAmount } from '../../../../policies/document/written.ts';
 import { capOf } from '../../../../policies/limits/cap.ts';
 import type { Entry, LimitsDraft } from './draft.ts';
@@ -28,7 +31,7 @@ export function scaleLimits(draft: LimitsDraft, edit: ScaleLimits): undefined {
   });
   for (const entry of meant) {
     const was = String(entry[unit]);
-    // Nobody's currency: a share has none.
+    // A share has no currency.
     const read = readWrittenAmount(share, { currency: '', was });
     if (!read.ok) return draft.refuse('by', read.message);
     draft.put('limits', entry, {

@@ -16,7 +16,7 @@ export const limitListOf = (subject: string): LimitList =>
       ? 'group_defaults'
       : 'limits';
 
-/** What tells an entry of that list whose it is; undefined: no subject is written like this. */
+/** Returns the fields that name the subject in an entry. Undefined for an invalid subject. */
 export function writtenSubject(subject: string): Readonly<Record<string, unknown>> | undefined {
   if (subject === PERSONAL) return {};
   if (subject === 'instance') return { on: 'instance' };

@@ -5,14 +5,14 @@ import type { LiveLimits } from './live-limits.ts';
 import type { ReadLimitSet } from './plan.ts';
 
 interface Since {
-  /** What the edits were made on, which is not live any more. */
+  /** The outdated base of the edits. */
   readonly before: ReadLimitSet;
   readonly live: LiveLimits | undefined;
   readonly directory: Directory | undefined;
   readonly nowMs: number;
 }
 
-/** What others did since to the subjects that one's own rows are about. */
+/** Returns later changes by others to the same subjects. */
 export function visibleRows(
   mine: readonly ChangeRow[],
   { before, live, directory, nowMs }: Since,

@@ -1,4 +1,4 @@
-/** The zone of a day that somebody writes about a subject: a freeze's last day, a break-glass's first. */
+/** Returns the zone of days in entries about a subject: a freeze's last day, a break-glass's first. */
 
 import type { Limit } from '../../../../policies/limits/limit.ts';
 import {

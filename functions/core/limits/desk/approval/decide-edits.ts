@@ -8,7 +8,7 @@ import { plan } from '../plan.ts';
 import { readRequests } from '../request-items.ts';
 import { fingerprintOf, readEdits } from './requested-edits.ts';
 
-/** Each time somebody else edited in the milliseconds between reading and writing. */
+/** Each retry means a concurrent edit within milliseconds. */
 const TRIES_MAX = 5;
 const WHY_CHARACTERS_MAX = 500;
 /** Edits since the request was approved. */
@@ -36,7 +36,7 @@ type Made =
   | { readonly outcome: 'made'; readonly pointer: LimitPointer }
   | Extract<DecideOutcome, { outcome: 'invalid' | 'stale' | 'busy' }>;
 
-/** @param again - somebody approved it before, and may have made it live. @throws {LimitsError} it may be live or not */
+/** @param again - it was approved before, and may be live. @throws {LimitsError} it may be live or not */
 export async function makeRequested(
   request: EditRequest,
   by: Asker,
@@ -82,7 +82,7 @@ export async function makeRequested(
   return { outcome: 'busy' };
 }
 
-/** Where the log has the request among the latest edits. */
+/** Finds the request among the latest edits of the log. */
 async function madeBefore({ id }: EditRequest, table: LimitTable): Promise<LimitPointer | undefined> {
   for (const item of await table.readLog(undefined, LOOKED_AT_MAX, { timeoutMs: TIMEOUT_MS })) {
     const { request, set, atMs } = loggedChangeOf(item);

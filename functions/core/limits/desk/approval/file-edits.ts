@@ -18,8 +18,8 @@ export interface ApprovalNeed {
 }
 
 /**
- * Files edits for somebody else to approve. Undefined: too many requests are waiting. Whoever files has the right to
- * make them, and their text was looked at. @throws {LimitsError}
+ * Files edits for approval by another user. Undefined: too many requests are waiting. The caller has checked
+ * the author's rights and texts. @throws {LimitsError}
  */
 export async function fileEdits(
   edits: readonly LimitEdit[],

@@ -1,4 +1,4 @@
-/** Which differences give somebody more, limit by limit, how much more, and more than what: the least that held lately. */
+/** Computes which changes raise a limit, by how much, and relative to the lowest recent value. */
 
 import { DAY_MS } from '../../../../../policies/limits/calendar.ts';
 import type { Grant, Limit } from '../../../../../policies/limits/limit.ts';
@@ -21,11 +21,11 @@ export interface Gain {
   readonly rows: readonly ChangeRow[];
   /** The limit as it was, where it had one of its own. */
   readonly own: Limit | undefined;
-  /** How far jobs could go before, without grants. */
+  /** The bound before, without grants. */
   readonly before: number;
-  /** What an approved grant adds to that. */
+  /** The amount of approved grants. */
   readonly approved: number;
-  /** How far they go then, with every grant that is not over. */
+  /** The bound after, with all current and future grants. */
   readonly after: number;
 }
 
@@ -36,7 +36,7 @@ export interface GainsInput {
   readonly nowMs: number;
 }
 
-/** What can be counted; every other difference that loosens a limit counts as going without an end. */
+/** Measurable fields. Any other loosening counts as unlimited. */
 const MEASURED: ReadonlySet<string> = new Set(['amount', 'grace', 'carry']);
 
 /** Limits and their grants. Freezes, break-glasses and rollouts have rights and an end of their own. */
@@ -78,7 +78,7 @@ export function gainsOf(rows: readonly ChangeRow[], between: GainsInput): readon
 export const limitPlaceText = ({ subject, limit }: Pick<ChangeRow, 'subject' | 'limit'>): string =>
   `${subject} ${limit}`;
 
-/** How far jobs go by the defaults that hold where there is no such limit; undefined: they count something else. */
+/** Returns the bound of the defaults that apply without such a limit. Undefined: they count another unit. */
 export function reachInstead(
   limit: Limit,
   subject: string,
@@ -109,7 +109,7 @@ const sumOf = (grants: readonly Grant[]): number => grants.reduce((sum, { amount
 /** Budgets are by the month, and a request waits as long. */
 const WINDOW_MS = 30 * DAY_MS;
 const PAGE_MAX = 100;
-/** Edits looked through: a desk with more of them in a month is a machine's. */
+/** Edits that are read. More per month come from a machine. */
 const LOOKED_AT_MAX = 2_000;
 /** Large edits opened; each may have megabytes. */
 const OPENED_MAX = 50;
@@ -124,14 +124,14 @@ interface Walked {
 interface LeastAsked {
   /** As they are live, by `limitPlaceText`. */
   readonly live: ReadonlyMap<string, Limit>;
-  /** How far jobs go by a default where the limit was not there yet. */
+  /** The bound by a default while the limit did not exist. */
   readonly instead: (place: string) => number;
   readonly nowMs: number;
 }
 
 /**
- * How far jobs could go at least, without grants, in the last thirty days or since somebody approved more of the limit.
- * 0 where the log does not tell. @throws {LimitsError}
+ * Returns the lowest bound, without grants, in the last thirty days or since the last approval. 0 if the log
+ * does not have it. @throws {LimitsError}
  */
 export async function leastLately(
   { live, instead, nowMs }: LeastAsked,

@@ -1,14 +1,14 @@
-/** How far a limit lets jobs go, in whole units: its amount with what it lets pass beyond. */
+/** The bound of a limit in whole units: its amount plus what it lets pass beyond. */
 import { type Limit, SHARE_PARTS } from '../../../../../policies/limits/limit.ts';
 import type { Fields, FieldValue } from '../../changes/change-row.ts';
 import { binds } from '../../changes/effects.ts';
 import { limitFields } from '../../changes/fields.ts';
 
-/** Grants are left out. Infinity: it stops nobody. */
+/** Without grants. Infinity: no bound. */
 export const reachOfLimit = (limit: Limit): number =>
   binds(limit) ? (reachOfFields(limitFields(limit)) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
 
-/** The same of a limit as the change log tells it; undefined: there was none. */
+/** The bound by a limit's fields in the change log. Undefined: there was no limit. */
 export function reachOfFields(fields: Fields): number | undefined {
   const amount = fields.get('amount');
   if (amount === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** The edits of a request, kept beside it: an import has megabytes, and whoever lists requests reads none of them. */
+/**
+ * The edits of a request, stored separately: an import has megabytes, and a list of requests does not read
+ * them.
+ */
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { isRecord } from '../../../../../policies/document/reading.ts';
@@ -41,7 +44,7 @@ export async function readEdits(
     // Written by `writeEdits` alone.
     if (Array.isArray(edits) && edits.every(isRecord)) return edits as unknown as readonly LimitEdit[];
   } catch {
-    // Told below, without a value in it.
+    // Reported below without values.
   }
   throw new LimitsError('limits_unreadable', `the edits of request ${request}: are damaged`);
 }
@@ -49,7 +52,7 @@ export async function readEdits(
 /** Ids and names that are new with every try: what was asked for does not depend on them. */
 const BY_DESK = /^(?:by|requested_by|approved_by|reviewed)(?:_user)?$/;
 
-/** What edits come to, whoever makes them and whenever. */
+/** Fingerprint of the result of edits, independent of author and time. */
 export function fingerprintOf(rows: readonly ChangeRow[]): string {
   const lines = rows
     .filter(({ field }) => !BY_DESK.test(field))

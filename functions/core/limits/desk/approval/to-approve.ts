@@ -1,17 +1,16 @@
 /**
- * What takes two people: whatever makes a limit let jobs go further by more than a share, by whichever way. An edit, an
- * import, a grant, a limit removed or no longer enforced, Parameter Store, the command line and taking an edit back all
- * ask here and nowhere else.
+ * Decides which changes need two people: any that raises the bound of a limit by more than a share. All ways
+ * use it: edits, imports, grants, removed limits, weaker modes, Parameter Store, the command line and undo.
  */
 import type { Limit } from '../../../../../policies/limits/limit.ts';
 import type { ChangeRow } from '../../changes/change-row.ts';
 import type { ApprovalSettings, LimitsDeskDeps } from '../contract.ts';
 import { type Gain, type GainsInput, gainsOf, leastLately, limitPlaceText, reachInstead } from './gains.ts';
 
-/** More than half of what there is, is another limit, and that takes two people. */
+/** An increase by more than half needs two people. */
 const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
 
-/** The differences somebody else must approve. @throws {LimitsError} the log does not answer */
+/** Returns the changes that need approval. @throws {LimitsError} the log does not answer */
 export async function toApprove(
   rows: readonly ChangeRow[],
   between: GainsInput,
