@@ -1,7 +1,18 @@
 /**
- * Settles job outcomes from GitLab in the ledger. They may come in any order, repeatedly, before the
- * admission's decision or days later: a job's charge depends only on its final outcome. The table below
- * lists what each outcome does to a record.
+ * Settles job outcomes from GitLab in the ledger. They may come in any order, repeatedly, before the admission's
+ * decision or days later: a job's charge depends only on its final outcome.
+ *
+ * | GitLab says | record | |
+ * | --- | --- | --- |
+ * | not ended yet (also `running`) | any | ignored |
+ * | ended, ran | HELD, RUNNING | SETTLED at GitLab's duration |
+ * | | SETTLED | a correction entry if the duration differs |
+ * | | RELEASED, EXPIRED | SETTLED by a correction entry |
+ * | | REJECTED | SETTLED, unchecked `bypass`, flagged |
+ * | | none | SETTLED, unchecked `bypass`, on the counters of today's rules |
+ * | | none, on a runner out of the controller's scope | nothing: out of scope |
+ * | rejected by the router, or ended and never ran | HELD, RUNNING | RELEASED; reported if by the router |
+ * | | any other, or none | nothing to release |
  */
 
 import type { Log } from '../environment/index.ts';
