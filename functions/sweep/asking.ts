@@ -5,6 +5,7 @@ import {
   type GitLab,
   GitLabError,
   type GitLabErrorCode,
+  type JobList,
   type JobsPage,
   type JobTruth,
   type RunnersPage,
@@ -23,11 +24,14 @@ export type GitLabAnswer<T> =
 /** One odd job fails alone; this many failures with no answer between them are GitLab itself, its URL or our token. */
 const FAILURES_MAX = 5;
 
+/** In one run. GitLab allows a user 600 calls a minute for lists of projects' jobs; other programs use the token, too. */
+const PROJECT_PAGES_MAX = 400;
+
 const UNASKED = { kind: 'unasked' } as const;
 
 export interface SweepGitLab {
   job(projectId: number, jobId: number): Promise<GitLabAnswer<JobTruth | undefined>>;
-  jobsOfRunner(runnerId: number, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
+  listJobs(list: JobList, options: JobsOptions): Promise<GitLabAnswer<JobsPage>>;
   runners(page: string | undefined): Promise<GitLabAnswer<RunnersPage>>;
   /** Whether another call would be made. */
   mayAsk(): boolean;
@@ -35,7 +39,7 @@ export interface SweepGitLab {
   allow(untilMs: number, callsMax: number): void;
 }
 
-type JobsOptions = Parameters<GitLab['jobsOfRunner']>[1];
+type JobsOptions = Parameters<GitLab['listJobs']>[1];
 
 interface AskingDeps {
   readonly gitlab: GitLab;
@@ -48,6 +52,7 @@ export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps):
   let untilMs = 0;
   let callsLeft = 0;
   let failures = 0;
+  let projectPages = 0;
 
   const quiet = (): boolean => failures >= FAILURES_MAX || clock.nowMs() < memory.quietUntilMs;
   const mayAsk = (): boolean => {
@@ -79,8 +84,13 @@ export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps):
 
   return {
     job: (projectId, jobId) => ask(() => gitlab.job(projectId, jobId)),
-    jobsOfRunner: async (runnerId, options) => {
-      const answer = await ask(() => gitlab.jobsOfRunner(runnerId, options));
+    listJobs: async (list, options) => {
+      if (list.startsWith('projects/')) projectPages += 1;
+      if (list.startsWith('projects/') && projectPages > PROJECT_PAGES_MAX) {
+        tally.cutShort = true;
+        return UNASKED;
+      }
+      const answer = await ask(() => gitlab.listJobs(list, options));
       // Jobs a list could not show are missing from it; whoever holds for them asks about them one by one.
       if (answer.kind === 'said') tally.errors.gitlab_unreadable += answer.value.unreadable ?? 0;
       return answer;

@@ -4,18 +4,19 @@
  * | | calls a minute |
  * | --- | --- |
  * | runners that had live holds | one list of running jobs each (per 100 running) |
- * | holds no list shows | recent jobs of their runner, else one call each |
+ * | holds no list shows | recent jobs of their runner or project, else one call each |
  *
  * A run that gets through looks at every hold, so a job that ended unheard is found within a minute of its end, or of its
  * hold's second minute: at most 3 min. It gets through as long as the runners with live holds and the holds no list shows
  * (at 5 % lost events: one in twenty of those that ended, and those on runners with a single job) need no more calls than a
  * run has (`CALLS_MAX`). Beyond that the longest not looked at come first, and a round takes ⌈calls needed ÷ calls a run⌉
- * minutes. A process that starts anew knows no runners: its first run asks about some jobs to learn them.
+ * minutes. A new process knows no runners: its first run learns them from projects' lists.
  */
 
 import { atOnce } from '../core/environment/index.ts';
+import type { JobList } from '../core/gitlab/index.ts';
 import { type LiveHold, verdictOf } from '../core/truth/index.ts';
-import { type FoundHandler, listRunning } from './list-runner.ts';
+import { type FoundHandler, listRunning } from './list-jobs.ts';
 import { CALLS_AT_ONCE, lookUp } from './look-up.ts';
 import { readLiveHolds } from './read-live-holds.ts';
 import { keepLive, rememberRunner } from './sweep-memory.ts';
@@ -29,7 +30,7 @@ export async function compareLive(run: SweepRun): Promise<void> {
   for (const jobId of looked) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
   if (!asking.mayAsk()) return;
 
-  const listed = new Set<number>();
+  const listed = new Set<JobList>();
   const onOther: Parameters<typeof listRunning>[4] = (truth) => {
     if (!liveIds.has(truth.jobId)) strangers.set(truth.jobId, truth);
   };
@@ -37,9 +38,10 @@ export async function compareLive(run: SweepRun): Promise<void> {
   const unseen = new Map(live.filter(({ jobId }) => !looked.has(jobId)).map((job) => [job.jobId, bare(job)]));
   await atOnce([...memory.runners], CALLS_AT_ONCE, async (runnerId) => {
     if (!asking.mayAsk()) return;
-    listed.add(runnerId);
+    const list: JobList = `runners/${runnerId}`;
+    listed.add(list);
     const before = unseen.size;
-    await listRunning(runnerId, unseen, asking, found, onOther);
+    await listRunning(list, unseen, asking, found, onOther);
     if (asking.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
   });
 

@@ -1,11 +1,10 @@
 /**
  * Compares each end that a webhook reported with GitLab's REST API, within an hour of its arrival.
  *
- * 1. Read the deliveries of the oldest half hour that is over and not done yet.
- * 2. Go through its jobs by id, 300 at a time, and read their records.
- * 3. Ask GitLab: lists of their runners, a hundred jobs a page; single jobs where a list does not show them.
- * 4. Write only differences: REST replaces what the webhook reported, and charges jobs that have no record.
- * 5. Write the checkpoint after every 300 jobs. The next run goes on from there.
+ * 1. Read the deliveries of the oldest half hour that is over and not done yet, and the records of its jobs.
+ * 2. Ask GitLab: lists of their runners or projects, a hundred jobs a page; single jobs where a list does not show them.
+ * 3. Write only differences: REST replaces what the webhook reported, and charges jobs that have no record.
+ * 4. Write the checkpoint after the half hour. A run that ends early leaves the rest to the next one.
  */
 
 import { withoutAbsent } from '../../policies/without-absent.ts';
@@ -21,97 +20,96 @@ import {
   type WebhookHint,
 } from '../core/truth/index.ts';
 import { isUnderWay } from './judge-page.ts';
+import type { AskableJob } from './list-jobs.ts';
 import { lookUp } from './look-up.ts';
 import type { SweepRun } from './sweep-run.ts';
 
 /** A delivery may still be written, and a replica of GitLab's may not have the end yet. */
 const SETTLED_MS = 5 * 60_000;
-/** Fewer than a run's calls at the least, so that the worst case gets through. */
+/** A day with a million jobs has fewer in half an hour. Records of more take too much memory. */
+const JOBS_MAX = 25_000;
+/** So many answers are written together. */
 const BATCH = 300;
 /** Jobs without a record cost a call each, and a group's owner can make them up. Real ones beyond it are found by the search. */
 const UNTRACKED_MAX = 1_000;
-/** Runs that leave a batch with failed calls; then it is passed over, or one odd job would stop all others. */
-const TRIES_MAX = 3;
 
 export async function confirmEnds(run: SweepRun): Promise<void> {
-  const { reported, clock, asking, tally } = run;
+  const { reported, clock, asking, memory, tally } = run;
   if (reported === undefined || !asking.mayAsk()) return;
   const nowMs = clock.nowMs();
   const newest = inboxSlot(nowMs - SETTLED_MS) - 1;
-  let { slot, doneTo } = (await reported.readCheckpoint()) ?? { slot: newest, doneTo: 0 };
-  for (; slot <= newest; slot += 1, doneTo = 0) {
-    const jobs = jobsIn(await reported.read(slot), doneTo);
+  for (let slot = (await reported.readCheckpoint()) ?? newest; slot <= newest; slot += 1) {
+    if (memory.confirming.slot !== slot) memory.confirming = { slot, done: new Set(), pages: new Map() };
+    const jobs = jobsIn(await reported.read(slot), memory.confirming.done);
     // The first delivery of a half hour is to be confirmed an hour after that began.
     if (jobs.length > 0)
       tally.oldestDueAgeMs = Math.max(tally.oldestDueAgeMs, nowMs - (slot + 2) * INBOX_SLOT_MS);
-    const untracked = new Map<number, number>();
-    while (jobs.length > 0) {
-      const batch = jobs.splice(0, BATCH);
-      if (!(await confirmBatch(batch, untracked, run))) return;
-      doneTo = batch.at(-1)?.jobId ?? doneTo;
-      if (jobs.length > 0) await reported.writeCheckpoint({ slot, doneTo });
-    }
-    await reported.writeCheckpoint({ slot: slot + 1, doneTo: 0 });
+    const isThrough = await confirmJobs(jobs.slice(0, JOBS_MAX), run);
+    if (!isThrough || jobs.length > JOBS_MAX) return;
+    await reported.writeCheckpoint(slot + 1);
   }
 }
 
-interface ReportedJob {
-  readonly jobId: number;
-  readonly hints: readonly WebhookHint[];
-}
+type ReportedJob = readonly [jobId: number, hints: readonly WebhookHint[]];
 
-/** By job id, so that jobs of one page of GitLab's lists are together. */
-function jobsIn(bodies: readonly string[], doneTo: number): ReportedJob[] {
+/** Ascending ids: jobs that are asked about one by one take turns in this order. */
+function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJob[] {
   const byJob = Map.groupBy(
     bodies.flatMap((body) => parseHintText(body) ?? []),
     ({ truth }) => truth.jobId,
   );
-  return [...byJob]
-    .filter(([jobId]) => jobId > doneTo)
-    .map(([jobId, hints]) => ({ jobId, hints }))
-    .sort((a, b) => a.jobId - b.jobId);
+  return [...byJob].filter(([jobId]) => !done.has(jobId)).sort(([a], [b]) => a - b);
 }
 
-/** @returns false if GitLab or the table did not answer for all of them: they must come again. */
-async function confirmBatch(
+/** @returns false if GitLab or the table did not answer for all of them: the others must come again. */
+async function confirmJobs(
   jobs: readonly ReportedJob[],
-  untracked: Map<number, number>,
-  { ledger, clock, asking, memory, tally, strangers, concludeDeps }: SweepRun,
+  { ledger, clock, asking, memory, strangers, concludeDeps }: SweepRun,
 ): Promise<boolean> {
-  const records = await ledger.readRecords(jobs.map(({ jobId }) => jobId));
-  const asked = jobs.flatMap(({ hints }, index) => askedJob(hints, records[index], untracked) ?? []);
-  const answered: { readonly record: JobRecord | undefined; readonly truth: JobTruth }[] = [];
-  let failed = 0;
-  const unasked = await lookUp(
+  const { done, pages } = memory.confirming;
+  const records = await ledger.readRecords(jobs.map(([jobId]) => jobId));
+  const untracked = new Map<number, number>();
+  const asked: AskedJob[] = [];
+  for (const [index, [jobId, hints]] of jobs.entries()) {
+    const job = askedJob(hints, records[index], untracked);
+    if (job === undefined) done.add(jobId);
+    else asked.push(job);
+  }
+  let answered: { readonly record: JobRecord | undefined; readonly truth: JobTruth }[] = [];
+  const conclude = async (): Promise<void> => {
+    const batch = answered;
+    answered = [];
+    const nowMs = clock.nowMs();
+    const verdicts = batch.map(({ record, truth }) => verdictOn(record, truth, nowMs));
+    if (await concludeAll(verdicts, concludeDeps)) for (const { truth } of batch) done.add(truth.jobId);
+  };
+  const failed: number[] = [];
+  await lookUp(
     asked,
     asking,
-    async ({ record }, answer) => {
-      if (answer.kind === 'failed') failed += 1;
-      else if (answer.value !== undefined) answered.push({ record, truth: answer.value });
+    async ({ jobId, record }, answer) => {
+      if (answer.kind === 'failed') failed.push(jobId);
+      else if (answer.value === undefined) done.add(jobId);
+      else {
+        answered.push({ record, truth: answer.value });
+        if (isUnderWay(answer.value)) {
+          // A made-up end: its charge is corrected when it really ends.
+          memory.seenAtMs.delete(jobId);
+          strangers.set(jobId, answer.value);
+        }
+        if (answered.length >= BATCH) await conclude();
+      }
     },
-    { runningFirst: false },
+    { pages },
   );
-  const nowMs = clock.nowMs();
-  const decided = await concludeAll(
-    answered.map(({ record, truth }) => verdictOn(record, truth, nowMs)),
-    concludeDeps,
-  );
-  for (const { truth } of answered.filter((each) => isUnderWay(each.truth))) {
-    // A made-up end: its charge is corrected when it really ends.
-    memory.seenAtMs.delete(truth.jobId);
-    strangers.set(truth.jobId, truth);
-  }
-  if (unasked.length > 0 || !decided || tally.gitlabSilent) return false;
-  memory.confirmTries = failed === 0 ? 0 : memory.confirmTries + 1;
-  if (memory.confirmTries % TRIES_MAX !== 0) return false;
-  memory.confirmTries = 0;
-  return true;
+  await conclude();
+  // No job decides this call: if GitLab answers it, the jobs at which it failed must not stop the others.
+  if (failed.length > 0 && (await asking.runners(undefined)).kind === 'said')
+    for (const jobId of failed) done.add(jobId);
+  return asked.every(({ jobId }) => done.has(jobId));
 }
 
-interface AskedJob {
-  readonly jobId: number;
-  readonly projectId: number;
-  readonly runnerId?: number;
+interface AskedJob extends AskableJob {
   readonly record: JobRecord | undefined;
 }
 

@@ -94,7 +94,7 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
   };
   visited(visit?.newAtMs ?? nowMs);
   for (let pages = 1; ; pages += 1) {
-    const answer = await asking.jobsOfRunner(runnerId, page === undefined ? {} : { page });
+    const answer = await asking.listJobs(`runners/${runnerId}`, page === undefined ? {} : { page });
     if (answer.kind !== 'said') {
       // A page that GitLab does not know any more would never be answered: begin at the newest again.
       const lost = answer.kind === 'failed' && answer.code === 'gitlab_unreadable';

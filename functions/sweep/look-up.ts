@@ -1,103 +1,78 @@
 /**
- * What GitLab says about many jobs, at as few calls as its REST API allows: the lists of runners that have several
- * of them, then one by one. The router does not always tell the runner; each job asked about tells one, whose list may
- * show the next hundred.
+ * What GitLab says about many jobs, at as few calls as its REST API allows: lists of runners and projects that have several
+ * of them, then one by one.
  */
 
 import { atOnce } from '../core/environment/index.ts';
-import type { JobTruth } from '../core/gitlab/index.ts';
+import type { JobList, JobTruth } from '../core/gitlab/index.ts';
 import type { SweepGitLab } from './asking.ts';
-import { type AskableJob, type FoundHandler, listRecent, listRunning } from './list-runner.ts';
+import { type AskableJob, type FoundHandler, listRecent, listRunning } from './list-jobs.ts';
 
 interface LookUpOptions {
-  /** Lists a runner's running jobs before its recent ones: for jobs that most likely still run. */
-  readonly runningFirst: boolean;
-  /** Runners whose running jobs were listed already; added to. */
-  readonly listed?: Set<number>;
+  /** Lists running jobs before recent ones: for jobs that most likely still run. @default false */
+  readonly runningFirst?: boolean;
+  /** Lists whose running jobs were read already; added to. */
+  readonly listed?: Set<JobList>;
   readonly onOther?: (truth: JobTruth) => void;
+  /** Where lists go on that an earlier run did not get through. @default all begin at the newest job */
+  readonly pages?: Map<JobList, string>;
 }
 
 /** GitLab answers in some 100 ms: sixteen at once are 160 calls a second at most, and no flood. */
 export const CALLS_AT_ONCE = 16;
-/** So many jobs are asked about before the runners they told are listed. */
-const BATCH = 32;
-/** So many lists in a row that showed nothing: a fleet with a runner per job. */
-const VAIN_MAX = 8;
 
 /**
- * Calls `found` once for every hold that GitLab said something about or failed at. The order of `holds` is kept where
+ * Calls `found` once for every job that GitLab said something about or failed at. The order of `jobs` is kept where
  * jobs are asked about one by one.
  *
- * @returns holds that were not asked about: out of time or calls, or `askable` says no.
+ * @returns jobs that were not asked about: out of time or calls, or their project is unknown.
  */
 export async function lookUp<Job extends AskableJob>(
-  holds: readonly Job[],
+  jobs: readonly Job[],
   asking: SweepGitLab,
   found: FoundHandler<Job>,
-  options: LookUpOptions,
+  { runningFirst = false, listed = new Set(), onOther, pages = new Map() }: LookUpOptions = {},
 ): Promise<readonly Job[]> {
-  const left = new Map(holds.map((hold) => [hold.jobId, hold]));
-  const listed = new Set<number>();
-
-  const list = async (runnerId: number, wanted: Map<number, Job>): Promise<number> => {
-    listed.add(runnerId);
-    const taken: FoundHandler<Job> = async (hold, answer) => {
-      left.delete(hold.jobId);
-      await found(hold, answer);
-    };
-    let count = 0;
-    if (options.runningFirst && options.listed?.has(runnerId) !== true) {
-      options.listed?.add(runnerId);
-      count += await listRunning(runnerId, wanted, asking, taken, options.onOther);
-    }
-    if (wanted.size > 1) count += await listRecent(runnerId, wanted, asking, taken);
-    return count;
+  const left = new Map(jobs.map((job) => [job.jobId, job]));
+  const nextRuns = new Set<Job>();
+  const taken: FoundHandler<Job> = async (job, answer) => {
+    left.delete(job.jobId);
+    await found(job, answer);
   };
-
-  await atOnce([...byRunner(holds)], CALLS_AT_ONCE, async ([runnerId, wanted]) => {
-    if (wanted.size > 1) await list(runnerId, wanted);
-  });
-
-  for (let vain = 0; ; ) {
-    const batch = [...left.values()].filter(isAskable).slice(0, BATCH);
-    if (batch.length === 0 || !asking.mayAsk()) break;
-    const told = await askOneByOne(batch, left, asking, found);
-    for (const runnerId of told) {
-      const wanted = new Map([...left].filter(([, hold]) => hold.runnerId === undefined));
-      if (listed.has(runnerId) || wanted.size < 2 || vain >= VAIN_MAX) continue;
-      vain = (await list(runnerId, wanted)) === 0 ? vain + 1 : 0;
+  await atOnce([...byLongestList(jobs)], CALLS_AT_ONCE, async ([list, wanted]) => {
+    if (wanted.size > 1 && runningFirst && !listed.has(list)) {
+      listed.add(list);
+      await listRunning(list, wanted, asking, taken, onOther);
     }
-  }
+    if (wanted.size < 2 || (await listRecent(list, wanted, asking, taken, pages))) return;
+    for (const job of wanted.values()) nextRuns.add(job);
+  });
+  const single = [...left.values()].filter((job) => !nextRuns.has(job));
+  await atOnce(single, CALLS_AT_ONCE, async (job) => {
+    if (job.projectId === undefined) return;
+    const answer = await asking.job(job.projectId, job.jobId);
+    if (answer.kind !== 'unasked') await taken(job, answer);
+  });
   return [...left.values()];
 }
 
-const isAskable = ({ projectId }: AskableJob): boolean => projectId !== undefined;
-
-function byRunner<Job extends AskableJob>(holds: readonly Job[]): Map<number, Map<number, Job>> {
-  const groups = new Map<number, Map<number, Job>>();
-  for (const hold of holds) {
-    if (hold.runnerId === undefined) continue;
-    const group = groups.get(hold.runnerId) ?? new Map<number, Job>();
-    groups.set(hold.runnerId, group.set(hold.jobId, hold));
+/** Each job under the list that has more of the jobs, its runner's or its project's: most jobs a page. */
+function byLongestList<Job extends AskableJob>(jobs: readonly Job[]): Map<JobList, Map<number, Job>> {
+  const counts = new Map<JobList, number>();
+  const countOf = (list: JobList): number => counts.get(list) ?? 0;
+  for (const list of jobs.flatMap(listsOf)) counts.set(list, countOf(list) + weightOf(list));
+  const groups = new Map<JobList, Map<number, Job>>();
+  for (const job of jobs) {
+    const [list] = listsOf(job).sort((a, b) => countOf(b) - countOf(a));
+    if (list !== undefined) groups.set(list, (groups.get(list) ?? new Map()).set(job.jobId, job));
   }
   return groups;
 }
 
-/** @returns the runners that GitLab named. */
-async function askOneByOne<Job extends AskableJob>(
-  batch: readonly Job[],
-  left: Map<number, Job>,
-  asking: SweepGitLab,
-  found: FoundHandler<Job>,
-): Promise<ReadonlySet<number>> {
-  const told = new Set<number>();
-  await atOnce(batch, CALLS_AT_ONCE, async (hold) => {
-    if (hold.projectId === undefined) return;
-    const answer = await asking.job(hold.projectId, hold.jobId);
-    if (answer.kind === 'unasked') return;
-    left.delete(hold.jobId);
-    if (answer.kind === 'said' && answer.value?.runnerId !== undefined) told.add(answer.value.runnerId);
-    await found(hold, answer);
-  });
-  return told;
-}
+/** If both have about as many, all jobs are looked for under runners. To look under both would read twice as many lists. */
+const weightOf = (list: JobList): number => (list.startsWith('runners/') ? 2 : 1);
+
+const listsOf = ({ runnerId, projectId }: AskableJob): JobList[] => [
+  ...(projectId === undefined ? [] : [`projects/${projectId}` as const]),
+  ...(runnerId === undefined ? [] : [`runners/${runnerId}` as const]),
+];

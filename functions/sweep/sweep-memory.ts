@@ -1,4 +1,5 @@
 import { keepLatest } from '../../policies/keep-latest.ts';
+import type { JobList } from '../core/gitlab/index.ts';
 
 /**
  * What a process remembers from one sweep to the next. All of it saves calls: a process that starts anew learns it again.
@@ -18,8 +19,8 @@ export interface SweepMemory {
   quietUntilMs: number;
   /** When it last looked for periods to close, Unix ms. */
   closedAtMs: number;
-  /** Runs in a row in which GitLab failed at some of the ends to be confirmed. */
-  confirmTries: number;
+  /** Progress in one half hour of reported ends: ids of compared jobs, and the pages with which GitLab's lists go on. */
+  confirming: { readonly slot: number; readonly done: Set<number>; readonly pages: Map<JobList, string> };
 }
 
 export interface RunnerVisit {
@@ -40,7 +41,7 @@ export const newSweepMemory = (): SweepMemory => ({
   seenAtMs: new Map(),
   quietUntilMs: 0,
   closedAtMs: Number.NEGATIVE_INFINITY,
-  confirmTries: 0,
+  confirming: { slot: 0, done: new Set(), pages: new Map() },
 });
 
 /** Called for live jobs that run. */

@@ -142,7 +142,6 @@ async function verifyDue(run: SweepRun): Promise<void> {
       tally.unaskable += 1;
       return concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS });
     },
-    { runningFirst: false },
   );
   // GitLab cannot be asked about these at all, so nothing about them may be freed.
   const unaskable = unasked.filter(({ projectId }) => projectId === undefined);

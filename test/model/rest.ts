@@ -1,8 +1,8 @@
 /** GitLab's REST API over its truth, three jobs a page, in whatever mood it is. */
-import { type GitLab, GitLabError, type JobsPage } from '../../functions/core/gitlab/gitlab.ts';
+import { type GitLab, GitLabError, type JobList, type JobsPage } from '../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../functions/core/gitlab/job-truth.ts';
 import { RUNNERS } from './places.ts';
-import type { Truth } from './truth.ts';
+import type { TrueJob, Truth } from './truth.ts';
 
 const PAGE_JOBS = 3;
 const RETRY_AFTER_MS = 60_000;
@@ -19,7 +19,7 @@ export function restOf(truth: Truth, step: () => Promise<void>): GitLab {
   };
   return {
     job: (_projectId, jobId) => answer(() => jobOf(jobId, truth), false),
-    jobsOfRunner: (runnerId, options) => answer(() => pageOf(runnerId, options, truth), true),
+    listJobs: (list, options) => answer(() => pageOf(list, options, truth), list.startsWith('runners/')),
     runners: () => answer(() => ({ runnerIds: [...RUNNERS] }), true),
   };
 }
@@ -43,15 +43,19 @@ function jobOf(jobId: number, truth: Truth): JobTruth | undefined {
 }
 
 function pageOf(
-  runnerId: number,
+  list: JobList,
   { status, page }: { readonly status?: 'running'; readonly page?: string },
   truth: Truth,
 ): JobsPage {
   const below = page === undefined ? Number.POSITIVE_INFINITY : Number(page);
   const matching = truth.jobs
-    .filter((job) => job.startedAtMs !== undefined && job.runnerId === runnerId && !job.removed)
+    .filter((job) => truth.tokenSees && isOn(list, job) && !job.removed)
     .filter((job) => (status === undefined || job.status === status) && job.jobId < below)
     .sort((a, b) => b.jobId - a.jobId);
   const jobs = matching.slice(0, PAGE_JOBS).map((job) => truth.says(job));
   return matching.length > PAGE_JOBS ? { jobs, next: String(jobs.at(-1)?.jobId) } : { jobs };
+}
+
+function isOn(list: JobList, { startedAtMs, runnerId, projectId }: TrueJob): boolean {
+  return list === `projects/${projectId}` || (startedAtMs !== undefined && list === `runners/${runnerId}`);
 }

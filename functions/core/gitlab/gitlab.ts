@@ -8,14 +8,14 @@ export interface GitLab {
    */
   job(projectId: number, jobId: number): Promise<JobTruth | undefined>;
   /**
-   * `GET /runners/:id/jobs`, newest first by id. It includes jobs without an admission request. Needs an
-   * administrator's token.
+   * Lists jobs, newest first by id. The list of a runner also has jobs without admission requests. Both lists need an
+   * administrator's token of scope `read_api`.
    *
    * @param page - `next` of the previous page; absent: the first.
    * @throws {GitLabError}
    */
-  jobsOfRunner(
-    runnerId: number,
+  listJobs(
+    list: JobList,
     options: { readonly status?: 'running'; readonly page?: string },
   ): Promise<JobsPage>;
   /**
@@ -24,6 +24,9 @@ export interface GitLab {
    */
   runners(options: { readonly page?: string }): Promise<RunnersPage>;
 }
+
+/** The jobs that a runner took, or all jobs of a project: `GET /runners/:id/jobs` and `GET /projects/:id/jobs`. */
+export type JobList = `runners/${number}` | `projects/${number}`;
 
 export interface JobsPage {
   readonly jobs: readonly JobTruth[];

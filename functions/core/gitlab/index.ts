@@ -24,7 +24,14 @@ export type { FleetGitLab, FleetRunner, RunnerManager } from './fleet/fleet.ts';
 export { createFleet, createFleetReader } from './fleet/rest-fleet.ts';
 export { byVersion, fallsBack, type RouterAccess, routerAccess } from './fleet/router-access.ts';
 export { type RunnerDetail, type RunnerDetails, runnerDetails } from './fleet/runner-details.ts';
-export { type GitLab, GitLabError, type GitLabErrorCode, type JobsPage, type RunnersPage } from './gitlab.ts';
+export {
+  type GitLab,
+  GitLabError,
+  type GitLabErrorCode,
+  type JobList,
+  type JobsPage,
+  type RunnersPage,
+} from './gitlab.ts';
 export type { GitLabDirectory, GitLabGroup, GitLabProject } from './gitlab-directory.ts';
 export { deployedFetch, gitlabFetch } from './gitlab-fetch.ts';
 export {

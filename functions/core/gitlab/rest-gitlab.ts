@@ -29,18 +29,20 @@ export function createGitLab(deps: RestCallDeps): GitLab {
       throw new GitLabError('gitlab_unreadable', `GET ${path}: ${truth.problems.join('; ')}`);
     },
 
-    async jobsOfRunner(runnerId, { status, page }) {
-      const path = `/runners/${runnerId}/jobs`;
-      const asked = { order_by: 'id', sort: 'desc', ...(status !== undefined && { status }) };
+    async listJobs(list, { status, page }) {
+      const path = `/${list}/jobs`;
+      const [kind, id] = list.split('/');
+      const [filter, idName] = kind === 'runners' ? ['status', 'runnerId'] : ['scope[]', 'projectId'];
+      const asked = { order_by: 'id', sort: 'desc', ...(status !== undefined && { [filter]: status }) };
       const byId = page === undefined && keyset;
       let answer = await call(path, pageQuery(byId ? { ...asked, pagination: 'keyset' } : asked, page));
       if (answer.status === 405 && byId) {
         keyset = false;
         answer = await call(path, pageQuery(asked, page));
       }
-      // The runner was deleted; what it ran is found job by job.
+      // The runner or project was deleted. Its jobs are found one by one, or not at all.
       if (answer.status === 404) return { jobs: [] };
-      return jobsPage(readList(path, answer), runnerId, answer.headers);
+      return jobsPage(readList(path, answer), { [idName]: Number(id) }, answer.headers);
     },
 
     async runners({ page }) {
@@ -53,10 +55,10 @@ export function createGitLab(deps: RestCallDeps): GitLab {
   };
 }
 
-function jobsPage(entries: readonly unknown[], runnerId: number, headers: Headers): JobsPage {
+function jobsPage(entries: readonly unknown[], known: AskedFor, headers: Headers): JobsPage {
   const jobs: JobTruth[] = [];
   for (const entry of entries) {
-    const truth = parseRestJob(entry, { runnerId });
+    const truth = parseRestJob(entry, known);
     if (!('problems' in truth)) jobs.push(truth);
   }
   return { jobs, ...pageEnd(entries.length - jobs.length, headers) };
@@ -74,8 +76,8 @@ interface AskedFor {
 }
 
 /**
- * Reads a job of the REST API, either from `GET /projects/:id/jobs/:job_id`, whose `project` has no id, or from `GET
- * /runners/:id/jobs`, which has no runner. Neither has the runner's tags: `tag_list` is what the job asked for.
+ * Reads a job of the REST API, either from `GET /projects/:id/jobs` or `GET /projects/:id/jobs/:job_id`, whose `project` has
+ * no id, or from `GET /runners/:id/jobs`, which has no runner. None has the runner's tags: `tag_list` is what the job asked for.
  *
  * @see https://docs.gitlab.com/api/jobs/#get-a-single-job
  */

@@ -61,7 +61,7 @@ type KeptPageLine = z.infer<typeof KeptPage>;
  * @throws {UsageError} where the file holds something else.
  */
 export async function readMonth(
-  gitlab: Pick<GitLab, 'jobsOfRunner'>,
+  gitlab: Pick<GitLab, 'listJobs'>,
   runnerIds: readonly number[],
   options: MonthOptions,
 ): Promise<RanMonth> {

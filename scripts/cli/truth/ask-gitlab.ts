@@ -95,7 +95,7 @@ async function listRunner(
   for (let pages = 0; pages < PAGES_PER_RUNNER_MAX; pages += 1) {
     const from = page;
     const found: JobsPage = await counted(
-      () => gitlab.jobsOfRunner(runnerId, from === undefined ? {} : { page: from }),
+      () => gitlab.listJobs(`runners/${runnerId}`, from === undefined ? {} : { page: from }),
       options,
     );
     for (const truth of found.jobs) if (lastHeardMs(truth) >= options.sinceMs) truths.set(truth.jobId, truth);

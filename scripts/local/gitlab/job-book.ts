@@ -1,4 +1,4 @@
-import { isTerminal } from '../../../functions/core/gitlab/index.ts';
+import { isTerminal, type JobList } from '../../../functions/core/gitlab/index.ts';
 import type { JobEnding, LocalJob, LocalRunner, NewJob } from './job.ts';
 
 /** All jobs and runners, and which job is on which runner. The only place where a job changes. */
@@ -6,14 +6,15 @@ export class JobBook {
   readonly #jobs = new Map<number, LocalJob>();
   readonly #runners = new Map<number, LocalRunner>();
   /** Ascending ids: a month of jobs is listed page by page without being sorted again. */
-  readonly #idsOfRunner = new Map<number, number[]>();
-  readonly #runningOfRunner = new Map<number, Set<number>>();
+  readonly #ids = new Map<JobList, number[]>();
+  readonly #running = new Map<JobList, Set<number>>();
 
   /** @throws {Error} if the id is taken. */
   create(job: NewJob, nowMs: number): LocalJob {
     if (this.#jobs.has(job.id)) throw new Error(`job ${job.id} is there already; ids are unique`);
     const created: LocalJob = { ...job, status: 'created', createdAtMs: nowMs };
     this.#jobs.set(job.id, created);
+    insertAscending(this.#idsIn(`projects/${job.projectId}`), job.id);
     return created;
   }
 
@@ -28,8 +29,8 @@ export class JobBook {
     job.runner = runner;
     // What an administrator made of a runner stays; a job knows only its id and tags.
     if (!this.#runners.has(runner.id)) this.addRunner(runner);
-    insertAscending(this.#idsOf(runner.id), job.id);
-    this.#runningOf(runner.id).add(job.id);
+    insertAscending(this.#idsIn(`runners/${runner.id}`), job.id);
+    for (const list of listsOf(job)) this.#runningIn(list).add(job.id);
   }
 
   end(job: LocalJob, ending: JobEnding, nowMs: number): void {
@@ -39,7 +40,7 @@ export class JobBook {
       job.failureReason = ending.failureReason ?? 'script_failure';
       if (ending.message !== undefined) job.failureMessage = ending.message;
     }
-    if (job.runner !== undefined) this.#runningOf(job.runner.id).delete(job.id);
+    for (const list of listsOf(job)) this.#runningIn(list).delete(job.id);
   }
 
   appendTrace(job: LocalJob, text: string): void {
@@ -49,10 +50,11 @@ export class JobBook {
   /** As if its project were deleted. */
   forget(job: LocalJob): void {
     this.#jobs.delete(job.id);
-    if (job.runner === undefined) return;
-    this.#runningOf(job.runner.id).delete(job.id);
-    const ids = this.#idsOf(job.runner.id);
-    ids.splice(ids.indexOf(job.id), 1);
+    for (const list of listsOf(job)) {
+      this.#runningIn(list).delete(job.id);
+      const ids = this.#idsIn(list);
+      ids.splice(ids.indexOf(job.id), 1);
+    }
   }
 
   addRunner(runner: LocalRunner): void {
@@ -85,21 +87,27 @@ export class JobBook {
     return this.#runners.get(id);
   }
 
-  /** Ascending ids of the jobs a runner took. */
-  idsOfRunner(runnerId: number, status: string | undefined): readonly number[] {
-    if (status === 'running') return [...this.#runningOf(runnerId)].sort((a, b) => a - b);
-    const ids = this.#idsOf(runnerId);
+  /** Ascending ids of the jobs a runner took, or of a project's jobs. */
+  idsOn(list: JobList, status: string | undefined): readonly number[] {
+    if (status === 'running') return [...this.#runningIn(list)].sort((a, b) => a - b);
+    const ids = this.#idsIn(list);
     return status === undefined ? ids : ids.filter((id) => this.#jobs.get(id)?.status === status);
   }
 
-  #idsOf(runnerId: number): number[] {
-    return entry(this.#idsOfRunner, runnerId, () => []);
+  #idsIn(list: JobList): number[] {
+    return entry(this.#ids, list, () => []);
   }
 
-  #runningOf(runnerId: number): Set<number> {
-    return entry(this.#runningOfRunner, runnerId, () => new Set());
+  #runningIn(list: JobList): Set<number> {
+    return entry(this.#running, list, () => new Set());
   }
 }
+
+/** The lists that show a job. */
+export const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
+  `projects/${projectId}`,
+  ...(runner === undefined ? [] : [`runners/${runner.id}` as const]),
+];
 
 function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const there = map.get(key) ?? make();

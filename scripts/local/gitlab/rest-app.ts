@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { isTerminal } from '../../../functions/core/gitlab/index.ts';
+import { isTerminal, type JobList } from '../../../functions/core/gitlab/index.ts';
 import type { WallClock } from '../clock/clock.ts';
 import type { Administration } from './administration.ts';
 import { type ControllerTokenBook, controllerAdminRoutes } from './controller-admin-routes.ts';
@@ -93,22 +93,28 @@ export function restApp(parts: RestParts): Hono {
     return made === undefined ? notFound(c) : c.json(jobEntity(made, instanceUrl, clock.nowMs()), 201);
   });
 
-  app.get('/runners/:runnerId/jobs', (c) => {
-    const runnerId = Number(c.req.param('runnerId'));
-    if (book.runner(runnerId) === undefined) return notFound(c);
+  const listJobs = (c: Context, list: JobList, entity: typeof jobEntity): Response => {
     const url = new URL(c.req.url);
     const keyset = c.req.query('pagination') === 'keyset';
     if (keyset && faults.refuseKeyset) {
       return c.json({ error: 'Keyset pagination is not yet available for this type of request' }, 405);
     }
-    const ascending = book.idsOfRunner(runnerId, c.req.query('status'));
+    const ascending = book.idsOn(list, c.req.query('status') ?? c.req.query('scope[]'));
     const page = keyset ? keysetPage(ascending, url) : numberedPage(ascending.toReversed(), url);
     const jobs = page.entries.flatMap((id) => book.job(id) ?? []);
     return c.json(
-      jobs.map((job) => jobOfRunnerEntity(job, instanceUrl, clock.nowMs())),
+      jobs.map((job) => entity(job, instanceUrl, clock.nowMs())),
       200,
       page.headers,
     );
+  };
+  app.get('/projects/:projectId/jobs', (c) =>
+    listJobs(c, `projects/${Number(c.req.param('projectId'))}`, jobEntity),
+  );
+  app.get('/runners/:runnerId/jobs', (c) => {
+    const runnerId = Number(c.req.param('runnerId'));
+    if (book.runner(runnerId) === undefined) return notFound(c);
+    return listJobs(c, `runners/${runnerId}`, jobOfRunnerEntity);
   });
 
   instanceRoutes(app, parts.administration, (token) => parts.runnerJobs.runnerOf(token) !== undefined);

@@ -5,6 +5,7 @@
 import {
   type GitLab,
   GitLabError,
+  type JobList,
   type JobsPage,
   type JobTruth,
   parseJobHook,
@@ -12,10 +13,11 @@ import {
   REJECTED_BY_ROUTER,
   type RunnersPage,
 } from '../../../functions/core/gitlab/index.ts';
+import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { LocalGitLabFaults } from '../../local/gitlab/faults.ts';
 import { jobHookBody } from '../../local/gitlab/hook-body.ts';
 import type { LocalJob } from '../../local/gitlab/job.ts';
-import { JobBook } from '../../local/gitlab/job-book.ts';
+import { JobBook, listsOf } from '../../local/gitlab/job-book.ts';
 import { olderThan, PER_PAGE_MAX } from '../../local/gitlab/pagination.ts';
 import { jobEntity, jobOfRunnerEntity } from '../../local/gitlab/rest-bodies.ts';
 import { Agenda } from './agenda.ts';
@@ -54,9 +56,9 @@ export class SimulatedGitLab implements GitLab {
   readonly #hooks = new Agenda<() => JobTruth>();
   /** What lists say of a job, until it changes. */
   readonly #said = new Map<number, JobTruth>();
-  /** First pages by runner, until a job on it changes: nearly every sweep asks for the same. */
-  readonly #newest = new Map<number, JobsPage>();
-  readonly #running = new Map<number, JobsPage>();
+  /** First pages, until a job on it changes: nearly every sweep asks for the same. */
+  readonly #newest = new Map<JobList, JobsPage>();
+  readonly #running = new Map<JobList, JobsPage>();
 
   /** @param tree - of now: groups move. */
   constructor(tree: () => Tree, clock: { nowMs(): number }) {
@@ -79,6 +81,7 @@ export class SimulatedGitLab implements GitLab {
     const known = { id: jobId, projectId: id, projectPath: path, name: kind.name, pipelineId };
     const local = this.#book.create(known, job.askedAtMs);
     this.#book.queue(local, atMs);
+    this.#changed(local);
     if (job.fate !== 'canceledBeforeStart') this.#changes.add(startsAtMs, () => this.#starts(local, run));
     this.#changes.add(run.endsAtMs, () => this.#ends(local, run));
     for (const delayMs of job.endDelaysMs) this.#send(run, delayMs, () => local, run.endsAtMs);
@@ -106,19 +109,19 @@ export class SimulatedGitLab implements GitLab {
     return job && readAs(job, parseRestJob(jobEntity(job, INSTANCE_URL, nowMs), { projectId }));
   }
 
-  async jobsOfRunner(
-    runnerId: number,
+  async listJobs(
+    list: JobList,
     { status, page }: { readonly status?: 'running'; readonly page?: string },
   ): Promise<JobsPage> {
     const nowMs = this.#called();
     const first = page === undefined ? (status === 'running' ? this.#running : this.#newest) : undefined;
-    const known = first?.get(runnerId);
+    const known = first?.get(list);
     if (known !== undefined) return known;
     const before = page === undefined ? undefined : Number(page);
-    const { ids, isLast } = olderThan(this.#book.idsOfRunner(runnerId, status), before, PER_PAGE_MAX);
-    const jobs = ids.map((id) => this.#listed(id, runnerId, nowMs));
+    const { ids, isLast } = olderThan(this.#book.idsOn(list, status), before, PER_PAGE_MAX);
+    const jobs = ids.map((id) => this.#listed(id, nowMs));
     const found = isLast ? { jobs } : { jobs, next: String(ids.at(-1)) };
-    first?.set(runnerId, found);
+    first?.set(list, found);
     return found;
   }
 
@@ -148,11 +151,12 @@ export class SimulatedGitLab implements GitLab {
     this.#changed(local);
   }
 
-  #changed({ id, runner }: LocalJob): void {
-    this.#said.delete(id);
-    if (runner === undefined) return;
-    this.#newest.delete(runner.id);
-    this.#running.delete(runner.id);
+  #changed(job: LocalJob): void {
+    this.#said.delete(job.id);
+    for (const list of listsOf(job)) {
+      this.#newest.delete(list);
+      this.#running.delete(list);
+    }
   }
 
   /** Lost for good where GitLab is away when the job ends or when it would be delivered. */
@@ -165,12 +169,13 @@ export class SimulatedGitLab implements GitLab {
     });
   }
 
-  #listed(id: number, runnerId: number, nowMs: number): JobTruth {
-    const known = this.#said.get(id);
-    if (known !== undefined) return known;
+  #listed(id: number, nowMs: number): JobTruth {
+    const before = this.#said.get(id);
+    if (before !== undefined) return before;
     const job = this.#book.job(id);
-    if (job === undefined) throw new RangeError(`runner ${runnerId} has no job ${id}`);
-    const said = readAs(job, parseRestJob(jobOfRunnerEntity(job, INSTANCE_URL, nowMs), { runnerId }));
+    if (job === undefined) throw new RangeError(`there is no job ${id}`);
+    const known = { projectId: job.projectId, ...withoutAbsent({ runnerId: job.runner?.id }) };
+    const said = readAs(job, parseRestJob(jobOfRunnerEntity(job, INSTANCE_URL, nowMs), known));
     this.#said.set(id, said);
     return said;
   }

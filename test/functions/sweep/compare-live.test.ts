@@ -46,9 +46,11 @@ test('jobs that wait, run or wind down keep their hold, and nothing is written a
 test('with fewer calls than holds no hold is passed over for ever', async () => {
   const { clock, gitlab, hold, sweep, truth } = house({ callsMax: 60, runMs: 50_000 });
   const jobIds = range(1, 200);
-  await hold(jobIds);
-  // A runner per job: lists show nothing that a question would not.
-  gitlab.put(...jobIds.map((jobId) => truth(jobId, { runnerId: jobId, status: 'pending' })));
+  // Each job has its own runner and project: lists show nothing that a call about the job would not.
+  for (const jobId of jobIds) {
+    await hold([jobId], { projectId: jobId });
+    gitlab.put(truth(jobId, { runnerId: jobId, projectId: jobId, status: 'pending' }));
+  }
   const asked = new Set<number>();
   gitlab.fail = (call, id) => {
     if (call === 'job') asked.add(id);

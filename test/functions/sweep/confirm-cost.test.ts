@@ -1,59 +1,211 @@
-/** The price of comparing reported ends with GitLab, at a million jobs a month: calls, and writes of the checkpoint. No record is written if the ends agree. */
+/** GitLab calls for comparing reported ends with its REST API, by volume and by the spread over projects and runners. */
 import { expect, test } from 'vitest';
+import { type GitLab, GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
+import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
 import { hintText } from '../../../functions/core/truth/truth-text.ts';
+import type { SweepReport } from '../../../functions/sweep/report.ts';
+import type { SweepDeps } from '../../../functions/sweep/sweep.ts';
+import { newSweepMemory } from '../../../functions/sweep/sweep-memory.ts';
 import { house, MINUTE_MS, range } from './house.ts';
 
-/** In half an hour, if a month has a million. */
-const JOBS = 700;
+/** Ends in half an hour if a month has a million jobs, and if a day has them. */
+const MONTHLY = 700;
+const DAILY = 20_833;
+/** The sweep compares the ends of the first half hour. Newer jobs precede them in GitLab's lists. */
 const HALF_HOURS = 3;
+const PAGE = 100;
+const GROUP = 100;
 
-/** Jobs of three half hours ran; the sweep compares the ends of the first, which newer jobs follow in GitLab's lists. */
-async function sweepCalls(runnerOf: (jobId: number) => number, isConfirmed: boolean) {
+/** A half hour of reported ends that agree with GitLab. The jobs of a runner are in many projects. */
+async function reportedHalfHour(count: number, projects: number, runners: number) {
   const world = house();
-  const { clock, gitlab, ledger } = world;
-  const first = inboxSlot(clock.nowMs());
-  const slots = new Map<number, readonly string[]>();
-  let checkpoint = { slot: first, doneTo: 0 };
-  let checkpoints = 0;
-  const all = range(1, HALF_HOURS * JOBS);
-  for (let half = 0; half < HALF_HOURS; half += 1) {
-    const jobs = range(half * JOBS + 1, JOBS);
-    await world.hold(jobs);
-    const truths = jobs.map((jobId) => world.finished(jobId, 60, { runnerId: runnerOf(jobId) }));
-    gitlab.put(...truths);
-    await ledger.settle(
-      jobs.map((jobId) => ({ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() + MINUTE_MS })),
-    );
-    const bodies = truths.map((truth) => hintText({ groupId: 1, truth }));
-    slots.set(first + half, bodies);
-    clock.advance(half === 0 ? INBOX_SLOT_MS : INBOX_SLOT_MS / 4);
-  }
-  const records = await ledger.readRecords(all);
-  const reported = {
-    read: async (slot: number) => slots.get(slot) ?? [],
-    readCheckpoint: async () => checkpoint,
-    writeCheckpoint: async (next: typeof checkpoint) => {
-      checkpoint = next;
-      checkpoints += 1;
+  const { clock, ledger } = world;
+  const truths = range(1, HALF_HOURS * count).map((jobId) => {
+    const spread = Math.imul(jobId, 2_654_435_761) >>> 0;
+    return world.finished(jobId, 60, { runnerId: 1 + (jobId % runners), projectId: 1 + (spread % projects) });
+  });
+  await world.hold([1]);
+  await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() + MINUTE_MS }]);
+  const record = await ledger.readRecord(1);
+  if (record === undefined) throw new Error('job 1 was held');
+  const recordOf = (jobId: number) => {
+    const projectId = truths[jobId - 1]?.projectId ?? 0;
+    return { ...record, jobId, facts: { ...record.facts, rootId: GROUP, projectId } };
+  };
+  const gitlab = gitlabWith(truths);
+  const slot = inboxSlot(clock.nowMs());
+  const bodies = truths.slice(0, count).map((truth) => hintText({ groupId: GROUP, truth }));
+  const checkpoints: number[] = [];
+  clock.advance(1.5 * INBOX_SLOT_MS);
+  let memory = newSweepMemory();
+  const sweep = (over: Partial<SweepDeps> = {}): Promise<SweepReport> =>
+    world.sweep({
+      memory,
+      gitlab,
+      ledger: {
+        ...ledger,
+        readRecords: async (jobIds) => jobIds.map(recordOf),
+        settle: async () => {
+          throw new Error('all ends agree');
+        },
+      },
+      reported: {
+        read: async (asked) => (asked === slot ? bodies : []),
+        readCheckpoint: async () => checkpoints.at(-1) ?? slot,
+        writeCheckpoint: async (next) => void checkpoints.push(next),
+      },
+      ...over,
+    });
+  /** @returns runs until the half hour is compared. */
+  const sweepThrough = async (over: Partial<SweepDeps> = {}): Promise<number> => {
+    for (let runs = 1; runs <= 400; runs += 1) {
+      await sweep(over);
+      if (checkpoints.length > 0) return runs;
+      clock.advance(MINUTE_MS);
+    }
+    throw new Error('400 runs were not enough');
+  };
+  const restart = (): void => {
+    memory = newSweepMemory();
+  };
+  return { clock, gitlab, checkpoints, slot, sweep, sweepThrough, restart };
+}
+
+/** GitLab's REST API over jobs that do not change, newest first. */
+function gitlabWith(truths: readonly JobTruth[]) {
+  const newest = truths.toReversed();
+  const lists = new Map<string, JobTruth[]>([
+    ...Map.groupBy(newest, ({ runnerId }) => `runners/${runnerId}`),
+    ...Map.groupBy(newest, ({ projectId }) => `projects/${projectId}`),
+  ]);
+  const calls = { all: 0, pagesOfProjects: 0 };
+  const faults = { onCall: (_call: number): void => {}, onJob: (_jobId: number): void => {} };
+  const called = (): void => {
+    calls.all += 1;
+    faults.onCall(calls.all);
+  };
+  const gitlab: GitLab = {
+    job: async (projectId, jobId) => {
+      called();
+      faults.onJob(jobId);
+      const truth = truths[jobId - 1];
+      return truth?.projectId === projectId ? truth : undefined;
+    },
+    listJobs: async (list, { page = '0' }) => {
+      called();
+      if (list.startsWith('projects/')) calls.pagesOfProjects += 1;
+      const jobs = lists.get(list) ?? [];
+      const to = Number(page) + PAGE;
+      return { jobs: jobs.slice(Number(page), to), ...(to < jobs.length && { next: `${to}` }) };
+    },
+    runners: async () => {
+      faults.onCall(calls.all);
+      return { runnerIds: [] };
     },
   };
-  await world.sweep(isConfirmed ? { reported } : {});
-  expect(await ledger.readRecords(all)).toEqual(records);
-  expect(checkpoint).toEqual({ slot: isConfirmed ? first + 1 : first, doneTo: 0 });
-  return { calls: gitlab.total, checkpoints };
+  return { ...gitlab, calls, faults };
 }
 
-async function perMillion(runnerOf: (jobId: number) => number) {
-  const [confirming, alone] = [await sweepCalls(runnerOf, true), await sweepCalls(runnerOf, false)];
-  const scaled = (count: number): number => Math.round((count / JOBS) * 1_000_000);
-  return { calls: scaled(confirming.calls - alone.calls), checkpoints: scaled(confirming.checkpoints) };
-}
+/** Of its own for each job. */
+const OWN = Number.MAX_SAFE_INTEGER;
 
+// Calls per million jobs, and runs until a half hour is compared.
 test.each([
-  ['all jobs on one runner', () => 7, 77_143],
-  ['fifty runners in turn', (jobId: number) => 10 + (jobId % 50), 214_286],
-  ['a runner of its own for each job', (jobId: number) => 1_000 + jobId, 1_000_000],
-])('%s: calls per million jobs, and three checkpoints for 700 jobs', async (_, runnerOf, calls) => {
-  expect(await perMillion(runnerOf)).toEqual({ calls, checkpoints: 4_286 });
+  [MONTHLY, 1, 1, 30_000, 1],
+  [MONTHLY, 1, 50, 30_000, 1],
+  [MONTHLY, 1, OWN, 30_000, 1],
+  [MONTHLY, 50, 1, 30_000, 1],
+  [MONTHLY, 50, 50, 71_429, 1],
+  [MONTHLY, 50, OWN, 71_429, 1],
+  [MONTHLY, 5_000, 1, 30_000, 1],
+  [MONTHLY, 5_000, 50, 71_429, 1],
+  // No list shows two of them.
+  [MONTHLY, 5_000, OWN, 1_000_000, 1],
+  [DAILY, 1, 1, 30_000, 1],
+  [DAILY, 1, 50, 30_000, 2],
+  [DAILY, 1, OWN, 30_000, 2],
+  [DAILY, 50, 1, 30_000, 1],
+  [DAILY, 50, 50, 31_200, 1],
+  [DAILY, 50, OWN, 31_200, 2],
+  [DAILY, 5_000, 1, 30_000, 1],
+  [DAILY, 5_000, 50, 31_200, 1],
+  [DAILY, 5_000, OWN, 240_004, 13],
+])(
+  '%d ends in half an hour, in %d projects, on %d runners',
+  async (count, projects, runners, calls, runs) => {
+    const { gitlab, checkpoints, slot, sweepThrough } = await reportedHalfHour(count, projects, runners);
+    expect(await sweepThrough()).toBe(runs);
+    expect(Math.round((gitlab.calls.all / count) * 1_000_000)).toBe(calls);
+    expect(checkpoints).toEqual([slot + 1]);
+  },
+);
+
+test('a run reads at most 400 pages of projects, and leaves the other projects to the next runs', async () => {
+  const { gitlab, checkpoints, sweep } = await reportedHalfHour(4_000, 1_000, OWN);
+  const pages: number[] = [];
+  while (checkpoints.length === 0) {
+    const before = gitlab.calls.pagesOfProjects;
+    await sweep();
+    pages.push(gitlab.calls.pagesOfProjects - before);
+  }
+  expect(pages).toEqual([400, 400, 200]);
+});
+
+test('a list that is longer than the calls of a run is read once, from where the last run stopped', async () => {
+  const { gitlab, sweepThrough } = await reportedHalfHour(DAILY, 1, 1);
+  expect(await sweepThrough({ callsMax: 100 })).toBe(8);
+  expect(gitlab.calls.all).toBe(625);
+});
+
+test('jobs that were asked about one by one are not asked about again in the next run', async () => {
+  const { gitlab, sweepThrough } = await reportedHalfHour(500, OWN, OWN);
+  expect(await sweepThrough({ callsMax: 100 })).toBe(6);
+  expect(gitlab.calls.all).toBe(500);
+});
+
+test('a new process begins the half hour again and gets through', async () => {
+  const { gitlab, checkpoints, clock, sweep, sweepThrough, restart } = await reportedHalfHour(500, OWN, OWN);
+  await sweep({ callsMax: 100 });
+  expect(checkpoints).toEqual([]);
+  clock.advance(MINUTE_MS);
+  restart();
+  expect(await sweepThrough()).toBe(1);
+  expect(gitlab.calls.all).toBe(85 + 500);
+});
+
+test('GitLab limits the rate of calls: the sweep waits as long as it says, and then asks about the rest', async () => {
+  const { gitlab, checkpoints, clock, sweep, sweepThrough } = await reportedHalfHour(DAILY, 1, 1);
+  gitlab.faults.onCall = (call) => {
+    if (call === 500) throw new GitLabError('gitlab_rate_limited', '429', { retryAfterMs: 5 * MINUTE_MS });
+  };
+  expect((await sweep()).gitlabSilent).toBe(true);
+  clock.advance(4 * MINUTE_MS);
+  await sweep();
+  expect([gitlab.calls.all, checkpoints]).toEqual([500, []]);
+  clock.advance(MINUTE_MS);
+  expect(await sweepThrough()).toBe(1);
+});
+
+test('a job at which GitLab always fails is asked about once, and the half hour is done', async () => {
+  const { gitlab, sweepThrough } = await reportedHalfHour(100, OWN, OWN);
+  gitlab.faults.onJob = (jobId) => {
+    if (jobId % 10 === 0) throw new GitLabError('gitlab_refused', '403');
+  };
+  expect(await sweepThrough()).toBe(1);
+  expect(gitlab.calls.all).toBe(100);
+});
+
+test('while GitLab answers nothing, no end counts as compared', async () => {
+  const { gitlab, clock, checkpoints, sweep, sweepThrough } = await reportedHalfHour(3, OWN, OWN);
+  gitlab.faults.onCall = () => {
+    throw new GitLabError('gitlab_unavailable', '502');
+  };
+  for (let minute = 1; minute <= 5; minute += 1) {
+    await sweep();
+    clock.advance(MINUTE_MS);
+  }
+  expect(checkpoints).toEqual([]);
+  gitlab.faults.onCall = () => {};
+  expect(await sweepThrough()).toBe(1);
 });

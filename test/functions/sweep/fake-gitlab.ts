@@ -1,4 +1,4 @@
-import type { GitLab, JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLab, JobList, JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
 import type { JobTruth } from '../../../functions/core/gitlab/job-truth.ts';
 
 export const PAGE = 100;
@@ -29,14 +29,16 @@ export class FakeGitLab implements GitLab {
     return truth?.projectId === projectId ? truth : undefined;
   }
 
-  async jobsOfRunner(
-    runnerId: number,
+  async listJobs(
+    list: JobList,
     { status, page }: { readonly status?: 'running'; readonly page?: string },
   ): Promise<JobsPage> {
-    await this.#count(status === undefined ? 'recent' : 'running', runnerId);
+    const [kind, id] = list.split('/');
+    await this.#count(status === undefined ? 'recent' : 'running', Number(id));
     const below = page === undefined ? Number.POSITIVE_INFINITY : Number(page);
     const matching = [...this.jobs.values()]
-      .filter((truth) => truth.runnerId === runnerId && truth.jobId < below)
+      .filter((truth) => (kind === 'runners' ? truth.runnerId : truth.projectId) === Number(id))
+      .filter(({ jobId }) => jobId < below)
       .filter((truth) => status === undefined || truth.status === status)
       .sort((a, b) => b.jobId - a.jobId);
     const jobs = matching.slice(0, PAGE);

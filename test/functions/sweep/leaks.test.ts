@@ -13,8 +13,8 @@ test('webhook off for 3 days: every hold settles at GitLab’s duration, in list
   const report = await sweep();
   expect(report).toMatchObject({ due: 1_000, settled: 1_000, gitlabSilent: false, cutShort: false });
   expect([await spent(), await slots()]).toEqual([30_000, 0]);
-  // One batch one by one to learn the runner, then its list.
-  expect(gitlab.calls).toMatchObject({ job: 32, recent: 11 });
+  // Ten pages of their project, and the search for jobs without admission.
+  expect(gitlab.calls).toMatchObject({ job: 0, recent: 11 });
   expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
 });
 
@@ -122,8 +122,10 @@ test('GitLab asks for patience: nobody calls it before that time, not even the n
 
 test('one job GitLab cannot show does not stop the others, and steps behind them', async () => {
   const { clock, gitlab, hold, sweep, finished, states } = house();
-  await hold([1, 2, 3]);
-  gitlab.put(...[1, 2, 3].map((jobId) => finished(jobId, 10, { runnerId: jobId })));
+  for (const jobId of [1, 2, 3]) {
+    await hold([jobId], { projectId: jobId });
+    gitlab.put(finished(jobId, 10, { runnerId: jobId, projectId: jobId }));
+  }
   gitlab.fail = (call, id) =>
     call === 'job' && id === 1 ? new GitLabError('gitlab_unreadable', 'job 1: no status') : undefined;
   clock.advance(DUE_MS + 1_000);

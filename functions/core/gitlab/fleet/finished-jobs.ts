@@ -35,7 +35,7 @@ interface JobSpan {
  * @throws {GitLabError}
  */
 export async function* finishedJobs(
-  gitlab: Pick<GitLab, 'jobsOfRunner'>,
+  gitlab: Pick<GitLab, 'listJobs'>,
   runnerIds: readonly number[],
   span: JobSpan,
 ): AsyncGenerator<FinishedJobsPage> {
@@ -45,7 +45,7 @@ export async function* finishedJobs(
     let page = mark?.page;
     for (let pages = mark?.pages ?? 0; ; ) {
       const found = await patiently(
-        () => gitlab.jobsOfRunner(runnerId, page === undefined ? {} : { page }),
+        () => gitlab.listJobs(`runners/${runnerId}`, page === undefined ? {} : { page }),
         span.sleep,
       );
       pages += 1;

@@ -31,8 +31,8 @@ test('jobs, pages and runners come over HTTP as they are', async () => {
   const gitlab = client();
   expect(await gitlab.job(42, 1)).toMatchObject({ jobId: 1, status: 'success', runnerId: 7 });
   expect(await gitlab.job(42, 999)).toBeUndefined();
-  const first = await gitlab.jobsOfRunner(7, {});
-  const second = await gitlab.jobsOfRunner(7, { page: first.next ?? '' });
+  const first = await gitlab.listJobs('runners/7', {});
+  const second = await gitlab.listJobs('runners/7', { page: first.next ?? '' });
   expect([first.jobs.length, second.jobs.length, second.next]).toEqual([100, 20, undefined]);
   expect(await gitlab.runners({})).toEqual({ runnerIds: [7] });
 });

@@ -56,36 +56,48 @@ async function allPages(ask: (page: string | undefined) => Promise<JobsPage>): P
 }
 
 test.each([
-  { versions: 'with keyset pages', refuseKeyset: false },
-  { versions: 'without keyset pages', refuseKeyset: true },
-])('every job of a runner comes once, newest first, from versions $versions', async ({ refuseKeyset }) => {
+  { list: 'runners/7', versions: 'with keyset pages', refuseKeyset: false },
+  { list: 'runners/7', versions: 'without keyset pages', refuseKeyset: true },
+  { list: 'projects/42', versions: 'with keyset pages', refuseKeyset: false },
+  { list: 'projects/42', versions: 'without keyset pages', refuseKeyset: true },
+] as const)('every job of $list comes once, newest first, from versions $versions', async (one) => {
   const { local, gitlab } = restBench();
-  local.faults.refuseKeyset = refuseKeyset;
+  local.faults.refuseKeyset = one.refuseKeyset;
   fill(local, 250);
-  const pages = await allPages((page) => gitlab.jobsOfRunner(7, page === undefined ? {} : { page }));
+  const pages = await allPages((page) => gitlab.listJobs(one.list, page === undefined ? {} : { page }));
   expect(pages.map((jobs) => jobs.length)).toEqual([100, 100, 50]);
   expect(pages.flat()).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at));
 });
 
-test('jobs that end between two pages of running jobs hide no other', async () => {
-  const { local, gitlab } = restBench();
-  fill(local, 300);
-  const first = await gitlab.jobsOfRunner(7, { status: 'running' });
-  for (let id = 202; id <= 300; id += 2) local.end(id, { status: 'success' });
-  const second = await gitlab.jobsOfRunner(7, { status: 'running', page: first.next ?? '' });
-  const seen = [...first.jobs, ...second.jobs].map(({ jobId }) => jobId);
-  expect(seen).toEqual(Array.from({ length: 150 }, (_, at) => 300 - 2 * at));
-});
+test.each(['runners/7', 'projects/42'] as const)(
+  'jobs of %s that end between two pages of running jobs hide no other',
+  async (list) => {
+    const { local, gitlab } = restBench();
+    fill(local, 300);
+    const first = await gitlab.listJobs(list, { status: 'running' });
+    for (let id = 202; id <= 300; id += 2) local.end(id, { status: 'success' });
+    const second = await gitlab.listJobs(list, { status: 'running', page: first.next ?? '' });
+    const seen = [...first.jobs, ...second.jobs].map(({ jobId }) => jobId);
+    expect(seen).toEqual(Array.from({ length: 150 }, (_, at) => 300 - 2 * at));
+  },
+);
 
 test('a listed job carries the runner it was listed for and the path of its project', async () => {
   const { local, gitlab } = restBench();
   fill(local, 1);
-  const { jobs } = await gitlab.jobsOfRunner(7, {});
+  const { jobs } = await gitlab.listJobs('runners/7', {});
   expect(jobs[0]).toMatchObject({ projectId: 42, projectPath: 'shop/web', runnerId: 7 });
 });
 
-test('a runner that was deleted has no jobs', async () => {
-  expect(await restBench().gitlab.jobsOfRunner(99, {})).toEqual({ jobs: [] });
+test('a job on the list of its project carries the project, and the runner that took it', async () => {
+  const { local, gitlab } = restBench();
+  fill(local, 1);
+  const { jobs } = await gitlab.listJobs('projects/42', {});
+  expect(jobs[0]).toMatchObject({ projectId: 42, runnerId: 7 });
+});
+
+test.each(['runners/99', 'projects/99'] as const)('%s was deleted: no jobs', async (list) => {
+  expect(await restBench().gitlab.listJobs(list, {})).toEqual({ jobs: [] });
 });
 
 test('all runners are listed', async () => {
@@ -99,7 +111,7 @@ test('all runners are listed', async () => {
 test('an entry that cannot be read is counted and hides no other', async () => {
   const good = { id: 1, status: 'running', project: { id: 42 } };
   const body = [good, { ...good, id: 2, status: 'dreaming' }, 'x', { id: 3, status: 'running' }];
-  const page = await restBench(answering(() => json(body))).gitlab.jobsOfRunner(7, {});
+  const page = await restBench(answering(() => json(body))).gitlab.listJobs('runners/7', {});
   expect(page.jobs.map(({ jobId }) => jobId)).toEqual([1]);
   expect(page.unreadable).toBe(3);
 });
@@ -206,8 +218,8 @@ test('a link to another host does not take the token there', async () => {
       });
     },
   });
-  const { next } = await gitlab.jobsOfRunner(7, {});
-  await gitlab.jobsOfRunner(7, { page: next ?? '' });
+  const { next } = await gitlab.listJobs('runners/7', {});
+  await gitlab.listJobs('runners/7', { page: next ?? '' });
   const [, second = ''] = asked;
   expect(new URL(second).host).toBe('gitlab.localhost');
   expect(new URL(second).searchParams.get('cursor')).toBe('abc');

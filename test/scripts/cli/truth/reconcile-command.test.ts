@@ -39,11 +39,11 @@ function aGitLab(
       return single.find((each) => each.jobId === jobId);
     },
     runners: async ({ page }) => (page === undefined ? { runnerIds: [41], next: '2' } : { runnerIds: [42] }),
-    jobsOfRunner: async (runnerId, { page }) => {
+    listJobs: async (list, { page }) => {
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
       calls.lists += 1;
-      if (runnerId === 42) return { jobs: [] };
+      if (list === 'runners/42') return { jobs: [] };
       return page === undefined ? { jobs: newest.slice(0, 1), next: 'b' } : { jobs: newest.slice(1) };
     },
   };

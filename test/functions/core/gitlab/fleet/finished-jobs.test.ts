@@ -93,7 +93,7 @@ test('GitLab is waited for as long as it asks, and not for ever', async () => {
   };
   let refusals = 2;
   const gitlab = {
-    jobsOfRunner: async () => {
+    listJobs: async () => {
       if (refusals-- > 0) throw new GitLabError('gitlab_rate_limited', 'slow down', { retryAfterMs: 7_000 });
       return { jobs: [] };
     },
