@@ -241,6 +241,30 @@ test('what runs without having been asked takes of what is lent, and gives it ba
   expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
 });
 
+test('a process that has not seen the mark of another does not borrow what is reclaimed', async () => {
+  const { words, hold, asks, newLedger } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  const other = newLedger();
+  expect(await words(1, 2)).toEqual(times(2, 'admitted'));
+  const [first, second] = asks(2, 2);
+  expect((await hold([first as HoldAsk, second as HoldAsk], other)).map(wordOf)).toEqual([
+    'admitted',
+    'rejected',
+  ]);
+  await other.release([{ jobId: (first as HoldAsk).jobId, cause: 'canceled' }]);
+  expect(await words(1, 1)).toEqual(['rejected']);
+});
+
+test('a borrower that finds the cohort full reclaims nothing, and waits for a job of its own group', async () => {
+  const { words, hold, asks, end } = house({ own: 1, borrow: 9 }, { own: 2, borrow: 0 });
+  await words(1, 3);
+  expect(await hold(asks(1, 1, { wait: WAIT }))).toMatchObject([
+    { outcome: 'waiting', counters: ['group/1|jobs-now|now'] },
+  ]);
+  expect(await words(1, 1)).toEqual(['rejected']);
+  await end(1);
+  expect(await words(1, 1)).toEqual(['admitted']);
+});
+
 test('a process that knows nothing lets no group borrow what is reclaimed', async () => {
   const { words, hold, asks, end, newLedger } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   await words(1, 3);
@@ -292,4 +316,15 @@ test('a job of two groups of one cohort counts in it for both, and is rejected w
   const both = { ...(one as HoldAsk), claims: [...(other as HoldAsk).claims, ...(one as HoldAsk).claims] };
   expect((await hold([both])).map(wordOf)).toEqual(['rejected']);
   expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 2 }]);
+});
+
+test.each([
+  { owns: [2, 1, 1], word: 'admitted' },
+  { owns: [1, 1, 1], word: 'rejected' },
+])('a job of three groups that own $owns, where one of them runs a job, is $word', async ({ owns, word }) => {
+  const { words, hold, asks } = house(...owns.map((own) => ({ own, borrow: 2 })));
+  await words(1, 1);
+  const each = [3, 2, 1].map((group) => asks(group, 1)[0] as HoldAsk);
+  const claims = each.flatMap((ask) => ask.claims);
+  expect((await hold([{ ...(each[0] as HoldAsk), claims }])).map(wordOf)).toEqual([word]);
 });
