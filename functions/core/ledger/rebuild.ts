@@ -76,8 +76,7 @@ function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   if (pass.passedOver > 0) return false;
   const key = pass.key(name);
   if (isPipelineCounter(key)) return false;
-  if (!mayLackRecords(key, nowMs)) return true;
-  return !isWindow(key) && pass.closing(name) !== undefined;
+  return !mayLackRecords(key, nowMs) || pass.closing(name) !== undefined;
 }
 
 /** Windows and users past their retention are on their way out themselves: nobody asks which figure was right. */

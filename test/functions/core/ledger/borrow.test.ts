@@ -4,6 +4,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { newJob } from '../../../../functions/core/ledger/job.ts';
 import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, claim, wordOf } from '../../../support/ledger/asks.ts';
 import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
@@ -35,7 +36,7 @@ function house(...members: readonly CohortMember[]) {
   const words = async (group: number, count: number) => (await hold(asks(group, count))).map(wordOf);
   const end = (...ids: readonly number[]) =>
     ledger.release(ids.map((jobId) => ({ jobId, cause: 'canceled' })));
-  return { clock, ledger, edit, newLedger, asks, hold, words, end, counts: store.counts };
+  return { clock, ledger, edit, newLedger, asks, hold, words, end, store, counts: store.counts };
 }
 
 const times = (count: number, word: string): readonly string[] => Array.from({ length: count }, () => word);
@@ -162,7 +163,7 @@ test('who wants its own back waits for running jobs at most: until it has it nob
   const { words, hold, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   expect(await words(1, 3)).toEqual(times(3, 'admitted'));
   expect(await hold(asks(2, 1))).toMatchObject([
-    { outcome: 'rejected', violations: [{ reason: { committed: 0, lentOut: true } }] },
+    { outcome: 'rejected', violations: [{ reason: { committed: 0, settled: 0, lentOut: true } }] },
   ]);
   await end(1);
   expect(await words(1, 1)).toEqual(['rejected']);
@@ -241,17 +242,22 @@ test('what runs without having been asked takes of what is lent, and gives it ba
   expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
 });
 
-test('a process that has not seen the mark of another does not borrow what is reclaimed', async () => {
-  const { words, hold, asks, newLedger } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
-  const other = newLedger();
+test('what is reclaimed between the weighing of a job and its write is not borrowed', async () => {
+  const { words, hold, asks, newLedger, store, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   expect(await words(1, 2)).toEqual(times(2, 'admitted'));
-  const [first, second] = asks(2, 2);
-  expect((await hold([first as HoldAsk, second as HoldAsk], other)).map(wordOf)).toEqual([
-    'admitted',
-    'rejected',
-  ]);
-  await other.release([{ jobId: (first as HoldAsk).jobId, cause: 'canceled' }]);
-  expect(await words(1, 1)).toEqual(['rejected']);
+  const wanting = asks(2, 2);
+  let writes = 0;
+  const transact: LedgerStore['transact'] = async (...args) => {
+    writes += 1;
+    if (writes === 2) {
+      expect((await hold(wanting, newLedger())).map(wordOf)).toEqual(['admitted', 'rejected']);
+      await newLedger().release([{ jobId: (wanting[0] as HoldAsk).jobId, cause: 'canceled' }]);
+    }
+    return store.transact(...args);
+  };
+  const overtaken = createLedger({ store: { ...store, transact }, clock, random: () => 0.5 });
+  expect((await hold(asks(1, 1), overtaken)).map(wordOf)).toEqual(['rejected']);
+  expect(writes).toBeGreaterThanOrEqual(2);
 });
 
 test('a borrower that finds the cohort full reclaims nothing, and waits for a job of its own group', async () => {
@@ -321,10 +327,10 @@ test('a job of two groups of one cohort counts in it for both, and is rejected w
 test.each([
   { owns: [2, 1, 1], word: 'admitted' },
   { owns: [1, 1, 1], word: 'rejected' },
-])('a job of three groups that own $owns, where one of them runs a job, is $word', async ({ owns, word }) => {
-  const { words, hold, asks } = house(...owns.map((own) => ({ own, borrow: 2 })));
-  await words(1, 1);
+])('a job of three groups that own $owns, after a job of one of them, is $word', async ({ owns, word }) => {
+  const { hold, asks } = house(...owns.map((own) => ({ own, borrow: 2 })));
   const each = [3, 2, 1].map((group) => asks(group, 1)[0] as HoldAsk);
   const claims = each.flatMap((ask) => ask.claims);
-  expect((await hold([{ ...(each[0] as HoldAsk), claims }])).map(wordOf)).toEqual([word]);
+  const outcomes = await hold([...asks(1, 1), { ...(each[0] as HoldAsk), claims }]);
+  expect(outcomes.map(wordOf)).toEqual(['admitted', word]);
 });
