@@ -462,3 +462,29 @@ test('a limit in a cohort asks what its group keeps, what all members lend and w
     'group/101|jobs-now|now 1/10 warn',
   ]);
 });
+
+test('a job that is exempt, or larger than its whole limit, counts in the cohort without asking and takes no kept part', () => {
+  const limits = someLimits({
+    limits: [
+      { on: { group: 101 }, jobs: 10, cohort: 'ci', lend: 4 },
+      { on: { group: 101 }, cpu: 1, cohort: 'ci', lend: '50%' },
+    ],
+  });
+  const small = { name: 'small', rate_per_minute: 0, cpu: 2 };
+  const prices = { version: '1', classes: [small], default_class: 'small' };
+  const exempt = [{ protected: true, reason: 'r', until: 'never' }];
+  const rules = [
+    { id: 'slots', kind: 'concurrency', mode: 'enforce', exempt },
+    { id: 'sizes', kind: 'capacity', mode: 'enforce' },
+  ];
+  const asked = { ...request, refProtected: true };
+  const { claims } = evaluate(asked, using(aPolicy({ prices, rules }), limits));
+  expect(claims.map(({ counter, bound, neverFits }) => [counterName(counter), bound, neverFits])).toEqual([
+    ['group/101|jobs-now|now', undefined, undefined],
+    ['group/101|cpu-now|now', undefined, true],
+    ['cohort/ci|jobs:lent|now', undefined, undefined],
+    ['cohort/ci|jobs|now', undefined, undefined],
+    ['cohort/ci|cpu:lent|now', undefined, true],
+    ['cohort/ci|cpu|now', undefined, true],
+  ]);
+});

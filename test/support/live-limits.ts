@@ -187,6 +187,16 @@ export function liveLimitsContract(newTables: (instance: string, clock: LedgerCl
     expect(reasonOf(december[6])).toMatchObject({ limitAmount: 6 * MICROS, periodLabel: 'December 2026' });
   });
 
+  test('a limit without jobs for sixteen months still carries over, and a new one has nothing to carry over', async () => {
+    const { decide, publish, settle, advanceTo } = build();
+    const carrying = { ...MONTH, carry: { max: '50%' } };
+    await publish({ limits: [{ ...carrying, money: 4 }] });
+    expect(words(await decide(5))).toEqual([...Array(4).fill('admitted'), 'BUDGET_EXHAUSTED']);
+    for (const job of [1, 2, 3, 4]) await settle(job, 10);
+    advanceTo(Date.UTC(2028, 2, 15));
+    expect(words(await decide(7))).toEqual([...Array(6).fill('admitted'), 'BUDGET_EXHAUSTED']);
+  });
+
   test('a period that begins with a debt larger than its limit says so', async () => {
     const { decide, publish, settle, advanceTo } = build();
     await publish({ limits: [{ ...MONTH, money: 2, overdraft: 'carry' }] });

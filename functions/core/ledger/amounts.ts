@@ -32,16 +32,11 @@ export const startSum = (from: CounterAmounts = NO_AMOUNTS): AmountsSum => ({
 });
 
 /** The counter after a write added to it. */
-export function plus(
-  amounts: CounterAmounts,
-  add: Omit<CounterAmounts, 'unchecked'> & {
-    readonly unchecked: Readonly<Partial<Record<UncheckedCause, number>>>;
-  },
-): CounterAmounts {
+export function plus(amounts: CounterAmounts, add: CounterAmounts): CounterAmounts {
   const sum = startSum(amounts);
   sum.committed += add.committed;
   sum.fitted += add.fitted;
   sum.settled += add.settled;
-  for (const cause of UNCHECKED_CAUSES) sum.unchecked[cause] += add.unchecked[cause] ?? 0;
+  for (const cause of UNCHECKED_CAUSES) sum.unchecked[cause] += add.unchecked[cause];
   return sum;
 }

@@ -99,8 +99,8 @@ export class BorrowingCheck {
 
   /** @param whole - name of the limit's own counter, which the reason shows. */
   #violation(claim: LimitClaim, whole: string, lentOut?: true): Violation {
-    const { settled = 0 } = this.#known.get(whole) ?? {};
-    return violationBy(claim, { committed: this.#seen(whole), settled, ...(lentOut && { lentOut }) });
+    // Only units that a job gives back are lent, so nothing is ever settled.
+    return violationBy(claim, { committed: this.#seen(whole), settled: 0, ...(lentOut && { lentOut }) });
   }
 }
 

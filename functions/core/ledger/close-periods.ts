@@ -7,7 +7,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { LedgerClock } from '../environment/index.ts';
+import { atOnce, type LedgerClock } from '../environment/index.ts';
 import { DUE_SHARDS } from '../store/index.ts';
 import { attempt, type TransactDeps, timeLeftMs } from './attempt.ts';
 import type { ClosingEntry } from './entry.ts';
@@ -34,8 +34,6 @@ export interface ClosedPeriods {
   readonly undecided: number;
 }
 
-type Outcome = keyof ClosedPeriods | 'gone';
-
 /**
  * Closes what is due, oldest first.
  *
@@ -50,22 +48,22 @@ export async function closePeriods(deadlineMs: number, deps: ClosePeriodsDeps): 
   const pages = await Promise.all(
     shards.map((shard) => store.dueClosings(shard, nowMs, CLOSINGS_PER_SHARD_MAX, { timeoutMs })),
   );
-  const due = pages.flat();
-  const sum = { closed: 0, waiting: 0, undecided: 0, gone: 0 };
-  for (let from = 0; from < due.length && timeLeftMs(deadlineMs, clock) > 0; from += AT_ONCE) {
-    const part = due.slice(from, from + AT_ONCE);
-    const outcomes = await Promise.all(
-      part.map(async (key) => closePeriod(await store.readPeriod(key, { timeoutMs }), deps)),
-    );
-    for (const outcome of outcomes) sum[outcome] += 1;
-  }
-  const { closed, waiting, undecided } = sum;
-  return { closed, waiting, undecided };
+  const sum = { closed: 0, waiting: 0, undecided: 0 };
+  await atOnce(pages.flat(), AT_ONCE, async (key) => {
+    if (timeLeftMs(deadlineMs, clock) <= 0) return;
+    const outcome = await closePeriod(await store.readPeriod(key, { timeoutMs }), deps);
+    if (outcome !== undefined) sum[outcome] += 1;
+  });
+  return sum;
 }
 
-async function closePeriod(items: readonly StoredItem[], deps: ClosePeriodsDeps): Promise<Outcome> {
+/** Returns undefined if the counter is gone. */
+async function closePeriod(
+  items: readonly StoredItem[],
+  deps: ClosePeriodsDeps,
+): Promise<keyof ClosedPeriods | undefined> {
   const counter = counterIn(items);
-  if (counter === undefined) return 'gone';
+  if (counter === undefined) return undefined;
   const mayClose = isQuiet(counter) && counter.drifts === undefined;
   const nowMs = deps.clock.nowMs();
   const writes = mayClose ? closed(counter, items, nowMs) : [resetOf(counter, nowMs + AGAIN_MS)];

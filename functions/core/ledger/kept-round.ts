@@ -71,7 +71,7 @@ export function dynamoRecountRounds({
       const parts: Uint8Array[] = [];
       const own = head[BYTES]?.B;
       if (own !== undefined) parts.push(own);
-      await atOnce([...Array(Number(head[PARTS]?.N ?? 0)).keys()], AT_ONCE, async (part) => {
+      await atOnce([...Array(Number(head[PARTS]?.N)).keys()], AT_ONCE, async (part) => {
         parts[part] = (await get(keys.recountPart(rev, part)))?.[BYTES]?.B ?? new Uint8Array();
       });
       // Parts of a round that no run went on with are gone.

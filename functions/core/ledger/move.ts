@@ -24,7 +24,7 @@ export const noMove = <Outcome>(outcome: Outcome): Move<Outcome> => ({ outcome, 
 export function changesBetween(
   before: readonly RecordClaim[],
   after: readonly RecordClaim[],
-  options: { readonly final: boolean; readonly unchecked?: UncheckedCause | undefined },
+  options: { readonly final?: boolean; readonly unchecked?: UncheckedCause | undefined },
 ): readonly CounterChange[] {
   return after.flatMap((claim, index) => {
     const committed = claim.counted - (before[index]?.counted ?? 0);

@@ -79,8 +79,7 @@ function isProvable(name: string, pass: Recount, nowMs: number): boolean {
   if (pass.passedOver > 0) return false;
   const key = pass.key(name);
   if (isPipelineCounter(key)) return false;
-  if (!mayLackRecords(key, nowMs)) return true;
-  return !isWindow(key) && pass.closing(name) !== undefined;
+  return !mayLackRecords(key, nowMs) || pass.closing(name) !== undefined;
 }
 
 /** Returns true for window and user counters past their retention, which expire soon. */

@@ -2,6 +2,7 @@ import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { type InstanceTable, type Item, ledgerKeys, singleItem } from '../store/index.ts';
 import type { RebuildReport } from './ledger.ts';
+import { readNumber, readText } from './record-item.ts';
 import { roundMs, type UsageLook } from './recount-round.ts';
 
 /**
@@ -111,15 +112,15 @@ const encode = (outcome: RecountOutcome): Item => ({
 });
 
 const decode = (item: Item): RecountOutcome => ({
-  recountedAtMs: Number(item[RECOUNTED_AT]?.N ?? 0),
-  unlisted: Number(item[UNLISTED]?.N ?? 0),
+  recountedAtMs: readNumber(item, RECOUNTED_AT),
+  unlisted: readNumber(item, UNLISTED),
   ...(item[RECORDS]?.N !== undefined && { records: Number(item[RECORDS].N) }),
   ...(item[USAGE]?.S !== undefined && { usage: JSON.parse(item[USAGE].S) as UsageLook }),
   drifting: (item[DRIFTING]?.L ?? []).map(
     ({ M = {} }): DriftingCounter => ({
-      key: { subject: M[SUBJECT]?.S ?? '', limit: M[LIMIT]?.S ?? '', period: M[PERIOD]?.S ?? '' },
-      committed: Number(M[COMMITTED]?.N ?? 0),
-      recounted: Number(M[RECOUNTED]?.N ?? 0),
+      key: { subject: readText(M, SUBJECT), limit: readText(M, LIMIT), period: readText(M, PERIOD) },
+      committed: readNumber(M, COMMITTED),
+      recounted: readNumber(M, RECOUNTED),
     }),
   ),
 });

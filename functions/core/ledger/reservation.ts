@@ -17,9 +17,11 @@ import { changesBetween, type Move, noMove } from './move.ts';
 import { shortLabel } from './record-item.ts';
 import type { CounterWrite } from './store.ts';
 
-/** Its claims count what is kept for a retry: of this job, or as this job. */
-export const isReserved = (record: JobRecord | undefined): boolean =>
-  record?.state === 'RESERVED' || (record?.state === 'REJECTED' && record.dueAtMs !== undefined);
+/** Counts what is kept for a retry in its claims: for the retry of its job, or for its job as a retry. */
+type ReservedRecord = JobRecord & Required<Pick<JobRecord, 'dueAtMs'>>;
+
+export const isReserved = (record: JobRecord | undefined): record is ReservedRecord =>
+  record?.dueAtMs !== undefined && (record.state === 'RESERVED' || record.state === 'REJECTED');
 
 /** The claims of a record that count what is kept; none of any other record. */
 export const reservedClaims = (record: JobRecord | undefined): readonly RecordClaim[] =>
@@ -68,7 +70,7 @@ export function freed(
 ): Required<Pick<Move<never>, 'record' | 'changes'>> & { readonly entry?: never } {
   const { dueAtMs: _due, ...rest } = record;
   const before = record.claims;
-  const changes = changesBetween(before, before.map(withNothing), { final: false });
+  const changes = changesBetween(before, before.map(withNothing), {});
   const next = {
     ...rest,
     rev: record.rev + 1,
@@ -92,17 +94,17 @@ export function endReservationMove(
   nowMs: number,
 ): Move<EndOutcome> {
   if (record === undefined) return noMove('unknown');
-  if (!isReserved(record) || (record.dueAtMs ?? 0) > dueByMs) return noMove('unchanged');
+  if (!isReserved(record) || record.dueAtMs > dueByMs) return noMove('unchanged');
   return { outcome: 'applied', ...freed(record, nowMs) };
 }
 
 /** The record of the job that GitLab made, and what its counters note no more: their amounts stay as they are. */
-export function handedOver(from: JobRecord, newJobId: number, nowMs: number): ReservingWrites {
+export function handedOver(from: ReservedRecord, newJobId: number, nowMs: number): ReservingWrites {
   return {
     record: {
       ...{ jobId: newJobId, state: 'RESERVED', generation: 0, rev: 1, facts: from.facts },
       ...{ claims: from.claims, violations: [], shadow: [], answered: 'unknown', flagged: false },
-      ...{ decidedAtMs: nowMs, dueAtMs: from.dueAtMs ?? nowMs, entries: 0 },
+      ...{ decidedAtMs: nowMs, dueAtMs: from.dueAtMs, entries: 0 },
     },
     counters: reservedClaims(from).map(({ counter }) => ({
       ...{ kind: 'counter', key: counter, committed: 0, fitted: 0, settled: 0, unchecked: {} },
@@ -116,7 +118,7 @@ export function handedOver(from: JobRecord, newJobId: number, nowMs: number): Re
  * id.
  */
 export function isRetryOf(record: JobRecord | undefined, { jobId, facts }: HoldAsk): record is JobRecord {
-  if (!isReserved(record) || record?.state !== 'REJECTED' || record.jobId >= jobId) return false;
+  if (!isReserved(record) || record.state !== 'REJECTED' || record.jobId >= jobId) return false;
   const { projectId, pipelineId, jobName } = record.facts;
   return projectId === facts.projectId && pipelineId === facts.pipelineId && isNamed(facts.jobName, jobName);
 }

@@ -62,8 +62,7 @@ function planOf(
   untilMs: number,
   nowMs: number,
 ): ReservingWrites | 'unchanged' | 'full' {
-  if (isReserved(record))
-    return { record: { ...record, dueAtMs: untilMs, rev: record.rev + 1 }, counters: [] };
+  if (isReserved(record)) return reserving(record, [], [], untilMs);
   const job = newJob({ jobId: record.jobId, facts: record.facts, violations: [], claims });
   const { verdicts, merges } = weigh([job], known);
   if (verdicts.some(({ violations }) => violations.length > 0)) return 'full';
@@ -152,7 +151,7 @@ function notedFor({ ask, names }: HoldJob, known: KnownCounters): readonly numbe
   if (pipelineId === undefined) return [];
   const noted = names.flatMap((name) => known.get(name)?.reserved ?? []);
   const ids = noted.flatMap((each) => (each.pipelineId === pipelineId ? [each.jobId] : []));
-  return [...new Set(ids)].sort((a, b) => a - b).slice(0, NAMESAKES_MAX);
+  return [...new Set(ids)].slice(0, NAMESAKES_MAX);
 }
 
 const readRecords = (

@@ -85,7 +85,7 @@ function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
       dueAtMs: dueAtMs(decidedAtMs, ask.facts.timeoutSeconds),
     },
     ...(freed.entry === undefined ? {} : { entry: freed.entry }),
-    changes: [...freed.changes, ...changesBetween([], claims, { final: false, unchecked: UNCHECKED })],
+    changes: [...freed.changes, ...changesBetween([], claims, { unchecked: UNCHECKED })],
   };
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { itemBytes, type LedgerKeys } from '../store/index.ts';
-import { NO_AMOUNTS, plus } from './amounts.ts';
+import { NO_AMOUNTS } from './amounts.ts';
 import { encodeClosing, encodeCounter, encodeEntry, encodeReset } from './counter-item.ts';
 import { recordItem } from './dynamo-write.ts';
 import type { TransactOutcome, Write } from './store.ts';
@@ -51,7 +51,7 @@ function bytesOf(write: Write, keys: LedgerKeys): number {
       // The item holds sums rather than these amounts, which adds some bytes to two hundred.
       return itemBytes(
         encodeCounter(
-          { key: write.key, ...plus(NO_AMOUNTS, write), rev: 1 },
+          { ...write, unchecked: { ...NO_AMOUNTS.unchecked, ...write.unchecked }, rev: 1 },
           keys,
           write.expiresAtSeconds,
           write.closeAtMs,

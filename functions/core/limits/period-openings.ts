@@ -36,12 +36,18 @@ interface Carrying {
   readonly endMs: number;
 }
 
-/** Reads two items per period and limit, once per period, and only if nothing is known of the period before. */
+/** A program reads two items per period and limit, and only if no program wrote the opening of the period before. */
 const PERIODS_BACK_MAX = 12;
 
 /**
- * Puts its opening on each limit that carries over. Idle periods have no counter, and no opening if no program asked for
- * their limits: they carry over what they had. A limit without either in the last twelve periods is new and begins with nothing.
+ * Names a second copy of a limit's first opening. Only that copy distinguishes a limit from a new one after more than
+ * {@link PERIODS_BACK_MAX} idle periods.
+ */
+const FIRST = 'first';
+
+/**
+ * Puts its opening on each limit that carries over. A new limit begins with nothing. An idle period has no opening if no
+ * program asked for its limit; it carries over what it had.
  *
  * @param known - openings that were read or written before, by counter name; those of periods that are over go.
  */
@@ -90,36 +96,39 @@ async function open(
   const { table, timeoutMs } = deps;
   const provisional = new Map<string, OpeningEntry>();
   if (carrying.length === 0) return provisional;
-  const [standing, before] = await Promise.all([
-    table.readOpenings(
-      carrying.map(({ key }) => key),
-      { timeoutMs },
-    ),
+  const keys = carrying.map(({ key }) => key);
+  const firstKeys = keys.map(firstOf);
+  const [standing, firsts, before] = await Promise.all([
+    table.readOpenings(keys, { timeoutMs }),
+    table.readOpenings(firstKeys, { timeoutMs }),
     readEnds(
       carrying.flatMap((each) => earlierPeriods(each, 1)),
       deps,
     ),
   ]);
-  const unknown = carrying.filter((_, index) => standing[index] === undefined && !before[index]?.isKnown);
+  const unopened = carrying.filter(
+    (_, index) => standing[index] === undefined && before[index]?.opening === undefined,
+  );
   const earlier = await readEnds(
-    unknown.flatMap((each) => earlierPeriods(each, PERIODS_BACK_MAX)),
+    unopened.flatMap((each) => earlierPeriods(each, PERIODS_BACK_MAX)),
     deps,
   );
   for (const [index, each] of carrying.entries()) {
     const name = counterName(each.key);
     const there = standing[index];
-    if (there !== undefined) {
-      known.set(name, there);
-      continue;
-    }
-    const first = unknown.indexOf(each) * PERIODS_BACK_MAX;
-    const ends = first < 0 ? before.slice(index, index + 1) : earlier.slice(first, first + PERIODS_BACK_MAX);
-    const entry = openingOf(each, nowMs, ends);
-    if (nowMs < each.startMs + SETTLING_MS) provisional.set(name, entry);
+    const from = unopened.indexOf(each) * PERIODS_BACK_MAX;
+    const ends = from < 0 ? before.slice(index, index + 1) : earlier.slice(from, from + PERIODS_BACK_MAX);
+    const entry = there ?? openingOf(each, nowMs, ends, firsts[index]);
+    if (firsts[index] === undefined)
+      await table.putOpening({ ...entry, key: firstOf(each.key) }, { timeoutMs });
+    if (there !== undefined) known.set(name, there);
+    else if (nowMs < each.startMs + SETTLING_MS) provisional.set(name, entry);
     else known.set(name, await table.putOpening(entry, { timeoutMs }));
   }
   return provisional;
 }
+
+const firstOf = (key: CounterKey): CounterKey => ({ ...key, period: FIRST });
 
 /** A period before the one that is open now. */
 interface EarlierPeriod {
@@ -139,9 +148,9 @@ function earlierPeriods({ limit, startMs }: Carrying, count: number): readonly E
 }
 
 interface ReadEnd extends EarlierPeriod, CounterSnapshot {
-  readonly carried: number;
-  /** Jobs counted in it, or a program asked for its opening. */
-  readonly isKnown: boolean;
+  /** 0: no job was ever counted in it. */
+  readonly rev: number;
+  readonly opening: OpeningEntry | undefined;
 }
 
 async function readEnds(
@@ -153,19 +162,40 @@ async function readEnds(
   const [openings, counters] = await Promise.all([table.readOpenings(keys, { timeoutMs }), previous(keys)]);
   return periods.map((period, index) => {
     const { committed = 0, settled = 0, rev = 0 } = counters[index] ?? {};
-    const opening = openings[index];
-    const isKnown = rev > 0 || opening !== undefined;
-    return { ...period, committed, settled, carried: opening?.carried ?? 0, isKnown };
+    return { ...period, committed, settled, rev, opening: openings[index] };
   });
 }
 
-/** @param ends - latest first; periods after the last known one were idle, and each carries over what it had. */
-function openingOf({ limit, key }: Carrying, atMs: number, ends: readonly ReadEnd[]): OpeningEntry {
+/** @param ends - latest first. */
+function openingOf(
+  { limit, key, startMs }: Carrying,
+  atMs: number,
+  ends: readonly ReadEnd[],
+  first: OpeningEntry | undefined,
+): OpeningEntry {
   const { committed = 0, settled = 0 } = ends[0] ?? {};
-  const known = ends.slice(0, ends.findIndex(({ isKnown }) => isKnown) + 1);
-  const carried = known.reduceRight<number | undefined>(
-    (into, end) => carriedInto(limit, end.endMs, { ...end, carried: into ?? end.carried }),
-    undefined,
+  const from = replayFrom(ends, first !== undefined && first.atMs < startMs ? first : undefined);
+  const carried = from.ends.reduceRight(
+    (into, end) => carriedInto(limit, end.endMs, { ...end, carried: into }),
+    from.carried,
   );
-  return { key, carried: carried ?? 0, committed, settled, atMs };
+  return { key, carried, committed, settled, atMs };
+}
+
+/**
+ * Returns the periods to replay and what had been carried into the oldest. Two idle periods leave the most that a limit
+ * may carry over, whatever went before; so an older start than the last {@link PERIODS_BACK_MAX} periods is not needed.
+ *
+ * @param first - absent: the limit carries over for the first time. It takes what is left of the last period it counted in.
+ */
+function replayFrom(
+  ends: readonly ReadEnd[],
+  first: OpeningEntry | undefined,
+): { readonly carried: number; readonly ends: readonly ReadEnd[] } {
+  const opened = ends.findIndex(({ opening }) => opening !== undefined);
+  const opening = ends[opened]?.opening;
+  if (opening !== undefined) return { carried: opening.carried, ends: ends.slice(0, opened + 1) };
+  if (first !== undefined)
+    return { carried: first.carried, ends: ends.filter(({ endMs }) => first.atMs < endMs) };
+  return { carried: 0, ends: ends.slice(0, ends.findIndex(({ rev }) => rev > 0) + 1) };
 }

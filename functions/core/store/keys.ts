@@ -120,7 +120,7 @@ export interface LedgerKeys {
   readonly limitPointer: Key;
   /** `gitlab.example.com@limits#<set>`, `root/100#000`: a chunk of the set. */
   limitChunk(set: string, chunk: string, part: number): Key;
-  /** `gitlab.example.com@limits#opening#group/101|money-month|2026-12`, `opening`: what a period began with. */
+  /** `gitlab.example.com@limits#opening#group/101|money-month|2026-12`, `opening`: what a period began with. `first` in place of the period: what the first one did. */
   limitOpening(key: CounterKey): Key;
   /** `gitlab.example.com@limits#log`, `0000000017`: the change log, one item per edit. */
   limitLog(edit: number): Key;

@@ -216,11 +216,16 @@ test('groups are looked at once on each day', async () => {
   expect(areMonthsDue(noonMs, 10.9 * DAY_MS)).toBe(false);
   expect(areMonthsDue(noonMs, 11 * DAY_MS)).toBe(true);
   const house = await books();
+  expect(await house.chain.register()).toEqual({ last: 0, lookedAtMs: 0 });
   await house.ask([aJob(1)]);
   await house.settle(1, 60);
   house.clock.advance(20 * DAY_MS);
   expect(await house.close()).toEqual({ closed: 2, left: 0, failed: 0 });
+  expect(await house.chain.register()).toEqual({ last: 2, lookedAtMs: house.clock.nowMs() });
   expect(await house.close()).toEqual({ closed: 0, left: 0, failed: 0 });
+  house.clock.advance(DAY_MS);
+  // The one group that has no statement yet.
+  expect(await house.close({}, 0)).toEqual({ closed: 0, left: 1, failed: 0 });
 });
 
 test('a run without time leaves all groups to the next one, which numbers them by subject', async () => {

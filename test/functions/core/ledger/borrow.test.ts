@@ -4,6 +4,7 @@ import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts
 import { newJob } from '../../../../functions/core/ledger/job.ts';
 import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, claim, wordOf } from '../../../support/ledger/asks.ts';
 import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
@@ -35,7 +36,7 @@ function house(...members: readonly CohortMember[]) {
   const words = async (group: number, count: number) => (await hold(asks(group, count))).map(wordOf);
   const end = (...ids: readonly number[]) =>
     ledger.release(ids.map((jobId) => ({ jobId, cause: 'canceled' })));
-  return { clock, ledger, edit, newLedger, asks, hold, words, end, counts: store.counts };
+  return { clock, ledger, edit, newLedger, asks, hold, words, end, store, counts: store.counts };
 }
 
 const times = (count: number, word: string): readonly string[] => Array.from({ length: count }, () => word);
@@ -162,7 +163,7 @@ test('who wants its own back waits for running jobs at most: until it has it nob
   const { words, hold, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   expect(await words(1, 3)).toEqual(times(3, 'admitted'));
   expect(await hold(asks(2, 1))).toMatchObject([
-    { outcome: 'rejected', violations: [{ reason: { committed: 0, lentOut: true } }] },
+    { outcome: 'rejected', violations: [{ reason: { committed: 0, settled: 0, lentOut: true } }] },
   ]);
   await end(1);
   expect(await words(1, 1)).toEqual(['rejected']);
@@ -241,6 +242,35 @@ test('what runs without having been asked takes of what is lent, and gives it ba
   expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
 });
 
+test('what is reclaimed between the weighing of a job and its write is not borrowed', async () => {
+  const { words, hold, asks, newLedger, store, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  expect(await words(1, 2)).toEqual(times(2, 'admitted'));
+  const wanting = asks(2, 2);
+  let writes = 0;
+  const transact: LedgerStore['transact'] = async (...args) => {
+    writes += 1;
+    if (writes === 2) {
+      expect((await hold(wanting, newLedger())).map(wordOf)).toEqual(['admitted', 'rejected']);
+      await newLedger().release([{ jobId: (wanting[0] as HoldAsk).jobId, cause: 'canceled' }]);
+    }
+    return store.transact(...args);
+  };
+  const overtaken = createLedger({ store: { ...store, transact }, clock, random: () => 0.5 });
+  expect((await hold(asks(1, 1), overtaken)).map(wordOf)).toEqual(['rejected']);
+  expect(writes).toBeGreaterThanOrEqual(2);
+});
+
+test('a borrower that finds the cohort full reclaims nothing, and waits for a job of its own group', async () => {
+  const { words, hold, asks, end } = house({ own: 1, borrow: 9 }, { own: 2, borrow: 0 });
+  await words(1, 3);
+  expect(await hold(asks(1, 1, { wait: WAIT }))).toMatchObject([
+    { outcome: 'waiting', counters: ['group/1|jobs-now|now'] },
+  ]);
+  expect(await words(1, 1)).toEqual(['rejected']);
+  await end(1);
+  expect(await words(1, 1)).toEqual(['admitted']);
+});
+
 test('a process that knows nothing lets no group borrow what is reclaimed', async () => {
   const { words, hold, asks, end, newLedger } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   await words(1, 3);
@@ -292,4 +322,15 @@ test('a job of two groups of one cohort counts in it for both, and is rejected w
   const both = { ...(one as HoldAsk), claims: [...(other as HoldAsk).claims, ...(one as HoldAsk).claims] };
   expect((await hold([both])).map(wordOf)).toEqual(['rejected']);
   expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 2 }]);
+});
+
+test.each([
+  { owns: [2, 1, 1], word: 'admitted' },
+  { owns: [1, 1, 1], word: 'rejected' },
+])('a job of three groups that own $owns, after a job of one of them, is $word', async ({ owns, word }) => {
+  const { hold, asks } = house(...owns.map((own) => ({ own, borrow: 2 })));
+  const each = [3, 2, 1].map((group) => asks(group, 1)[0] as HoldAsk);
+  const claims = each.flatMap((ask) => ask.claims);
+  const outcomes = await hold([...asks(1, 1), { ...(each[0] as HoldAsk), claims }]);
+  expect(outcomes.map(wordOf)).toEqual(['admitted', word]);
 });

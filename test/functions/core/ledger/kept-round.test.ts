@@ -67,10 +67,13 @@ test('a round of another release begins again', async () => {
   expect(await dynamoRecountRounds(options).read()).toBeUndefined();
 });
 
-test('a round whose parts are gone begins again', async () => {
+test('a round that no run went on with for three days has lost its parts and begins again', async () => {
   const table = new MemoryTable();
-  const options = { table, instance: INSTANCE, nowMs: () => 0 };
+  const nowMs = Date.UTC(2026, 10, 21);
+  const options = { table, instance: INSTANCE, nowMs: () => nowMs };
   await dynamoRecountRounds(options).write(aRound(12_000));
-  table.collectGarbage(10 * DAY_MS);
+  table.collectGarbage(nowMs + 3 * DAY_MS - 1_000);
+  expect((await dynamoRecountRounds(options).read())?.sums.records).toBe(12_000);
+  table.collectGarbage(nowMs + 3 * DAY_MS + 1_000);
   expect(await dynamoRecountRounds(options).read()).toBeUndefined();
 });

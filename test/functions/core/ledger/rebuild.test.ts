@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryStore } from '../../../../functions/core/ledger/memory-store.ts';
+import { findSuspects } from '../../../../functions/core/ledger/rebuild.ts';
+import { recount } from '../../../../functions/core/ledger/recount.ts';
 import type { Consistency, LedgerStore, StoredItem } from '../../../../functions/core/ledger/store.ts';
+import { type CounterKey, counterName } from '../../../../policies/claim.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
@@ -168,3 +171,98 @@ test.each(['eventual', 'consistent'] as const)(
     expect(await ledger.readCounters([counter('group/1')])).toMatchObject([{ committed: 20 }]);
   },
 );
+
+const AMOUNTS = { committed: 5, fitted: 5, settled: 5, unchecked: { exempt: 0, unmetered: 0, bypass: 0 } };
+const NEWER: StoredItem = { kind: 'unknown', sk: 'record' };
+const standing = (key: CounterKey): StoredItem => ({ kind: 'counter', counter: { key, ...AMOUNTS, rev: 1 } });
+const MONTH = counter('group/1', 'money-month', '2026-01');
+const CLOSED: StoredItem = {
+  kind: 'closing',
+  closing: { key: MONTH, ...AMOUNTS, committed: 3, closedAtMs: Date.UTC(2026, 2, 20) },
+};
+/** One job, and no counter that counts it. */
+const LOST = {
+  kind: 'entry',
+  entry: {
+    ...{ jobId: 1, number: 1, generation: 1, cause: 'duration', atMs: Date.UTC(2026, 0, 5) },
+    deltas: [{ counter: MONTH, unit: 'micros', delta: 4, fitted: true, checked: true }],
+  },
+} satisfies StoredItem;
+const WINDOW = counter('group/1', 'money-day', '2026-01-10');
+const USER = counter('user/5', 'money-month', '2026-01');
+const PIPELINE = counter('pipeline/7', 'grace', 'once');
+/** Records of January may be gone from 22 April on. */
+const [EARLY_MS, LATE_MS] = [Date.UTC(2026, 1, 5), Date.UTC(2026, 6, 1)];
+
+test.each<[string, readonly StoredItem[], number, 'suspect' | 'unproven' | 'neither']>([
+  ['a month whose records are there', [standing(MONTH)], EARLY_MS, 'suspect'],
+  ['a month whose records may be gone', [standing(MONTH)], LATE_MS, 'unproven'],
+  ['a closed month whose records may be gone', [standing(MONTH), CLOSED], LATE_MS, 'suspect'],
+  ['a month without its counter', [LOST], EARLY_MS, 'suspect'],
+  ['a month without its counter, whose records may be gone', [LOST], LATE_MS, 'neither'],
+  ['a month without its counter, next to an item of a newer program', [LOST, NEWER], EARLY_MS, 'neither'],
+  ['a month next to an item of a newer program', [standing(MONTH), NEWER], EARLY_MS, 'unproven'],
+  ['a day whose records are there', [standing(WINDOW)], EARLY_MS, 'suspect'],
+  ['a day whose records may be gone', [standing(WINDOW)], LATE_MS, 'neither'],
+  ['a day next to an item of a newer program', [standing(WINDOW), NEWER], LATE_MS, 'unproven'],
+  ['a user whose records are there', [standing(USER)], EARLY_MS, 'suspect'],
+  ['a user whose records may be gone', [standing(USER)], LATE_MS, 'neither'],
+  ['a pipeline', [standing(PIPELINE)], EARLY_MS, 'neither'],
+  ['a pipeline next to an item of a newer program', [standing(PIPELINE), NEWER], EARLY_MS, 'neither'],
+])('%s that differs from its records: %#', async (_, items, nowMs, expected) => {
+  const { suspects, unproven } = findSuspects(await recount(items), nowMs);
+  const found = { suspect: suspects.length, unproven: unproven.length };
+  expect(found).toEqual({
+    suspect: expected === 'suspect' ? 1 : 0,
+    unproven: expected === 'unproven' ? 1 : 0,
+  });
+});
+
+test('a period that ought to be closed is named, unless a newer program wrote a part of it', async () => {
+  const agreed: StoredItem[] = [
+    standing(MONTH),
+    { kind: 'closing', closing: { key: MONTH, ...AMOUNTS, closedAtMs: 1 } },
+  ];
+  const late: StoredItem = { kind: 'entry', entry: { ...LOST.entry, atMs: Date.UTC(2026, 4, 1) } };
+  const unclosed = async (...items: readonly StoredItem[]) =>
+    findSuspects(await recount(items), LATE_MS).unclosed;
+  expect(await unclosed(standing(MONTH))).toEqual([counterName(MONTH)]);
+  expect(await unclosed(standing(MONTH), NEWER)).toEqual([]);
+  expect(await unclosed(...agreed)).toEqual([]);
+  expect(await unclosed(...agreed, late)).toEqual([counterName(MONTH)]);
+});
+
+test('a recount changes no mark of drift unless it is asked to, and none next to an item of a newer program', async () => {
+  const clock = manualClock();
+  const memory = new MemoryStore({ instance: 'gitlab.example.com', clock });
+  const ledger = createLedger({ store: memory, clock });
+  const byHand = (committed: number) =>
+    memory.transact(
+      [{ kind: 'counter', key: counter('group/1'), committed, fitted: 0, settled: 0, unchecked: {} }],
+      { token: `by hand ${committed}`, timeoutMs: 1_000 },
+    );
+  const isMarked = async () => (await ledger.readCounters([counter('group/1')]))[0]?.drifts === true;
+  await ledger.hold([ask(1)], 2_000);
+  await byHand(5);
+  await ledger.rebuild({ repair: false });
+  expect(await isMarked()).toBe(false);
+  await ledger.rebuild({ repair: false, mark: true });
+  expect(await isMarked()).toBe(true);
+  await byHand(-5);
+  await ledger.rebuild({ repair: false });
+  expect(await isMarked()).toBe(true);
+  const newer: LedgerStore = Object.create(memory, {
+    scan: {
+      async *value() {
+        yield NEWER;
+        yield* memory.scan();
+      },
+    },
+    transact: { value: memory.transact.bind(memory) },
+    readCounters: { value: memory.readCounters.bind(memory) },
+  });
+  await createLedger({ store: newer, clock }).rebuild({ repair: false, mark: true });
+  expect(await isMarked()).toBe(true);
+  await ledger.rebuild({ repair: false, mark: true });
+  expect(await isMarked()).toBe(false);
+});

@@ -56,8 +56,8 @@ test.each([
   ['two days', 4_000_000, 2],
   ['a week, by an older version', undefined, 7],
 ])('a recount that takes %s is late two rounds and a day after its begin', (_, records, days) => {
-  const last = { recountedAtMs: 0, drifting: [], unlisted: 0, ...(records && { records }) };
-  const lateMs = (2 * days + 1) * 86_400_000;
+  const last = { recountedAtMs: 1_000, drifting: [], unlisted: 0, ...(records && { records }) };
+  const lateMs = 1_000 + (2 * days + 1) * 86_400_000;
   expect([isRecountLate(last, lateMs), isRecountLate(last, lateMs + 1)]).toEqual([false, true]);
   // Each job is met after its last change.
   expect(mendedMs(records)).toBe((days + 1) * 86_400_000);

@@ -378,3 +378,33 @@ test('reading stops when there is enough for the work beside it, and goes on aft
   expect(works.reduce((sum, each) => sum + each, 0)).toBe(3 * GROUPS);
   expect(Math.max(...works)).toBe(5);
 });
+
+test('of usage a round says what all its runs found, also those next to runs that found nothing', async () => {
+  const { round } = await recounting();
+  let works = 0;
+  let seen = 0;
+  const { round: read } = await round({
+    segments: 1,
+    visit: aVisit({
+      see: () => {
+        seen += 1;
+      },
+      isFull: () => seen >= 5,
+      async work() {
+        seen = 0;
+        works += 1;
+        return works % 2 === 0 ? { jobs: 3, mended: 2, failed: 1 } : undefined;
+      },
+    }),
+  });
+  const half = Math.floor(works / 2);
+  expect(half).toBeGreaterThan(1);
+  expect(read.usage).toEqual({ jobs: 3 * half, mended: 2 * half, failed: half });
+});
+
+test('a round with room for exactly the counters there are judges all of them', async () => {
+  const { round } = await recounting();
+  const { counters } = (await round()).found;
+  expect((await round({ countersMax: counters })).found.counters).toBe(counters);
+  expect((await round({ countersMax: counters - 1 })).found.counters).toBeLessThan(counters);
+});

@@ -52,6 +52,16 @@ test('a closing is out of date from the instant on that a correction after it is
   expect(open.correctedBefore(NAME, CLOSED_AT_MS + 6)).toBe(false);
 });
 
+test('a job that a limit in shadow would have refused counts as committed, and not as one that fitted', async () => {
+  const clock = manualClock();
+  const store = new MemoryStore({ instance: 'gitlab.example.com', clock });
+  const ledger = createLedger({ store, clock, random: () => 0 });
+  for (const jobId of [1, 2])
+    await ledger.hold([anAsk(jobId, [claim('group/1', 10, 15, { mode: 'shadow' })])], 1e9);
+  const counted = await recount(store.scan());
+  expect(counted.expected(counterName(counter('group/1')))).toMatchObject({ committed: 20, fitted: 10 });
+});
+
 test('what asked is not unchecked, and of what did not ask only a job with a cause is', async () => {
   const clock = manualClock();
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock });

@@ -66,6 +66,7 @@ export function reservationContract(build: () => ReservationHouse): void {
     expect(await ask(asking(10), other)).toBe('rejected');
     expect(await ledger.handOver(2, 3)).toBe('applied');
     expect([await state(2), await state(3)]).toEqual(['REJECTED', 'RESERVED']);
+    expect(await ledger.readRecord(3)).toMatchObject({ rev: 1, generation: 0, flagged: false, entries: 0 });
     expect(await ask(asking(11), other)).toBe('rejected');
     expect(await ask(retried(3), other)).toBe('admitted');
     expect(await taken()).toMatchObject({ committed: 1 });
@@ -216,6 +217,16 @@ export function reservationContract(build: () => ReservationHouse): void {
     expect(await ledger.endReservations([2], clock.nowMs())).toEqual(['unchanged']);
     clock.advance(MINUTES_MS);
     expect(await ledger.endReservations([2], clock.nowMs())).toEqual(['applied']);
+    await agrees();
+  });
+
+  test('a rejected job that is asked about again while a slot is kept for its retry gets that slot', async () => {
+    const { ask, reserve, clock, taken, agrees, state } = await full();
+    await reserve();
+    clock.advance(MINUTES_MS);
+    expect(await ask(retried(2))).toBe('admitted');
+    expect(await state(2)).toBe('HELD');
+    expect(await taken()).toMatchObject({ committed: 1 });
     await agrees();
   });
 

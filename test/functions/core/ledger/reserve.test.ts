@@ -9,6 +9,7 @@ import { knownCounter } from '../../../../functions/core/ledger/merge.ts';
 import { isRetryOf } from '../../../../functions/core/ledger/reservation.ts';
 import { findReserved, handOver, reserve } from '../../../../functions/core/ledger/reserve.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
+import { LedgerError } from '../../../../functions/core/store/index.ts';
 import { counterName } from '../../../../policies/claim.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
@@ -82,6 +83,17 @@ test('with the time of one transaction left nothing is read any more', async () 
   expect(await reserve(wanting(), 151, deps)).toBe('reserved');
 });
 
+test.each(['readRecords', 'readCounters'] as const)(
+  'a reservation is undecided while the table does not answer %s',
+  async (read) => {
+    const { deps, wanting, recordOf } = await house();
+    const silent = () => Promise.reject(new LedgerError('ledger_unavailable', 'silent'));
+    const store = { ...deps.store, [read]: silent };
+    expect(await reserve(wanting(), DEADLINE_MS, { ...deps, store })).toBe('undecided');
+    expect((await recordOf(2)).dueAtMs).toBeUndefined();
+  },
+);
+
 test('who wants nothing of a counter keeps nothing', async () => {
   const { deps, wanting, recordOf } = await house();
   expect(await reserve(wanting(0), DEADLINE_MS, deps)).toBe('unchanged');
@@ -133,6 +145,10 @@ test('a retry is the same job of the same pipeline, later, and room is kept for 
   const kept = await recordOf(2);
   expect(isRetryOf(kept, asking(3, 'test'))).toBe(true);
   expect(isRetryOf(kept, asking(3, 'lint'))).toBe(false);
+  for (const elsewhere of [{ projectId: 8 }, { pipelineId: 71 }]) {
+    const { facts, ...ask } = asking(3, 'test');
+    expect(isRetryOf(kept, { ...ask, facts: { ...facts, ...elsewhere } })).toBe(false);
+  }
   for (const jobId of [1, 2]) expect(isRetryOf(kept, asking(jobId, 'test'))).toBe(false);
   await ledger.handOver(2, 3);
   expect(isRetryOf(await recordOf(3), asking(4, 'test'))).toBe(false);

@@ -61,3 +61,7 @@ test('a month is due for closing when it can be closed, or an hour after a later
   expect(written(MONTH, fromMs + 0.5).closeAtMs).toBe(fromMs + 3_600_001);
   expect(written(NOW, 0)).toEqual({ expires: undefined, closeAtMs: undefined });
 });
+
+test('a limit of a user that never starts anew stays', () => {
+  expect(written({ ...USER, period: 'once' }, 0)).toEqual({ expires: undefined, closeAtMs: undefined });
+});

@@ -225,6 +225,8 @@ test('an idle period of a limit that was there before leaves all of it', async (
 test.each([
   { idle: 'one period', until: Date.UTC(2027, 0, 15) },
   { idle: 'eleven periods', until: Date.UTC(2027, 10, 15) },
+  { idle: 'thirteen periods', until: Date.UTC(2028, 0, 15) },
+  { idle: 'nine years', until: Date.UTC(2035, 10, 15) },
 ])(
   '$idle without a job and without a look at the limit leave as much as if somebody had looked',
   async ({ until }) => {
@@ -252,4 +254,32 @@ test('what was overdrawn is taken from the next period even if nobody looks at t
   clock.advance(Date.UTC(2027, 0, 15) - clock.nowMs());
   // December had 3, of which nothing was used.
   expect(await amount('group/100')).toBe(13 * MICROS);
+});
+
+test('a limit whose jobs all start in the first minutes of a period carries over like any other', async () => {
+  const nothing = { committed: 0, settled: 0, rev: 0 };
+  const used = { committed: 4 * MICROS, settled: 4 * MICROS, rev: 9 };
+  const { amount, publish, clock } = build(async (keys) =>
+    keys.map(({ period }) => (period < '2026-12' ? nothing : used)),
+  );
+  await publish([money(100, 10, { carry: { max: '100%' } })]);
+  const amounts: unknown[] = [];
+  for (let month = 0; month < 26; month += 1) {
+    clock.advance(Date.UTC(2026, 11 + month, 1) - clock.nowMs());
+    await amount('group/100');
+    clock.advance(60_000);
+    amounts.push(await amount('group/100'));
+  }
+  // 6 of 10 are left, then 12 of 16: the 10 that may come over.
+  expect(amounts).toEqual([10, 16, ...Array(24).fill(20)].map((whole) => whole * MICROS));
+});
+
+test('a limit that carries over from today on takes what is left of the last period it counted in', async () => {
+  const used = { committed: 4 * MICROS, settled: 4 * MICROS, rev: 9 };
+  const { amount, publish, clock } = build(async (keys) => keys.map(() => used));
+  await publish([money(100, 10, { carry: { max: '100%' } })]);
+  clock.advance(Date.UTC(2026, 11, 1) - clock.nowMs());
+  expect(await amount('group/100')).toBe(16 * MICROS);
+  clock.advance(60_000);
+  expect(await amount('group/100')).toBe(16 * MICROS);
 });

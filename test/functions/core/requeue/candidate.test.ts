@@ -41,10 +41,11 @@ test.each<[string, Partial<JobRecord>]>([
   expect(entryOf(over)).toBeUndefined();
 });
 
+const ENFORCED = {
+  rules: ['budget', 'concurrency', 'capacity'].map((kind) => ({ id: kind, kind, mode: 'enforce' })),
+};
 const RULES = using(
-  aPolicy({
-    rules: ['budget', 'concurrency', 'capacity'].map((kind) => ({ id: kind, kind, mode: 'enforce' })),
-  }),
+  aPolicy(ENFORCED),
   someLimits({
     limits: [
       { on: { group: 100 }, jobs: 9, mode: 'shadow' },
@@ -53,11 +54,12 @@ const RULES = using(
       { on: { group: 101 }, jobs: 3, cohort: 'ci', borrow: 2, lend: 1 },
       { on: { group: 101 }, money: 5, per: 'month' },
       { on: { group: 102 }, jobs: 4, cohort: 'ci' },
+      { on: { runner_class: 'large' }, jobs: 7 },
     ],
   }),
 );
-const claimed = (over: Partial<JobRecord>): readonly string[] =>
-  retryClaims(rejected({ facts: someFacts({ rootId: 100, groupId: 101 }), ...over }), RULES).map(
+const claimed = (over: Partial<JobRecord>, rules = RULES): readonly string[] =>
+  retryClaims(rejected({ facts: someFacts({ rootId: 100, groupId: 101 }), ...over }), rules).map(
     ({ counter: { subject, limit }, amount, bound }) => `${subject} ${limit} ${amount} of ${bound}`,
   );
 
@@ -68,11 +70,28 @@ test('a retried job claims what is given back in every limit on its way, and in 
   ]);
 });
 
+test('a retried job claims slots of the runner class that its tags ask for', () => {
+  const facts = someFacts({ rootId: 100, groupId: 101, asked: { jobTags: ['large'] } });
+  expect(claimed({ facts })).toContain('runner-class/large jobs-now 1 of 7');
+  expect(claimed({}).join()).not.toContain('runner-class/large');
+});
+
+const lacking = (unit: 'millicpu' | 'bytes', asked: number): Violation => ({
+  ...full,
+  reason: claim('group/100', asked, 1, { unit }).refusal({ committed: 1, settled: 0 }),
+});
+
+test('a retried job of several containers needs all the CPU it asked for, not what one container may request', () => {
+  const small = { name: 'small', rate_per_minute: '0.10', cpu: 1, overwrites: { cpu_request: 2 } };
+  const prices = { version: '1', classes: [small], default_class: 'small' };
+  const limits = someLimits({ limits: [{ on: { group: 100 }, cpu: 8 }] });
+  const violations = [lacking('millicpu', 2_500)];
+  expect(claimed({ violations }, using(aPolicy({ ...ENFORCED, prices }), limits))).toEqual([
+    'group/100 cpu-now 2500 of 8000',
+  ]);
+});
+
 test('CPU and memory, which came from variables that no record keeps, are those that the rejection names', () => {
-  const lacking = (unit: 'millicpu' | 'bytes', asked: number): Violation => ({
-    ...full,
-    reason: claim('group/100', asked, 1, { unit }).refusal({ committed: 1, settled: 0 }),
-  });
   const at = (violations: readonly Violation[]) =>
     claimed({ violations }).filter((one) => !one.includes('jobs'));
   expect(at([full])).toEqual([]);
