@@ -1,12 +1,8 @@
 /** Everything one owner is told at once: what waits for them first. */
 import { createHash } from 'node:crypto';
-import {
-  type Addressee,
-  linkTo,
-  type Message,
-  type MessageSeverity,
-  subjectLine,
-} from '../core/notify/index.ts';
+import { linkTo } from '../core/notify/console-links.ts';
+import { type Message, type MessageSeverity, subjectLine } from '../core/notify/message.ts';
+import type { Recipient } from '../core/notify/recipient.ts';
 import type { Notice, NoticeKind } from './gather/notice.ts';
 import { noticeCount } from './gather/notice-format.ts';
 
@@ -53,7 +49,7 @@ const SEVERITIES: readonly MessageSeverity[] = ['action', 'warning', 'info'];
  * @param consoleUrl - `https://budget.example.com`; undefined: there is no console, and no links.
  */
 export function noticeDigest(
-  to: Addressee,
+  to: Recipient,
   notices: readonly Notice[],
   { consoleUrl }: { readonly consoleUrl: string | undefined },
 ): Message {
@@ -103,7 +99,7 @@ function fitting(notices: readonly Notice[], consoleUrl: string | undefined): re
   });
 }
 
-const ownerLine = ({ owner, contact }: Addressee): string =>
+const ownerLine = ({ owner, contact }: Recipient): string =>
   `For the owner: ${owner}${contact === undefined ? '' : ` (${contact})`}`;
 
 function noticeText({ lines: [first, ...rest], examples = [], page }: Notice, consoleUrl?: string): string {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chatSender } from '../core/chat/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import {
   systemClock as clock,
@@ -10,9 +9,10 @@ import {
 } from '../core/environment/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { DynamoLimitTable } from '../core/limits/index.ts';
+import { chatSender } from '../core/notify/chat.ts';
+import { snsNotifier } from '../core/notify/sns.ts';
 import { readPackedRules } from '../core/rules/index.ts';
-import { snsNotify } from '../core/sns/index.ts';
-import { dynamoAlertMarks } from '../core/thresholds/index.ts';
+import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { readNoticesConfig } from './config.ts';
 import { dynamoCursorStore } from './dynamo-cursor-store.ts';
@@ -53,8 +53,8 @@ const deps: NoticesDeps = {
   },
   ledger: createLedger({ store: new DynamoStore(table) }),
   usage: new DynamoRollupStore(table),
-  notify: snsNotify({ topicArn: config.topicArn }),
-  alerts: dynamoAlertMarks(table),
+  notify: snsNotifier({ topicArn: config.topicArn }),
+  alerts: dynamoAlertRecords(table),
   ...(approvalKeyParameter !== undefined && {
     approvals: { instance: config.gitlabInstance, keys: linesIn(approvalKeyParameter) },
   }),

@@ -1,5 +1,5 @@
 import { counterName } from '../../policies/claim.ts';
-import type { ChannelOutcome } from '../core/thresholds/index.ts';
+import type { ChannelOutcome } from '../core/thresholds/alert-records.ts';
 import type { Notice } from './gather/notice.ts';
 import type { NoticesDeps } from './gather/notices-deps.ts';
 import type { ChatOutcome } from './tell-chat.ts';
@@ -35,7 +35,7 @@ export async function noteAlerts({ told, chats, refused }: RunOutcome, deps: Not
     for (const { alert } of notices) {
       if (alert === undefined) continue;
       try {
-        await alerts.note({ of: 'forecasts', key: alert.key }, [{ ...alert.level, channels }]);
+        await alerts.add({ of: 'forecasts', key: alert.key }, [{ ...alert.level, channels }]);
       } catch (error) {
         log.warn('not noted what an owner was told', {
           counter: counterName(alert.key),

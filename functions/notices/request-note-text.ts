@@ -15,7 +15,8 @@ import { reportJobUrl } from '../answers/job/job-url.ts';
 import { recordPlaceOf } from '../answers/job/rejected-jobs.ts';
 import type { JobRecord } from '../core/ledger/index.ts';
 import type { LimitRequest } from '../core/limits/index.ts';
-import { jobPagePath, linkTo, type Ownership, subjectLabel } from '../core/notify/index.ts';
+import { jobPagePath, linkTo } from '../core/notify/console-links.ts';
+import { type Ownership, subjectLabel } from '../core/notify/recipient.ts';
 
 interface RequestNoteContext extends Ownership {
   readonly policy: Pick<Policy, 'disclose' | 'currency'>;

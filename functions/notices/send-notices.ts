@@ -8,7 +8,9 @@
 
 import { approvalPath } from '../core/approval/index.ts';
 import { readRequests } from '../core/limits/index.ts';
-import { addresseeKey, NotifyError, REQUESTS_PAGE } from '../core/notify/index.ts';
+import { REQUESTS_PAGE } from '../core/notify/console-links.ts';
+import { NotifyError } from '../core/notify/message.ts';
+import { recipientKey } from '../core/notify/recipient.ts';
 import { noticeDigest } from './digest.ts';
 import { type Cursor, markOf, partlyTold, START } from './gather/cursor.ts';
 import { gather } from './gather/gather.ts';
@@ -112,7 +114,7 @@ interface Taken {
 
 /** One message per owner, those who were first told of first; ends with the first that is not taken. */
 async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesDeps): Promise<Taken> {
-  const owners = [...Map.groupBy(notices, ({ to }) => addresseeKey(to)).values()];
+  const owners = [...Map.groupBy(notices, ({ to }) => recipientKey(to)).values()];
   const taken: Notice[] = [];
   const told: Told[] = [];
   for (const mine of owners.slice(0, MESSAGES_MAX)) {

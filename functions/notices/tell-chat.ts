@@ -1,15 +1,16 @@
 /** Brings what an owner was told by mail into their channel as well. Mail is what counts: a chat that fails is logged, and not told again. */
 
+import type { LedgerClock, Log } from '../core/environment/index.ts';
 import {
-  type ChatAddress,
+  type ChatChannel,
   ChatError,
   type ChatMessage,
   type ChatSender,
-  channelOf,
+  findChannel,
   readChatChannels,
-} from '../core/chat/index.ts';
-import type { LedgerClock, Log } from '../core/environment/index.ts';
-import { type Addressee, linkTo } from '../core/notify/index.ts';
+} from '../core/notify/chat.ts';
+import { linkTo } from '../core/notify/console-links.ts';
+import type { Recipient } from '../core/notify/recipient.ts';
 import { noticeOrder, noticesHeadline } from './digest.ts';
 import type { Notice } from './gather/notice.ts';
 
@@ -31,12 +32,12 @@ interface ChatNotifierDeps {
 export type ChatNotifier = (told: readonly ToldNotices[]) => Promise<readonly (ChatOutcome | undefined)[]>;
 
 export interface ChatOutcome {
-  readonly service: ChatAddress['service'];
+  readonly service: ChatChannel['service'];
   readonly isTaken: boolean;
 }
 
 interface ToldNotices {
-  readonly to: Addressee;
+  readonly to: Recipient;
   readonly notices: readonly Notice[];
 }
 
@@ -51,7 +52,7 @@ export const chatNotifier =
       const { channels, unreadable } = readChatChannels(await lines());
       if (unreadable.length > 0) log.warn('chat webhooks unreadable', { lines: unreadable.join(',') });
       for (const { to, notices } of told) {
-        const channel = channelOf(to, channels);
+        const channel = findChannel(to, channels);
         const isLate = clock.monotonicMs() >= untilMs;
         if (channel !== undefined && isLate) counts.late += 1;
         if (channel === undefined || isLate) {

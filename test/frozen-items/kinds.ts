@@ -28,7 +28,7 @@ import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
 import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
-import { dynamoAlertMarks } from '../../functions/core/thresholds/alert-marks.ts';
+import { dynamoAlertRecords } from '../../functions/core/thresholds/alert-records.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { dynamoCounterSnapshots } from '../../functions/core/usage/counter-snapshot.ts';
@@ -295,7 +295,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'alert-marks': {
     is: under('@alerts#', is('told')),
     read: (place) =>
-      dynamoAlertMarks(options(place)).read([
+      dynamoAlertRecords(options(place)).read([
         { of: 'crossings', key: OPENED },
         { of: 'forecasts', key: OPENED },
       ]),
@@ -502,10 +502,10 @@ async function writeOthers(place: Place): Promise<void> {
     { outcome: 'taken', atMs: NOVEMBER_21_MS } as const,
     { outcome: 'failed', atMs: NOVEMBER_21_MS } as const,
   ];
-  await dynamoAlertMarks(options(place)).note({ of: 'crossings', key: OPENED }, [
+  await dynamoAlertRecords(options(place)).add({ of: 'crossings', key: OPENED }, [
     { ...level, measure: 'committed', level: '90 %', channels: [{ channel: 'topic', ...taken }] },
   ]);
-  await dynamoAlertMarks(options(place)).note({ of: 'forecasts', key: OPENED }, [
+  await dynamoAlertRecords(options(place)).add({ of: 'forecasts', key: OPENED }, [
     {
       ...{ ...level, measure: 'forecast', level: 'forecast 90 %' },
       channels: [

@@ -8,7 +8,7 @@
  */
 import { isCap } from '../../../policies/limits/cap.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { addresseeOf } from '../../core/notify/index.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/many-days.ts';
@@ -74,7 +74,7 @@ export const budgetsOf =
         return {
           ...row,
           path: subjectLabelOf(row.subject, directory),
-          addressee: addresseeOf(row.subject, row.id, { limits, directory }).owner,
+          addressee: findRecipient(row.subject, row.id, { limits, directory }).owner,
           canRunOut: canRunOut(row),
         };
       };

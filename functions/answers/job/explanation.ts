@@ -4,7 +4,7 @@ import { retriedBy } from '../../../policies/requeue.ts';
 import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type Counter, type JobRecord, wasRejected } from '../../core/ledger/index.ts';
-import { jobPagePath, linkTo } from '../../core/notify/index.ts';
+import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
 import { type CurrentVerdict, type ReevaluatedJob, verdictNow } from './asked-again.ts';
 import { type CounterLine, counterLines } from './counters-then-and-now.ts';
 import type { EvaluationRules, RuleOutcome } from './rule-results.ts';

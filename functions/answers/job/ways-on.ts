@@ -13,7 +13,7 @@ import { kindRow, unitRow } from '../../../policies/units/unit.ts';
 import { writtenUnits } from '../../../policies/units/written.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Counter, JobRecord } from '../../core/ledger/index.ts';
-import { addresseeOf } from '../../core/notify/index.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import { askAgain, countersAsked, type ReevaluatedJob, verdictNow } from './asked-again.ts';
 import { type CounterReader, readNamed } from './counters-read.ts';
@@ -82,7 +82,7 @@ const mayTellRoom = (refused: readonly LimitReason[], tell: ViolationTextContext
   tell.disclosure === 'all' || refused.every((reason) => isSeen(reason, tell));
 
 function ownerOf({ subject, limit }: LimitReason, { limits, directory }: EvaluationRules) {
-  const { owner, contact } = addresseeOf(subject, limit, { limits, directory });
+  const { owner, contact } = findRecipient(subject, limit, { limits, directory });
   return { name: owner, ...withoutAbsent({ contact }) };
 }
 

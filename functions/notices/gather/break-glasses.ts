@@ -1,14 +1,14 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { type BreakGlass, breakGlassCounter } from '../../../policies/limits/break-glass.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
+import { BREAK_GLASS_PAGE } from '../../core/notify/console-links.ts';
 import {
-  addresseeKey,
-  addresseeOf,
-  BREAK_GLASS_PAGE,
   FINANCE,
+  findRecipient,
   type Ownership,
+  recipientKey,
   subjectLabel,
-} from '../../core/notify/index.ts';
+} from '../../core/notify/recipient.ts';
 import type { Cursor, ToldBreakGlass } from './cursor.ts';
 import type { DueContext, DueNotices } from './due-asked.ts';
 import type { Notice } from './notice.ts';
@@ -96,7 +96,7 @@ function usedNotice(
   const { id, subject, untilMs, reason } = glass;
   const label = subjectLabel(subject, ownership.directory);
   return {
-    to: addresseeOf(subject, undefined, ownership),
+    to: findRecipient(subject, undefined, ownership),
     id: `break-glass:${id}:used:${to}`,
     kind: 'break-glass-used',
     subject,
@@ -120,8 +120,8 @@ function reviewNotices(
 ): readonly Notice[] {
   const { id, subject, untilMs, reason } = glass;
   const label = subjectLabel(subject, ownership.directory);
-  const owner = addresseeOf(subject, undefined, ownership);
-  const told = addresseeKey(owner) === addresseeKey(FINANCE) ? [owner] : [owner, FINANCE];
+  const owner = findRecipient(subject, undefined, ownership);
+  const told = recipientKey(owner) === recipientKey(FINANCE) ? [owner] : [owner, FINANCE];
   return told.map((to) => ({
     to,
     id: `break-glass:${id}:review:${reviews}`,

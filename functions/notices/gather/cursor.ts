@@ -1,6 +1,6 @@
 /** How far everybody was told: one item, written after the messages were taken. */
 import { createHash } from 'node:crypto';
-import { addresseeKey } from '../../core/notify/index.ts';
+import { recipientKey } from '../../core/notify/recipient.ts';
 import type { Notice, NoticeMark, ToldTally } from './notice.ts';
 
 export interface Cursor {
@@ -81,7 +81,7 @@ const MARK_CHARACTERS = 12;
 /** Stands for one notice to one addressee. */
 export const markOf = (notice: Pick<Notice, 'id' | 'to'>): string =>
   createHash('sha256')
-    .update(`${addresseeKey(notice.to)} ${notice.id}`)
+    .update(`${recipientKey(notice.to)} ${notice.id}`)
     .digest('base64url')
     .slice(0, MARK_CHARACTERS);
 

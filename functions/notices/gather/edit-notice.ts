@@ -1,13 +1,7 @@
 import { limitName, limitNameFirst } from '../../../policies/units/unit-texts.ts';
 import type { ChangeRow, Effect, FieldValue, LoggedChange } from '../../core/limits/index.ts';
-import {
-  type Addressee,
-  BREAK_GLASS_PAGE,
-  historyPagePath,
-  type Ownership,
-  subjectLabel,
-  subjectPagePath,
-} from '../../core/notify/index.ts';
+import { BREAK_GLASS_PAGE, historyPagePath, subjectPagePath } from '../../core/notify/console-links.ts';
+import { type Ownership, type Recipient, subjectLabel } from '../../core/notify/recipient.ts';
 import type { Notice, NoticeKind } from './notice.ts';
 import {
   type NoticeFormat,
@@ -32,7 +26,7 @@ interface OfEdit {
 const FIELDS_MAX = 5;
 
 /** @param rows - of one limit, grant, freeze, break-glass or rollout; at least one. */
-export function oneChange(to: Addressee, rows: readonly ChangeRow[], of: OfEdit): Notice {
+export function oneChange(to: Recipient, rows: readonly ChangeRow[], of: OfEdit): Notice {
   const { edit, ownership } = of;
   const [first] = rows;
   const { about, subject, limit, id } = first ?? NO_ROW;
@@ -60,7 +54,7 @@ export function oneChange(to: Addressee, rows: readonly ChangeRow[], of: OfEdit)
 }
 
 /** So many changes of one owner in one edit that only their number is told. */
-export function manyChanges(to: Addressee, changes: readonly (readonly ChangeRow[])[], of: OfEdit): Notice {
+export function manyChanges(to: Recipient, changes: readonly (readonly ChangeRow[])[], of: OfEdit): Notice {
   const subjects = [...new Set(changes.flat().map(({ subject }) => subject))];
   const [subject = 'instance'] = subjects;
   const label = subjectLabel(subject, of.ownership.directory);

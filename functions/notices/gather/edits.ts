@@ -11,12 +11,12 @@ import {
   rowsOf,
 } from '../../core/limits/index.ts';
 import {
-  type Addressee,
-  addresseeKey,
-  addresseeOf,
-  formerAddressee,
+  findRecipient,
+  formerRecipient,
   type Ownership,
-} from '../../core/notify/index.ts';
+  type Recipient,
+  recipientKey,
+} from '../../core/notify/recipient.ts';
 import { manyChanges, oneChange } from './edit-notice.ts';
 import type { OwnershipReader } from './known.ts';
 import type { Notice } from './notice.ts';
@@ -81,7 +81,7 @@ export async function noticesOfEdits(asked: EditsAsked): Promise<EditsTold> {
 }
 
 interface OfOwner {
-  readonly to: Addressee;
+  readonly to: Recipient;
   readonly changes: Map<string, ChangeRow[]>;
 }
 
@@ -97,7 +97,7 @@ function noticesOfEdit(
     if (isToldAsRequest(row, logged)) continue;
     for (const to of ownersOf(row, ownership)) {
       if (isBy(logged.actor, to)) continue;
-      const key = addresseeKey(to);
+      const key = recipientKey(to);
       const mine = byOwner.get(key) ?? { to, changes: new Map<string, ChangeRow[]>() };
       byOwner.set(key, mine);
       const name = JSON.stringify([row.about, row.subject, row.limit, row.id ?? null]);
@@ -113,11 +113,11 @@ function noticesOfEdit(
 }
 
 /** Whoever it belonged to before is told, too: a limit must not change hands without a word. */
-function ownersOf(row: ChangeRow, ownership: Ownership): readonly Addressee[] {
-  const to = addresseeOf(row.subject, row.about === 'limit' ? row.limit : undefined, ownership);
+function ownersOf(row: ChangeRow, ownership: Ownership): readonly Recipient[] {
+  const to = findRecipient(row.subject, row.about === 'limit' ? row.limit : undefined, ownership);
   if (row.field !== 'owner' || typeof row.from !== 'string') return [to];
-  const former = formerAddressee(row.from, row.subject, ownership);
-  return addresseeKey(former) === addresseeKey(to) ? [to] : [to, former];
+  const former = formerRecipient(row.from, row.subject, ownership);
+  return recipientKey(former) === recipientKey(to) ? [to] : [to, former];
 }
 
 /** Its grant is told with the decision. */
@@ -125,5 +125,5 @@ const isToldAsRequest = ({ about }: ChangeRow, { source }: LoggedChange): boolea
   about === 'grant' && source.startsWith('request ');
 
 /** People know what they did themselves. */
-const isBy = (actor: string, { owner, contact }: Addressee): boolean =>
+const isBy = (actor: string, { owner, contact }: Recipient): boolean =>
   [owner, contact?.split('@')[0]].some((each) => each?.toLowerCase() === actor.toLowerCase());

@@ -7,8 +7,9 @@ import { limitName } from '../../../policies/units/unit-texts.ts';
 import { dayText, readDays, today } from '../../answers/reading/usage-days.ts';
 import { canRunOut, forecastOf, historySpan } from '../../answers/standing/outlook.ts';
 import type { Ledger } from '../../core/ledger/index.ts';
-import { addresseeOf, type Ownership, subjectLabel, subjectPagePath } from '../../core/notify/index.ts';
-import { forecastLevelsOf } from '../../core/thresholds/index.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
+import { findRecipient, type Ownership, subjectLabel } from '../../core/notify/recipient.ts';
+import { listForecastLevels } from '../../core/thresholds/levels.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { Cursor } from './cursor.ts';
 import type { OwnershipReader } from './known.ts';
@@ -43,7 +44,7 @@ export async function noticesOfForecasts(
   const ownership = await known();
   const watched = [...limitsBySubject(ownership, nowMs)]
     .flatMap(([subject, limits]) => limits.map((limit) => ({ subject, limit: limitAt(limit, nowMs) })))
-    .filter(({ limit }) => forecastLevelsOf(limit).length > 0 && canRunOut(limit))
+    .filter(({ limit }) => listForecastLevels(limit).length > 0 && canRunOut(limit))
     .slice(0, LIMITS_MAX);
   const told = new Map(Object.entries(before?.told ?? {}).filter(([, endMs]) => nowMs < endMs));
   const counters = await ledger.readCounters(watched.map(({ limit }) => counterOf(limit, nowMs)));
@@ -62,7 +63,7 @@ export async function noticesOfForecasts(
     const times = { nowMs, endMs: period.endMs, zone: limitZone };
     const forecast = forecastOf({ usage: days.get(subject) ?? [], kind, committed, left, ...times });
     const atEnd = Math.max(committed, forecast?.atEndAmount ?? 0);
-    const reached = forecastLevelsOf(limit).filter((level) => atEnd >= level.amount);
+    const reached = listForecastLevels(limit).filter((level) => atEnd >= level.amount);
     const level = reached.at(-1);
     const idOf = (name: string): string => `forecast:${subject}:${limit.id}:${period.key}:${amount}:${name}`;
     if (level === undefined || told.has(idOf(level.name))) return [];
@@ -75,7 +76,7 @@ export async function noticesOfForecasts(
 interface ReachedForecast {
   readonly limit: Limit;
   readonly period: Period;
-  readonly level: ReturnType<typeof forecastLevelsOf>[number];
+  readonly level: ReturnType<typeof listForecastLevels>[number];
   readonly atEnd: number;
   readonly amount: number;
 }
@@ -88,7 +89,7 @@ function forecastNotice(
 ): Notice {
   const { subject, unit } = limit;
   const label = subjectLabel(subject, ownership.directory);
-  const to = addresseeOf(subject, limit.id, ownership);
+  const to = findRecipient(subject, limit.id, ownership);
   const { name, amount: levelAmount } = level;
   return {
     to,

@@ -3,7 +3,8 @@ import type { Grant } from '../../../policies/limits/grant.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { edgeText, relativeText } from '../../../policies/text/edge-text.ts';
 import { limitName } from '../../../policies/units/unit-texts.ts';
-import { addresseeOf, type Ownership, subjectLabel, subjectPagePath } from '../../core/notify/index.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
+import { findRecipient, type Ownership, subjectLabel } from '../../core/notify/recipient.ts';
 import type { Cursor } from './cursor.ts';
 import { allLimits, type DueNotices } from './due-asked.ts';
 import type { Notice } from './notice.ts';
@@ -52,7 +53,7 @@ function endingNotice(
   const afterwards =
     limit.amount === 'unlimited' ? '' : ` It is ${noticeAmount(limit.amount, unit, telling)} without grants.`;
   return {
-    to: addresseeOf(subject, id, ownership),
+    to: findRecipient(subject, id, ownership),
     id: `grant:${key}:ending`,
     kind: 'grant-ending',
     subject,

@@ -3,7 +3,7 @@ import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { type LimitPointer, type LimitTable, readDocument, readLimitSet } from '../../core/limits/index.ts';
-import type { Ownership } from '../../core/notify/index.ts';
+import type { Ownership } from '../../core/notify/recipient.ts';
 
 interface KnownDeps {
   readonly limitTable: LimitTable;

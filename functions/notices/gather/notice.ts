@@ -1,6 +1,6 @@
 import type { CounterKey } from '../../../policies/claim.ts';
-import type { Addressee } from '../../core/notify/index.ts';
-import type { AlertedLevel } from '../../core/thresholds/index.ts';
+import type { Recipient } from '../../core/notify/recipient.ts';
+import type { AlertedLevel } from '../../core/thresholds/alert-records.ts';
 
 /** What an owner is told of. */
 export type NoticeKind =
@@ -25,7 +25,7 @@ export type NoticeKind =
 
 /** One thing that happened, as one owner is told of it. */
 export interface Notice {
-  readonly to: Addressee;
+  readonly to: Recipient;
   /** The same if it has to be told again: receivers know repeats by it. */
   readonly id: string;
   readonly kind: NoticeKind;

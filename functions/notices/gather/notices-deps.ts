@@ -4,8 +4,8 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { LedgerClock, Log } from '../../core/environment/index.ts';
 import type { Ledger } from '../../core/ledger/index.ts';
 import type { LimitTable } from '../../core/limits/index.ts';
-import type { Notifier } from '../../core/notify/index.ts';
-import type { AlertMarkStore } from '../../core/thresholds/index.ts';
+import type { Notifier } from '../../core/notify/message.ts';
+import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
 import type { RollupStore } from '../../core/usage/index.ts';
 import type { NoteWriter } from '../note-writer.ts';
 import type { ChatNotifier } from '../tell-chat.ts';
@@ -22,7 +22,7 @@ export interface NoticesDeps {
   readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
   readonly notify: Notifier;
   /** Where it is noted, for people, what was told of a limit's levels and what nobody took. */
-  readonly alerts: Pick<AlertMarkStore, 'note'>;
+  readonly alerts: Pick<AlertRecordStore, 'add'>;
   /** GitLab's host as keys of the table have it, and lines, the first of which signs links to requests. Absent: they are not signed. */
   readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
   /** Absent: nobody is told in chat. */

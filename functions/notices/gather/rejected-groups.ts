@@ -1,7 +1,7 @@
 /** Which groups had jobs rejected lately. Hints for whose counts to read: the lists are bounded, the counts are exact. */
 import type { Directory } from '../../../policies/place/directory.ts';
 import type { Ledger } from '../../core/ledger/index.ts';
-import { type Ownership, ownAddressee, subjectChainOf } from '../../core/notify/index.ts';
+import { findOwnRecipient, groupsAround, type Ownership } from '../../core/notify/recipient.ts';
 import { type LatestRejections, REJECTIONS_MAX, type RollupStore } from '../../core/usage/index.ts';
 import { inPieces } from './tallies.ts';
 
@@ -29,7 +29,7 @@ export async function rejectedGroups(
   const chains = await rejectedChains(ownership.directory, deps);
   const groups = new Set<string>();
   for (const chain of chains) {
-    const owned = chain.filter((group) => ownAddressee(group, ownership) !== undefined);
+    const owned = chain.filter((group) => findOwnRecipient(group, ownership) !== undefined);
     const root = chain.at(-1);
     if (owned.length === 0 && root !== undefined) groups.add(root);
     for (const group of owned) groups.add(group);
@@ -47,7 +47,7 @@ async function rejectedChains(
   const records = jobs.length === 0 ? [] : await ledger.readRecords(jobs.map(({ jobId }) => jobId));
   const direct = records.flatMap((record) => {
     const group = record?.facts.groupId ?? record?.facts.rootId;
-    return group === undefined ? [] : [subjectChainOf(`group/${group}`, directory)];
+    return group === undefined ? [] : [groupsAround(`group/${group}`, directory)];
   });
   if (jobs.length < REJECTIONS_MAX || directory === undefined) return direct;
   // More than the list holds: down the tree, where there were any.
@@ -59,7 +59,7 @@ async function rejectedChains(
     activeGroups.push(...active);
     level = active.flatMap((group) => childrenOf(directory, Number(group.slice('group/'.length))));
   }
-  const chains = activeGroups.map((group) => subjectChainOf(group, directory));
+  const chains = activeGroups.map((group) => groupsAround(group, directory));
   // The jobs of a group with such groups below it are theirs, but for those that the list of the instance still shows.
   const above = new Set(chains.flatMap((chain) => chain.slice(1)));
   return [...direct, ...chains.filter(([group = '']) => !above.has(group))];

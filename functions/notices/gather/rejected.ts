@@ -1,7 +1,8 @@
 /** Jobs that were rejected since the last time, per group, with the limits that did it and a few jobs to look at. */
 import type { Policy } from '../../../policies/policy.ts';
 import { type JobRecord, type Ledger, ranRejected, wasRejected } from '../../core/ledger/index.ts';
-import { addresseeOf, type Ownership, subjectLabel, subjectPagePath } from '../../core/notify/index.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
+import { findRecipient, type Ownership, subjectLabel } from '../../core/notify/recipient.ts';
 import type { LatestRejections, RollupStore } from '../../core/usage/index.ts';
 import type { Cursor } from './cursor.ts';
 import type { OwnershipReader } from './known.ts';
@@ -86,7 +87,7 @@ function rejectedNotice(
   ownership: Ownership,
   { cursor, days, policy, telling }: RejectedJobsContext,
 ): Notice {
-  const to = addresseeOf(subject, undefined, ownership);
+  const to = findRecipient(subject, undefined, ownership);
   const label = subjectLabel(subject, ownership.directory);
   const causes = causesOf(looked, { subject, to, ownership, policy, telling });
   const ran = looked.filter(ranRejected).length;

@@ -7,22 +7,22 @@ import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { limitNameFirst } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
+import { jobPagePath } from '../../core/notify/console-links.ts';
 import {
-  type Addressee,
-  addresseeKey,
   FINANCE,
-  jobPagePath,
+  groupsAround,
   type Ownership,
-  subjectChainOf,
+  type Recipient,
+  recipientKey,
   subjectLabel,
-} from '../../core/notify/index.ts';
+} from '../../core/notify/recipient.ts';
 import type { Example } from './notice.ts';
 import { type NoticeFormat, name, noticeAmount } from './notice-format.ts';
 
 interface CausesFor {
   /** The group that is told of. */
   readonly subject: string;
-  readonly to: Addressee;
+  readonly to: Recipient;
   readonly ownership: Ownership;
   readonly policy: Policy;
   readonly telling: NoticeFormat;
@@ -58,8 +58,8 @@ function causeText(reason: Reason, rule: string, record: JobRecord, of: CausesFo
   const { directory } = of.ownership;
   const what = `${limitNameFirst(reason)} of ${subjectLabel(reason.subject, directory)}`;
   const owned =
-    addresseeKey(of.to) === addresseeKey(FINANCE) ||
-    subjectChainOf(reason.subject, directory).includes(of.subject);
+    recipientKey(of.to) === recipientKey(FINANCE) ||
+    groupsAround(reason.subject, directory).includes(of.subject);
   const disclosure = disclosureFor(placeOf(record, of), of.policy.disclose);
   if (owned || disclosure === 'all')
     return `${what}, ${noticeAmount(reason.limitAmount, reason.unit, of.telling)}`;

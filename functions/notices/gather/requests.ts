@@ -15,17 +15,17 @@ import {
   type LimitRequest,
   type StoredRequest,
 } from '../../core/limits/index.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
 import {
-  type Addressee,
-  addresseeKey,
-  addresseeOf,
   FINANCE,
+  findOwnRecipient,
+  findRecipient,
+  groupsAround,
   type Ownership,
-  ownAddressee,
-  subjectChainOf,
+  type Recipient,
+  recipientKey,
   subjectLabel,
-  subjectPagePath,
-} from '../../core/notify/index.ts';
+} from '../../core/notify/recipient.ts';
 import type { Cursor, ToldRequest } from './cursor.ts';
 import type { OwnershipReader } from './known.ts';
 import type { Notice } from './notice.ts';
@@ -44,7 +44,7 @@ import {
 const REMINDED_AFTER_MS = DAY_MS;
 
 /** Path of the page on which somebody decides a request. */
-export type DecisionHref = (request: string, to: Addressee) => string;
+export type DecisionHref = (request: string, to: Recipient) => string;
 
 interface RequestsTold {
   readonly notices: readonly Notice[];
@@ -104,7 +104,7 @@ function waiting(
   const label = subjectLabel(subject, ownership.directory);
   const approver = approverOf(request, ownership, telling.nowMs);
   const told =
-    asked === 1 || addresseeKey(approver) === addresseeKey(FINANCE) ? [approver] : [approver, FINANCE];
+    asked === 1 || recipientKey(approver) === recipientKey(FINANCE) ? [approver] : [approver, FINANCE];
   return told.map((to) => ({
     to,
     id: `request:${id}:waiting:${asked}`,
@@ -124,7 +124,7 @@ function decided(request: LimitRequest, ownership: Ownership, telling: NoticeFor
   const { id, subject, limit, state, decidedBy = 'somebody', decidedAtMs = telling.nowMs, note } = request;
   const { link } = request;
   return {
-    to: addresseeOf(subject, limit, ownership),
+    to: findRecipient(subject, limit, ownership),
     id: `request:${id}:${state}`,
     kind: 'request-decided',
     subject,
@@ -186,15 +186,15 @@ function approverOf(
   { subject, limit: id, requestedBy }: LimitRequest,
   ownership: Ownership,
   nowMs: number,
-): Addressee {
+): Recipient {
   const unit = limitsOn(ownership.limits, subject).find((limit) => limit.id === id)?.unit;
-  const above = subjectChainOf(subject, ownership.directory).filter((group) => group !== subject);
+  const above = groupsAround(subject, ownership.directory).filter((group) => group !== subject);
   const holds = (group: string): boolean =>
     limitsOn(ownership.limits, group).some(
       (limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs),
     );
   for (const [index, group] of above.entries()) {
-    const owner = ownAddressee(group, ownership);
+    const owner = findOwnRecipient(group, ownership);
     if (owner === undefined || owner.owner.toLowerCase() === requestedBy.toLowerCase()) continue;
     if (above.slice(index).some(holds)) return owner;
   }

@@ -14,13 +14,13 @@ import type { Rule } from '../../../policies/rule.ts';
 import { ASKED_BY } from '../../../policies/units/unit.ts';
 import { limitNameFirst } from '../../../policies/units/unit-texts.ts';
 import type { Counter } from '../../core/ledger/index.ts';
+import { shadowPagePath } from '../../core/notify/console-links.ts';
 import {
-  addresseeOf,
+  findOwnRecipient,
+  findRecipient,
   type Ownership,
-  ownAddressee,
-  shadowPagePath,
   subjectLabel,
-} from '../../core/notify/index.ts';
+} from '../../core/notify/recipient.ts';
 import type { Notice, ToldTally } from './notice.ts';
 import { type NoticeFormat, name, noticeAmount, noticeCount } from './notice-format.ts';
 import type { RejectedJobsContext, RejectedJobsNotices } from './rejected.ts';
@@ -87,7 +87,7 @@ function warningOn(
     const byLimit = limits.flatMap((limit) =>
       rulesWarning(limit, ownership, policy).flatMap(({ id }) => (moved.has(id) ? [{ id, limit }] : [])),
     );
-    const byPolicy = ownAddressee(subject, ownership) === undefined ? [] : everywhere;
+    const byPolicy = findOwnRecipient(subject, ownership) === undefined ? [] : everywhere;
     const rules = new Set([...byLimit, ...byPolicy].map(({ id }) => id));
     if (rules.size > 0)
       found.set(subject, { rules, limits: [...new Set(byLimit.map(({ limit }) => limit))] });
@@ -151,7 +151,7 @@ function warnedNotice(
   );
   const told = rules.map(([rule, jobs]) => `${name(rule)} ${jobs}`).slice(0, RULES_MAX);
   return {
-    to: addresseeOf(subject, limits[0]?.id, ownership),
+    to: findRecipient(subject, limits[0]?.id, ownership),
     id: `warned:${subject}:${days[0]}:${before.join('+')}+${sum([...byRule.values()])}`,
     kind: 'jobs-warned',
     subject,

@@ -14,7 +14,9 @@ import {
   type Operations,
   versioned,
 } from '../../../functions/core/store/index.ts';
-import { announceCrossings, dynamoAlertMarks, limitOf } from '../../../functions/core/thresholds/index.ts';
+import { dynamoAlertRecords } from '../../../functions/core/thresholds/alert-records.ts';
+import { findLimit } from '../../../functions/core/thresholds/levels.ts';
+import { alertOwners } from '../../../functions/core/thresholds/threshold-alerts.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
 import { dailyUseOf } from '../../../functions/rollup/daily-use.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
@@ -135,14 +137,14 @@ const READERS: Readonly<Record<string, (house: House) => Promise<unknown>>> = {
   [`the warnings of ${LIMITS} limits that reach 90 %`]: warnOwners,
 };
 
-/** Each with a forecast, and once: whether they were told is asked of the table. */
+/** Sends each alert with its forecast; the table says which alerts are new. */
 async function warnOwners({ deps, usage, counters }: House): Promise<void> {
   const store = new DynamoStore(deps);
-  const steps = await store.readCounters(counters, { timeoutMs: 1_000 });
+  const found = await store.readCounters(counters, { timeoutMs: 1_000 });
   const limits = parseLimits(
     {
-      limits: steps.flatMap((after, at) => {
-        const money = Math.floor((after?.committed ?? 0) / 910_000);
+      limits: found.flatMap((counter, at) => {
+        const money = Math.floor((counter?.committed ?? 0) / 910_000);
         return { on: { group: 101 + at }, money, per: 'month', thresholds: [90], zone: 'UTC' };
       }),
     },
@@ -152,22 +154,22 @@ async function warnOwners({ deps, usage, counters }: House): Promise<void> {
   );
   if (!limits.ok) throw new Error(limits.problems.map(problemText).join(', '));
   let messages = 0;
-  const { told } = await announceCrossings(
-    steps.flatMap((after) => (after === undefined ? [] : [{ after }])),
+  const { sent } = await alertOwners(
+    found.filter((counter) => counter !== undefined),
     {
       ledger: createLedger({ store, clock: deps.clock }),
-      limitOf: async (key) => limitOf(key, limits.value, undefined, deps.clock.nowMs()),
-      alerts: dynamoAlertMarks(deps),
+      findLimit: async (key) => findLimit(key, limits.value, undefined, deps.clock.nowMs()),
+      records: dynamoAlertRecords(deps),
       notify: {
         send: async () => {
           messages += 1;
         },
       },
       ...{ clock: deps.clock, currency: 'EUR', log: silentLog },
-      usageOf: dailyUseOf({ store: usage, zone: 'UTC', clock: deps.clock }),
+      readDailyUse: dailyUseOf({ store: usage, zone: 'UTC', clock: deps.clock }),
     },
   );
-  if (told < LIMITS || messages === 0) throw new Error(`${told} of ${LIMITS} owners were told`);
+  if (sent < LIMITS || messages === 0) throw new Error(`${sent} of ${LIMITS} owners were alerted`);
 }
 
 /** What a reader reads must not grow with the jobs that a month has. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/notify.ts';
+import { MESSAGE_BYTES_MAX } from '../../../functions/core/notify/message.ts';
 import { readNoticesConfig } from '../../../functions/notices/config.ts';
 import { NOTICES_PER_MESSAGE_MAX, noticeDigest } from '../../../functions/notices/digest.ts';
 import type { Notice, NoticeKind } from '../../../functions/notices/gather/notice.ts';

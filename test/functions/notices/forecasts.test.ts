@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lastAlertOf } from '../../../functions/answers/standing/alert-words.ts';
-import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import type { ChatOutcome } from '../../../functions/notices/tell-chat.ts';
 import { USERS } from '../console/house.ts';
 import { noticesHouse, OWNED } from './house.ts';

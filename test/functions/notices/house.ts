@@ -1,6 +1,6 @@
 import { silentLog } from '../../../functions/core/environment/machine.ts';
 import type { LimitEdit } from '../../../functions/core/limits/desk/limit-edit.ts';
-import { MemoryNotifier } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../functions/core/notify/message.ts';
 import type { Cursor, CursorStore, StoredCursor } from '../../../functions/notices/gather/cursor.ts';
 import type { NoticesDeps } from '../../../functions/notices/gather/notices-deps.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';

@@ -4,8 +4,8 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { Message, Notifier } from '../../../functions/core/notify/notify.ts';
-import { snsNotify } from '../../../functions/core/sns/sns-notify.ts';
+import type { Message, Notifier } from '../../../functions/core/notify/message.ts';
+import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
 import { dynamoCursorStore } from '../../../functions/notices/dynamo-cursor-store.ts';
@@ -15,7 +15,7 @@ import { aPolicy } from '../../policies/documents.ts';
 import { aFake, type Fake } from '../../support/bundle-rig.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { memoryAlertMarks } from '../../support/tables/memory-alert-marks.ts';
+import { memoryAlertRecords } from '../../support/tables/memory-alert-records.ts';
 import { DIRECTORY } from '../console/house.ts';
 import { CONSOLE_URL, OWNED } from './house.ts';
 
@@ -84,11 +84,11 @@ function aHouse(instance: string) {
     directory: async () => DIRECTORY,
     ledger,
     usage: new DynamoRollupStore(table),
-    notify: snsNotify({ topicArn: TOPIC }),
+    notify: snsNotifier({ topicArn: TOPIC }),
     clock,
     zone: 'UTC',
     consoleUrl: CONSOLE_URL,
-    alerts: memoryAlertMarks(clock),
+    alerts: memoryAlertRecords(clock),
     log: silentLog,
   };
   const edit = async (edits: Parameters<typeof desk.apply>[0]): Promise<void> => {

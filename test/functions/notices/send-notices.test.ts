@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import { NOTICES_PER_MESSAGE_MAX } from '../../../functions/notices/digest.ts';
 import { MESSAGES_MAX } from '../../../functions/notices/send-notices.ts';
 import { aJob } from '../console/house.ts';

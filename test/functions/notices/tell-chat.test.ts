@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type ChatSender, chatSender } from '../../../functions/core/chat/post-chat.ts';
 import { silentLog } from '../../../functions/core/environment/machine.ts';
+import { type ChatSender, chatSender } from '../../../functions/core/notify/chat.ts';
 import { chatNotifier } from '../../../functions/notices/tell-chat.ts';
-import { openChatReceivers } from '../core/chat/receivers.ts';
+import { openChatReceivers } from '../core/notify/chat-receivers.ts';
 import { CONSOLE_URL, type NoticesHouseOptions, noticesHouse } from './house.ts';
 
 const DANA = { actor: 'dana', rights: [{ role: 'viewer', groups: [101] }] } as const;

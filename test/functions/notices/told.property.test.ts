@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import { aJob } from '../console/house.ts';
 import { noticesHouse, readMessage } from './house.ts';
 

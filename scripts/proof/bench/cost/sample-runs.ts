@@ -1,7 +1,7 @@
 /** What runs for limits by the clock, when nothing happened since it last ran: so it is nearly always. */
 import { readWholeDirectory } from '../../../../functions/core/directory/index.ts';
 import { silentLog } from '../../../../functions/core/environment/index.ts';
-import { MemoryNotifier } from '../../../../functions/core/notify/index.ts';
+import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
 import type { StoredCursor } from '../../../../functions/notices/gather/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
@@ -79,7 +79,7 @@ export async function measureNoticesRun(sample: SampleDesk): Promise<MeasuredRun
       },
       limitTable: sample.limitTable,
       alerts: {
-        note: async () => {
+        add: async () => {
           sample.counted.writes += 1;
         },
       },

@@ -1,12 +1,11 @@
-/** What a budget says of its alerts is what its owner was told: by the rollup's telling, read by the pages. */
+/** What a budget says of its alerts is what its owner was told: written by the rollup's alerts, read by the pages. */
 import { expect, test } from 'vitest';
 import { lastAlertOf } from '../../../../functions/answers/standing/alert-words.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/notify.ts';
-import { announceCrossings } from '../../../../functions/core/thresholds/announce-crossings.ts';
-import { KnownCrossings } from '../../../../functions/core/thresholds/announced.ts';
-import { limitOf } from '../../../../functions/core/thresholds/limit-of.ts';
+import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/message.ts';
+import { findLimit } from '../../../../functions/core/thresholds/levels.ts';
+import { AlertCache, alertOwners } from '../../../../functions/core/thresholds/threshold-alerts.ts';
 import { consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 import { aCounter } from '../../core/thresholds/limits.ts';
 
@@ -18,26 +17,26 @@ async function house() {
   await built.apply(LIMITS);
   const topic = { isUp: true, sent: new MemoryNotifier(), tries: 0 };
   const notes: string[] = [];
-  const process = () => ({ knownTold: new KnownCrossings(), knownFailed: new KnownCrossings() });
+  const process = () => ({ knownSent: new AlertCache(), knownFailed: new AlertCache() });
   let known = process();
   const moved = async (euro: number, period = '2026-11', spent = 0): Promise<void> => {
     const key = { subject: 'group/101', limit: 'money-month', period };
     built.counts(key.subject, key.limit, period, euro * EUR);
-    const after: Counter = aCounter(spent * EUR, euro * EUR, key);
+    const counter: Counter = aCounter(spent * EUR, euro * EUR, key);
     const limits = (await built.desk.live())?.limits ?? built.deps.packedLimits;
-    await announceCrossings([{ after }], {
+    await alertOwners([counter], {
       ...known,
       ledger: built.ledger,
-      alerts: {
-        note: async (about, marks) => {
-          notes.push(...marks.map(({ level, channels }) => `${level} ${channels[0]?.outcome}`));
-          await built.alerts.note(about, marks);
+      records: {
+        add: async (about, records) => {
+          notes.push(...records.map(({ level, channels }) => `${level} ${channels[0]?.outcome}`));
+          await built.alerts.add(about, records);
         },
       },
       clock: built.clock,
       currency: 'EUR',
       log: silentLog,
-      limitOf: async (counterKey) => limitOf(counterKey, limits, built.directory, built.clock.nowMs()),
+      findLimit: async (counterKey) => findLimit(counterKey, limits, built.directory, built.clock.nowMs()),
       notify: {
         send: async (message) => {
           topic.tries += 1;

@@ -5,7 +5,7 @@ import { createPages } from '../../../../functions/console/pages/create-pages.ts
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { approvalCheck, approvalPath } from '../../../../functions/core/approval/approval-link.ts';
 import { type Log, silentLog } from '../../../../functions/core/environment/machine.ts';
-import { MemoryNotifier } from '../../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';

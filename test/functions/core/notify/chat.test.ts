@@ -1,8 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
-import { channelOf, readChatChannels } from '../../../../functions/core/chat/chat-channels.ts';
-import { ChatError, chatSender } from '../../../../functions/core/chat/post-chat.ts';
-import { FINANCE } from '../../../../functions/core/notify/addressee.ts';
-import { openChatReceivers } from './receivers.ts';
+import {
+  ChatError,
+  chatSender,
+  findChannel,
+  readChatChannels,
+} from '../../../../functions/core/notify/chat.ts';
+import { FINANCE } from '../../../../functions/core/notify/recipient.ts';
+import { openChatReceivers } from './chat-receivers.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -33,7 +37,7 @@ const A_MESSAGE = {
 };
 
 test.each(['slack', 'teams'] as const)(
-  '%s takes the message, and nothing a person wrote is markup',
+  '%s takes the message, and text that a person wrote is not markup',
   async (service) => {
     const { sender, posts, to } = await chat();
     await sender.send(A_MESSAGE, to(service));
@@ -45,17 +49,14 @@ test.each(['slack', 'teams'] as const)(
   },
 );
 
-test.each(['slack', 'teams'] as const)(
-  'however much there is to say, it fits what %s takes',
-  async (service) => {
-    const { sender, posts, to } = await chat();
-    const part = { ...A_MESSAGE.parts[0], text: 'ä'.repeat(4_000) };
-    await sender.send({ title: 't'.repeat(400), parts: Array.from({ length: 80 }, () => part) }, to(service));
-    expect(posts).toHaveLength(1);
-  },
-);
+test.each(['slack', 'teams'] as const)('the longest message fits what %s takes', async (service) => {
+  const { sender, posts, to } = await chat();
+  const part = { ...A_MESSAGE.parts[0], text: 'ä'.repeat(4_000) };
+  await sender.send({ title: 't'.repeat(400), parts: Array.from({ length: 80 }, () => part) }, to(service));
+  expect(posts).toHaveLength(1);
+});
 
-test('a channel that is busy is waited for, as long as it asks and no longer than bounds', async () => {
+test('waits for a busy channel as long as it asks, five seconds at most', async () => {
   const { sender, posts, to, pauses } = await chat([[429, '3'], [503]]);
   await sender.send(A_MESSAGE, to('slack'));
   expect(posts).toHaveLength(3);
@@ -67,9 +68,9 @@ test('a channel that is busy is waited for, as long as it asks and no longer tha
 
 test.each([
   ['is gone', [[404]], 'chat_refused', 1],
-  ['leads elsewhere', [[302]], 'chat_refused', 1],
-  ['never answers well', [[500], [500], [500]], 'chat_unavailable', 3],
-] as const)('a webhook that %s fails by its code, and names no address', async (_, answers, code, tries) => {
+  ['redirects', [[302]], 'chat_refused', 1],
+  ['keeps failing', [[500], [500], [500]], 'chat_unavailable', 3],
+] as const)('a webhook that %s fails with a code, without its address', async (_, answers, code, tries) => {
   const { sender, posts, to } = await chat(answers);
   const error = await sender.send(A_MESSAGE, to('teams')).catch((each: unknown) => each);
   expect(error).toBeInstanceOf(ChatError);
@@ -78,7 +79,7 @@ test.each([
   expect(posts).toHaveLength(tries);
 });
 
-test('where nobody listens it fails, and names no address', async () => {
+test('an unreachable webhook fails without its address', async () => {
   const { sender, to, close } = await chat();
   await close();
   const error = await sender.send(A_MESSAGE, to('slack')).catch((each: unknown) => each);
@@ -86,7 +87,7 @@ test('where nobody listens it fails, and names no address', async () => {
   expect(`${(error as Error).stack}${String((error as Error).cause)}`).not.toContain('s3cret');
 });
 
-test('lines name channels; what cannot be read is told by its number alone', () => {
+test('reads channels from lines, and reports unreadable ones by number alone', () => {
   const { channels, unreadable } = readChatChannels([
     '# remarks begin like this',
     '#ci-budget slack https://hooks.slack.com/services/T/B/x',
@@ -102,11 +103,11 @@ test('lines name channels; what cannot be read is told by its number alone', () 
   expect(unreadable).toEqual([4, 5, 6]);
 });
 
-test('an owner is told in the channel of their contact; owners that are called alike are not mixed up', () => {
+test('the channel of a recipient is that of the contact; equal names of owners are not mixed up', () => {
   const channel = (name: string) => ({ channel: name, service: 'slack' as const, url: `https://x/${name}` });
   const some = [channel('#payments'), channel('finance'), channel('leads')];
-  expect(channelOf({ owner: 'leads', root: 100, contact: '#Payments' }, some)?.channel).toBe('#payments');
-  expect(channelOf({ owner: 'leads', root: 100 }, some)).toBeUndefined();
-  expect(channelOf(FINANCE, some)?.channel).toBe('finance');
-  expect(channelOf({ owner: 'leads', root: 100 }, [...some, channel('*')])?.channel).toBe('*');
+  expect(findChannel({ owner: 'leads', root: 100, contact: '#Payments' }, some)?.channel).toBe('#payments');
+  expect(findChannel({ owner: 'leads', root: 100 }, some)).toBeUndefined();
+  expect(findChannel(FINANCE, some)?.channel).toBe('finance');
+  expect(findChannel({ owner: 'leads', root: 100 }, [...some, channel('*')])?.channel).toBe('*');
 });

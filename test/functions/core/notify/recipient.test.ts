@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { subjectHref } from '../../../../functions/console/pages/parts/links.tsx';
-import { addresseeKey, addresseeOf, subjectLabel } from '../../../../functions/core/notify/addressee.ts';
 import { linkTo, subjectPagePath } from '../../../../functions/core/notify/console-links.ts';
+import { findRecipient, recipientKey, subjectLabel } from '../../../../functions/core/notify/recipient.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { DIRECTORY } from '../../console/house.ts';
 
@@ -22,29 +22,29 @@ const limits = someLimits(
   DIRECTORY,
 );
 const ownership = { limits, directory: DIRECTORY };
-const of = (subject: string, limit?: string) => addresseeOf(subject, limit, ownership);
+const find = (subject: string, limit?: string) => findRecipient(subject, limit, ownership);
 
-describe('who is told', () => {
+describe('the recipient of a message', () => {
   test.each<[string, string | undefined, string, string]>([
-    ['group/101', 'jobs-now', 'slots-team', 'the owner of the limit itself goes first'],
-    ['group/101', 'money-month', 'slots-team', 'else whoever the subject’s other limits name'],
+    ['group/101', 'jobs-now', 'slots-team', 'the owner of the limit goes first'],
+    ['group/101', 'money-month', 'slots-team', 'then owners of other limits of the subject'],
     ['group/101', 'money-day', 'Daily team', 'a name is one line'],
-    ['group/104', undefined, 'slots-team', 'else the closest group above'],
+    ['group/104', undefined, 'slots-team', 'then the closest group above'],
     ['project/1', undefined, 'slots-team', 'of a project, too'],
     ['group/102', undefined, 'acme-leads', 'up to the root'],
-    ['group/190', undefined, 'finance', 'and finance where nobody is named'],
-    ['runner-class/large', undefined, 'gpu-team', 'runner classes stand alone'],
-    ['instance', undefined, 'finance', 'as the instance does'],
-    ['group/999', undefined, 'finance', 'nobody knows an unknown group'],
+    ['group/190', undefined, 'finance', 'finance if no limit has an owner'],
+    ['runner-class/large', undefined, 'gpu-team', 'a runner class is in no group'],
+    ['instance', undefined, 'finance', 'nor is the instance'],
+    ['group/999', undefined, 'finance', 'an unknown group'],
   ])('%s %s: %s (%s)', (subject, limit, owner) => {
-    expect(of(subject, limit).owner).toBe(owner);
+    expect(find(subject, limit).owner).toBe(owner);
   });
 
-  test('teams of different companies that are called alike are two', () => {
-    expect(of('group/100')).toMatchObject({ owner: 'acme-leads', root: 100, contact: 'acme@example.com' });
-    expect(of('group/200')).toEqual({ owner: 'acme-leads', root: 200 });
-    expect(addresseeKey(of('group/100'))).not.toBe(addresseeKey(of('group/200')));
-    expect(addresseeKey(of('group/100'))).toBe(addresseeKey(of('group/102')));
+  test('teams below different top-level groups are different recipients, even with equal names', () => {
+    expect(find('group/100')).toMatchObject({ owner: 'acme-leads', root: 100, contact: 'acme@example.com' });
+    expect(find('group/200')).toEqual({ owner: 'acme-leads', root: 200 });
+    expect(recipientKey(find('group/100'))).not.toBe(recipientKey(find('group/200')));
+    expect(recipientKey(find('group/100'))).toBe(recipientKey(find('group/102')));
   });
 });
 
@@ -56,11 +56,11 @@ test.each([
   'user/5',
   'groups/acme/*',
   'personal',
-])('the link of %s leads to where the console shows it', (subject) => {
+])('the link of %s leads to its page in the console', (subject) => {
   expect(subjectPagePath(subject)).toBe(subjectHref(subject) ?? '/history');
 });
 
-test('without a console there is no link', () => {
+test('a deployment without a console has no links', () => {
   expect(linkTo(undefined, '/instance')).toBeUndefined();
   expect(linkTo('https://budget.example.com', '/instance')).toBe('https://budget.example.com/instance');
 });

@@ -1,60 +1,56 @@
-/** Who is told about a subject: whom its limits name, else whom those above name, else finance. */
-
+/** Recipients of messages about a subject: the owner in its limits, else the owner of a group above it, else finance. */
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { defaultsOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { oneLine, shortened } from '../../../policies/text/plain-text.ts';
 
-export interface Addressee {
-  /** As the limits name them; a subscription's filter asks for it. */
+export interface Recipient {
+  /** The name in the limits; subscriptions filter by it. */
   readonly owner: string;
-  /** Id of the top-level group; absent for finance. Teams of different ones may be called alike. */
+  /** Id of the top-level group; absent for finance. Teams below different ones may have the same name. */
   readonly root?: number;
-  /** Where they are reached, as the limits say it. */
   readonly contact?: string;
 }
 
-/** May change every limit, and so is told where nobody is named. */
-export const FINANCE: Addressee = { owner: 'finance' };
+/** Finance may change every limit, so it gets messages about limits without an owner. */
+export const FINANCE: Recipient = { owner: 'finance' };
 
 /** SNS compares filters with 256 characters at most. */
 const OWNER_CHARACTERS_MAX = 100;
 const CONTACT_CHARACTERS_MAX = 200;
+const LABEL_CHARACTERS_MAX = 100;
 
 export interface Ownership {
   readonly limits: LimitSet;
   readonly directory: Directory | undefined;
 }
 
-/** One text per addressee. */
-export const addresseeKey = ({ owner, root }: Addressee): string =>
+/** Identifies a recipient in maps and hashes. */
+export const recipientKey = ({ owner, root }: Recipient): string =>
   JSON.stringify([root ?? null, owner.toLowerCase()]);
 
-/** @param limit - id of the limit it is about: its own owner goes before the others' of the subject. */
-export function addresseeOf(subject: string, limit: string | undefined, ownership: Ownership): Addressee {
-  const chain = subjectChainOf(subject, ownership.directory);
-  for (const each of [subject, ...chain.filter((group) => group !== subject)]) {
+/** @param limit - id of the limit in question: its owner goes before the owners of the subject's other limits. */
+export function findRecipient(subject: string, limit: string | undefined, ownership: Ownership): Recipient {
+  const groups = groupsAround(subject, ownership.directory);
+  for (const each of new Set([subject, ...groups])) {
     const named = namedOn(each, each === subject ? limit : undefined, ownership);
-    if (named !== undefined) return placed(named, chain);
+    if (named !== undefined) return toRecipient(named, groups);
   }
   return FINANCE;
 }
 
-/** Whom the limits of the subject itself name; undefined: nobody. */
-export function ownAddressee(subject: string, ownership: Ownership): Addressee | undefined {
+/** Returns undefined if the subject's own limits name no owner. */
+export function findOwnRecipient(subject: string, ownership: Ownership): Recipient | undefined {
   const named = namedOn(subject, undefined, ownership);
-  return named && placed(named, subjectChainOf(subject, ownership.directory));
+  return named && toRecipient(named, groupsAround(subject, ownership.directory));
 }
 
-/** Somebody a limit of the subject named before. */
-export const formerAddressee = (
-  owner: string,
-  subject: string,
-  { directory }: Pick<Ownership, 'directory'>,
-): Addressee => placed({ owner }, subjectChainOf(subject, directory));
+/** The owner that a limit named before an edit. */
+export const formerRecipient = (owner: string, subject: string, { directory }: Ownership): Recipient =>
+  toRecipient({ owner }, groupsAround(subject, directory));
 
-/** The groups a subject stands in, closest first, a group itself among them; empty for what stands in none. */
-export function subjectChainOf(subject: string, directory: Directory | undefined): readonly string[] {
+/** Groups around a subject, closest first. A group includes itself. Empty for subjects outside of groups. */
+export function groupsAround(subject: string, directory: Directory | undefined): readonly string[] {
   const [kind, id] = subject.split('/');
   const group = kind === 'group' ? Number(id) : directory?.projectById.get(Number(id))?.groupId;
   if ((kind !== 'group' && kind !== 'project') || group === undefined) return [];
@@ -68,29 +64,27 @@ interface Named {
 }
 
 function namedOn(subject: string, limit: string | undefined, ownership: Ownership): Named | undefined {
-  const all = limitsOf(subject, ownership).filter(({ owner }) => owner !== undefined && owner.trim() !== '');
+  const all = limitsFor(subject, ownership).filter(({ owner }) => owner !== undefined && owner.trim() !== '');
   const named = all.find(({ id }) => id === limit) ?? all[0];
   if (named?.owner === undefined) return undefined;
   const same = all.find(({ owner, contact }) => owner === named.owner && contact !== undefined);
   return { owner: named.owner, contact: named.contact ?? same?.contact };
 }
 
-function limitsOf(subject: string, { limits, directory }: Ownership): readonly Limit[] {
-  const own = limitsOn(limits, subject);
+function limitsFor(subject: string, { limits, directory }: Ownership): readonly Limit[] {
   if (subject === 'personal') return limits.personalDefault;
   if (subject.startsWith('groups/')) {
     const pattern = subject.slice('groups/'.length);
     const all = limits.groupDefaults?.all ?? [];
     return all.filter(({ groups }) => groups.pattern === pattern).map((each) => each.limit);
   }
-  const group = subject.startsWith('group/')
-    ? directory?.groupById.get(Number(subject.slice('group/'.length)))
-    : undefined;
+  const own = limitsOn(limits, subject);
+  const group = findGroup(subject, directory);
   return group === undefined ? own : [...own, ...defaultsOf(limits, group)];
 }
 
-function placed({ owner, contact }: Named, chain: readonly string[]): Addressee {
-  const root = chain.at(-1);
+function toRecipient({ owner, contact }: Named, groups: readonly string[]): Recipient {
+  const root = groups.at(-1);
   return {
     owner: shortened(oneLine(owner), OWNER_CHARACTERS_MAX),
     ...(root !== undefined && { root: Number(root.slice('group/'.length)) }),
@@ -98,16 +92,18 @@ function placed({ owner, contact }: Named, chain: readonly string[]): Addressee 
   };
 }
 
-/** What a person calls a subject: `group acme/payments`. */
+/** Returns undefined if the subject is not a group, or not in the directory. */
+export const findGroup = (subject: string, directory: Directory | undefined) =>
+  subject.startsWith('group/') ? directory?.groupById.get(Number(subject.slice('group/'.length))) : undefined;
+
+/** `group acme/payments` */
 export function subjectLabel(subject: string, directory: Directory | undefined): string {
   if (subject === 'instance') return 'the whole GitLab';
   if (subject === 'personal') return 'every personal namespace';
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
-  const group = kind === 'group' ? directory?.groupById.get(Number(name)) : undefined;
+  const group = findGroup(subject, directory);
   const project = kind === 'project' ? directory?.projectById.get(Number(name)) : undefined;
   const words = group?.personal === true ? 'personal namespace' : kind.replace('-', ' ');
   return `${words} ${shortened(oneLine(group?.path ?? project?.path ?? name), LABEL_CHARACTERS_MAX)}`;
 }
-
-const LABEL_CHARACTERS_MAX = 100;
