@@ -2,7 +2,7 @@
 import { readWholeDirectory } from '../../../../functions/core/directory/index.ts';
 import { silentLog } from '../../../../functions/core/environment/index.ts';
 import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
-import type { StoredCursor } from '../../../../functions/notices/gather/cursor.ts';
+import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
 import { runOn } from '../../../../functions/ssm-limits/run.ts';
@@ -60,7 +60,7 @@ export async function measureParameterRun(sample: SampleDesk, parameters: number
   return run;
 }
 
-/** The telling of owners. */
+/** Measures a run of the notices without events. */
 export async function measureNoticesRun(sample: SampleDesk): Promise<MeasuredRun> {
   let stored: StoredCursor | undefined;
   const notify = new MemoryNotifier();
