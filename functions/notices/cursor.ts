@@ -25,7 +25,7 @@ export interface Cursor {
   readonly requests: Readonly<Record<string, RequestCheckpoint>>;
   /** End of each grant with a sent notice; dropped after that end. */
   readonly ending: Readonly<Record<string, number>>;
-  /** The day of the last look at forecasts; `told` has the end of the period by sent alert. */
+  /** The day of the last look at forecasts, and the end of the period of each sent alert. */
   readonly forecasts?: { readonly day: string; readonly told: Readonly<Record<string, number>> };
   /** Keyed by break-glass. */
   readonly breakGlasses: Readonly<Record<string, BreakGlassCheckpoint>>;

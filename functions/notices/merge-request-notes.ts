@@ -1,5 +1,5 @@
 /**
- * Notes in merge requests: each tells developers about the decision on a request for more, if their group agreed to notes.
+ * Notes in merge requests: each reports the decision on a request for more, if the developers' group agreed to notes.
  * A failed note is tried again by later runs, and holds up no other message.
  */
 import { createHash } from 'node:crypto';

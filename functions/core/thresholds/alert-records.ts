@@ -68,7 +68,7 @@ const LATE_DAYS = 35;
 /** A limit without a new period needs some end for its items. */
 const ONCE_DAYS = 3_660;
 
-/** How long alerts of a period are remembered. Unix ms. */
+/** End of the memory of a period's alerts. Unix ms. */
 export function keptUntilMs(period: string, nowMs: number): number {
   const days = longestDays(period);
   return nowMs + (Number.isFinite(days) ? days + LATE_DAYS : ONCE_DAYS) * DAY_MS;
