@@ -10,6 +10,10 @@ export const ENV_ROLLUP_ZONE = 'TOLLGATE_ROLLUP_ZONE';
 export const ENV_GITLAB_URL = 'TOLLGATE_GITLAB_URL';
 /** SSM parameter with a token that reads jobs and runners of the whole instance. */
 export const ENV_GITLAB_TOKEN_PARAMETER = 'TOLLGATE_GITLAB_TOKEN_PARAMETER';
+/** SSM parameter with the PEM text of a private authority that signed GitLab's certificate. Unset: public ones only. */
+export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
+/** SSM parameter with `user:password` for the proxy in `https_proxy`. Unset: the proxy wants none. */
+export const ENV_PROXY_PARAMETER = 'TOLLGATE_PROXY_PARAMETER';
 /** What a job is charged that GitLab does not know any more: `hold` or `nothing`. Unset: `nothing`. */
 export const ENV_CHARGE_UNKNOWN = 'TOLLGATE_CHARGE_UNKNOWN';
 /** Only for DynamoDB Local. */

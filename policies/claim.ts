@@ -60,16 +60,19 @@ export interface LimitClaim extends Claim {
   readonly waitMs?: number;
   /** In a cohort: what goes further than this, up to the bound, is borrowed. Only with mode `enforce`. */
   readonly own?: number;
-  /** It is asked for a part of what another claim of the job takes, as much as the ledger finds. */
+  /** It counts what another claim of the job takes, or a part of that, in a counter of their cohort. */
   readonly part?: CohortPart;
   /** What becomes of such jobs while the counter cannot be asked. Absent: they are admitted. */
   readonly outage?: OutageTerms;
 }
 
-/** Two parts make up the whole of a claim in a cohort: first what nobody else may use, the rest from the pool. */
-interface CohortPart {
+/**
+ * The amount of a claim in a cohort comes first from what its group keeps for itself (`kept`), the rest from what all
+ * members lend (`lent`). `cohort` counts all of it.
+ */
+export interface CohortPart {
   readonly of: CounterKey;
-  readonly from: 'kept' | 'pool';
+  readonly from: 'kept' | 'lent' | 'cohort';
 }
 
 interface OutageTerms {
@@ -114,7 +117,7 @@ const pipelineKey = (pipelineId: number): CounterKey => ({
 export const isPipelineCounter = ({ subject }: CounterKey): boolean =>
   subject.startsWith(PIPELINE) || endsByItself(subject);
 
-/** What was charged without being asked takes of the pool alone: who asks for the rest finds it taken. */
+/** A job that is charged without being asked takes nothing from its group's kept part, so its whole amount is lent. */
 export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(
   claims: readonly Each[],
 ): readonly Each[] =>

@@ -2,7 +2,7 @@ import type { Job } from './checked-job.ts';
 import { type LimitClaim, pipelineClaims } from './claim.ts';
 import type { Terms } from './decision.ts';
 import type { Estimator } from './estimate.ts';
-import { cohortClaims, findingOf, freezeViolations } from './finding.ts';
+import { findingOf, freezeViolations, withCohorts } from './finding.ts';
 import { factsOf, jobOf } from './job.ts';
 import type { CountedKind } from './kinds/counted-kinds.ts';
 import { BreakGlassClaim, breakGlassFor, breakGlassViolation } from './limits/break-glass.ts';
@@ -100,7 +100,7 @@ function askLimits(
   governing: GoverningRules,
   outcome: Outcome,
   always?: 'exempt',
-): { readonly claims: LimitClaim[]; readonly metered: boolean } {
+): { readonly claims: readonly LimitClaim[]; readonly metered: boolean } {
   const claims: LimitClaim[] = [];
   let metered = false;
   for (const level of levels) {
@@ -118,7 +118,7 @@ function askLimits(
       ask(job, limit, level.label, { ...asker, exempt }, outcome, claims, limits);
     }
   }
-  return { claims: [...claims, ...cohortClaims(claims)], metered };
+  return { claims: withCohorts(claims), metered };
 }
 
 /** Where a rule of the policy rejects the job anyhow there is nothing to break. */

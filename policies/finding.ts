@@ -5,7 +5,7 @@ import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
 import { isCap } from './limits/cap.ts';
-import { borrowOf, type CohortTerms, cohortTermsOf } from './limits/cohort.ts';
+import { borrowOf, type CohortTerms, cohortClaims, cohortTermsOf } from './limits/cohort.ts';
 import type { Freeze } from './limits/freeze.ts';
 import type { Limit, LimitFacts, OutagePolicy } from './limits/limit.ts';
 import { counterOf, type LimitSet, limitPeriod, subjectsOf } from './limits/limits.ts';
@@ -153,15 +153,9 @@ class CounterClaim implements LimitClaim {
     };
   }
 
-  /** What it asks of its cohort. Where it does not ask itself, it takes all of the pool. */
-  get parts(): readonly LimitClaim[] {
+  get inCohort(): readonly LimitClaim[] {
     const { cohort } = this.#ask;
-    if (cohort === undefined) return [];
-    const { kept, pool } = cohort;
-    return [
-      ...(kept === undefined || this.own === undefined ? [] : [new PartClaim(this, 'kept', kept)]),
-      new PartClaim(this, 'pool', pool),
-    ];
+    return cohort === undefined ? [] : cohortClaims(this, cohort);
   }
 
   refusal({ committed, settled, lentOut }: CounterSnapshot): Reason {
@@ -174,40 +168,11 @@ class CounterClaim implements LimitClaim {
   }
 }
 
-class PartClaim implements LimitClaim {
-  readonly counter: LimitClaim['counter'];
-  readonly unit: LimitClaim['unit'];
-  readonly amount: number;
-  readonly bound?: number;
-  readonly neverFits?: true;
-  readonly waitMs?: number;
-  readonly part: NonNullable<LimitClaim['part']>;
-  readonly mode = 'enforce';
-  readonly rule: string;
-  readonly class: RuleClass;
-  readonly #whole: LimitClaim;
-
-  constructor(whole: CounterClaim, from: 'kept' | 'pool', { counter, bound }: CohortTerms['pool']) {
-    this.counter = counter;
-    this.unit = whole.unit;
-    this.amount = whole.amount;
-    this.rule = whole.rule;
-    this.class = whole.class;
-    this.part = { of: whole.counter, from };
-    this.#whole = whole;
-    if (whole.own !== undefined) this.bound = bound;
-    if (whole.neverFits) this.neverFits = true;
-    if (whole.waitMs !== undefined) this.waitMs = whole.waitMs;
-  }
-
-  refusal(seen: CounterSnapshot): Reason {
-    return this.#whole.refusal(seen);
-  }
-}
-
-/** What claims ask of cohorts, beside what they ask themselves. */
-export const cohortClaims = (claims: readonly LimitClaim[]): readonly LimitClaim[] =>
-  claims.flatMap((claim) => (claim instanceof CounterClaim ? claim.parts : []));
+/** Adds the claims of cohorts after those that they belong to. */
+export const withCohorts = (claims: readonly LimitClaim[]): readonly LimitClaim[] => [
+  ...claims,
+  ...claims.flatMap((claim) => (claim instanceof CounterClaim ? claim.inCohort : [])),
+];
 
 const softBound = (ask: Ask, bound: number): SoftBound => ({
   bound,

@@ -1,8 +1,9 @@
 /** The relay as a process: reads its environment, wires the parts, leaves on SIGTERM. */
 import type { Logger } from 'pino';
+import { withProxyCredentials } from '../functions/core/contract/index.ts';
 import { isLoopback } from './aws/aws-config.ts';
 import { awsServices } from './aws/aws-services.ts';
-import { openAuthority, openToken } from './aws/secrets.ts';
+import { openAuthority, openProxyCredentials, openToken } from './aws/secrets.ts';
 import { type RelayConfig, readRelayConfig } from './config.ts';
 import { type EmfWriter, startEmf } from './emf/emf.ts';
 import { tellAll } from './events.ts';
@@ -40,13 +41,16 @@ async function main(config: RelayConfig): Promise<void> {
     random: Math.random,
     failed: (error: unknown) => log.warn({ error: whyOf(error) }, 'a parameter could not be read'),
   };
-  const [token, tls, left] = await Promise.all([
+  const [token, tls, credentials, left] = await Promise.all([
     openToken(config, secrets),
     openAuthority(config, secrets),
+    openProxyCredentials(config, secrets),
     aws.rooms?.read().catch((error: unknown) => {
       log.warn({ error: nameOf(error) }, 'what other relays knew to be left of limits could not be read');
     }),
   ]);
+  // Both grpc-js and the tunnel read the proxy here, and nothing else of the relay does.
+  Object.assign(process.env, withProxyCredentials(process.env, credentials));
   const relay = createRelay({
     router: createRouter({
       target: config.router,

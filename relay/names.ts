@@ -10,10 +10,12 @@ export const ENV_ROUTER_TOKEN = 'TOLLGATE_ROUTER_TOKEN';
 export const ENV_ROUTER_TOKEN_PARAMETER = 'TOLLGATE_ROUTER_TOKEN_PARAMETER';
 /** `yes` lets the token and the jobs travel unencrypted to another host. */
 export const ENV_ALLOW_PLAINTEXT_ROUTER = 'TOLLGATE_ALLOW_PLAINTEXT_ROUTER';
-/** PEM file of a certificate authority to trust for the router, besides the system's. */
+/** PEM file of a private authority that signed GitLab's certificates; the commands read it, too. */
 export const ENV_CA_FILE = 'TOLLGATE_CA_FILE';
 /** SSM parameter with the PEM text of that authority, in the place of a file. */
 export const ENV_CA_PARAMETER = 'TOLLGATE_CA_PARAMETER';
+/** SSM parameter with `user:password` for the proxy in `https_proxy`. Unset: the proxy wants none. */
+export const ENV_PROXY_PARAMETER = 'TOLLGATE_PROXY_PARAMETER';
 /** A `FileDescriptorSet` with GitLab's real schema; ours when unset. */
 export const ENV_PROTO_FILE = 'TOLLGATE_PROTO_FILE';
 /** Where bundle and image keep descriptors, below the relay's own folder. */

@@ -21,6 +21,8 @@ export default defineConfig({
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     teardownTimeout: TIMEOUT_MS,
+    // On a busy machine a real process may answer too late once. Faults of the code fail twice: their seeds are fixed.
+    retry: 1,
     // Tests of processes mostly wait: with one worker per core half of the machine would stand idle.
     maxWorkers: 4,
     sequence: { sequencer: SlowestFirst },

@@ -8,7 +8,6 @@ import {
   ENV_CONSOLE_URL,
   ENV_FINANCE_GROUP_ID,
   ENV_GITLAB_TOKEN_PARAMETER,
-  ENV_GITLAB_URL,
   ENV_OWNERS_FROM,
   ENV_ROLLUP_ZONE,
   ENV_SIGNIN_CLIENT_ID,
@@ -20,7 +19,7 @@ import {
 import type { ConsoleSettings, Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
-import { grantSecret } from './secret-parameter.ts';
+import { grantGitLabRoute, grantSecret } from './secret-parameter.ts';
 import type { ThresholdsTopic } from './thresholds-topic.ts';
 
 interface ConsoleProps {
@@ -65,7 +64,6 @@ export class Console extends Construct {
       timeout: TIMEOUT,
       reservedConcurrency: AT_ONCE_MAX,
       environment: {
-        [ENV_GITLAB_URL]: settings.gitlab.url,
         [ENV_ROLLUP_ZONE]: settings.usageZone,
         ...signInVariables(props.console),
       },
@@ -76,6 +74,7 @@ export class Console extends Construct {
     const { signInSecret, consoleToken, approvalKey } = settings.parameters;
     if (approvalKey !== undefined)
       grantSecret(this.program, ENV_APPROVAL_KEY_PARAMETER, approvalKey, settings);
+    grantGitLabRoute(this.program, settings);
     grantSecret(this.program, ENV_SIGNIN_SECRET_PARAMETER, signInSecret, settings);
     grantSecret(this.program, ENV_GITLAB_TOKEN_PARAMETER, consoleToken, settings);
     this.functionUrl = this.program.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;

@@ -3,7 +3,6 @@ import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
 import {
-  ENV_GITLAB_URL,
   ENV_HOOK_TOKEN_PARAMETER,
   ENV_WEBHOOK_SECRETS_PARAMETER,
   ENV_WEBHOOK_URL,
@@ -12,7 +11,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
-import { grantGitLabToken, grantSecret } from './secret-parameter.ts';
+import { grantGitLabRoute, grantGitLabToken, grantSecret } from './secret-parameter.ts';
 
 interface DirectorySyncProps {
   readonly settings: Settings;
@@ -46,10 +45,11 @@ export class DirectorySync extends Construct {
       timeout: TIMEOUT,
       // Two at once would ask GitLab everything twice.
       reservedConcurrency: 1,
-      environment: { [ENV_GITLAB_URL]: settings.gitlab.url, [ENV_WEBHOOK_URL]: webhookUrl },
+      environment: { [ENV_WEBHOOK_URL]: webhookUrl },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
     ledger.grant(this.program, 'keepDirectory');
+    grantGitLabRoute(this.program, settings);
     grantGitLabToken(this.program, settings);
     const { hookToken, webhookSecrets, webhookTokens } = settings.parameters;
     if (hookToken !== undefined) {

@@ -5,7 +5,6 @@ import { Construct } from 'constructs';
 import {
   ENV_CONTROLLER_ID,
   ENV_DESCRIPTORS_VERSION,
-  ENV_GITLAB_URL,
   ENV_ROLLUP_ZONE,
   ENV_WEBHOOK_URL,
 } from '../../functions/names.ts';
@@ -13,7 +12,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
-import { grantGitLabToken } from './secret-parameter.ts';
+import { grantGitLabRoute, grantGitLabToken } from './secret-parameter.ts';
 
 interface DoctorProps {
   readonly settings: Settings;
@@ -38,7 +37,7 @@ export class Doctor extends Construct {
   constructor(scope: Construct, id: string, props: DoctorProps) {
     super(scope, id);
     const { settings, ledger, network, bundlesPath, webhookUrl } = props;
-    const { url, controllerId, descriptors } = settings.gitlab;
+    const { controllerId, descriptors } = settings.gitlab;
     this.program = new NodeLambda(this, 'Program', {
       settings,
       bundlesPath,
@@ -48,7 +47,6 @@ export class Doctor extends Construct {
       timeout: TIMEOUT,
       reservedConcurrency: 1,
       environment: {
-        [ENV_GITLAB_URL]: url,
         [ENV_WEBHOOK_URL]: webhookUrl,
         [ENV_ROLLUP_ZONE]: settings.usageZone,
         ...(controllerId !== undefined && { [ENV_CONTROLLER_ID]: String(controllerId) }),
@@ -57,6 +55,7 @@ export class Doctor extends Construct {
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
     ledger.grant(this.program, 'examine');
+    grantGitLabRoute(this.program, settings);
     grantGitLabToken(this.program, settings);
     new ScheduledProgram(this, 'Hourly', {
       settings,

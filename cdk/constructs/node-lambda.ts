@@ -82,7 +82,7 @@ export class NodeLambda extends Construct {
       ...(props.reservedConcurrency !== undefined && {
         reservedConcurrentExecutions: props.reservedConcurrency,
       }),
-      ...(props.network !== undefined && this.#placedIn(props.network)),
+      ...(props.network !== undefined && this.#placedIn(props.network, settings)),
     });
   }
 
@@ -122,15 +122,24 @@ export class NodeLambda extends Construct {
     );
   }
 
-  #placedIn({ vpc, subnets }: NonNullable<NodeLambdaProps['network']>) {
+  #placedIn({ vpc, subnets }: NonNullable<NodeLambdaProps['network']>, { gitlab }: Settings) {
     const group = new SecurityGroup(this, 'SecurityGroup', {
       vpc,
       description: 'Nothing comes in; HTTPS goes out',
       allowAllOutbound: false,
     });
-    group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), 'GitLab and AWS');
+    for (const port of new Set([HTTPS_PORT, portOf(gitlab.proxyUrl ?? gitlab.url)]))
+      group.addEgressRule(Peer.anyIpv4(), Port.tcp(port), 'GitLab and AWS');
     return { vpc, vpcSubnets: { subnets: [...subnets] }, securityGroups: [group] };
   }
+}
+
+const HTTPS_PORT = 443;
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? HTTPS_PORT : 80;
 }
 
 function bundleIn(bundlesPath: string, name: string): Code {

@@ -5,7 +5,6 @@ import { Construct } from 'constructs';
 import {
   ENV_APPROVAL_KEY_PARAMETER,
   ENV_CHAT_WEBHOOKS_PARAMETER,
-  ENV_GITLAB_URL,
   ENV_NOTE_TOKENS_PATH,
   ENV_ROLLUP_ZONE,
 } from '../../functions/names.ts';
@@ -13,7 +12,7 @@ import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
-import { grantGroupTokens, grantSecret } from './secret-parameter.ts';
+import { grantGitLabRoute, grantGroupTokens, grantSecret } from './secret-parameter.ts';
 import type { ThresholdsTopic } from './thresholds-topic.ts';
 
 interface NoticesProps {
@@ -60,7 +59,7 @@ export class Notices extends Construct {
       grantSecret(this.program, ENV_CHAT_WEBHOOKS_PARAMETER, chatWebhooks, settings);
     if (noteTokens !== undefined) {
       grantGroupTokens(this.program, ENV_NOTE_TOKENS_PATH, noteTokens, settings);
-      this.program.fn.addEnvironment(ENV_GITLAB_URL, settings.gitlab.url);
+      grantGitLabRoute(this.program, settings);
     }
     new ScheduledProgram(this, 'Schedule', {
       settings,

@@ -8,8 +8,10 @@ import { tableKeyStatements } from './table-key.ts';
 
 /** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal, keep rooms. */
 export function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {
-  const { parameters, relay } = settings;
-  const secrets = [parameters.routerToken, ...(relay.caParameter === undefined ? [] : [relay.caParameter])];
+  const { parameters, gitlab } = settings;
+  const secrets = [parameters.routerToken, gitlab.caParameter, parameters.proxyCredentials].filter(
+    (name) => name !== undefined,
+  );
   const statements = [
     ...(admit.route === 'url' ? callByUrl(admit.fn) : [invoke(admit.fn)]),
     ...readSecrets(Stack.of(role), secrets, parameters.keyArn),

@@ -146,7 +146,7 @@ function relayEnvironment(
     // Named by content: an image that does not have these descriptors does not start, and the deployment is rolled back.
     [names.ENV_PROTO_FILE]: `${APP_FOLDER}/${names.DESCRIPTORS_FOLDER}/${gitlab.descriptors.fileName}`,
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
-    ...(relay.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: relay.caParameter }),
+    ...(gitlab.caParameter !== undefined && { [names.ENV_CA_PARAMETER]: gitlab.caParameter }),
     ...admitEnvironment(admit),
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
     ...(relay.answerWithinMs !== undefined && { [names.ENV_ANSWER_WITHIN_MS]: String(relay.answerWithinMs) }),
@@ -158,7 +158,10 @@ function relayEnvironment(
     ...(settings.watchdog && { [names.ENV_HEARTBEAT_TABLE]: table.tableName }),
     [names.ENV_AWS_REGION]: Stack.of(scope).region,
     // Lower case is what both the WebSocket tunnel and gRPC read.
-    ...(relay.proxyUrl !== undefined && { https_proxy: relay.proxyUrl, no_proxy: NO_PROXY }),
+    ...(gitlab.proxyUrl !== undefined && { https_proxy: gitlab.proxyUrl, no_proxy: NO_PROXY }),
+    ...(parameters.proxyCredentials !== undefined && {
+      [names.ENV_PROXY_PARAMETER]: parameters.proxyCredentials,
+    }),
   };
 }
 

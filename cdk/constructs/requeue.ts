@@ -2,12 +2,12 @@ import { Duration } from 'aws-cdk-lib';
 import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { ENV_GITLAB_URL, ENV_REQUEUE_TOKENS_PATH } from '../../functions/names.ts';
+import { ENV_REQUEUE_TOKENS_PATH } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
-import { grantGroupTokens } from './secret-parameter.ts';
+import { grantGitLabRoute, grantGroupTokens } from './secret-parameter.ts';
 
 interface RequeueProps {
   readonly settings: Settings;
@@ -19,7 +19,8 @@ interface RequeueProps {
   readonly tokensPath: string;
 }
 
-const MEMORY_MIB = 256;
+/** The limits and the directory are read as the sweep reads them. */
+const MEMORY_MIB = 512;
 /** Twelve retries of five seconds each, and reading before them. */
 const TIMEOUT = Duration.seconds(90);
 const EVERY = Duration.minutes(1);
@@ -40,10 +41,10 @@ export class RequeueProgram extends Construct {
       timeout: TIMEOUT,
       // Two at once would ask GitLab for the same retries.
       reservedConcurrency: 1,
-      environment: { [ENV_GITLAB_URL]: settings.gitlab.url },
       ...(settings.gitlab.reachedFrom === 'vpc' && { network }),
     });
     ledger.grant(this.program, 'requeue');
+    grantGitLabRoute(this.program, settings);
     grantGroupTokens(this.program, ENV_REQUEUE_TOKENS_PATH, tokensPath, settings);
     new ScheduledProgram(this, 'EveryMinute', {
       settings,

@@ -1,4 +1,9 @@
-import { ENV_GITLAB_TOKEN_PARAMETER } from '../../functions/names.ts';
+import {
+  ENV_CA_PARAMETER,
+  ENV_GITLAB_TOKEN_PARAMETER,
+  ENV_GITLAB_URL,
+  ENV_PROXY_PARAMETER,
+} from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import { arnHere, type NodeLambda } from './node-lambda.ts';
 
@@ -30,6 +35,16 @@ function allowReading(program: NodeLambda, name: string, { parameters: { keyArn 
   if (keyArn !== undefined) {
     program.allow(['kms:Decrypt'], [keyArn], { StringLike: { 'kms:ViaService': 'ssm.*.amazonaws.com' } });
   }
+}
+
+/** GitLab's address and the way there. The proxy's own address has no password in it. */
+export function grantGitLabRoute(program: NodeLambda, settings: Settings): void {
+  const { url, proxyUrl, caParameter } = settings.gitlab;
+  const { proxyCredentials } = settings.parameters;
+  program.fn.addEnvironment(ENV_GITLAB_URL, url);
+  if (proxyUrl !== undefined) program.fn.addEnvironment('https_proxy', proxyUrl);
+  if (caParameter !== undefined) grantSecret(program, ENV_CA_PARAMETER, caParameter, settings);
+  if (proxyCredentials !== undefined) grantSecret(program, ENV_PROXY_PARAMETER, proxyCredentials, settings);
 }
 
 /** The token that asks GitLab about jobs. */

@@ -2,12 +2,12 @@ import { Duration } from 'aws-cdk-lib';
 import type { ISubnet, IVpc } from 'aws-cdk-lib/aws-ec2';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { ENV_CHARGE_UNKNOWN, ENV_CONTROLLER_ID, ENV_GITLAB_URL } from '../../functions/names.ts';
+import { ENV_CHARGE_UNKNOWN, ENV_CONTROLLER_ID } from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
-import { grantGitLabToken } from './secret-parameter.ts';
+import { grantGitLabRoute, grantGitLabToken } from './secret-parameter.ts';
 
 interface SweepProps {
   readonly settings: Settings;
@@ -39,7 +39,6 @@ export class Sweep extends Construct {
       // Two at once would ask GitLab everything twice.
       reservedConcurrency: 1,
       environment: {
-        [ENV_GITLAB_URL]: settings.gitlab.url,
         [ENV_CHARGE_UNKNOWN]: settings.chargeUnknown,
         ...(settings.gitlab.controllerId !== undefined && {
           [ENV_CONTROLLER_ID]: String(settings.gitlab.controllerId),
@@ -49,6 +48,7 @@ export class Sweep extends Construct {
     });
     ledger.grant(this.program, 'sweep');
     ledger.grantDueJobs(this.program);
+    grantGitLabRoute(this.program, settings);
     grantGitLabToken(this.program, settings);
     new ScheduledProgram(this, 'EveryMinute', {
       settings,

@@ -153,7 +153,7 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     requeue: {
       reads: READ,
       writes: [
-        { actions: WRITE, partitions: books },
+        { actions: WRITE, partitions: [...books, ...noted] },
         { actions: PUT, partitions: [`${instance}${REQUEUE_PK_SUFFIX}`] },
       ],
     },

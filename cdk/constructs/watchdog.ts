@@ -8,7 +8,7 @@ import * as names from '../../functions/names.ts';
 import type { Settings } from '../settings/settings.ts';
 import { NodeLambda } from './node-lambda.ts';
 import { ScheduledProgram } from './scheduled.ts';
-import { grantSecret } from './secret-parameter.ts';
+import { grantGitLabRoute, grantSecret } from './secret-parameter.ts';
 import { tableKeyStatements } from './table-key.ts';
 
 interface WatchdogProps {
@@ -51,7 +51,6 @@ export class Watchdog extends Construct {
       reservedConcurrency: 1,
       environment: {
         [names.ENV_LEDGER_TABLE]: table.tableName,
-        [names.ENV_GITLAB_URL]: settings.gitlab.url,
         [names.ENV_CONTROLLER_ID]: String(props.controllerId),
         [names.ENV_PAGE_TOPIC]: topic.topicArn,
         ...(settings.disarmAfterFailedJob && { [names.ENV_DISARM_AFTER_FAILED_JOB]: 'yes' }),
@@ -60,6 +59,7 @@ export class Watchdog extends Construct {
     });
     this.#allowOwnItems(props);
     this.#allowPage(topic);
+    grantGitLabRoute(this.program, settings);
     const { ENV_CONTROLLER_TOKEN_PARAMETER } = names;
     grantSecret(this.program, ENV_CONTROLLER_TOKEN_PARAMETER, props.controllerTokenParameter, settings);
     new ScheduledProgram(this, 'EveryMinute', {

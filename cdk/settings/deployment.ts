@@ -33,6 +33,16 @@ export interface Deployment {
      * out" in RUNBOOK.md. @default 'internet'
      */
     readonly reachedFrom?: 'internet' | 'vpc';
+    /**
+     * Relays and functions call GitLab through it: `http://proxy.example.com:3128`. Its password belongs into
+     * `parameters.proxyCredentials`. @default none
+     */
+    readonly proxyUrl?: string;
+    /**
+     * SSM parameter with the PEM text of a private authority that signed the certificates of GitLab and its job router.
+     * @default public certificate authorities only
+     */
+    readonly caParameter?: string;
   };
   /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. @default 'url' */
   readonly admitRoute?: 'url' | 'invoke';
@@ -62,10 +72,6 @@ export interface Deployment {
     readonly answerWithinMs?: number;
     /** @default 'admit' */
     readonly failurePolicy?: 'admit' | 'reject';
-    /** @default none */
-    readonly proxyUrl?: string;
-    /** @default public certificate authorities only */
-    readonly caParameter?: string;
   };
   readonly webhooks?: {
     /**
@@ -108,6 +114,8 @@ export interface Deployment {
      * @default none
      */
     readonly chatWebhooks?: string;
+    /** `user:password` for `gitlab.proxyUrl`. @default none: the proxy wants none */
+    readonly proxyCredentials?: string;
     /** For the console. @default `/tollgate/<stage>/signin-secret` */
     readonly signInSecret?: string;
     /** For the console. @default `/tollgate/<stage>/console-token` */

@@ -74,6 +74,8 @@ export function readSettings(deployment: unknown, reading: SettingsReading): Set
   }
   if (settings.disarmAfterFailedJob && !settings.watchdog)
     read.mistake('disarmAfterFailedJob', 'the watchdog does it: set watchdog: true as well, or false');
+  if (settings.parameters.proxyCredentials !== undefined && settings.gitlab.proxyUrl === undefined)
+    read.mistake('parameters', 'proxyCredentials is for a proxy: name it in gitlab.proxyUrl');
   if (settings.region !== undefined && !hasFunctionUrls(settings.region)) {
     read.mistake('region', NO_FUNCTION_URLS);
   }
@@ -103,8 +105,10 @@ function readGitLab(read: Section, vpc: VpcSettings): GitLabSettings {
   const controllerId = read.has('controllerId')
     ? read.integer('controllerId', { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 1 })
     : undefined;
+  const proxyUrl = read.optional('proxyUrl', shapes.PROXY_URL);
+  const caParameter = read.optional('caParameter', shapes.PARAMETER);
   read.refuseUnknown();
-  return { url, descriptors, instance, routerUrl, controllerId, reachedFrom };
+  return { url, descriptors, instance, routerUrl, controllerId, reachedFrom, proxyUrl, caParameter };
 }
 
 function readVpc(read: Section): VpcSettings {
@@ -150,8 +154,6 @@ function readRelay(read: Section): RelaySettings {
     deadlineMs,
     ...(answerWithinMs > deadlineMs && { answerWithinMs }),
     failurePolicy: read.choice('failurePolicy', ['admit', 'reject'], 'admit'),
-    proxyUrl: read.optional('proxyUrl', shapes.PROXY_URL),
-    caParameter: read.optional('caParameter', shapes.PARAMETER),
   };
   read.refuseUnknown();
   return relay;
@@ -171,6 +173,7 @@ function readParameters(read: Section, stage: string): ParameterNames {
     noteTokens: read.optional('noteTokens', shapes.PARAMETER),
     approvalKey: read.optional('approvalKey', shapes.PARAMETER),
     chatWebhooks: read.optional('chatWebhooks', shapes.PARAMETER),
+    proxyCredentials: read.optional('proxyCredentials', shapes.PARAMETER),
     signInSecret: named('signInSecret', 'signin-secret'),
     consoleToken: named('consoleToken', 'console-token'),
     keyArn: read.optional('keyArn', shapes.KEY_ARN),

@@ -59,6 +59,10 @@ export interface GitLabSettings {
   readonly controllerId: number | undefined;
   /** Where GitLab's REST API can be called from: `vpc` puts the functions that ask it into the existing VPC. */
   readonly reachedFrom: 'internet' | 'vpc';
+  /** Proxy for every call to GitLab and its job router, `http://proxy.example.com:3128`. */
+  readonly proxyUrl: string | undefined;
+  /** SSM parameter with the PEM text of a private authority that every program trusts for GitLab, in addition to public ones. */
+  readonly caParameter: string | undefined;
 }
 
 export type VpcSettings = NewVpcSettings | ExistingVpcSettings;
@@ -95,10 +99,6 @@ export interface RelaySettings {
   readonly answerWithinMs?: number;
   /** What cost and capacity rules do while the ledger is out of reach. */
   readonly failurePolicy: 'admit' | 'reject';
-  /** Proxy for the way to the router, `http://proxy.example.com:3128`. */
-  readonly proxyUrl: string | undefined;
-  /** SSM parameter with the PEM text of a private certificate authority to trust besides the public ones. */
-  readonly caParameter: string | undefined;
 }
 
 /** What GitLab's job webhooks are made for. */
@@ -128,6 +128,8 @@ export interface ParameterNames {
   readonly approvalKey: string | undefined;
   /** Incoming webhooks of Slack and Teams, one a line. Absent: owners are told by the topic alone. */
   readonly chatWebhooks: string | undefined;
+  /** `user:password` for `gitlab.proxyUrl`. Absent: the proxy wants none. */
+  readonly proxyCredentials: string | undefined;
   /** Secret of the application registered in GitLab for the console. */
   readonly signInSecret: string;
   /** An administrator's token of scope `read_api`, for the console alone: whose groups are whose. */

@@ -5,7 +5,7 @@ import { placesNow } from '../answers/reading/places-now.ts';
 import { approvalCheck } from '../core/approval/index.ts';
 import { DynamoDirectoryTable } from '../core/directory/index.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
-import { createFleetReader, runnerDetails, userNames } from '../core/gitlab/index.ts';
+import { createFleetReader, deployedFetch, runnerDetails, userNames } from '../core/gitlab/index.ts';
 import {
   createLedger,
   DynamoStore,
@@ -77,6 +77,7 @@ const desk = createLimitsDesk({
   zone,
 });
 const { origin } = ownAddress(signInConfig.redirectUrl);
+const fetch = deployedFetch(process.env, { clock, log });
 /** The token of the roles: it may read runners as well. */
 const gitlab = {
   baseUrl: signInConfig.gitlabUrl,

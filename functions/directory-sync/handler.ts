@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type DirectorySyncReport, DynamoDirectoryTable, syncDirectory } from '../core/directory/index.ts';
 import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
-import { createGitLabDirectory, type RestCallDeps } from '../core/gitlab/index.ts';
+import { createGitLabDirectory, deployedFetch, type RestCallDeps } from '../core/gitlab/index.ts';
 import { onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { signedTable } from '../core/store/index.ts';
@@ -17,6 +17,7 @@ const place = {
   instance: config.gitlabInstance,
 };
 const table = new DynamoDirectoryTable(place);
+const fetch = deployedFetch(process.env, { clock: systemClock, log: consoleLog });
 const firstLine = (parameter: string): (() => Promise<string | undefined>) => {
   const lines = secretLines({ load: () => ssmText(parameter), clock: systemClock, log: consoleLog });
   return async () => (await lines())[0];

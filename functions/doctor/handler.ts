@@ -5,6 +5,7 @@ import { dynamoHealthLook } from '../answers/health/kept-look.ts';
 import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
 import { readHealth } from '../answers/health/read-health.ts';
 import { systemClock as clock, consoleLog as log, secretLines, ssmText } from '../core/environment/index.ts';
+import { deployedFetch } from '../core/gitlab/index.ts';
 import { deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -21,6 +22,7 @@ const deployed = {
   policyVersion: packed.policy.version,
   descriptorsVersion: config.descriptorsVersion,
 };
+const fetch = deployedFetch(process.env, { clock, log });
 const tokens = secretLines({ load: () => ssmText(config.gitlabTokenParameter), clock, log });
 
 async function gitlab(): Promise<GitLabEvidence> {

@@ -51,7 +51,7 @@ export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps): Pr
   const nowMs = clock.nowMs();
   const register = await chain.register();
   if (!areMonthsDue(register.lookedAtMs, nowMs)) return { closed: 0, left: 0, failed: 0 };
-  const due: Due[] = [];
+  const due = new Map<string, number>();
   let closed = 0;
   let left = 0;
   let failed = 0;
@@ -62,30 +62,24 @@ export async function closeMonths(deadlineMs: number, deps: CloseMonthsDeps): Pr
   await atOnce([...(await firstDays(nowMs, deps))], AT_ONCE, async ([subject, firstDay]) => {
     try {
       const last = (await chain.last(subject))?.statement;
-      if (isClosable(nextMonth(last, firstDay, deps), deps.zone, nowMs)) due.push({ subject, firstDay });
+      if (isClosable(nextMonth(last, firstDay, deps), deps.zone, nowMs)) due.set(subject, firstDay);
     } catch (error) {
       fail(subject, error);
     }
   });
   // One by one, in an order that does not depend on answers: numbers are given in a row.
-  for (const each of due.sort((a, b) => (a.subject < b.subject ? -1 : 1))) {
+  for (const subject of [...due.keys()].sort()) {
     if (clock.monotonicMs() >= deadlineMs) left += 1;
     else {
       try {
-        closed += await closeGroup(each, nowMs, deps);
+        closed += await closeGroup(subject, due.get(subject) ?? 0, nowMs, deps);
       } catch (error) {
-        fail(each.subject, error);
+        fail(subject, error);
       }
     }
   }
-  if (left + failed === 0) await chain.noteLooked(await chain.register(), nowMs);
+  if (left === 0 && failed === 0) await chain.noteLooked(await chain.register(), nowMs);
   return { closed, left, failed };
-}
-
-interface Due {
-  readonly subject: string;
-  /** `dayNumber`: its first statement is of the month that has this day. */
-  readonly firstDay: number;
 }
 
 /**
@@ -123,7 +117,13 @@ const nextMonth = (
 ): StatementMonth =>
   last === undefined ? monthOfDay(firstDay, fiscalStart) : monthAfter(closedDays(last).to, fiscalStart);
 
-async function closeGroup({ subject, firstDay }: Due, nowMs: number, deps: CloseMonthsDeps): Promise<number> {
+/** @param firstDay - `dayNumber`: its first statement is of the month that has this day. */
+async function closeGroup(
+  subject: string,
+  firstDay: number,
+  nowMs: number,
+  deps: CloseMonthsDeps,
+): Promise<number> {
   const { chain } = deps;
   let closed = 0;
   let begin = firstDay;

@@ -1,15 +1,7 @@
 /** What groups, projects and classes used on a day. Only groups with jobs are followed down, so a quiet tree costs little. */
 import type { Directory } from '../../policies/place/directory.ts';
-import {
-  eachRow,
-  packedSums,
-  type Sheet,
-  type SheetKind,
-  type SheetSum,
-  sumOfTally,
-  WHOLE,
-} from '../core/sheets/index.ts';
-import type { RollupStore } from '../core/usage/index.ts';
+import { eachRow, packedSums, type Sheet, type SheetKind, sumOfTally, WHOLE } from '../core/sheets/index.ts';
+import { formerRootsIn, type RollupStore, type UsageTally } from '../core/usage/index.ts';
 
 interface DayAsk {
   readonly usage: Pick<RollupStore, 'readUsage'>;
@@ -31,30 +23,31 @@ export async function usedOnDay(
   day: string,
   { usage, directory, classNames, known, withPersonal }: DayAsk,
 ): Promise<DaySheets> {
-  const read = async (subjects: ReadonlyMap<number, string>): Promise<Map<number, SheetSum>> => {
-    const sums = new Map<number, SheetSum>();
+  const read = async (subjects: ReadonlyMap<number, string>): Promise<Map<number, UsageTally>> => {
+    const found = new Map<number, UsageTally>();
     const all = [...subjects];
     for (let from = 0; from < all.length; from += PART_KEYS) {
       const part = all.slice(from, from + PART_KEYS);
       const tallies = await usage.readUsage(part.map(([, subject]) => ({ subject, day })));
       for (const [index, [id]] of part.entries()) {
         const tally = tallies[index];
-        if (tally !== undefined && tally.size > 0) sums.set(id, sumOfTally(tally));
+        if (tally !== undefined && tally.size > 0) found.set(id, tally);
       }
     }
-    return sums;
+    return found;
   };
   const below = Map.groupBy(directory.groupById.values(), ({ parentId = WHOLE }) => parentId);
   const groups = await read(new Map([[WHOLE, 'instance']]));
   const seen = new Set<number>([WHOLE]);
   let next = [
     ...rowsOf(known, 'group'),
+    ...formerRootsIn(groups.get(WHOLE) ?? new Map()),
     ...(below.get(WHOLE) ?? []).filter(({ personal }) => withPersonal || !personal).map(({ id }) => id),
   ].filter((id) => !seen.has(id));
   while (next.length > 0) {
     for (const id of next) seen.add(id);
     const found = await read(new Map(next.map((id) => [id, `group/${id}`])));
-    for (const [id, sum] of found) groups.set(id, sum);
+    for (const [id, tally] of found) groups.set(id, tally);
     const children = [...found.keys()].flatMap((id) => (below.get(id) ?? []).map((group) => group.id));
     next = [...new Set(children)].filter((id) => !seen.has(id));
   }
@@ -64,11 +57,14 @@ export async function usedOnDay(
   const names = [...new Set([...classNames, ...namesOf(known), ''])];
   const classes = await read(new Map(names.map((name, id) => [id, `runner-class/${name}`])));
   return {
-    group: packedSums(groups),
-    project: packedSums(projects),
-    class: { ...packedSums(classes), names },
+    group: packedTallies(groups),
+    project: packedTallies(projects),
+    class: { ...packedTallies(classes), names },
   };
 }
+
+const packedTallies = (tallies: ReadonlyMap<number, UsageTally>) =>
+  packedSums(new Map([...tallies].map(([id, tally]) => [id, sumOfTally(tally)])));
 
 function rowsOf(known: DayAsk['known'], of: SheetKind): readonly number[] {
   const ids: number[] = [];

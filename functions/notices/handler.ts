@@ -6,6 +6,7 @@ import {
   secretLines,
   ssmText,
 } from '../core/environment/index.ts';
+import { deployedFetch } from '../core/gitlab/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { DynamoLimitTable } from '../core/limits/index.ts';
 import { chatSender } from '../core/notify/chat.ts';
@@ -48,7 +49,11 @@ const deps: NoticesDeps = {
     chat: { lines: linesIn(chatParameter), sender: chatSender({ fetch, sleep: clock.sleep }) },
   }),
   ...(notes !== undefined && {
-    notes: { gitlabUrl: notes.gitlabUrl, tokenOf: groupTokens(notes.tokensPath, log), fetch },
+    notes: {
+      gitlabUrl: notes.gitlabUrl,
+      tokenOf: groupTokens(notes.tokensPath, log),
+      fetch: deployedFetch(process.env, { clock, log }),
+    },
   }),
   clock,
   zone: config.zone,

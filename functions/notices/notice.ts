@@ -153,4 +153,4 @@ export const wholeAmountText = (
   whole: number,
   unit: Unit,
   { policy: { currency } }: { readonly policy: { readonly currency: string } },
-): string => amountText(whole, unit, currency, 'nearest');
+): string => amountText(whole, unit, currency);

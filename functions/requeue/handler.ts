@@ -1,21 +1,24 @@
 import { systemClock as clock, groupTokens, consoleLog as log } from '../core/environment/index.ts';
-import { type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
+import { deployedFetch, type RetryOutcome, retryJob } from '../core/gitlab/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { dynamoRequeueLists } from '../core/requeue/index.ts';
-import { readPackedRules } from '../core/rules/index.ts';
+import { deployedRules } from '../core/rules/index.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { readRequeueConfig } from './config.ts';
 import { type RequeueReport, requeue } from './requeue.ts';
 
 const config = readRequeueConfig(process.env);
-const { policy } = readPackedRules(config.rulesFile);
 const table = deployedTable(config, process.env);
+const ledger = createLedger({ store: new DynamoStore(table) });
+const { packed, rulesFor } = deployedRules({ rulesFile: config.rulesFile, table, ledger, log });
+const fetch = deployedFetch(process.env, { clock, log });
 const tokenOf = groupTokens(config.tokensPath, log);
 const deps = {
-  agreed: policy.requeue ?? [],
+  agreed: packed.policy.requeue ?? [],
   lists: dynamoRequeueLists(table),
   usage: new DynamoRollupStore(table),
-  ledger: createLedger({ store: new DynamoStore(table) }),
+  ledger,
+  rulesFor,
   retry: async (groupId: number, projectId: number, jobId: number): Promise<RetryOutcome> => {
     const token = await tokenOf(groupId);
     return token === undefined

@@ -1,17 +1,20 @@
 /** One pass: lists what was rejected, looks for room, keeps it, and has GitLab retry as many jobs as fit. */
 
-import { counterName } from '../../policies/claim.ts';
+import { counterName, type LimitClaim } from '../../policies/claim.ts';
 import type { RequeueSettings } from '../../policies/policy.ts';
+import { requestOfRecord } from '../../policies/request/recorded.ts';
 import { agreedBy } from '../../policies/requeue.ts';
 import type { LedgerClock, Log } from '../core/environment/index.ts';
 import type { RetryOutcome } from '../core/gitlab/index.ts';
-import { isAwaited, type Ledger, type ReserveAsk } from '../core/ledger/index.ts';
+import { isAwaited, type Ledger } from '../core/ledger/index.ts';
 import {
   type RequeueEntry,
   type RequeueList,
   type RequeueLists,
   requeueEntryOf,
+  retryClaims,
 } from '../core/requeue/index.ts';
+import type { RulesInForce } from '../core/rules/index.ts';
 import type { RollupStore } from '../core/usage/index.ts';
 import { inTurn, type WaitingEntry } from './turns.ts';
 
@@ -19,7 +22,8 @@ export interface RequeueDeps {
   readonly agreed: readonly RequeueSettings[];
   readonly lists: RequeueLists;
   readonly usage: Pick<RollupStore, 'readRejections'>;
-  readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords' | 'reserve' | 'handOver' | 'endReservations'>;
+  readonly ledger: Pick<Ledger, 'readRecords' | 'reserve' | 'handOver' | 'endReservations'>;
+  readonly rulesFor: RulesInForce['rulesFor'];
   /** With the group's own token. */
   readonly retry: (groupId: number, projectId: number, jobId: number) => Promise<RetryOutcome>;
   readonly clock: LedgerClock;
@@ -52,33 +56,42 @@ export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
       .filter((entry) => isOpen(entry) && (entry.againAtMs ?? 0) <= clock.nowMs())
       .map((entry): WaitingEntry => ({ ...entry, groupId, priority })),
   );
-  const fits = await roomFor(waiting, deps);
-  const chosen: WaitingEntry[] = [];
-  // A run that died may have left room kept for it, which counts as taken.
-  for (const entry of inTurn(waiting))
-    if (chosen.length < RETRIES_PER_RUN_MAX && (entry.state === 'retrying' || fits(entry)))
-      chosen.push(entry);
-
-  const report = { waiting: waiting.length - chosen.length, retried: 0, refused: 0 };
-  for (const { groupId, priority: _, ...entry } of chosen) {
+  const claimsOf = await claimsByJob(waiting, deps);
+  /** Claims that found no room in this run: other jobs mostly have the same. */
+  const full = new Set<string>();
+  const report = { waiting: 0, retried: 0, refused: 0 };
+  let left = RETRIES_PER_RUN_MAX;
+  for (const { groupId, priority: _, ...entry } of inTurn(waiting)) {
     const list = lists.get(groupId);
-    if (list === undefined) continue;
-    // Before GitLab is asked: from its answer on the new job may be asked about, and others may at any time.
-    const kept = await deps.ledger.reserve(reservationOf(entry, list, clock.nowMs()));
-    if (kept === 'full' || kept === 'undecided') {
+    const { jobId } = entry;
+    const claims = claimsOf.get(jobId) ?? [];
+    const need = claims.map(({ counter, amount }) => `${counterName(counter)} ${amount}`).join();
+    // A run that died may have left room kept for it, which counts as taken.
+    const isFull = entry.state !== 'retrying' && full.has(need);
+    if (list === undefined || left === 0 || isFull) {
       report.waiting += 1;
       continue;
     }
+    // Before GitLab is asked: from its answer on the new job may be asked about, and others may at any time.
+    const kept = await deps.ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + keptMs(list) });
+    if (kept === 'full' || kept === 'undecided') {
+      full.add(need);
+      // A table that does not answer leaves no time for others.
+      if (kept === 'undecided') left = 0;
+      report.waiting += 1;
+      continue;
+    }
+    left -= 1;
     // Written down before GitLab is asked: a run that dies in between leaves a trace.
     const asking = await replaced(list, { ...entry, state: 'retrying' }, deps);
-    const outcome = await deps.retry(groupId, entry.projectId, entry.jobId);
-    if (outcome.outcome === 'retried') await deps.ledger.handOver(entry.jobId, outcome.newJobId);
-    else await deps.ledger.endReservations([entry.jobId]);
+    const outcome = await deps.retry(groupId, entry.projectId, jobId);
+    if (outcome.outcome === 'retried') await deps.ledger.handOver(jobId, outcome.newJobId);
+    else await deps.ledger.endReservations([jobId]);
     const after = outcomeOf(entry, outcome, clock.nowMs());
     lists.set(groupId, await replaced(asking, after, deps));
     if (outcome.outcome === 'retried') report.retried += 1;
     if (outcome.outcome === 'refused') report.refused += 1;
-    const { jobId, newJobId, why } = after;
+    const { newJobId, why } = after;
     log.info('job retried for lack of slots before', {
       jobId,
       newJobId,
@@ -93,13 +106,9 @@ export async function requeue(deps: RequeueDeps): Promise<RequeueReport> {
 const isOpen = ({ state }: RequeueEntry): boolean => state === 'waiting' || state === 'retrying';
 
 /** For as long as the group's latest retried jobs took at most to be asked about, and some minutes more. */
-function reservationOf({ jobId, wants }: RequeueEntry, { entries }: RequeueList, nowMs: number): ReserveAsk {
+function keptMs({ entries }: RequeueList): number {
   const latest = entries.flatMap(({ askedAfterMs }) => askedAfterMs ?? []).slice(-WAITS_SEEN_MAX);
-  return {
-    jobId,
-    wants: wants.map(({ counter, asked, limitAmount }) => ({ counter, amount: asked, bound: limitAmount })),
-    untilMs: nowMs + Math.min(KEPT_MS + Math.max(0, ...latest), KEPT_MS_MAX),
-  };
+  return Math.min(KEPT_MS + Math.max(0, ...latest), KEPT_MS_MAX);
 }
 
 /** The group's list with what was rejected since, and without those whose time is over. */
@@ -166,31 +175,19 @@ async function withAsked(
   });
 }
 
-/** Tells for one entry after the other whether there is room for it beside those before. */
-async function roomFor(
+/** Returns what each waiting job needs room for. A job without a record needs nothing: GitLab says what became of it. */
+async function claimsByJob(
   waiting: readonly WaitingEntry[],
-  { ledger }: RequeueDeps,
-): Promise<(entry: RequeueEntry) => boolean> {
-  const keys = new Map(
-    waiting.flatMap(({ wants }) => wants.map(({ counter }) => [counterName(counter), counter] as const)),
+  { ledger, rulesFor, clock }: RequeueDeps,
+): Promise<ReadonlyMap<number, readonly LimitClaim[]>> {
+  if (waiting.length === 0) return new Map();
+  const read = await ledger.readRecords(waiting.map(({ jobId }) => jobId));
+  const records = read.filter((record) => record !== undefined);
+  const rules = await rulesFor(
+    records.map(({ jobId, facts }) => requestOfRecord(jobId, facts, facts.asked ?? {})),
   );
-  const taken = new Map<string, number>();
-  const take = ({ wants }: RequeueEntry): void => {
-    for (const { counter, asked } of wants) {
-      const name = counterName(counter);
-      taken.set(name, (taken.get(name) ?? 0) + asked);
-    }
-  };
-  if (keys.size === 0) return () => false;
-  for (const counter of await ledger.readCounters([...keys.values()]))
-    taken.set(counterName(counter.key), counter.committed);
-  return (entry) => {
-    const fits = entry.wants.every(
-      ({ counter, asked, limitAmount }) => (taken.get(counterName(counter)) ?? 0) + asked <= limitAmount,
-    );
-    if (fits) take(entry);
-    return fits;
-  };
+  const context = { ...rules, nowMs: clock.nowMs() };
+  return new Map(records.map((record) => [record.jobId, retryClaims(record, context)]));
 }
 
 function outcomeOf(entry: RequeueEntry, outcome: RetryOutcome, nowMs: number): RequeueEntry {

@@ -68,6 +68,7 @@ export function createSweepGitLab({ gitlab, clock, tally, memory }: AskingDeps):
     } catch (error) {
       if (!(error instanceof GitLabError)) throw error;
       tally.errors[error.code] += 1;
+      tally.gitlabError = error.message;
       const againMs = errorMs(error.code, error.retryAfterMs);
       failures += 1;
       if (error.code === 'gitlab_rate_limited') memory.quietUntilMs = clock.nowMs() + againMs;

@@ -1,5 +1,5 @@
 import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
-import { createGitLab } from '../core/gitlab/index.ts';
+import { createGitLab, deployedFetch } from '../core/gitlab/index.ts';
 import {
   createClosing,
   createLedger,
@@ -45,7 +45,7 @@ const tokens = secretLines({
 const rest = {
   baseUrl: config.gitlabUrl,
   token: async () => (await tokens())[0] ?? '',
-  fetch,
+  fetch: deployedFetch(process.env, { clock: systemClock, log: consoleLog }),
   clock: systemClock,
   deadlineMs: CALL_DEADLINE_MS,
 };

@@ -47,6 +47,8 @@ export interface SweepReport {
   /** Calls to GitLab. */
   readonly calls: number;
   readonly errors: Readonly<Record<GitLabErrorCode, number>>;
+  /** The last of them: address, cause and remedy. */
+  readonly gitlabError?: string;
   /** GitLab does not answer or does not want to: nothing was freed for it, and the run ended early. */
   readonly gitlabSilent: boolean;
   /** Time or calls ran out before the work: the next run goes on. */

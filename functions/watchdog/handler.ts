@@ -1,5 +1,5 @@
 import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
-import { createController } from '../core/gitlab/index.ts';
+import { createController, deployedFetch } from '../core/gitlab/index.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { signedTable } from '../core/store/index.ts';
 import { readWatchdogConfig } from './config.ts';
@@ -20,7 +20,7 @@ const controller = createController({
   baseUrl: config.gitlabUrl,
   controllerId: config.controllerId,
   token: async () => (await tokens())[0] ?? '',
-  fetch,
+  fetch: deployedFetch(process.env, { clock: systemClock, log: consoleLog }),
   clock: systemClock,
   deadlineMs: GITLAB_DEADLINE_MS,
 });

@@ -1,5 +1,6 @@
-/** Limits of one cohort use each other's idle amounts: what each keeps for itself, and the pool that all of them share. */
-import type { CounterKey } from '../claim.ts';
+/** Limits of one cohort use each other's idle amounts, up to the sum of what all of them own. */
+import type { CohortPart, CounterKey, CounterSnapshot, LimitClaim } from '../claim.ts';
+import type { Reason } from '../reason.ts';
 import type { LimitKind } from '../units/unit.ts';
 import type { Limit } from './limit.ts';
 import { type LimitSet, limitAt } from './limits.ts';
@@ -9,20 +10,20 @@ import { shareOf } from './share.ts';
 /** Begins the subject of every counter of a cohort. */
 const COHORT = 'cohort/';
 
-/** What a limit in a cohort asks beside its own counter. All amounts in whole units. */
+/** Terms of a limit in a cohort. All amounts in whole units. */
 export interface CohortTerms {
   /** Up to here a job uses what is its group's own; what goes further is borrowed. */
   readonly own: number;
   /** Own and borrowed, at most. */
   readonly most: number;
-  /** What nobody else may use. Absent: it lends everything. */
-  readonly kept?: CohortCounter;
-  /** What all members lend, used by whomever. */
-  readonly pool: CohortCounter;
+  /** Asked next to the limit's own counter, in this order. */
+  readonly counters: readonly CohortCounter[];
 }
 
 interface CohortCounter {
+  readonly from: CohortPart['from'];
   readonly counter: CounterKey;
+  /** Above 0, unless no member owns or lends anything. */
   readonly bound: number;
 }
 
@@ -47,13 +48,11 @@ function indexOf(set: LimitSet): ReadonlyMap<string, readonly Limit[]> {
   return index;
 }
 
-/** The members of a limit's cohort as they are at an instant, itself included. A limit that only watches is none. */
-const cohortAt = ({ cohort, kind }: Limit, set: LimitSet, nowMs: number): readonly Limit[] =>
-  cohort === undefined
-    ? []
-    : (indexOf(set).get(nameOf(cohort, kind)) ?? []).flatMap((member) =>
-        member.mode === 'enforce' && isValidAt(member, nowMs) ? [limitAt(member, nowMs)] : [],
-      );
+/** The members of a cohort as they are at an instant. A limit that only watches is none. */
+const membersAt = (name: string, set: LimitSet, nowMs: number): readonly Limit[] =>
+  (indexOf(set).get(name) ?? []).flatMap((member) =>
+    member.mode === 'enforce' && isValidAt(member, nowMs) ? [limitAt(member, nowMs)] : [],
+  );
 
 const ownOf = ({ amount }: Limit): number => (amount === 'unlimited' ? 0 : amount);
 
@@ -68,25 +67,80 @@ const lendOf = (limit: Limit): number => {
   return Math.min(own, lend);
 };
 
-/** The counter of what the members of a cohort lend. */
-const poolCounter = ({ cohort = '', kind }: Limit): CounterKey => ({
-  subject: `${COHORT}${cohort}`,
-  limit: kind,
-  period: 'now',
-});
-
-/** @param limit - in force; undefined: it is in no cohort. */
+/**
+ * Returns undefined if the limit is in no cohort.
+ *
+ * Every job of a cohort counts in one counter, and its name depends on no amount: so no edit can hide a running job from
+ * the cohort's sum. The other two are asked only while a member keeps a part of its own for itself.
+ *
+ * @param limit - in force
+ */
 export function cohortTermsOf(limit: Limit, set: LimitSet, nowMs: number): CohortTerms | undefined {
-  if (limit.cohort === undefined || limit.mode !== 'enforce') return undefined;
+  const { cohort, kind, subject, id } = limit;
+  if (cohort === undefined || limit.mode !== 'enforce') return undefined;
+  const members = membersAt(nameOf(cohort, kind), set, nowMs);
+  const total = (part: (member: Limit) => number): number =>
+    members.reduce((sum, member) => sum + part(member), 0);
+  const counter = (from: CohortPart['from'], name: string, bound: number): CohortCounter => ({
+    ...{ from, bound, counter: { subject: `${COHORT}${cohort}`, limit: name, period: 'now' } },
+  });
   const own = ownOf(limit);
-  const counter = poolCounter(limit);
   const kept = own - lendOf(limit);
+  const [all, lent] = [total(ownOf), total(lendOf)];
   return {
     own,
     most: own + borrowOf(limit),
-    ...(kept > 0 && {
-      kept: { counter: { ...counter, limit: `${limit.kind}:${limit.subject}:${limit.id}` }, bound: kept },
-    }),
-    pool: { counter, bound: cohortAt(limit, set, nowMs).reduce((sum, member) => sum + lendOf(member), 0) },
+    counters: [
+      ...(kept > 0 ? [counter('kept', `${kind}:${subject}:${id}`, kept)] : []),
+      ...(lent < all ? [counter('lent', `${kind}:lent`, lent)] : []),
+      counter('cohort', kind, all),
+    ],
   };
+}
+
+/** How many counters of its cohort a job claims at most under a limit as it is written, at whatever time. */
+export function mostCohortCounters({ cohort, kind, ...limit }: Limit, set: LimitSet): number {
+  if (cohort === undefined) return 0;
+  const members = indexOf(set).get(nameOf(cohort, kind)) ?? [];
+  return 1 + (members.some(mayKeep) ? 1 : 0) + (mayKeep(limit) ? 1 : 0);
+}
+
+const mayKeep = ({ lend, lendShare }: Pick<Limit, 'lend' | 'lendShare'>): boolean =>
+  lend !== undefined || lendShare !== undefined;
+
+/** The claims of a job on the counters of a cohort. A limit that does not ask takes its whole amount without asking. */
+export const cohortClaims = (whole: LimitClaim, { counters }: CohortTerms): readonly LimitClaim[] =>
+  counters.flatMap((each) =>
+    whole.own === undefined && each.from === 'kept' ? [] : [new CohortClaim(whole, each)],
+  );
+
+class CohortClaim implements LimitClaim {
+  readonly counter: LimitClaim['counter'];
+  readonly unit: LimitClaim['unit'];
+  readonly amount: number;
+  readonly bound?: number;
+  readonly neverFits?: true;
+  readonly waitMs?: number;
+  readonly part: CohortPart;
+  readonly mode = 'enforce';
+  readonly rule: string;
+  readonly class: LimitClaim['class'];
+  readonly #whole: LimitClaim;
+
+  constructor(whole: LimitClaim, { from, counter, bound }: CohortCounter) {
+    this.counter = counter;
+    this.unit = whole.unit;
+    this.amount = whole.amount;
+    this.rule = whole.rule;
+    this.class = whole.class;
+    this.part = { of: whole.counter, from };
+    this.#whole = whole;
+    if (whole.own !== undefined) this.bound = bound;
+    if (whole.neverFits) this.neverFits = true;
+    if (whole.waitMs !== undefined) this.waitMs = whole.waitMs;
+  }
+
+  refusal(seen: CounterSnapshot): Reason {
+    return this.#whole.refusal(seen);
+  }
 }

@@ -1,5 +1,6 @@
 import type { Directory } from '../place/directory.ts';
 import { isCap, placeOfSubject } from './cap.ts';
+import { mostCohortCounters } from './cohort.ts';
 import { mostDefaults } from './group-defaults.ts';
 import type { Limit } from './limit.ts';
 import { defaultsOf, type LimitSet, limitsOn, withDefaults } from './limits.ts';
@@ -23,7 +24,7 @@ export function mostCountersPerJob(limits: LimitSet, directory: Directory | unde
     .map((kind) => heaviest(limits, kind, caps)[0] ?? 0)
     .reduce(
       (sum, each) => sum + each,
-      counted(limitsOn(limits, 'instance')) +
+      counted(limitsOn(limits, 'instance'), limits) +
         (caps.get('instance') ?? 0) +
         pipelines(limits) +
         (limits.breakGlasses === undefined ? 0 : 1),
@@ -39,7 +40,10 @@ export function mostCountersPerJob(limits: LimitSet, directory: Directory | unde
     for (const group of chain) {
       const subject = `group/${group.id}`;
       counters += caps.get(subject) ?? 0;
-      counters += counted(withDefaults(limitsOn(limits, subject), defaultsOf(limits, group), subject));
+      counters += counted(
+        withDefaults(limitsOn(limits, subject), defaultsOf(limits, group), subject),
+        limits,
+      );
     }
     const own = chain.at(-1);
     if (counters > most.counters && own !== undefined) most = { counters, group: own.path };
@@ -51,17 +55,17 @@ function heaviest(limits: LimitSet, kind: string, caps: ReadonlyMap<string, numb
   const counts = new Map([...caps].filter(([place]) => place.startsWith(kind)));
   for (const [subject, list] of limits.bySubject)
     if (subject.startsWith(kind) && !isCap(subject))
-      counts.set(subject, counted(list) + (caps.get(subject) ?? 0));
+      counts.set(subject, counted(list, limits) + (caps.get(subject) ?? 0));
   return [...counts.values()].sort((a, b) => b - a);
 }
 
 /** By the place they are written for: a job counts in one counter of each cap. */
-function capCounters({ bySubject }: LimitSet): ReadonlyMap<string, number> {
+function capCounters(limits: LimitSet): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const [subject, list] of bySubject) {
+  for (const [subject, list] of limits.bySubject) {
     if (!isCap(subject)) continue;
     const place = placeOfSubject(subject);
-    counts.set(place, (counts.get(place) ?? 0) + counted(list));
+    counts.set(place, (counts.get(place) ?? 0) + counted(list, limits));
   }
   return counts;
 }
@@ -73,15 +77,10 @@ function pipelines(limits: LimitSet): number {
   return lists.some((list) => list.some((limit) => limit.graceAmount !== undefined)) ? 1 : 0;
 }
 
-/**
- * `off` and `unlimited` need no counter. A limit of 0 does: what runs all the same is in the books. In a cohort the pool is one
- * more, and another what a limit keeps that does not lend everything.
- */
-const counted = (limits: readonly Limit[]): number =>
+/** `off` and `unlimited` need no counter. A limit of 0 does: what runs all the same is in the books. */
+const counted = (limits: readonly Limit[], set: LimitSet): number =>
   limits.reduce(
-    (sum, { mode, amount, cohort, lend, lendShare }) =>
-      mode === 'off' || amount === 'unlimited'
-        ? sum
-        : sum + 1 + (cohort === undefined ? 0 : 1) + (lend === undefined && lendShare === undefined ? 0 : 1),
+    (sum, limit) =>
+      limit.mode === 'off' || limit.amount === 'unlimited' ? sum : sum + 1 + mostCohortCounters(limit, set),
     0,
   );

@@ -123,7 +123,7 @@ const jobLabel = ({ jobId, jobName }: RejectionTextInput['request']): string =>
   jobName === undefined ? String(jobId) : `"${shortened(oneLine(jobName), JOB_NAME_CHARACTERS_MAX)}"`;
 
 const jobTerms = (terms: Terms): string =>
-  `about ${moneyText(terms.costMicros, 'up')} ${terms.currency} (${classText(terms)}, ${durationText(terms.estimateSeconds)})`;
+  `about ${moneyText(terms.costMicros)} ${terms.currency} (${classText(terms)}, ${durationText(terms.estimateSeconds)})`;
 
 function ownerLines(violations: readonly Violation[], disclosure: Disclosure): readonly string[] {
   if (disclosure === 'none') return [];

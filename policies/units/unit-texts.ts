@@ -37,8 +37,8 @@ const timeText = (seconds: number, rounding?: Rounding): string =>
 /** Apart from the table of units, so that a program that tells no amounts does without. */
 export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
   micros: {
-    amount: (amount, currency, rounding) => `${moneyText(amount, rounding)} ${currency}`,
-    bare: moneyText,
+    amount: (amount, currency) => `${moneyText(amount)} ${currency}`,
+    bare: (amount) => moneyText(amount),
     name: 'CI budget',
     wholly: 'the whole',
     lower: 'Give the job a shorter timeout or a cheaper runner, or',
@@ -142,36 +142,20 @@ export const duringText = ({ periodLabel }: Pick<LimitFacts, 'periodLabel'>): st
 
 const MICROS = 1_000_000n;
 
-/** What becomes of fractions of a cent. Settled amounts have them, and nobody wants to read them. */
-type Rounding = 'exact' | 'nearest' | 'down' | 'up';
-
-const CENT_MICROS = 10_000;
+/** Towards which side time and memory are rounded. Money is never rounded. */
+type Rounding = 'exact' | 'down' | 'up';
 
 /**
- * Micro-units as a decimal, `4,210.00`: two places, and in `exact` as many more as it takes. Less than a cent is always
- * told exactly, because to some limits it makes the difference.
+ * Micro-units as a decimal, `4,210.00`: two places, and as many more as the amount has. All programs print money by it, so that
+ * an amount is the same on every page, in every text and file.
  */
-export function moneyText(micros: number, rounding: Rounding = 'exact'): string {
-  const told = rounded(micros, rounding);
-  const absolute = BigInt(Math.abs(told));
+export function moneyText(micros: number): string {
+  const absolute = BigInt(Math.abs(micros));
   const whole = grouped(String(absolute / MICROS));
   const fraction = String(absolute % MICROS)
     .padStart(6, '0')
     .replace(/0{1,4}$/, '');
-  return `${told < 0 ? '-' : ''}${whole}.${fraction}`;
-}
-
-function rounded(micros: number, rounding: Rounding): number {
-  if (rounding === 'exact' || Math.abs(micros) < CENT_MICROS) return micros;
-  const cents = micros / CENT_MICROS;
-  switch (rounding) {
-    case 'nearest':
-      return Math.round(cents) * CENT_MICROS;
-    case 'down':
-      return Math.floor(cents) * CENT_MICROS;
-    case 'up':
-      return Math.ceil(cents) * CENT_MICROS;
-  }
+  return `${micros < 0 ? '-' : ''}${whole}.${fraction}`;
 }
 
 /** Thousands apart: `1,234,567`. Whole digits only, without sign and fraction. */
@@ -217,7 +201,6 @@ export function bytesText(bytes: number, rounding: Rounding = 'exact'): string {
 function roundedCount(amount: number, rounding: Rounding): number {
   switch (rounding) {
     case 'exact':
-    case 'nearest':
       return Math.round(amount);
     case 'down':
       return Math.floor(amount);

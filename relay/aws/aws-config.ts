@@ -22,6 +22,7 @@ export interface AwsConfig {
   readonly endpoints: Readonly<Record<AwsService, string>>;
   readonly tokenParameter: string | undefined;
   readonly caParameter: string | undefined;
+  readonly proxyParameter: string | undefined;
   readonly heartbeat: TablePlace | undefined;
   readonly journal: TablePlace | undefined;
 }
@@ -45,10 +46,12 @@ export function readAdmitRoute(read: EnvReader): AdmitRoute {
 export function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
   const tokenParameter = read.optional(names.ENV_ROUTER_TOKEN_PARAMETER);
   const caParameter = read.optional(names.ENV_CA_PARAMETER);
+  const proxyParameter = read.optional(names.ENV_PROXY_PARAMETER);
   const table = read.optional(names.ENV_HEARTBEAT_TABLE);
   const journal = read.optional(names.ENV_JOURNAL_TABLE);
   const needed =
-    route.kind !== 'plain' || [tokenParameter, caParameter, table, journal].some((set) => set !== undefined);
+    route.kind !== 'plain' ||
+    [tokenParameter, caParameter, proxyParameter, table, journal].some((set) => set !== undefined);
   const region = needed ? readRegion(read) : undefined;
   const instance = table === undefined && journal === undefined ? undefined : readInstance(read);
   const endpoint = (service: AwsService, name: string): string =>
@@ -62,6 +65,7 @@ export function readAwsConfig(read: EnvReader, route: AdmitRoute): AwsConfig {
     },
     tokenParameter,
     caParameter,
+    proxyParameter,
     heartbeat: table === undefined ? undefined : { table, instance: instance ?? '' },
     journal: journal === undefined ? undefined : { table: journal, instance: instance ?? '' },
   };

@@ -24,12 +24,21 @@ export async function openAuthority(
 ): Promise<TlsFiles> {
   const name = aws.caParameter;
   if (name === undefined) return caFile === undefined ? {} : { caFile };
-  const caPem = await startReading(() => deps.parameter(name), deps).catch((cause: unknown) => {
+  return { caPem: await readSetting(name, deps) };
+}
+
+/** `user:password` for the proxy; undefined: it wants none. @throws {RelayError} `config_invalid` */
+export const openProxyCredentials = async (
+  { aws: { proxyParameter } }: Pick<RelayConfig, 'aws'>,
+  deps: SecretsDeps,
+): Promise<string | undefined> =>
+  proxyParameter === undefined ? undefined : readSetting(proxyParameter, deps);
+
+const readSetting = (name: string, deps: SecretsDeps): Promise<string> =>
+  startReading(() => deps.parameter(name), deps).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.name : 'unknown failure';
     throw new RelayError('config_invalid', `parameter ${name} could not be read (${why})`, { cause });
   });
-  return { caPem };
-}
 
 interface ParameterTokenDeps extends StartReadingDeps {
   /** Name of the parameter. */

@@ -1,4 +1,8 @@
 /** Why the router cannot be reached, or refuses a call: address, cause and remedy. One table for the log and the doctor. */
+import {
+  networkFailure as connectionFailure,
+  PROXY_CREDENTIALS,
+} from '../../functions/core/contract/index.ts';
 import { STATUS } from './router.ts';
 
 export interface RouterFailure {
@@ -14,8 +18,6 @@ const TOKEN_REFUSED =
   'the token was refused; check that it belongs to a runner controller and is not revoked';
 const NOT_WEBSOCKET =
   'this is not a WebSocket endpoint; check the URL, and that proxies on the way let upgrades pass';
-const PROXY_CREDENTIALS =
-  'the proxy wants credentials; put them into HTTPS_PROXY (https_proxy for grpc and grpcs)';
 const NOT_READY = 'the router or a proxy in front of it is not ready';
 
 /** HTTP statuses that a router, an ingress or a proxy answers instead of opening a connection or a call. */
@@ -31,7 +33,7 @@ const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: st
     code: STATUS.NOT_FOUND,
     remedy: 'nothing answers at this path; check the URL against kas.externalUrl of GET /api/v4/metadata',
   },
-  407: { code: STATUS.UNAVAILABLE, remedy: PROXY_CREDENTIALS },
+  407: { code: STATUS.UNAVAILABLE, remedy: `the proxy wants credentials. ${PROXY_CREDENTIALS}` },
   426: { code: STATUS.UNAVAILABLE, remedy: NOT_WEBSOCKET },
   429: {
     code: STATUS.RESOURCE_EXHAUSTED,
@@ -39,49 +41,11 @@ const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: st
   },
 };
 
-/** Network and TLS errors, by the code or the text that Node, ws and grpc-js give. The first match counts. */
-const NETWORK: readonly { readonly error: RegExp; readonly remedy: string }[] = [
-  {
-    error: /CERT_HAS_EXPIRED|certificate has expired/,
-    remedy: 'renew the certificate of the router, or of the proxy in front of it',
-  },
-  {
-    error: /CERT_NOT_YET_VALID|certificate is not yet valid/,
-    remedy: "check this machine's clock and the dates of the router's certificate",
-  },
-  {
-    error: /ERR_TLS_CERT_ALTNAME_INVALID|altnames/,
-    remedy: 'use a host that the certificate names, or have the certificate issued for this one',
-  },
-  {
-    error: /SELF_SIGNED|self-signed|UNABLE_TO_|unable to (?:verify|get)/,
-    remedy:
-      'if a private authority signed it, give its certificate with --ca-file or TOLLGATE_CA_FILE (deployed: relay.caParameter)',
-  },
-  {
-    error: /ERR_SSL_|EPROTO|wrong version number/,
-    remedy: 'this port does not speak TLS; use the TLS port, or grpc:// or ws:// for a router without TLS',
-  },
-  {
-    error: /ENOTFOUND|Name resolution failed/,
-    remedy: 'the name is unknown here; check the host of the router URL and the resolver',
-  },
-  { error: /EAI_AGAIN/, remedy: 'the resolver does not answer; try again, then check the resolver' },
-  {
-    error: /ECONNREFUSED/,
-    remedy:
-      'nothing listens there; check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs',
-  },
-  {
-    error: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timed out/,
-    remedy: 'check firewalls, security groups and routes between here and the router',
-  },
-  {
-    error: /ECONNRESET|socket hang up|Socket closed|before secure TLS|Failed to connect|Connection closed/,
-    remedy:
-      'the connection was cut before it stood; check that this port speaks the scheme of the router URL',
-  },
-];
+/** Remedies that know what a router is; the others are the same for every server. */
+const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['kind'], string>>> = {
+  notTls: 'Use the TLS port, or grpc:// or ws:// for a router without TLS.',
+  refused: 'Check the port (8150 is grpc, 8154 or 443 usually ws) and that the router runs.',
+};
 
 /** What the router answered a call. Statuses that are missing here need no operator. */
 const ANSWERED: Readonly<Record<number, string>> = {
@@ -99,12 +63,13 @@ const ANSWERED: Readonly<Record<number, string>> = {
 
 export const remedyOfStatus = (code: number): string | undefined => ANSWERED[code];
 
-/** @param error - code and message of a network or TLS error. */
-export const remedyOfNetwork = (error: string): string | undefined =>
-  NETWORK.find((each) => each.error.test(error))?.remedy;
+export function remedyOfNetwork(error: unknown): string | undefined {
+  const { kind, cause, remedy } = connectionFailure(error);
+  return remedy === undefined ? undefined : `${cause}. ${OF_ROUTERS[kind] ?? remedy}`;
+}
 
 export const networkFailure = (address: string, { code = '', message }: NetworkError): RouterFailure =>
-  failure(STATUS.UNAVAILABLE, `${address}: ${plain(message)}`, remedyOfNetwork(`${code} ${message}`));
+  failure(STATUS.UNAVAILABLE, `${address}: ${plain(message)}`, remedyOfNetwork({ code, message }));
 
 interface NetworkError {
   readonly code?: string;

@@ -18,6 +18,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { shellWord } from '../../policies/text/shell-word.ts';
 import { RelayError } from '../relay-error.ts';
 import { checkAnswerArms } from './answer-arms.ts';
 
@@ -58,7 +59,7 @@ export function loadSchema(file?: string): WireSchema {
   if (file?.endsWith('.proto')) {
     throw schemaError(
       source,
-      `is a .proto source; compile it first: npx @bufbuild/buf build ${file} -o gitlab.binpb`,
+      `is a .proto source; compile it first: npx @bufbuild/buf build ${shellWord(file)} -o gitlab.binpb`,
     );
   }
   let bytes: Uint8Array;

@@ -56,15 +56,15 @@ export const BUNDLE_KB_MAX: Readonly<Record<FunctionName, number>> = {
   admit: 410,
   settle: 90,
   'settle/stream': 385,
-  sweep: 405,
+  sweep: 415,
   rollup: 560,
   drift: 368,
   doctor: 240,
   watchdog: 225,
-  directory: 60,
+  directory: 65,
   'ssm-limits': 550,
   notices: 720,
-  requeue: 500,
+  requeue: 525,
   console: 1_470,
 };
 

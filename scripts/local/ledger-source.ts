@@ -65,8 +65,8 @@ interface LedgerPlace {
    * @throws {UsageError} where they cannot be told.
    */
   readonly whose: (known: readonly KnownInstance[]) => Omit<KnownInstance, 'openedAtMs'>;
-  readonly dataDir: string;
-  readonly memory: boolean;
+  /** Undefined: in memory. */
+  readonly dataDir: string | undefined;
   readonly fresh: boolean;
   readonly clock: LedgerClock;
 }
@@ -75,15 +75,16 @@ interface LedgerPlace {
 const STREAM_PAUSE_MS = 200;
 
 /**
- * One file in `dataDir`, or memory where that is wanted.
+ * Opens the file in `dataDir`, or a ledger in memory.
  *
  * @throws {UsageError} when another `npm start` has that folder: one may not empty it under the other.
  */
 export async function openLocalLedger(place: LedgerPlace): Promise<LocalLedger> {
-  return place.memory ? inMemory(place) : inFile(place);
+  const { dataDir } = place;
+  return dataDir === undefined ? inMemory(place) : inFile({ ...place, dataDir });
 }
 
-function inMemory({ whose, clock }: LedgerPlace): LocalLedger {
+function inMemory({ whose, clock }: Pick<LedgerPlace, 'whose' | 'clock'>): LocalLedger {
   const stream = memoryStream();
   const table = new MemoryTable({ onWritten: stream.push });
   return {
@@ -94,7 +95,8 @@ function inMemory({ whose, clock }: LedgerPlace): LocalLedger {
   };
 }
 
-async function inFile({ whose, dataDir, fresh, clock }: LedgerPlace): Promise<LocalLedger> {
+async function inFile(place: LedgerPlace & { readonly dataDir: string }): Promise<LocalLedger> {
+  const { whose, dataDir, fresh, clock } = place;
   const { table, close } = openOwn(dataDir, fresh);
   try {
     table.collectGarbage(clock.nowMs());

@@ -28,7 +28,6 @@ export function readLeftOff(dataDir: string): LeftOff | undefined {
   }
 }
 
-/** Beside the database's own files, so that they are forgotten together. A ledger in memory has no folder, and leaves nothing. */
-export function writeLeftOff(dataDir: string, leftOff: LeftOff): void {
-  if (existsSync(dataDir)) writeFileSync(join(dataDir, FILE), `${JSON.stringify(leftOff)}\n`);
-}
+/** Next to the database's own files, so that they are forgotten together. */
+export const writeLeftOff = (dataDir: string, leftOff: LeftOff): void =>
+  writeFileSync(join(dataDir, FILE), `${JSON.stringify(leftOff)}\n`);

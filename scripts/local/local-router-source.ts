@@ -35,7 +35,7 @@ export async function openLocalRouter(
 ) {
   const pipeline = expandPipeline(pipelinePath);
   if (pipeline.jobs.length === 0) {
-    const why = pipeline.problems.length === 0 ? '' : `: ${pipeline.problems.join('; ')}`;
+    const why = pipeline.notRead.length === 0 ? '' : `: ${pipeline.notRead.join('; ')}`;
     throw new UsageError(`--pipeline ${pipelinePath} has no jobs${why}`);
   }
   const projects = projectsOf(directory);
@@ -88,7 +88,7 @@ function projectsOf(directory: Directory): readonly PipelineProject[] {
 /** What people are told about the pipeline that is replayed: how much of it, and what it leaves open. */
 function pipelineFacts(
   path: string,
-  { jobs, notFetched }: Pick<ExpandedPipeline, 'jobs' | 'notFetched'>,
+  { jobs, notRead }: Pick<ExpandedPipeline, 'jobs' | 'notRead'>,
 ): Readonly<Record<string, string>> {
   const ruled = jobs.filter(({ dependsOn }) => dependsOn !== undefined).length;
   return {
@@ -97,8 +97,8 @@ function pipelineFacts(
       // Sources and branches are drawn by lot here, so no one run of the pipeline is the right one.
       rules: `${ruled} of them depend on rules; each runs as if all that the file leaves open held (see npx tollgate check)`,
     }),
-    ...(notFetched.length > 0 && {
-      'not read': `${notFetched.length} includes that only GitLab can fetch`,
+    ...(notRead.length > 0 && {
+      'not read': `${notRead.length} includes and child pipelines (see npx tollgate check)`,
     }),
   };
 }

@@ -36,7 +36,7 @@ Usage
                                              the pilot: the same, against a real GitLab (put the controller in dry_run first)
 
 Replay
-  --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: an example that comes along)
+  --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: scripts/local/pipelines/web-shop)
   --jobs <n>                          how many jobs (default: the pipeline once, or again until 160)
   --rate <n>                          questions a second (default 20)
   --forever                           start over at the end, until interrupted; then the last jobs end, which takes seconds

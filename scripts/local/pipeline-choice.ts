@@ -1,17 +1,12 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UsageError } from '../terminal/command.ts';
+import { pipelineFile } from '../cli/check/pipeline-file.ts';
 
 /**
- * The pipeline to replay: the one asked for, else a large real one where it is at hand, else the one we wrote.
+ * Returns the file to replay: of the pipeline asked for, else of the sample.
  *
- * @throws {UsageError} if the one asked for is not there.
+ * @throws {UsageError} if the one asked for does not exist, or is a folder without a pipeline.
  */
-export function choosePipeline(asked: string | undefined, root: string): string {
-  if (asked !== undefined) {
-    if (!existsSync(asked)) throw new UsageError(`--pipeline ${asked}: no such file or folder`);
-    return resolve(asked);
-  }
-  const shared = resolve(root, '../shared/data/pipelines/gitlab-runner');
-  return existsSync(shared) ? shared : resolve(root, 'scripts/local/pipelines/web-shop');
-}
+export const choosePipeline = (asked: string | undefined, root: string): string =>
+  asked === undefined
+    ? resolve(root, 'scripts/local/pipelines/web-shop')
+    : pipelineFile(asked, process.cwd()).file;

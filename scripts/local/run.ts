@@ -50,19 +50,20 @@ export async function run(
 ): Promise<RunResult> {
   const pipeline = options.router === undefined ? choosePipeline(options.pipeline, root) : undefined;
   const { memory, fresh, seed } = options;
-  const dataDir = ledgerFolder(root);
-  const leftOff = memory || fresh ? undefined : readLeftOff(dataDir);
+  /** Undefined: nothing is kept, so nothing is read or written. */
+  const dataDir = memory ? undefined : ledgerFolder(root);
+  const leftOff = fresh || dataDir === undefined ? undefined : readLeftOff(dataDir);
   const firstJobId = (leftOff?.jobId ?? FIRST_RUN_JOB_ID) + 1;
   const fast = fastClock(SPEED, Math.max(Date.now(), leftOff?.atMs ?? 0));
   const clock = pipeline === undefined ? systemClock : fast;
   const onTrouble = (text: string): void => screen.trouble(text);
   const [ledger, desk] = await Promise.all([
-    openLocalLedger({ whose: whoseJobs(options), dataDir, memory, fresh, clock }),
+    openLocalLedger({ whose: whoseJobs(options), dataDir, fresh, clock }),
     startRunConsole(options, rules, fast, screen),
   ]);
   // Whoever asks this ledger from another terminal means its time.
   const noteClock = (pace: number): void => {
-    if (memory) return;
+    if (dataDir === undefined) return;
     const { instance } = ledger;
     writeLedgerClock(dataDir, { instance, atMs: clock.nowMs(), realMs: Date.now(), pace, pid: process.pid });
   };
@@ -77,8 +78,11 @@ export async function run(
           ends: await openLocalEnds({ ledger, rules: admit, clock: fast, seed, onTrouble }),
         }
       : undefined;
+  const noteLeftOff = (jobId: number): void => {
+    if (dataDir !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId });
+  };
   // Until it is known where this run ends: far behind it, should it end by a blow.
-  if (local !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId: firstJobId + IDS_RESERVED });
+  if (local !== undefined) noteLeftOff(firstJobId + IDS_RESERVED);
   const pilot = local === undefined ? new EstimatedLives(ledger.ledger) : undefined;
 
   const tally = new DecisionTally();
@@ -105,7 +109,7 @@ export async function run(
     rules,
     observe,
   );
-  const older = memory ? undefined : olderBooks(root);
+  const older = dataDir === undefined ? undefined : olderBooks(root);
   screen.started({
     ledger: ledger.description,
     ...(older !== undefined && { 'old books': older }),
@@ -162,7 +166,7 @@ export async function run(
   await admit.stop();
   ledger.stop();
   noteClock(0);
-  if (local !== undefined) writeLeftOff(dataDir, { atMs: clock.nowMs(), jobId: local.router.lastJobId() });
+  if (local !== undefined) noteLeftOff(local.router.lastJobId());
   return { summary, jobs: [...(local?.ends.jobs() ?? [])] };
 }
 

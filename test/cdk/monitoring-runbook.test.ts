@@ -169,7 +169,7 @@ describe('names in commands', () => {
       ...RUNBOOK.matchAll(/(?:\/tollgate\/|tollgate-|Tollgate-)(?:\$STAGE|<stage>)[/-][\w-]+/g),
     ].map(([name]) => name.replace(/\$STAGE|<stage>/, 'prod'));
     const parameters =
-      /^\/tollgate\/prod\/(?:router-token|gitlab-token|webhook-secrets|webhook-tokens|controller-token|hook-token|signin-secret|console-token|chat-webhooks|approval-key)$/;
+      /^\/tollgate\/prod\/(?:router-token|gitlab-token|webhook-secrets|webhook-tokens|controller-token|hook-token|signin-secret|console-token|chat-webhooks|approval-key|gitlab-ca|proxy)$/;
     const strays = used.filter(
       (name) => !names.has(name) && !parameters.test(name) && name !== 'tollgate-prod-restored',
     );

@@ -174,20 +174,25 @@ test('the route invoke: the function by its name, one right, no URL', () => {
   });
 });
 
-test('a private authority, a proxy and a customer’s key: named, granted, and no wider than the two parameters', () => {
+test('a private authority, a proxy and a customer’s key: named, granted, and no wider than the three parameters', () => {
   const settings = someSettings();
   const { template, environment } = relayStack({
     ...settings,
-    relay: { ...settings.relay, caParameter: '/tollgate/prod/ca', proxyUrl: 'http://proxy.example.com:3128' },
-    parameters: { ...settings.parameters, keyArn: KEY_ARN },
+    gitlab: {
+      ...settings.gitlab,
+      caParameter: '/tollgate/prod/ca',
+      proxyUrl: 'http://proxy.example.com:3128',
+    },
+    parameters: { ...settings.parameters, proxyCredentials: '/tollgate/prod/proxy', keyArn: KEY_ARN },
   });
   expect(environment).toMatchObject({
     TOLLGATE_CA_PARAMETER: '/tollgate/prod/ca',
+    TOLLGATE_PROXY_PARAMETER: '/tollgate/prod/proxy',
     https_proxy: 'http://proxy.example.com:3128',
     no_proxy: expect.stringContaining('169.254.170.2'),
   });
   const [read, decrypt] = statementsOf(template, TASK_ROLE).slice(2);
-  expect(text(read?.Resource)).toContain(':parameter/tollgate/prod/ca');
+  expect(text(read?.Resource)).toMatch(/:parameter\/tollgate\/prod\/ca.*:parameter\/tollgate\/prod\/proxy/);
   expect(decrypt).toMatchObject({ Action: 'kms:Decrypt', Resource: KEY_ARN });
   expect(text(decrypt?.Condition)).toContain('kms:ViaService');
   expect(text(decrypt?.Condition)).toContain(':parameter/tollgate/prod/router-token');

@@ -34,11 +34,13 @@ export const PRIVATE: readonly Deployment[] = [
     account: '111122223333',
     region: 'eu-central-1',
     gitlab: {
-      url: 'https://gitlab.corp.test',
+      url: 'https://gitlab.corp.test:8443',
       descriptors: DESCRIPTORS,
       routerUrl: 'grpcs://kas.corp.test:8150',
       controllerId: 7,
       reachedFrom: 'vpc',
+      proxyUrl: 'http://proxy.corp.test:3128',
+      caParameter: '/corp/ca',
     },
     admitRoute: 'invoke',
     vpc: {
@@ -52,10 +54,9 @@ export const PRIVATE: readonly Deployment[] = [
       memoryMiB: 1024,
       deadlineMs: 3000,
       failurePolicy: 'reject',
-      proxyUrl: 'http://proxy.corp.test:3128',
-      caParameter: '/corp/ca',
     },
     parameters: {
+      proxyCredentials: '/corp/proxy',
       webhookTokens: '/tollgate/private/webhook-tokens',
       hookToken: '/tollgate/private/hook-token',
       requeueTokens: '/tollgate/private/requeue',

@@ -89,7 +89,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   DirectorySyncProgram: ['directory pointer', 'directory chunk', 'directory wish'],
   SsmLimitsProgram: [...LIMITS, 'imported parameters'],
   NoticesProgram: ['notices cursor', 'told forecasts'],
-  RequeueProgram: ['record', 'counter', 'list of retries'],
+  RequeueProgram: ['record', 'counter', 'opening of a period', 'directory wish', 'list of retries'],
   ConsoleProgram: [...LIMITS, 'session', 'session of a user', 'announced mark'],
   DriftCheckProgram: [
     ...(['record', 'counter', 'outcome of the recount', 'key of pseudonyms'] as const),

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { ifArmed } from '../../functions/answers/shadow/if-armed.ts';
+import { shadowFigures } from '../../functions/answers/shadow/shadow-figures.ts';
 import { contributionOf, placeBy } from '../../functions/core/usage/contribution.ts';
 import { runnerNames } from '../../functions/core/usage/runner-names.ts';
 import { usageOf } from '../../functions/core/usage/usage.ts';
 import { readRules } from '../../scripts/cli/rules-flags.ts';
 import { aRequest, ledgerBench } from '../scripts/cli/ledger-bench.ts';
-import { simulateShadow } from '../support/simulate-shadow.ts';
 
 const RULES = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] }];
 
@@ -27,19 +26,19 @@ test('page, command line and forecast say the same of a controller in dry run', 
   const sum = (of: (usage: (typeof usages)[number]) => number): number =>
     usages.reduce((total, usage) => total + of(usage), 0);
   const all = { sinceMs: 0, untilMs: bench.clock.nowMs() + 120_000 };
-  const report = simulateShadow(records, { ...all, counts: () => true, passesMissing: () => false });
   const flags = { policy: 'policy.yaml', limits: 'limits.yaml', directory: 'directory.yaml' };
   const rules = readRules(flags, { cwd: bench.folder, root: `${bench.folder}/` });
-  const forecast = await ifArmed(bench.store, { ...all, rules, counts: () => true, onJob: () => {} });
+  const options = { ...all, rules, counts: () => true, onJob: () => {} };
+  const { ifArmed, watched } = await shadowFigures(bench.store, options);
 
   expect(sum(({ jobs }) => jobs)).toBe(14);
   expect([
     sum(({ ranRejected }) => ranRejected),
     sum(({ ranRejectedBy }) => ranRejectedBy.get('images') ?? 0),
-    report.ranRejected,
-    forecast.ranRejected,
-    forecast.wouldFail,
+    watched.ranRejected,
+    ifArmed.ranRejected,
+    ifArmed.wouldFail,
   ]).toEqual([2, 2, 2, 2, 2]);
   // None of them passed us by: they were asked about.
-  expect([sum(({ bypass }) => bypass), report.unasked, forecast.unasked]).toEqual([0, 0, 0]);
+  expect([sum(({ bypass }) => bypass), watched.unasked, ifArmed.unasked]).toEqual([0, 0, 0]);
 });

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { hostileQuestionBytes } from '../../scripts/proof/bench/hostile-questions.ts';
 import { benchQuestion } from '../../scripts/proof/bench/router-process.ts';
 import { TOKEN } from '../support/flow/flow.ts';
 import { patientRouter } from '../support/flow/patient-router.ts';
+import { hostileQuestionBytes } from '../support/relay/hostile-questions.ts';
 
 const SIDE = fileURLToPath(new URL('../../scripts/proof/bench/side-process.ts', import.meta.url));
 /** Little enough that a question of which every field becomes an object would end the process. */

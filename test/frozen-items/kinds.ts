@@ -432,8 +432,8 @@ async function writeRetries(place: Place, facts: JobFacts): Promise<void> {
   const full = claim('', 1, 0, { counter: RETRIED_SLOTS, unit: 'jobs', rule: 'slots', class: 'capacity' });
   const asks = [903, 904].map((jobId) => anAsk(jobId, [full], { facts, decidedAtMs: NOVEMBER_21_MS }));
   await ledger.hold(asks, place.clock.monotonicMs() + 300_000);
-  const wants = [{ counter: RETRIED_SLOTS, amount: 1, bound: 2 }];
-  for (const { jobId } of asks) await ledger.reserve({ jobId, wants, untilMs: NOVEMBER_21_MS + 180_000 });
+  const claims = [{ ...full, bound: 2 }];
+  for (const { jobId } of asks) await ledger.reserve({ jobId, claims, untilMs: NOVEMBER_21_MS + 180_000 });
   await ledger.handOver(904, 905);
   await dynamoRequeueLists(options(place)).write({
     ...{ groupId: 101, rev: 0 },
@@ -441,7 +441,6 @@ async function writeRetries(place: Place, facts: JobFacts): Promise<void> {
       {
         ...{ jobId: 904, projectId: 7, root: 100, rejectedAtMs: NOVEMBER_21_MS, firstAtMs: NOVEMBER_21_MS },
         ...{ retries: 1, state: 'retried', newJobId: 905, retriedAtMs: NOVEMBER_21_MS, askedAfterMs: 5 },
-        wants: [{ counter: RETRIED_SLOTS, asked: 1, limitAmount: 2 }],
       },
     ],
   });

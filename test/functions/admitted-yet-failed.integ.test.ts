@@ -28,7 +28,6 @@ import {
   GITLAB_TOKEN,
   INSTANCE,
   type Rig,
-  TABLE,
 } from '../support/bundle-rig.ts';
 import { patientClient } from '../support/ledger/patient-client.ts';
 
@@ -50,7 +49,7 @@ let rig: Rig;
 const ledger = () =>
   createLedger({
     store: new DynamoStore({
-      table: dynamoTable(client, TABLE),
+      table: dynamoTable(client, rig.table),
       instance: INSTANCE,
       clock: systemClock,
       random: Math.random,
@@ -61,7 +60,8 @@ const stateOf = async (jobId: number) => (await ledger().readRecord(jobId))?.sta
 beforeAll(async () => {
   database = await startDynamoDbLocal();
   client = patientClient(database.endpoint);
-  await ensureTable(client, TABLE);
+  rig = aRig(database.endpoint);
+  await ensureTable(client, rig.table);
   parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
   // Says of each job that the router failed it, and lists nothing.
   gitlab = await aFake((request, _, response) => {
@@ -69,7 +69,6 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(jobId === 0 ? [] : restJob(jobId)));
   });
-  rig = aRig(database.endpoint);
   const admit = await rig.start('admit');
   expect(await ask(admit, REJECTED_HERE, 'registry.elsewhere.test/x:1')).toBe('rejected');
   for (const jobId of [...BY_WEBHOOK, FAILED_BY_ITSELF, ...BY_SWEEP]) {
@@ -189,7 +188,7 @@ test('the next sweep asks GitLab: each such job is counted once, named and given
 
 test('the watchdog that may disarm for one does so, and one that may not leaves the controller armed', async () => {
   const keys = ledgerKeys(INSTANCE);
-  const table = dynamoTable(client, TABLE);
+  const table = dynamoTable(client, rig.table);
   const beat = itemAt(
     { pk: keys.heartbeatPk, sk: 'relay-1' },
     { [names.HEARTBEAT_AT]: { N: String(Date.now()) } },

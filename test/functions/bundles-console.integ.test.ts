@@ -15,7 +15,6 @@ import {
   GITLAB_TOKEN,
   INSTANCE,
   type Rig,
-  TABLE,
 } from '../support/bundle-rig.ts';
 import { patientClient } from '../support/ledger/patient-client.ts';
 import { sharedDynamoDb } from '../support/ledger/shared-dynamodb.ts';
@@ -39,14 +38,14 @@ let hosted: HostedBundle;
 
 beforeAll(async () => {
   const client = patientClient(endpoint);
-  await ensureTable(client, TABLE);
+  rig = aRig(endpoint);
+  await ensureTable(client, rig.table);
   parameters = await fakeParameters({ [SECRET_PARAMETER]: SECRET, [TOKEN_PARAMETER]: GITLAB_TOKEN });
   gitlab = await aFake((request, _, response) => {
     const known = request.url === '/.well-known/openid-configuration';
     response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(known ? discoveryOf(`http://${request.headers.host}`) : {}));
   });
-  rig = aRig(endpoint);
   hosted = await rig.start('console', {
     [names.ENV_GITLAB_URL]: gitlab.url,
     [names.ENV_GITLAB_TOKEN_PARAMETER]: TOKEN_PARAMETER,
@@ -58,7 +57,7 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_SSM: parameters.url,
   });
   const nowMs = Date.now();
-  await dynamoSessionStore({ table: dynamoTable(client, TABLE), instance: INSTANCE }).create(
+  await dynamoSessionStore({ table: dynamoTable(client, rig.table), instance: INSTANCE }).create(
     secretHashOf(SESSION_ID),
     {
       userId: 7,

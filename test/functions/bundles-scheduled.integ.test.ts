@@ -20,7 +20,6 @@ import {
   GITLAB_TOKEN,
   INSTANCE,
   type Rig,
-  TABLE,
 } from '../support/bundle-rig.ts';
 import { measuredOf } from '../support/emf-spec.ts';
 import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
@@ -42,7 +41,8 @@ const askedWith = new Set<unknown>();
 
 beforeAll(async () => {
   const client = patientClient(endpoint);
-  await ensureTable(client, TABLE);
+  rig = aRig(endpoint);
+  await ensureTable(client, rig.table);
   client.destroy();
   parameters = await fakeParameters({ [TOKEN_PARAMETER]: GITLAB_TOKEN });
   // A GitLab in which nothing has happened yet.
@@ -57,7 +57,6 @@ beforeAll(async () => {
     [names.ENV_CONTROLLER_TOKEN_PARAMETER]: TOKEN_PARAMETER,
     AWS_ENDPOINT_URL_SSM: parameters.url,
   };
-  rig = aRig(endpoint);
 });
 
 afterAll(async () => {
@@ -86,7 +85,9 @@ describe('the deployed consumers of the stream', () => {
   test('settle what arrived and pass over what is not theirs', async () => {
     const client = patientClient(endpoint);
     const parts = { instance: INSTANCE, clock: systemClock, random: Math.random };
-    const ledger = createLedger({ store: new DynamoStore({ table: dynamoTable(client, TABLE), ...parts }) });
+    const ledger = createLedger({
+      store: new DynamoStore({ table: dynamoTable(client, rig.table), ...parts }),
+    });
     const facts = someFacts({ rootId: 100 });
     const asks = [21, 22].map((jobId) => anAsk(jobId, [claim('group/100', 60)], { facts }));
     await ledger.hold(asks, systemClock.monotonicMs() + 60_000);
@@ -134,7 +135,7 @@ describe('the deployed functions of a schedule', () => {
     const thenMs = Date.now() - 110 * 86_400_000;
     const client = patientClient(endpoint);
     const table = {
-      table: dynamoTable(client, TABLE),
+      table: dynamoTable(client, rig.table),
       instance: INSTANCE,
       clock: systemClock,
       random: Math.random,
@@ -222,7 +223,7 @@ describe('the deployed functions of a schedule', () => {
     expect(doctor.output()).not.toContain(GITLAB_TOKEN);
 
     const client = patientClient(endpoint);
-    const kept = await dynamoHealthLook({ table: dynamoTable(client, TABLE), instance: INSTANCE }).read();
+    const kept = await dynamoHealthLook({ table: dynamoTable(client, rig.table), instance: INSTANCE }).read();
     client.destroy();
     expect(kept?.deployed.descriptorsVersion).toBe('18.9');
     expect(kept?.view.findings.find(({ about }) => about === 'version of GitLab')).toMatchObject({

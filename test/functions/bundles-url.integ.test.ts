@@ -11,7 +11,6 @@ import {
   type Fake,
   fakeParameters,
   type Rig,
-  TABLE,
   WEBHOOK_SECRET,
 } from '../support/bundle-rig.ts';
 import { aJobHook } from '../support/job-hook-bodies.ts';
@@ -30,10 +29,10 @@ let settle: HostedBundle;
 
 beforeAll(async () => {
   const client = patientClient(endpoint);
-  await ensureTable(client, TABLE);
+  rig = aRig(endpoint);
+  await ensureTable(client, rig.table);
   client.destroy();
   parameters = await fakeParameters({ [PARAMETER]: `${WEBHOOK_SECRET}\n` });
-  rig = aRig(endpoint);
   admit = await rig.start('admit');
   settle = await rig.start('settle', {
     [ENV_WEBHOOK_SECRETS_PARAMETER]: PARAMETER,

@@ -8,7 +8,7 @@ import { run } from './run.ts';
 /** Per flavour; a failing run is told with its seed and path, shrunk to the actions that matter. */
 const RUNS = 800;
 /** On a machine that has other things to do. */
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 600_000;
 
 /** A commit always draws the same plans, so that main is as green tomorrow as today; in full, each commit draws others. */
 const SEED = Number(process.env.TOLLGATE_TEST_SEED ?? (FULL ? seedOfCommit() : 1));

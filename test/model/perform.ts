@@ -3,6 +3,7 @@ import { decide } from '../../functions/core/admission/decide.ts';
 import { recordUnmetered } from '../../functions/core/admission/record-unmetered.ts';
 import { silentLog } from '../../functions/core/environment/machine.ts';
 import { isTerminal } from '../../functions/core/gitlab/job-truth.ts';
+import { retryClaims } from '../../functions/core/requeue/candidate.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
 import { settleTruths } from '../../functions/core/truth/settle-truths.ts';
 import { hintText } from '../../functions/core/truth/truth-text.ts';
@@ -154,18 +155,13 @@ async function postUnmetered(relay: number, dieAfter: number | null, world: Worl
 async function retry(action: Extract<Action, { do: 'retry' }>, world: World): Promise<void> {
   const { truth } = world;
   const job = truth.job(action.job);
-  await within('requeue', action.dieAfter, world, async ({ ledger, clock }) => {
+  await within('requeue', action.dieAfter, world, async (process) => {
+    const { ledger, clock } = process;
     const [record] = await ledger.readRecords([job.jobId]).catch(onlySilenceOf([]));
-    const wants = (record?.violations ?? []).flatMap(({ mode, reason }) =>
-      mode === 'enforce' && 'committed' in reason && reason.unit === 'jobs'
-        ? {
-            counter: { subject: reason.subject, limit: reason.limit, period: 'now' },
-            ...{ amount: reason.asked, bound: reason.limitAmount },
-          }
-        : [],
-    );
+    const rules = await world.decideDeps(process).currentRules([]);
+    const claims = record === undefined ? [] : retryClaims(record, { ...rules, nowMs: clock.nowMs() });
     const untilMs = clock.nowMs() + action.keptMinutes * 60_000;
-    const kept = await ledger.reserve({ jobId: job.jobId, wants, untilMs });
+    const kept = await ledger.reserve({ jobId: job.jobId, claims, untilMs });
     if (kept === 'full' || kept === 'undecided') return;
     const made = truth.retry(job);
     if (made === undefined) await ledger.endReservations([job.jobId]);

@@ -54,6 +54,12 @@ export const ranSeconds = ({ startedAtMs, finishedAtMs, failureReason }: TrueJob
     ? undefined
     : (finishedAtMs - startedAtMs) / 1000;
 
+/** Only retries of a job have its name in its pipeline, as in GitLab. */
+const namedIn = (sameAs: number) => ({
+  jobName: `unit ${Math.floor(sameAs / 3)}`,
+  pipelineId: 5_000 + (sameAs % 3),
+});
+
 export class Truth {
   /** In the order of their ids, which are given when a job is made: when it first matters. */
   readonly jobs: TrueJob[] = [];
@@ -122,8 +128,7 @@ export class Truth {
     job.askedIn.add(groupId);
     return {
       jobId: job.jobId,
-      jobName: `unit ${job.sameAs % 2}`,
-      pipelineId: 5_000 + (job.sameAs % 3),
+      ...namedIn(job.sameAs),
       projectId: job.projectId,
       projectPath: pathOfProject(job.projectId, this.#tree()),
       namespaceId: groupId,
@@ -220,8 +225,7 @@ export class Truth {
       projectId,
       status,
       projectPath: pathOfProject(projectId, this.#tree()),
-      jobName: `unit ${sameAs % 2}`,
-      pipelineId: 5_000 + (sameAs % 3),
+      ...namedIn(sameAs),
       createdAtMs,
       ...(startedAtMs !== undefined && {
         startedAtMs,

@@ -39,10 +39,24 @@ function programs(instance: string, documents: Documents) {
   return { ask, committed, ledger };
 }
 
+type Ask = ReturnType<typeof programs>['ask'];
+
+/** Asks for all jobs in parallel. Like the router, repeats those that stay undecided, here because of contention. */
+async function askAll(ask: Ask, jobs: readonly ReturnType<typeof aJob>[]): Promise<readonly string[]> {
+  const words = (await Promise.all(jobs.map(ask))).flat().map(wordOf);
+  const undecided = jobs.filter((_, index) => words[index]?.startsWith('undecided'));
+  expect(undecided.length, 'each round decides some').toBeLessThan(jobs.length);
+  const decided = words.filter((word) => !word.startsWith('undecided'));
+  return undecided.length === 0 ? decided : [...decided, ...(await askAll(ask, undecided))];
+}
+
 test('200 parallel admissions against a limit for 37: exactly 37, by the conditions of the table', async () => {
   const limits = [{ on: { group: 100 }, money: 37, per: 'month' }];
   const { ask, committed, ledger } = programs('thirty-seven.example.com', { limits });
-  const words = (await Promise.all(range(1, 200).map((jobId) => ask(aJob(jobId))))).flat().map(wordOf);
+  const words = await askAll(
+    ask,
+    range(1, 200).map((jobId) => aJob(jobId)),
+  );
   expect([count(words, 'admitted'), count(words, 'BUDGET_EXHAUSTED')]).toEqual([37, 163]);
   expect(await committed('group/100')).toBe(37 * ONE);
   expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
@@ -56,7 +70,7 @@ test('two siblings racing for the parent: together they get what it has', async 
   }));
   const { ask, committed } = programs('siblings.example.com', { limits });
   const jobs = range(1, 40).map((jobId) => aJob(jobId, { namespaceId: jobId % 4 < 2 ? 101 : 102 }));
-  const words = (await Promise.all(jobs.map(ask))).flat().map(wordOf);
+  const words = await askAll(ask, jobs);
   const [one, two] = [await committed('group/101'), await committed('group/102')];
   expect([count(words, 'admitted'), await committed('group/100'), one + two]).toEqual([
     10,

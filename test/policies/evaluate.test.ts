@@ -432,7 +432,7 @@ test('a group found in the directory under a new parent has the limits of the ne
   ]);
 });
 
-test('a limit in a cohort asks what its group keeps and what all members lend, and a milder rule asks neither', () => {
+test('a limit in a cohort asks what its group keeps, what all members lend and what they own, and a milder rule none', () => {
   const limits = someLimits({
     limits: [
       { on: { group: 101 }, jobs: 10, cohort: 'ci', borrow: '50%', lend: 4 },
@@ -448,7 +448,8 @@ test('a limit in a cohort asks what its group keeps and what all members lend, a
     'group/101|jobs-now|now 1/15 enforce',
     'cohort/other|jobs|now 1/3 enforce',
     'cohort/ci|jobs:group/101:jobs-now|now 1/6 enforce',
-    'cohort/ci|jobs|now 1/12 enforce',
+    'cohort/ci|jobs:lent|now 1/12 enforce',
+    'cohort/ci|jobs|now 1/18 enforce',
   ]);
   expect(found.claims[1]).toMatchObject({ own: 10 });
   expect(found.claims[1]?.refusal({ committed: 15, settled: 0 })).toMatchObject({

@@ -15,8 +15,6 @@ import { BUNDLES, newRunFolder } from './run-folders.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Another for each file that starts bundles: they share a database. */
-export const TABLE = `bundles-${randomUUID()}`;
 export const INSTANCE = 'bundles.example.com';
 export const WEBHOOK_SECRET = `whsec_${Buffer.from('a secret of these tests only').toString('base64')}`;
 export const GITLAB_TOKEN = 'glpat-of-these-tests-only';
@@ -57,6 +55,8 @@ export const fakeParameters = (values: Readonly<Record<string, string>>): Promis
   });
 
 export interface Rig {
+  /** The name of the table that the functions use. It is the rig's alone: files of one worker share modules and the database. */
+  readonly table: string;
   /** Builds a function as it is deployed and starts it with this environment besides the usual one. */
   start(name: FunctionName, more?: Readonly<Record<string, string>>): Promise<HostedBundle>;
   close(): Promise<void>;
@@ -68,7 +68,9 @@ export function aRig(endpoint: string): Rig {
   const folder = newRunFolder(BUNDLES);
   const rules = JSON.stringify(packRules({ root, force: false, nowMs: Date.now() }));
   const started: HostedBundle[] = [];
+  const table = `bundles-${randomUUID()}`;
   return {
+    table,
     start: async (name, more = {}) => {
       const own = join(folder, name.replace('/', '-'));
       mkdirSync(own, { recursive: true });
@@ -81,7 +83,7 @@ export function aRig(endpoint: string): Rig {
           AWS_REGION: 'local',
           AWS_ACCESS_KEY_ID: 'local',
           AWS_SECRET_ACCESS_KEY: 'local',
-          [names.ENV_LEDGER_TABLE]: TABLE,
+          [names.ENV_LEDGER_TABLE]: table,
           [names.ENV_GITLAB_INSTANCE]: INSTANCE,
           [names.ENV_RULES_FILE]: join(own, 'rules.json'),
           [names.ENV_DYNAMODB_ENDPOINT]: endpoint,

@@ -3,7 +3,6 @@ import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
 import type { LimitEdit } from '../../core/limits/index.ts';
 import { rateLimit } from '../../core/signin/index.ts';
-import { LOOK_BACK_DAYS } from '../preview/look-back.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
@@ -14,6 +13,7 @@ import { JobSubjects } from './job-subjects.ts';
 import type { BacktestAnswer, BacktestCounts, BacktestSummary } from './model.ts';
 import { type PriorUsage, usedBefore } from './used-before.ts';
 
+const LOOK_BACK_DAYS = 30;
 /** Records and limits of a request together take some 100 MB of the function's memory, and a third of a CPU ten seconds. */
 const RECORDS_MAX = 20_000;
 /** Ids of jobs that never asked cost a read, too. */

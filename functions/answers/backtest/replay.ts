@@ -1,4 +1,5 @@
 /** Lives a ledger's jobs again, one after the other in the order they were decided, against other documents. */
+import { counterName } from '../../../policies/claim.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   type CounterChange,
@@ -83,7 +84,7 @@ export class Replay {
     const judged = decidedAtMs >= this.#sinceMs && (rejectedThen || !wasUnasked(record));
     if (!judged && rejectedThen && !ranAnyway) return undefined;
     const question = this.#questions.of(record);
-    const ask = judged ? question.ask : unasked(question.ask, ranAnyway);
+    const ask = judged ? question.ask : unasked(question.ask, record, ranAnyway);
     const { record: now, waitedMs } = this.#hold(ask, record) ?? {};
     if (now !== undefined) this.#scheduleEnd(record, now, waitedMs);
     if (!judged) return undefined;
@@ -166,19 +167,29 @@ function changesAt({ atMs, jobId, record, how, durationSeconds }: End): readonly
 const wasUnasked = ({ unchecked }: JobRecord): boolean => unchecked === 'unmetered' || unchecked === 'bypass';
 
 /** It takes its amounts without asking; a bypass, of which nobody knew before its end, takes them then. */
-const unasked = (ask: HoldAsk, atItsEnd: boolean): HoldAsk => ({
-  ...ask,
-  violations: [],
-  claims: ask.claims.map((claim) => ({
-    counter: claim.counter,
-    unit: claim.unit,
-    amount: atItsEnd ? 0 : claim.amount,
-    mode: claim.mode,
-    rule: claim.rule,
-    class: claim.class,
-    refusal: (seen) => claim.refusal(seen),
-  })),
-});
+function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {
+  const refused = new Set(
+    record.claims.flatMap(({ counter, checked, fitted }) =>
+      checked && !fitted ? [counterName(counter)] : [],
+    ),
+  );
+  return {
+    ...ask,
+    violations: [],
+    claims: ask.claims.map((claim) => ({
+      counter: claim.counter,
+      unit: claim.unit,
+      amount: atItsEnd ? 0 : claim.amount,
+      // A limit that only watched, and that refused it then, still counts it as refused.
+      ...(refused.has(counterName(claim.counter))
+        ? { mode: 'shadow' as const, bound: 0 }
+        : { mode: claim.mode }),
+      rule: claim.rule,
+      class: claim.class,
+      refusal: (seen) => claim.refusal(seen),
+    })),
+  };
+}
 
 function chargesOf(
   record: JobRecord,

@@ -26,10 +26,10 @@ export const SUBJECT_KINDS = [
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 
-/** `fullest`: by share used; `trouble`: what is used up, then by when it runs out, then by share; `name`: by path. */
-export const BUDGET_ORDERS = ['fullest', 'trouble', 'name'] as const;
+/** `trouble`: what refuses jobs, is used up, runs out soonest, then by share; `fullest`: by share used; `name`: by path. */
+export const BUDGET_ORDERS = ['trouble', 'fullest', 'name'] as const;
 
-/** `used-up`: nothing is left; `runs-out`: that, or gone before the period ends. */
+/** `used-up`: nothing is left; `runs-out`: that, or it refuses jobs, or is gone before the period ends. */
 export const TROUBLE_FILTERS = ['used-up', 'runs-out'] as const;
 
 export interface BudgetsQuery {
@@ -39,21 +39,16 @@ export interface BudgetsQuery {
   /** What is counted. */
   readonly unit?: LimitKind;
   readonly trouble?: (typeof TROUBLE_FILTERS)[number];
-  /** @default `fullest` */
+  /** @default `trouble`; with `holding` the closest first */
   readonly sort?: (typeof BUDGET_ORDERS)[number];
   /** Caps as well; they have no counter of their own, and come last. */
   readonly caps?: boolean;
   /** Only this subject's own limits and those of everything below it. */
   readonly below?: string;
-  /** Only the limits that hold for this subject's jobs: its own, then those of everything above, the closest first. */
+  /** Only the limits that hold for this subject's jobs: its own, then those above. Also how far off past forecasts were. */
   readonly holding?: string;
   /** Only limits of which at least so much is settled and held, whole percent. */
   readonly percentMin?: number;
-  /**
-   * Also when they run out; unless `holding` asks for one order, what runs out first then comes first. With `holding` also
-   * the band, and how far off past forecasts were.
-   */
-  readonly forecast?: boolean;
   /** `next` of the page before, with the same questions. */
   readonly cursor?: string;
   /** 1–1000. @default 100 */
@@ -77,14 +72,15 @@ export const BudgetsSchema = z
     ),
     currency: text(),
     nowMs: instantMs(),
-    rows: list(BudgetRowSchema).openapi({ description: 'The fullest first, unless asked otherwise.' }),
+    rows: list(BudgetRowSchema).openapi({ description: 'The highest risk first, unless asked otherwise.' }),
     total: count('Limits that match, in all.'),
     first: count('1-based number of the first row.'),
     next: maybe(text('`cursor` of the next page.')),
     previous: maybe(text('`cursor` of the page before it.')),
-    usedUp: maybe(count('Limits of which nothing is left. Absent: nobody asked for trouble.')),
-    runsOut: maybe(count('Limits that are gone before their period ends, by the mean of four weeks.')),
-    forecastMax: count('Only so many of the fullest are forecast.'),
+    refusing: count('Limits that refuse jobs now, of all that match but for `trouble`.'),
+    usedUp: count('Limits of which nothing is left.'),
+    runsOut: count('Limits that refuse jobs or are gone before their period ends, and are not used up.'),
+    forecastMax: count('Only so many of the fullest are forecast; of the others the share decides.'),
   })
   .openapi('Budgets', { description: 'Limits in force and how they stand.' });
 

@@ -1,3 +1,4 @@
+import { ReasonLineSchema, RuleNowSchema } from '../job/model.ts';
 import {
   amount,
   count,
@@ -87,15 +88,6 @@ export const AskedPipelineSchema = z
 
 export type AskedPipeline = z.infer<typeof AskedPipelineSchema>;
 
-const ReasonLineSchema = z
-  .object({
-    rule: text(),
-    mode,
-    code: text('For programs.'),
-    text: text('One line; without numbers where those are not disclosed.'),
-  })
-  .openapi('CheckReason');
-
 const CheckedJobSchema = z
   .object({
     name: text(),
@@ -109,6 +101,12 @@ const CheckedJobSchema = z
     reasons: list(ReasonLineSchema).openapi({
       description: 'What is against it, also where it only watches.',
     }),
+    rules: maybe(list(RuleNowSchema)).openapi({
+      description: 'Every rule of the policy. Only where one job is asked about.',
+    }),
+    text: maybe(
+      text('As its page in GitLab would say. Only of one job that is asked about, if it is rejected.'),
+    ),
   })
   .openapi('CheckedJob');
 

@@ -1,6 +1,7 @@
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { countersAsked } from '../../core/admission/index.ts';
 import type { Counter, JobRecord } from '../../core/ledger/index.ts';
-import { countersAsked, type ReevaluatedJob } from './asked-again.ts';
+import type { ReevaluatedJob } from './asked-again.ts';
 import { countersOf } from './counters-then-and-now.ts';
 
 export type CounterReader = (keys: readonly CounterKey[]) => Promise<readonly (Counter | undefined)[]>;
@@ -11,8 +12,9 @@ export async function countersFor(
   again: ReevaluatedJob | undefined,
   read: CounterReader,
 ): Promise<ReadonlyMap<string, Counter>> {
-  const claims = again?.claims ?? [];
-  return readNamed([...countersOf(record, claims), ...countersAsked(claims)], read);
+  if (again === undefined) return readNamed(countersOf(record, []), read);
+  const { evaluation } = again;
+  return readNamed([...countersOf(record, evaluation.claims), ...countersAsked(evaluation)], read);
 }
 
 /** @param known - read already, by `counterName`. */

@@ -32,9 +32,6 @@ interface CounterThen {
   /** What the counter showed; only one that refused was written down. */
   readonly seen?: {
     readonly committed: number;
-    /** Parts of `committed`. Absent where the limit only watched: what fitted is not kept by parts. */
-    readonly settled?: number;
-    readonly held?: number;
     readonly bound: number;
     readonly left: number;
     readonly asked: number;
@@ -95,13 +92,12 @@ export function counterLines(
 function counterThen(claim: RecordClaim, violations: readonly Violation[]): CounterThen {
   const { held, counted, corrected, checked, counter } = claim;
   const told = { jobHeld: held, jobCounts: counted + corrected, checked };
-  for (const { reason, mode } of violations) {
+  for (const { reason } of violations) {
     if (!('committed' in reason) || reason.code === 'SOFT_LIMIT') continue;
     if (reason.subject !== counter.subject || reason.limit !== counter.limit) continue;
-    const { committed, settled, limitAmount, asked } = reason;
-    const parts = mode === 'enforce' ? { settled, held: committed - settled } : {};
+    const { committed, limitAmount, asked } = reason;
     const left = limitAmount - committed;
-    return { ...told, seen: { committed, ...parts, bound: limitAmount, left, asked } };
+    return { ...told, seen: { committed, bound: limitAmount, left, asked } };
   }
   return told;
 }

@@ -36,19 +36,29 @@ const ViolationLineSchema = z
 
 export type DisclosedViolation = z.infer<typeof ViolationLineSchema>;
 
+/** A reason against a job, as the decision has it: a limit, a freeze or a rule. */
+export const ReasonLineSchema = z
+  .object({ rule: text(), ...ViolationLineSchema.shape })
+  .openapi('DecisionReason');
+
+const ruleNow = z.object({
+  outcome: z.enum(['off', 'not matched', 'matched', 'missing', 'exempt', 'failed']),
+  detail: maybe(text('What did not match, why it is exempt, what failed, or what is missing.')),
+  violations: list(ViolationLineSchema),
+});
+
+/** One rule of the policy, asked about a job now. */
+export const RuleNowSchema = z.object({ id: text(), kind: text(), mode, now: ruleNow }).openapi('AskedRule');
+
+export type RuleNowRow = z.infer<typeof RuleNowSchema>;
+
 const RuleRowSchema = z
   .object({
     id: text(),
     kind: maybe(text()),
     mode: maybe(text()),
     atDecision: list(ViolationLineSchema).openapi({ description: 'What it had against the job then.' }),
-    now: maybe(
-      z.object({
-        outcome: z.enum(['off', 'not matched', 'matched', 'missing', 'exempt', 'failed']),
-        detail: maybe(text('What did not match, why it is exempt, or what failed.')),
-        violations: list(ViolationLineSchema),
-      }),
-    ).openapi({ description: 'Absent: not asked again, `whyNot` says why.' }),
+    now: maybe(ruleNow).openapi({ description: 'Absent: not asked again, `whyNot` says why.' }),
     whyNot: maybe(text()),
   })
   .openapi('ExplainedRule');
@@ -175,9 +185,14 @@ export const ExplainedSchema = z
     }),
     currency: text('ISO 4217.'),
     atDecision: z.object(terms),
-    now: maybe(z.object({ ...terms, outcome })).openapi({
-      description: 'If it came now. Absent where the question was not recorded.',
-    }),
+    now: maybe(
+      z.object({
+        ...{ ...terms, outcome },
+        reasons: list(ReasonLineSchema).openapi({
+          description: 'What is against it now, also where it only watches.',
+        }),
+      }),
+    ).openapi({ description: 'The decision if it came now. Absent where the question was not recorded.' }),
     limitsVersionNow: text('The set of limits that `now` is by.'),
     rules: list(RuleRowSchema),
     counters: list(CounterSchema).openapi({ description: 'Only those of subjects the viewer sees.' }),

@@ -1,6 +1,7 @@
 import { placementOf } from '../../../policies/place/placement.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { decisionIdOf } from '../../core/admission/index.ts';
 import type { JobRecord } from '../../core/ledger/index.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import type { Places, Scope } from '../reading/scope.ts';
@@ -34,7 +35,7 @@ export async function rejectedJobs(
       const url = reportJobUrl(gitlabUrl, { ...record.facts, jobId: record.jobId }, directory);
       return {
         jobId: record.jobId,
-        decisionId: `d-${record.jobId}-${record.generation}`,
+        decisionId: decisionIdOf(record),
         atMs: record.decidedAtMs,
         ...withoutAbsent({ projectId, projectPath: path, jobName, url }),
         reasons: record.violations.map(({ rule, reason }) => ({

@@ -1,3 +1,4 @@
+import type { EvaluationContext } from '../../../policies/evaluate.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { limitOfCounter } from '../../../policies/limits/limit-of-counter.ts';
 import { pricesAt, type RunnerClass } from '../../../policies/prices/price.ts';
@@ -12,24 +13,29 @@ import {
 import { kindRow, unitRow } from '../../../policies/units/unit.ts';
 import { writtenUnits } from '../../../policies/units/written.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import {
+  type CountersNow,
+  type CurrentDecision,
+  countersAsked,
+  decideNow,
+} from '../../core/admission/index.ts';
 import type { Counter, JobRecord } from '../../core/ledger/index.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
-import { askAgain, countersAsked, type ReevaluatedJob, verdictNow } from './asked-again.ts';
+import { askAgain, type ReevaluatedJob } from './asked-again.ts';
 import { type CounterReader, readNamed } from './counters-read.ts';
 import { type ViolationTextContext, violationText } from './disclosed-violation.ts';
 import type { JobRejection } from './model.ts';
-import type { EvaluationRules } from './rule-results.ts';
 
 interface WaysContext {
-  readonly rules: EvaluationRules;
+  readonly rules: EvaluationContext;
   readonly again: ReevaluatedJob | undefined;
+  /** The decision on it now; absent like `again`. */
+  readonly now: CurrentDecision | undefined;
   /** As read now, by `counterName`. */
   readonly counters: ReadonlyMap<string, Counter>;
   readonly read: CounterReader;
   readonly tell: ViolationTextContext;
-  /** Unix ms. */
-  readonly nowMs: number;
 }
 
 /** Each of them is evaluated whole. */
@@ -42,18 +48,18 @@ type LimitReason = Extract<Reason, { readonly limitAmount: number }>;
 export async function waysOn(record: JobRecord, using: WaysContext): Promise<JobRejection | undefined> {
   const [first, ...rest] = record.violations;
   if (first === undefined) return undefined;
-  const { rules, again, counters, tell, nowMs } = using;
+  const { rules, again, now, tell } = using;
+  const { nowMs } = rules;
   const { currency } = rules.policy;
   const { binding, others } = bindingFirst([first, ...rest]);
-  const verdict = again && verdictNow(again, record, counters);
-  const stillRejecting = verdict?.violations ?? record.violations;
+  const stillRejecting = now?.violations ?? record.violations;
   const refused = stillRejecting.flatMap(({ reason }) => (isOfLimit(reason) ? [reason] : []));
   const { reason } = binding;
   const isTold = tell.disclosure !== 'none' || isSeen(reason, tell);
   // Only limits are in the way, and a guess at what the job needs: a smaller guess may pass.
   const isGuess =
     refused.length === stillRejecting.length && refused.every(({ unit }) => unitRow(unit).guessed);
-  const tries = again !== undefined && verdict?.outcome === 'rejected' && isGuess;
+  const tries = again !== undefined && now?.outcome === 'rejected' && isGuess;
   const timeoutSeconds =
     tries && mayTellRoom(refused, tell) ? fittingTimeout(record, again, using) : undefined;
   const renewsAtMs = isOfLimit(reason) && isTold ? reason.resetsAtMs : undefined;
@@ -81,7 +87,7 @@ const isSeen = (reason: Reason, { scope }: ViolationTextContext): boolean =>
 const mayTellRoom = (refused: readonly LimitReason[], tell: ViolationTextContext): boolean =>
   tell.disclosure === 'all' || refused.every((reason) => isSeen(reason, tell));
 
-function ownerOf({ subject, limit }: LimitReason, { limits, directory }: EvaluationRules) {
+function ownerOf({ subject, limit }: LimitReason, { limits, directory }: EvaluationContext) {
   const { owner, contact } = findRecipient(subject, limit, { limits, directory });
   return { name: owner, ...withoutAbsent({ contact }) };
 }
@@ -89,10 +95,10 @@ function ownerOf({ subject, limit }: LimitReason, { limits, directory }: Evaluat
 /** The longest timeout in whole minutes with which it would be admitted; what it takes only grows with it. */
 function fittingTimeout(record: JobRecord, again: ReevaluatedJob, using: WaysContext): number | undefined {
   const fits = (minutes: number): boolean => {
-    const other = askAgain(withFacts(record, { timeoutSeconds: minutes * 60 }), using.rules, using.nowMs);
-    return other !== undefined && verdictNow(other, record, using.counters).outcome === 'admitted';
+    const other = askAgain(withFacts(record, { timeoutSeconds: minutes * 60 }), using.rules);
+    return other !== undefined && isAdmitted(other, record, using.counters, using.rules);
   };
-  let [most, tooLong] = [0, Math.ceil(again.terms.estimateSeconds / 60)];
+  let [most, tooLong] = [0, Math.ceil(again.evaluation.terms.estimateSeconds / 60)];
   while (most + 1 < tooLong) {
     const between = Math.floor((most + tooLong) / 2);
     if (fits(between)) most = between;
@@ -101,35 +107,41 @@ function fittingTimeout(record: JobRecord, again: ReevaluatedJob, using: WaysCon
   return most === 0 ? undefined : most * 60;
 }
 
+const isAdmitted = (
+  job: ReevaluatedJob,
+  { claims }: JobRecord,
+  counters: CountersNow,
+  { nowMs }: EvaluationContext,
+): boolean => decideNow(job, counters, nowMs, claims).outcome === 'admitted';
+
 /** Cheaper classes with which it would be admitted, cheapest first. */
 async function fittingClasses(
   record: JobRecord,
-  again: ReevaluatedJob,
-  { rules, counters, read, nowMs }: WaysContext,
+  { evaluation: { terms } }: ReevaluatedJob,
+  { rules, counters, read }: WaysContext,
 ): Promise<JobRejection['classes']> {
-  const { classes, defaultClass } = pricesAt(rules.policy.prices, nowMs);
+  const { classes, defaultClass } = pricesAt(rules.policy.prices, rules.nowMs);
   const tried = [...new Set([...classes, defaultClass])]
-    .filter(({ tags, name }) => tags.length > 0 && name !== again.terms.runnerClass)
+    .filter(({ tags, name }) => tags.length > 0 && name !== terms.runnerClass)
     .sort((one, other) => one.microsPerMinute - other.microsPerMinute)
     .slice(0, CLASSES_TRIED_MAX)
     .flatMap((runnerClass) => {
-      const other = askAgain(withTags(record, runnerClass), rules, nowMs);
+      const other = askAgain(withTags(record, runnerClass), rules);
       // Another class may come first for these tags.
-      if (other === undefined || other.terms.runnerClass !== runnerClass.name) return [];
-      return other.terms.costMicros < again.terms.costMicros ? [{ runnerClass, other }] : [];
+      if (other === undefined || other.evaluation.terms.runnerClass !== runnerClass.name) return [];
+      return other.evaluation.terms.costMicros < terms.costMicros ? [{ runnerClass, other }] : [];
     });
-  const more = tried.flatMap(({ other }) => countersAsked(other.claims));
+  const more = tried.flatMap(({ other }) => countersAsked(other.evaluation));
   const all = new Map([...counters, ...(await readNamed(more, read, counters))]);
   return tried
-    .filter(({ other }) => verdictNow(other, record, all).outcome === 'admitted')
-    .sort((one, other) => one.other.terms.costMicros - other.other.terms.costMicros)
-    .slice(0, CLASSES_SHOWN_MAX)
-    .map(({ runnerClass, other }) => ({
-      runnerClass: runnerClass.name,
-      tags: [...runnerClass.tags],
-      microsPerMinute: other.microsPerMinute,
-      costMicros: other.terms.costMicros,
-    }));
+    .filter(({ other }) => isAdmitted(other, record, all, rules))
+    .map(({ runnerClass: { name, tags }, other: { evaluation } }) => ({
+      ...{ runnerClass: name, tags: [...tags] },
+      microsPerMinute: evaluation.facts.microsPerMinute,
+      costMicros: evaluation.terms.costMicros,
+    }))
+    .sort((one, other) => one.costMicros - other.costMicros)
+    .slice(0, CLASSES_SHOWN_MAX);
 }
 
 function withTags(record: JobRecord, { tags }: RunnerClass): JobRecord {
@@ -148,7 +160,7 @@ function withFacts(record: JobRecord, changed: Partial<JobRecord['facts']>): Job
 /** So much more as is missing, until the period ends. */
 function requestFor(
   reason: LimitReason,
-  { limits, directory }: EvaluationRules,
+  { limits, directory }: EvaluationContext,
   nowMs: number,
 ): JobRejection['request'] {
   const { subject, limit: id, zone = 'UTC', resetsAtMs, asked, limitAmount } = reason;

@@ -13,10 +13,12 @@ import { type DayUsage, dayText, today } from '../reading/usage-days.ts';
 import { askedMode } from '../standing/asked-mode.ts';
 import { freezeRows, frozenNow } from '../standing/freeze-rows.ts';
 import { isBudget, type SubjectLimit } from '../standing/group-limits.ts';
-import { LAST_TIER, leading, tier } from '../standing/leading.ts';
+import { leading } from '../standing/leading.ts';
 import { limitRow } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { historySpan } from '../standing/outlook.ts';
+import { refusalsNow } from '../standing/refusals.ts';
+import { compareRisks, riskOf } from '../standing/risk.ts';
 import type { GroupRow, MeteredUsage } from './model.ts';
 import { isGroup, placeSubject, type RowPlace, subjectLimitsOfPlace } from './row-places.ts';
 
@@ -31,7 +33,7 @@ export interface GroupRowsContext {
 type RowOf = RowPlace | 'instance';
 
 /**
- * At most 101 of them: reads their counters, and of each eight weeks of usage, in batches of a hundred.
+ * At most 101 of them: reads their counters, of each eight weeks of usage, in batches of a hundred, and the latest rejections.
  * @throws {LedgerError}
  */
 export async function groupRows(
@@ -53,6 +55,7 @@ export async function groupRows(
       reading,
     ),
   ]);
+  const refusals = await refusalsNow(usage, nowMs, reading);
   return of.map((each, index) => {
     const days = usage.get(groupRowSubject(each)) ?? [];
     const ancestors = placedChainOf(groupRowSubject(each), from.places.directory);
@@ -61,7 +64,7 @@ export async function groupRows(
       .map(({ limit, byDefault }) => {
         const counter = counters.get(counterName(counterOf(limit, nowMs)));
         const asked = askedMode(limit, ancestors, reading.policy, limits);
-        return limitRow(limit, { nowMs, counter, asked, usage: days, byDefault });
+        return limitRow(limit, { nowMs, counter, asked, usage: days, refusals, byDefault });
       });
     return groupRow(each, havings[index] ?? [], rows, meteredOf(days, monthFrom), from, reading);
   });
@@ -110,39 +113,18 @@ function whereOf(of: RowOf, { directory, childrenOf }: Places, scope: Scope) {
 }
 
 /**
- * What a group's row is led by: the limit that is used up, or runs out, first among those that reject jobs; limits that
- * only watch lead where no other is. Limits that last are ordered with money before minutes, then by how much is used.
+ * Finds the limit that leads a group's row: the one with the highest risk among those that reject jobs. Limits that only watch lead
+ * if there is no other. Limits that last are ordered with money before minutes, then by share.
  */
 export function firstToRunOut(rows: readonly LimitRow[]): LimitRow | undefined {
   const [first, ...others] = leading(rows, ({ rolledOutAs, mode }) => rolledOutAs ?? mode);
   if (first === undefined) return undefined;
-  return others.reduce((best, row) => (isEarlierOfOne(row, best) ? row : best), first);
+  return others.reduce((best, row) => (isAbove(row, best) ? row : best), first);
 }
 
-function isEarlierOfOne(one: LimitRow, other: LimitRow): boolean {
-  const [a, b] = [endOf(one), endOf(other)];
-  if (a !== b) return a < b;
-  if (one.kind !== other.kind) return isMoney(one.kind);
-  return (one.percent ?? -1) > (other.percent ?? -1);
-}
-
-/** Whether it comes before the other in a list that begins with what runs out first. */
-export function isEarlier(one: LimitRow | undefined, other: LimitRow | undefined): boolean {
-  const [tierOne, tierOther] = [tierOf(one), tierOf(other)];
-  if (tierOne !== tierOther) return tierOne < tierOther;
-  const [a, b] = [endOf(one), endOf(other)];
-  return a === b ? (one?.percent ?? -1) > (other?.percent ?? -1) : a < b;
-}
-
-const tierOf = (row: LimitRow | undefined): number =>
-  row === undefined
-    ? LAST_TIER
-    : tier({ rejects: (row.rolledOutAs ?? row.mode) === 'enforce', runsOut: endOf(row) < Number.MAX_VALUE });
-
-function endOf(row: LimitRow | undefined): number {
-  if (row === undefined) return Number.POSITIVE_INFINITY;
-  if ((row.left ?? 1) <= 0) return Number.NEGATIVE_INFINITY;
-  return row.forecast?.atMs ?? Number.MAX_VALUE;
+function isAbove(one: LimitRow, other: LimitRow): boolean {
+  const [a, b] = [riskOf(one), riskOf(other)];
+  return a.atMs === b.atMs && one.kind !== other.kind ? isMoney(one.kind) : compareRisks(a, b) < 0;
 }
 
 export const groupRowSubject = (of: RowOf): string => (of === 'instance' ? of : placeSubject(of));

@@ -11,7 +11,6 @@ import { keepLatest } from '../../../policies/keep-latest.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { firstOfMonth } from '../../core/usage/index.ts';
-import { rankedNow } from '../reading/counters-now.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, scopeOf } from '../reading/scope.ts';
 import { placedChainOf } from '../reading/subjects-above.ts';
@@ -22,10 +21,10 @@ import { askedModes } from '../standing/asked-mode.ts';
 import type { CountedLimits } from '../standing/counted-limits.ts';
 import { isBudget } from '../standing/group-limits.ts';
 import { leading } from '../standing/leading.ts';
-import { compareTroubles } from '../standing/trouble.ts';
-import { type GroupRowsContext, groupRows, isEarlier, meteredOf } from './group-rows.ts';
-import type { Overview, OverviewQuery } from './model.ts';
-import { bySpent, type Candidate, runOutLevel } from './overview-order.ts';
+import { compareRisks, NO_RISK, riskOf } from '../standing/risk.ts';
+import { type GroupRowsContext, groupRows, meteredOf } from './group-rows.ts';
+import type { GroupRow, Overview, OverviewQuery } from './model.ts';
+import { byShare, bySpent, type Candidate } from './overview-order.ts';
 import { placesAsked } from './places-asked.ts';
 import { isGroup, placeSubject, type RowPlace, subjectLimitsOfPlace } from './row-places.ts';
 import { stepSum } from './step-sum.ts';
@@ -35,10 +34,8 @@ const ROWS_MAX = 100;
 /** Their counters are some 300 requests to the table; beyond it groups come last, by path. */
 const RANKED_MAX = 20_000;
 const RECENT_MS = 60_000;
-/** Copies of counters are minutes old: of so many that lead by them the counters are read. */
-const LEADING_MAX = 150;
-/** Nothing changes in it but late settlements. */
-const PERIOD_BEFORE_RECENT_MS = 15 * 60_000;
+/** Each row costs eight weeks of days: of so many with the largest share the risk decides, of the others the share. */
+const FORECAST_MAX = 100;
 /** Groups without a budget that are metered for the order, nearest the top first: what they use includes all below them. */
 const METERED_MAX = 200;
 const METERED_KEPT_MAX = 10 * METERED_MAX;
@@ -56,25 +53,27 @@ export function overviewOf(
     const scope = scopeOf(viewer.roles, places.directory);
     const from: GroupRowsContext = { limits, places, scope, nowMs };
     const lines = placesAsked(asked, from);
-    const { ordered, orderedAtMs, unranked } = await orderOf(asked, lines, from);
     const max = Math.min(ROWS_MAX, Math.max(1, asked.max ?? ROWS_DEFAULT));
-    const start = Math.min(offsetOf(asked.cursor), ordered.length);
+    const offset = offsetOf(asked.cursor);
+    const {
+      ordered,
+      orderedAtMs,
+      unranked,
+      rows: known = NO_ROWS,
+    } = await orderOf(asked, offset, lines, from);
+    const start = Math.min(offset, ordered.length);
     const shown = ordered.slice(start, start + max);
-    const rows = await groupRows(
-      scope.seesAll && start === 0 ? ['instance', ...shown] : shown,
-      from,
-      reading,
-    );
-    const [instance, ...others] = scope.seesAll && start === 0 ? rows : [undefined, ...rows];
-    const unnamed = others.filter((row) => row !== undefined);
+    const isFirst = scope.seesAll && start === 0;
+    const missing = shown.filter((place) => !known.has(place));
+    const read = await groupRows(isFirst ? ['instance', ...missing] : missing, from, reading);
+    const [instance, ...others] = isFirst ? read : [undefined, ...read];
+    const made = new Map([...known, ...missing.map((place, index) => [place, others[index]] as const)]);
+    const unnamed = shown.flatMap((place) => made.get(place) ?? []);
     const labelOf = await userLabels(
       unnamed.map(({ path }) => path),
       reading.userNames,
     );
     const page = unnamed.map((row) => ({ ...row, path: labelOf(row.path) }));
-    // The order is by the mean of four weeks, the mark by weekdays: within a page they agree.
-    if ((asked.sort ?? 'runs-out-first') === 'runs-out-first')
-      page.sort((a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)));
     const sum = await stepSum(asked.under, page, from, reading);
     return {
       set,
@@ -93,7 +92,13 @@ export function overviewOf(
     };
   };
 
-  async function orderOf(asked: OverviewQuery, lines: readonly RowPlace[], from: GroupRowsContext) {
+  /** With the rows that were made on the way. */
+  async function orderOf(
+    asked: OverviewQuery,
+    offset: number,
+    lines: readonly RowPlace[],
+    from: GroupRowsContext,
+  ): Promise<PlaceOrder> {
     const { nowMs } = from;
     const sort = asked.sort ?? 'runs-out-first';
     if (sort === 'name' || asked.under !== undefined)
@@ -103,19 +108,17 @@ export function overviewOf(
     const all = candidates(some, from);
     const now = await reading.counters.recent(all.flatMap(countersOf), RECENT_MS);
     if (sort === 'runs-out-first') {
-      const before = await reading.counters.recent(all.flatMap(countersBefore), PERIOD_BEFORE_RECENT_MS);
-      const ordered = await rankedNow(all, now, reading.counters, {
-        levelOf: (candidate, counters) =>
-          runOutLevel(candidate, { now: counters, before: before.counters, nowMs }),
-        compare: compareTroubles,
-        keysOf: countersOf,
-        leadingMax: LEADING_MAX,
-      });
-      return {
-        ordered: [...ordered.map(({ each }) => each.place), ...rest],
-        orderedAtMs: now.sinceMs,
-        unranked: rest.length,
-      };
+      const places = byShare(all, now.counters, nowMs).map(({ place }) => place);
+      const order = { orderedAtMs: now.sinceMs, unranked: rest.length };
+      if (offset >= FORECAST_MAX) return { ordered: [...places, ...rest], ...order };
+      const leaders = places.slice(0, FORECAST_MAX);
+      const made = await groupRows(leaders, from, reading);
+      const rows = new Map(leaders.map((place, index) => [place, made[index]]));
+      const risks = new Map(leaders.map((place) => [place, riskOf(rows.get(place)?.budget)]));
+      const ranked = leaders.toSorted((a, b) =>
+        compareRisks(risks.get(a) ?? NO_RISK, risks.get(b) ?? NO_RISK),
+      );
+      return { ordered: [...ranked, ...places.slice(FORECAST_MAX), ...rest], rows, ...order };
     }
     const unbudgeted = all.filter(({ place, money }) => money === undefined && isGroup(place));
     const spentBy = await spentWithout(unbudgeted, from);
@@ -159,6 +162,15 @@ export function overviewOf(
   }
 }
 
+interface PlaceOrder {
+  readonly ordered: readonly RowPlace[];
+  readonly orderedAtMs: number;
+  readonly unranked: number;
+  readonly rows?: ReadonlyMap<RowPlace, GroupRow | undefined>;
+}
+
+const NO_ROWS: NonNullable<PlaceOrder['rows']> = new Map();
+
 /** Candidates of the same limits are the same: those of groups are made once. */
 function keptCandidates({ policy, countedLimits }: ReadContext) {
   let known: { readonly counted: CountedLimits; readonly byGroup: Map<RowPlace, Candidate> } | undefined;
@@ -186,16 +198,13 @@ function candidateOf(
   ).filter(({ limit }) => isBudget(limit));
   const ancestors = placedChainOf(placeSubject(place), places.directory);
   const budgets = leading(all, ({ limit }) => modeOf(limit, ancestors));
-  const rejects = budgets[0] !== undefined && modeOf(budgets[0].limit, ancestors) === 'enforce';
-  return { place, budgets, rejects, money: all.find(({ limit }) => isMoney(limit.kind)) };
+  return { place, budgets, money: all.find(({ limit }) => isMoney(limit.kind)) };
 }
 
 const countersOf = ({ budgets, money }: Candidate) => {
   const keys = budgets.map(({ counter }) => counter);
   return money === undefined || budgets.includes(money) ? keys : [...keys, money.counter];
 };
-
-const countersBefore = ({ budgets }: Candidate) => budgets.flatMap(({ before }) => before ?? []);
 
 function rankedFirst(lines: readonly RowPlace[]): readonly [readonly RowPlace[], readonly RowPlace[]] {
   if (lines.length <= RANKED_MAX) return [lines, []];

@@ -1,6 +1,6 @@
 import type { Oversubscription } from '../../core/limits/index.ts';
 import { ChangeRowSchema } from '../history/model.ts';
-import { amount, count, day, list, maybe, orNone, subject, text, unit, z } from '../reading/schema.ts';
+import { amount, count, list, maybe, orNone, subject, text, unit, z } from '../reading/schema.ts';
 import { LimitRowSchema } from '../standing/model.ts';
 
 export type { Oversubscription };
@@ -39,21 +39,6 @@ const OversubscriptionSchema = z
     description: 'A limit that is given to its children more than once. Allowed, and then a pool.',
   }) satisfies z.ZodType<Oversubscription>;
 
-const LookBackSchema = z
-  .object({
-    days: count(),
-    jobs: count(),
-    jobsStopped: count(),
-    jobsStoppedBefore: count('Under the amount that is in force now.'),
-    reachedOn: maybe(day('The first day on which it would have been reached.')),
-  })
-  .openapi('LookBack', {
-    description:
-      'An estimate from the days’ totals: jobs that came after the new amount would have been reached.',
-  });
-
-export type LookBackEstimate = z.infer<typeof LookBackSchema>;
-
 const EditEffectSchema = z
   .object({
     subject: subject(),
@@ -62,9 +47,6 @@ const EditEffectSchema = z
     before: maybe(LimitRowSchema).openapi({ description: 'Absent: it is new.' }),
     after: maybe(LimitRowSchema).openapi({
       description: 'Absent: it goes. Its numbers are those of today’s counter.',
-    }),
-    lookBack: maybe(LookBackSchema).openapi({
-      description: 'Absent: not a budget per period, or no history.',
     }),
   })
   .openapi('EditEffect');

@@ -1,7 +1,7 @@
-/** What edits would do: the desk's rows with dates, and a look back. */
+/** Shows what edits would do: the rows of the desk, and when each limit then runs out. */
 
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, type LimitSet, limitAt, limitsOn } from '../../../policies/limits/limits.ts';
+import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/limits.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ChangeRow, LimitEdit, Preview } from '../../core/limits/index.ts';
 import type { CurrentLimits } from '../reading/limits-now.ts';
@@ -11,7 +11,6 @@ import { readDays, today } from '../reading/usage-days.ts';
 import type { Viewer } from '../reading/viewer.ts';
 import { historySpan } from '../standing/outlook.ts';
 import { subjectRow } from '../standing/subject-rows.ts';
-import { lookBackFrom, lookBackOf } from './look-back.ts';
 import type { EditEffect, PreviewAnswer } from './model.ts';
 
 /** Each costs up to a year of days; an import shows its first. */
@@ -92,24 +91,17 @@ async function effectsOf(
   return Promise.all(pairs.map(effectOf));
 
   async function effectOf({ subject, limit, was, willBe }: (typeof pairs)[number]): Promise<EditEffect> {
-    const limitNow = willBe ?? was;
-    const first = limitNow === undefined ? todayNumber : lookBackFrom(limitNow, nowMs, todayNumber);
-    const span = { from: Math.min(first, historySpan(todayNumber).from), to: todayNumber };
-    const usage = (await readDays([subject], span, reading.usage)).get(subject) ?? [];
+    const usage = (await readDays([subject], historySpan(todayNumber), reading.usage)).get(subject) ?? [];
     const { policy } = reading;
     const row = (of: Limit | undefined, limits: LimitSet) =>
       of &&
       subjectRow({ limit: of, byDefault: false }, { limits, directory, policy, counters, usage, nowMs });
     const [rowBefore, rowAfter] = [row(was, before), row(willBe, after)];
-    const amountOf = (each: Limit | undefined) =>
-      each === undefined ? 'unlimited' : limitAt(each, nowMs).amount;
-    const amounts = { before: amountOf(was), after: amountOf(willBe) };
-    const lookBack = limitNow && lookBackOf(limitNow, amounts, usage, nowMs, todayNumber);
     return {
       subject,
       path: subjectLabelOf(subject, directory),
       limit,
-      ...withoutAbsent({ before: rowBefore, after: rowAfter, lookBack }),
+      ...withoutAbsent({ before: rowBefore, after: rowAfter }),
     };
   }
 }

@@ -51,8 +51,7 @@ export function reconciliationOf(reading: ReadContext): (viewer: Viewer) => Prom
     const { limits } = await reading.limits();
     const unit = limitsOn(limits, row.subject).find(({ id }) => id === row.limit)?.unit;
     const beyond = Math.abs(row.beyond);
-    const amount =
-      unit === undefined ? '' : ` ${amountText(beyond, unit, reading.policy.currency, 'nearest')}`;
+    const amount = unit === undefined ? '' : ` ${amountText(beyond, unit, reading.policy.currency)}`;
     return `${row.path}, ${row.limit} ${row.period}: the counter has${amount} ${row.beyond > 0 ? 'more' : 'less'} than its jobs make.`;
   }
 }

@@ -9,7 +9,7 @@ export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'cu
   const told =
     retries === 0
       ? 'No job was a retry.'
-      : `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${amountText(retryMicros, 'micros', currency, 'nearest')}.`;
+      : `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${amountText(retryMicros, 'micros', currency)}.`;
   return `${told} ${basisText(retriesKnown, total)}`;
 }
 

@@ -95,6 +95,7 @@ export const RolloutForecastSchema = z
     fromMs: instantMs('What was counted begins then, Unix ms. Equal to `untilMs`: nothing could be.'),
     untilMs: instantMs(),
     complete: z.boolean().openapi({ description: 'All of these days, and every job of them.' }),
+    jobsRead: count('Records read, of all subjects.'),
     jobs: count('Jobs of these subjects that were asked about.'),
     wouldFail: count('Of these, those that run as it is and would fail if it were enforced.'),
     rows: list(

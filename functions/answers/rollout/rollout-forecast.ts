@@ -16,7 +16,7 @@ import type { ReadContext } from '../reading/reading.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { userLabels } from '../reading/user-labels.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import { type ArmedRow, ArmedRows } from '../shadow/armed-rows.ts';
+import { type RejectionRow, RejectionRows } from '../shadow/rejection-rows.ts';
 import type { RolloutForecast, RolloutForecastAnswer } from './model.ts';
 
 const DAYS = 7;
@@ -41,7 +41,7 @@ export function rolloutForecastOf(reading: ReadContext) {
     const { directory } = judged.places;
     const untilMs = reading.clock.nowMs();
     const used = usedBefore(reading, directory);
-    const rows = new ArmedRows();
+    const rows = new RejectionRows();
     const counted = { jobs: 0, wouldFail: 0 };
     const compared = await compareRecent({
       sinceMs: untilMs - DAYS * DAY_MS,
@@ -58,7 +58,7 @@ export function rolloutForecastOf(reading: ReadContext) {
         counted.jobs += 1;
         if (asIs.now?.state === 'REJECTED' || edited.now?.state !== 'REJECTED') return;
         counted.wouldFail += 1;
-        rows.add(edited.record, edited.now.violations);
+        rows.add({ record: edited.record, violations: edited.now.violations });
       },
     });
     const shown = rows.all().slice(0, ROWS_MAX);
@@ -74,6 +74,7 @@ export function rolloutForecastOf(reading: ReadContext) {
       fromMs: compared.fromMs,
       untilMs: compared.untilMs,
       complete: compared.complete && used.complete,
+      jobsRead: compared.jobsRead,
       ...counted,
       rows: shown.map((row) => ({
         ...forecastRow(row, reading.gitlabUrl, directory),
@@ -84,7 +85,7 @@ export function rolloutForecastOf(reading: ReadContext) {
 }
 
 function forecastRow(
-  { groupId, projectPath, rule, limit, code, jobs, examples }: ArmedRow,
+  { groupId, projectPath, rule, limit, code, jobs, examples }: RejectionRow,
   gitlabUrl: string | undefined,
   directory: Directory,
 ): RolloutForecast['rows'][number] {

@@ -25,7 +25,7 @@ interface MessageFormat {
 /** What the owner of a group or project reads: whose, how many, by what, and where to look. */
 export function ownerMessage(row: ShadowRow, { days, currency, origin }: MessageFormat): OwnerMessage {
   const { path, jobs, ranRejected, wouldFail, limits, owner, contact, subject } = row;
-  const amount = (whole: number, unit: Unit): string => amountText(whole, unit, currency, 'nearest');
+  const amount = (whole: number, unit: Unit): string => amountText(whole, unit, currency);
   const limitAmount = ({ amount: of, unit }: ShadowRow['limits'][number]['limit']): string =>
     of === 'unlimited' ? of : amount(of, unit);
   const ran = counted(jobs, 'CI job');

@@ -1,19 +1,15 @@
 /** What groups are asked for now, with the counters it is counted in: ten thousand of them on a page, and the same on the next. */
 import { counterName } from '../../../policies/claim.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
-import { counterOf, type LimitSet } from '../../../policies/limits/limits.ts';
-import type { Validity } from '../../../policies/limits/period.ts';
+import { counterOf, type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
+import type { Period, Validity } from '../../../policies/limits/period.ts';
 import type { Directory, DirectoryGroup } from '../../../policies/place/directory.ts';
 import type { NamedKey } from '../reading/counters-now.ts';
 import { type SubjectLimit, subjectLimitsBelow } from './group-limits.ts';
-import { type PeriodPair, periodPairs } from './period-pair.ts';
 
-/** A limit, where it counts now, and where it counted before. */
+/** A limit and where it counts now. */
 export interface CountedLimit extends SubjectLimit {
   readonly counter: NamedKey;
-  /** Absent: what is counted at once, or never starts anew, has none before it. */
-  readonly before?: NamedKey;
-  readonly periods: PeriodPair;
 }
 
 export interface CountedLimits {
@@ -47,19 +43,19 @@ export function countedLimitsNow(): (limits: LimitSet, directory: Directory, now
 
 function countedLimits(limits: LimitSet, nowMs: number, span: { untilMs: number }): CountedLimits {
   const groups = new Map<DirectoryGroup, readonly CountedLimit[]>();
-  const periodsOf = periodPairs(nowMs);
-  const counted = (each: SubjectLimit): CountedLimit => {
-    const { limit } = each;
-    const periods = periodsOf(limit);
-    const { current, previous } = periods;
-    if (current !== undefined) span.untilMs = Math.min(span.untilMs, current.endMs);
-    return {
-      ...{ limit, byDefault: each.byDefault, periods },
-      counter: named(
-        current === undefined ? counterOf(limit, nowMs) : { ...keyOf(limit), period: current.key },
-      ),
-      ...(previous !== undefined && { before: named({ ...keyOf(limit), period: previous.key }) }),
-    };
+  /** The calendar is asked once for each kind and zone: there are thousands of limits, and few of these. */
+  const periods = new Map<string, Period | undefined>();
+  const periodOf = (limit: Limit): Period | undefined => {
+    const name = `${limit.per} ${limit.zone} ${limit.fiscalStart ?? ''}`;
+    if (!periods.has(name)) periods.set(name, limitPeriod(limit, nowMs));
+    return periods.get(name);
+  };
+  const counted = ({ limit, byDefault }: SubjectLimit): CountedLimit => {
+    const period = periodOf(limit);
+    if (period !== undefined) span.untilMs = Math.min(span.untilMs, period.endMs);
+    const { subject, id } = limit;
+    const key = period === undefined ? counterOf(limit, nowMs) : { subject, limit: id, period: period.key };
+    return { limit, byDefault, counter: { ...key, name: counterName(key) } };
   };
   return {
     counted,
@@ -70,10 +66,6 @@ function countedLimits(limits: LimitSet, nowMs: number, span: { untilMs: number 
     },
   };
 }
-
-const keyOf = ({ subject, id }: Limit) => ({ subject, limit: id });
-
-const named = (key: Omit<NamedKey, 'name'>): NamedKey => ({ ...key, name: counterName(key) });
 
 /** When the next limit begins or ends, Unix ms. */
 function nextChangeMs(limits: LimitSet, nowMs: number): number {

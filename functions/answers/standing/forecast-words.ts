@@ -8,14 +8,14 @@ import type { LimitRow } from './model.ts';
 export function forecastWords({ forecast, unit }: LimitRow, currency: string): string | undefined {
   const { atEndAmount, atEndLow, atEndHigh, tested } = forecast ?? {};
   if (atEndAmount === undefined) return undefined;
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   const band =
     atEndLow === undefined || atEndHigh === undefined ? '' : ` (${bare(atEndLow)} to ${bare(atEndHigh)})`;
   const error =
     tested === undefined
       ? 'no whole month is known yet to test it on'
       : `over the last ${monthsText(tested.months)} it was off by ${tested.errorPercent} % on average`;
-  return `Forecast ${amountText(atEndAmount, unit, currency, 'nearest')}${band}; ${error}.`;
+  return `Forecast ${amountText(atEndAmount, unit, currency)}${band}; ${error}.`;
 }
 
 const monthsText = (months: number): string => (months === 1 ? 'month' : `${months} months`);

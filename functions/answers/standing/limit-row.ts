@@ -26,6 +26,7 @@ import type { DayUsage } from '../reading/usage-days.ts';
 import { alertRows } from './alerts.ts';
 import type { ForecastRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
+import type { Refusals } from './refusals.ts';
 
 interface RowWith {
   readonly nowMs: number;
@@ -40,17 +41,23 @@ interface RowWith {
   readonly byDefault: boolean;
   /** What is noted of its period, the oldest first. Absent: nobody is told, or nobody notes it. */
   readonly alerts?: readonly AlertRecord[] | undefined;
+  /** Absent: it is not known which limits refuse jobs. */
+  readonly refusals?: Refusals | undefined;
   /** Only of a limit in a cohort. */
   readonly cohort?: CohortStanding | undefined;
 }
 
 interface CohortStanding {
   readonly terms: CohortTerms;
-  /** Absent: nobody used the pool yet. */
-  readonly pool: Counter | undefined;
+  /** The counter of {@link lentCounter}; absent: no job was ever counted there. */
+  readonly lent: Counter | undefined;
 }
 
-/** A limit's cohort with the counter of its pool. */
+/** What the members lend is the sum where none of them keeps a part. */
+const lentCounter = ({ counters }: CohortTerms): CohortTerms['counters'][number] | undefined =>
+  counters.find(({ from }) => from !== 'kept');
+
+/** Returns undefined if the limit is in no cohort. */
 export function cohortStanding(
   written: Limit,
   limits: LimitSet,
@@ -58,13 +65,15 @@ export function cohortStanding(
   nowMs: number,
 ): CohortStanding | undefined {
   const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
-  return terms && { terms, pool: counters.get(counterName(terms.pool.counter)) };
+  const lent = terms && lentCounter(terms);
+  return lent && { terms, lent: counters.get(counterName(lent.counter)) };
 }
 
 /** The counters that a row of the limit shows. */
 export function rowCounters(written: Limit, limits: LimitSet, nowMs: number): readonly CounterKey[] {
   const terms = cohortTermsOf(limitAt(written, nowMs), limits, nowMs);
-  return [counterOf(written, nowMs), ...(terms === undefined ? [] : [terms.pool.counter])];
+  const lent = terms && lentCounter(terms);
+  return [counterOf(written, nowMs), ...(lent === undefined ? [] : [lent.counter])];
 }
 
 export function limitRow(written: Limit, using: RowWith): LimitRow {
@@ -79,6 +88,8 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const [cohort, baseBorrow, baseLend] = [written.cohort, writtenBorrow(written), writtenLend(written)];
   const left = amount === 'unlimited' ? undefined : amount - committed;
   const forecast = forecastFor(limit, committed, left, using);
+  const isBudget = asked === 'enforce' && isValidAt(limit, nowMs) && canRunOut(limit);
+  const refusing = isBudget ? using.refusals?.get(`${limit.subject} ${limit.id}`) : undefined;
   return {
     subject: limit.subject,
     ...withoutAbsent({ each: capOf(limit.subject)?.kind }),
@@ -105,7 +116,17 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     fitted,
     ...(left !== undefined && { left }),
     ...(typeof amount === 'number' && { percent: percentOf(committed, amount) }),
-    ...withoutAbsent({ forecast, whenUnreachable, owner, contact, costCenter, reason, fromMs, untilMs }),
+    ...withoutAbsent({
+      forecast,
+      refusing,
+      whenUnreachable,
+      owner,
+      contact,
+      costCenter,
+      reason,
+      fromMs,
+      untilMs,
+    }),
     ...(byDefault && { byDefault: true }),
     inForce: isValidAt(limit, nowMs),
   };
@@ -129,11 +150,15 @@ function thresholdsOf(
 }
 
 const sharedOf = (
-  { terms, pool }: CohortStanding,
+  { terms, lent }: CohortStanding,
   committed: number,
 ): Pick<LimitRow, 'borrowed' | 'shared'> => ({
   borrowed: Math.max(0, committed - terms.own),
-  shared: { amount: terms.pool.bound, used: pool?.committed ?? 0, mayBorrow: terms.most - terms.own },
+  shared: {
+    amount: lentCounter(terms)?.bound ?? 0,
+    used: lent?.committed ?? 0,
+    mayBorrow: terms.most - terms.own,
+  },
 });
 
 const carriedOf = ({ opening }: Limit, period: string | undefined): number =>

@@ -71,6 +71,18 @@ const ForecastRowSchema = z
 
 export type ForecastRow = z.infer<typeof ForecastRowSchema>;
 
+const RefusingRowSchema = z
+  .object({
+    sinceMs: instantMs(
+      'The first of the refusals, as far back as the latest fifty rejections show. Unix ms.',
+    ),
+    lastMs: instantMs('The last of them.'),
+    jobs: count('How many of the latest rejections it caused.'),
+  })
+  .openapi('Refusing', { description: 'It refused jobs within the last hour, without a gap of an hour.' });
+
+export type RefusingRow = z.infer<typeof RefusingRowSchema>;
+
 const AlertRowSchema = z
   .object({
     level: text('`90 %`, `soft`, `overdraft` or `forecast 100 %`.'),
@@ -181,6 +193,9 @@ export const LimitRowSchema = z
       ),
     ),
     forecast: maybe(ForecastRowSchema),
+    refusing: maybe(RefusingRowSchema).openapi({
+      description: 'It refuses jobs now. Absent: it does not, or it is no budget of a day or longer.',
+    }),
     whenUnreachable: z.enum(OUTAGE_POLICIES).optional().openapi({
       description: 'What becomes of jobs while it cannot be asked. Absent: as its rule or its kind has it.',
     }),

@@ -12,7 +12,7 @@ import { runOut } from '../../../policies/forecast/run-out.ts';
 import { calendarDay, dayNumber, two } from '../../../policies/limits/calendar.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { dayIn, dayStartMs } from '../../../policies/limits/zone.ts';
-import { kindRow, type LimitKind, type UsageCounts } from '../../../policies/units/unit.ts';
+import { isMoney, kindRow, type LimitKind, type UsageCounts } from '../../../policies/units/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type DaySpan, type DayUsage, dayText } from '../reading/usage-days.ts';
 import type { DayForecast, ForecastRow, TestedForecasts } from './model.ts';
@@ -94,9 +94,9 @@ export function aheadOf(question: Omit<OutlookQuestion, 'left'>): readonly DayFo
     const { low, high } = band?.[index] ?? {};
     return {
       day: dayText(first + index),
-      total: Math.round(total),
-      ...(low !== undefined && { low: Math.round(committed + low) }),
-      ...(high !== undefined && { high: Math.round(committed + high) }),
+      total: estimated(total, kind),
+      ...(low !== undefined && { low: estimated(committed + low, kind) }),
+      ...(high !== undefined && { high: estimated(committed + high, kind) }),
     };
   });
 }
@@ -105,21 +105,32 @@ export function aheadOf(question: Omit<OutlookQuestion, 'left'>): readonly DayFo
 function testedOf({ usage, kind, nowMs, zone }: OutlookQuestion): TestedForecasts | undefined {
   const known = historyBefore(dailyOf(usage, kind), dayNumber(dayIn(zone, nowMs)), TESTED_DAYS);
   const proof = known && proveForecasts(known);
-  return proof && testedRow(proof);
+  return proof && testedRow(proof, kind);
 }
 
-const testedRow = ({ months, error, inside, forecasts }: ForecastProof): TestedForecasts => ({
+const testedRow = (
+  { months, error, inside, forecasts }: ForecastProof,
+  kind: LimitKind,
+): TestedForecasts => ({
   months,
   errorPercent: percentOf(error),
   ...(inside !== undefined && { insidePercent: percentOf(inside) }),
   forecasts: forecasts.map(({ year, month, daysOver, forecast, band, outcome }) => ({
     month: `${year}-${two(month)}`,
     daysOver,
-    forecast: Math.round(forecast),
-    ...(band !== undefined && { low: Math.round(band.low), high: Math.round(band.high) }),
+    forecast: estimated(forecast, kind),
+    ...(band !== undefined && { low: estimated(band.low, kind), high: estimated(band.high, kind) }),
     outcome,
   })),
 });
+
+const CENT_MICROS = 10_000;
+
+/** An estimate has no fractions of a cent. Below a cent it keeps them, because 0.00 would say that nothing is used. */
+const estimated = (amount: number, kind: LimitKind): number =>
+  isMoney(kind) && Math.abs(amount) >= CENT_MICROS
+    ? Math.round(amount / CENT_MICROS) * CENT_MICROS
+    : Math.round(amount);
 
 /** To a tenth. */
 const percentOf = (share: number): number => Math.round(share * 1_000) / 10;

@@ -13,6 +13,7 @@ import { askedMode } from './asked-mode.ts';
 import { type SubjectLimit, subjectLimitsBelow } from './group-limits.ts';
 import { cohortStanding, limitRow } from './limit-row.ts';
 import type { GrantRow, LimitRow } from './model.ts';
+import type { Refusals } from './refusals.ts';
 
 /** Includes those that have not begun or are over, but only defaults that are in force. */
 export function allSubjectLimits(
@@ -35,13 +36,15 @@ interface SubjectRowsFrom {
   readonly usage: readonly DayUsage[];
   /** As in `limitRow`. */
   readonly tested?: boolean;
+  /** As in `limitRow`. */
+  readonly refusals?: Refusals;
   /** What owners were told. @default nothing */
   readonly alerts?: AlertsByCounter;
   readonly nowMs: number;
 }
 
 export const subjectRow = ({ limit, byDefault }: SubjectLimit, from: SubjectRowsFrom): LimitRow => {
-  const { limits, directory, policy, counters, usage, tested, alerts, nowMs } = from;
+  const { limits, directory, policy, counters, usage, tested, refusals, alerts, nowMs } = from;
   const counterId = counterName(counterOf(limit, nowMs));
   return limitRow(limit, {
     nowMs,
@@ -49,6 +52,7 @@ export const subjectRow = ({ limit, byDefault }: SubjectLimit, from: SubjectRows
     asked: askedMode(limit, placedChainOf(limit.subject, directory), policy, limits),
     usage,
     tested,
+    refusals,
     byDefault,
     alerts: alerts?.get(counterId),
     cohort: cohortStanding(limit, limits, counters, nowMs),

@@ -37,7 +37,7 @@ export async function billedDays(
   { from, to }: DaySpan,
   usage: Pick<RollupStore, 'readUsage'>,
 ): Promise<BilledDays> {
-  const days = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => dayText(from + index));
+  const days = Array.from({ length: to - from + 1 }, (_, index) => dayText(from + index));
   const read = await usage.readUsage(days.map((day) => ({ subject, day })));
   const tallies = days.map((day, index) => ({ day, tally: read[index] ?? NOTHING }));
   return {

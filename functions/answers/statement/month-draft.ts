@@ -29,6 +29,7 @@ interface DraftAsk {
 
 /** What comes later about a month is looked for so many months: usage by day is kept for two years. */
 export const LOOKED_BACK_MONTHS = 12;
+const LOOKED_BACK_DAYS = 366;
 
 type MonthDraft = Omit<ClosedStatement, 'number' | 'previousSha256'>;
 
@@ -40,7 +41,7 @@ type MonthDraft = Omit<ClosedStatement, 'number' | 'previousSha256'>;
 export async function monthDraft(ask: DraftAsk, terms: DraftTerms): Promise<MonthDraft | undefined> {
   const { subject, group, month, before, nowMs } = ask;
   const { zone, usage } = terms;
-  const spans = spansOf(before).slice(-LOOKED_BACK_MONTHS);
+  const spans = spansOf(before, month.from - LOOKED_BACK_DAYS).slice(-LOOKED_BACK_MONTHS);
   const [now, ...earlier] = await Promise.all(
     [month, ...spans.map(({ days }) => days)].map((days) => billedDays(subject, days, usage)),
   );
@@ -69,13 +70,16 @@ interface ClosedSpan {
   readonly days: DaySpan;
 }
 
-/** Each day is of one statement. Older versions closed months that shared days: the earlier statement keeps them. */
-function spansOf(before: readonly ClosedStatement[]): readonly ClosedSpan[] {
-  let last = Number.NEGATIVE_INFINITY;
+/**
+ * Gives each day to one statement. If two statements share days, the earlier one keeps them. Days before the first statement belong to
+ * it: the first job of a group may be reported after the group's first month was closed.
+ */
+function spansOf(before: readonly ClosedStatement[], firstDay: number): readonly ClosedSpan[] {
+  let next: number | undefined;
   return before.map((closed) => {
     const { from, to } = closedDays(closed);
-    const days = { from: Number.isFinite(last) ? last + 1 : from, to };
-    last = Math.max(last, to);
+    const days = { from: next ?? Math.min(from, firstDay), to };
+    next = Math.max(days.from, to + 1);
     return { closed, days };
   });
 }

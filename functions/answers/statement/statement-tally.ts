@@ -2,6 +2,7 @@ import { periodAt } from '../../../policies/limits/period.ts';
 import type { Directory } from '../../../policies/place/directory.ts';
 import { compareTexts } from '../../../policies/text/compare-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { decisionIdOf } from '../../core/admission/index.ts';
 import { type CorrectionEntry, isLive, type JobRecord } from '../../core/ledger/index.ts';
 import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/truth/index.ts';
 import type { BilledGroup } from './billed-group.ts';
@@ -152,7 +153,7 @@ export class StatementTally {
       ...(by === 'job' && {
         job: {
           id: jobId,
-          decisionId: `d-${jobId}-${generation}`,
+          decisionId: decisionIdOf({ jobId, generation }),
           ...withoutAbsent({ name: facts.jobName, pipelineId: facts.pipelineId, unchecked }),
           ...(withUsers && userOf(facts)),
         },

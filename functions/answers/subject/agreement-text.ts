@@ -15,7 +15,7 @@ export function agreementText(
   currency: string,
   zone: string,
 ): AgreementTold {
-  const told = (whole: number): string => amountText(whole, unit, currency, 'nearest');
+  const told = (whole: number): string => amountText(whole, unit, currency);
   const beyond = records?.counterBeyond;
   const when = records && instantText(records.recountedAtMs, zone);
   if (cause === undefined && beyond === 0)

@@ -32,6 +32,7 @@ import { freezeRows } from '../standing/freeze-rows.ts';
 import { rowCounters } from '../standing/limit-row.ts';
 import type { LimitRow } from '../standing/model.ts';
 import { testedSpan } from '../standing/outlook.ts';
+import { refusalsNow } from '../standing/refusals.ts';
 import { allSubjectLimits, grantRows, subjectRow } from '../standing/subject-rows.ts';
 import { usageView } from '../usage/usage-view.ts';
 import { burnUpOf, chartDays } from './burn-up.ts';
@@ -71,9 +72,9 @@ export const subjectViewOf =
     const first = Math.min(testedSpan(todayNumber).from, monthFrom, ...starts);
     const usage =
       (await readDays([subject], { from: first, to: todayNumber }, reading.usage)).get(subject) ?? [];
-    const rows = havings.map((having) =>
-      subjectRow(having, { limits, directory, policy, counters, usage, alerts, tested: true, nowMs }),
-    );
+    const refusals = await refusalsNow(new Map([[subject, usage]]), nowMs, reading);
+    const made = { limits, directory, policy, counters, usage, alerts, refusals, tested: true, nowMs };
+    const rows = havings.map((having) => subjectRow(having, made));
     const charted =
       rows.find(({ id }) => id === asked.limit) ??
       firstToRunOut(

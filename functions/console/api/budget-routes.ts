@@ -20,7 +20,7 @@ const subject = z.string().max(255).openapi({ example: 'group/101' });
 const list = createRoute({
   method: 'get',
   path: '/budgets',
-  summary: 'Every limit in force and how it stands, the fullest first',
+  summary: 'Every limit in force and how it stands, the highest risk first',
   request: {
     query: z.object({
       below: subject.optional().openapi({ description: 'Only its own and those of everything below it.' }),
@@ -34,13 +34,11 @@ const list = createRoute({
       unit: z.enum(LIMIT_KINDS).optional().openapi({ description: 'What is counted.' }),
       trouble: z.enum(TROUBLE_FILTERS).optional(),
       sort: z.enum(BUDGET_ORDERS).optional().openapi({
-        description: '`trouble`: what is used up, then what runs out soonest, then by share.',
+        description:
+          '`trouble`, the default: what refuses jobs, is used up, runs out soonest, then by share.',
       }),
       caps: z.literal('yes').optional().openapi({ description: 'Caps as well, at the end.' }),
       percent_min: z.coerce.number().int().min(0).max(1_000).optional(),
-      forecast: z.literal('yes').optional().openapi({
-        description: 'Those that run out first come first; with `holding`, also how far off forecasts were.',
-      }),
       cursor: z.string().max(100).optional(),
       max: z.coerce.number().int().min(1).max(BUDGET_ROWS_MAX).optional(),
     }),
@@ -77,8 +75,8 @@ const yes = (asked: Readonly<Record<string, 'yes' | undefined>>): Readonly<Recor
 export const budgetRoutes = ({ read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
     .openapi(list, async (c) => {
-      const { percent_min: percentMin, forecast, caps, ...rest } = c.req.valid('query');
-      const asked = { ...rest, percentMin, ...yes({ forecast, caps }) };
+      const { percent_min: percentMin, caps, ...rest } = c.req.valid('query');
+      const asked = { ...rest, percentMin, ...yes({ caps }) };
       const told = Object.entries(asked).filter(([, value]) => value !== undefined);
       return c.json(await read.budgets(Object.fromEntries(told) as BudgetsQuery, c.var.user), 200);
     })

@@ -5,13 +5,13 @@ import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
 import type { JobFacts } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { retriedBy } from '../../../policies/requeue.ts';
-import { disclosureFor, footerOf, rejectionText } from '../../../policies/text/rejection-text.ts';
+import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
 import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import type { DecideDeps, WaitLookup } from './decide-deps.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';
+import { decisionIdOf, pageText } from './page-text.ts';
 
 /**
  * Decides a batch: parse → evaluate → hold → say so. One decision per entry, same order, each on its own: an entry
@@ -99,34 +99,28 @@ function toDecision(
     return { outcome: 'undecided', cause: cause === 'stale_limits' ? 'unavailable' : cause };
   }
   // Nothing is recorded of a job that waits: it has no generation yet.
-  const decisionId = decisionIdOf(request.jobId, outcome.outcome === 'waiting' ? 0 : outcome.generation);
+  const decisionId = decisionIdOf({
+    jobId: request.jobId,
+    generation: outcome.outcome === 'waiting' ? 0 : outcome.generation,
+  });
   const { terms } = evaluation;
   if (outcome.outcome === 'admitted') {
     return { outcome: 'admitted', decisionId, terms, shadow: outcome.shadow };
   }
-  const footer = footerOf(policy.rules, outcome.violations);
   const waitedMs = waitOf?.(request.jobId).waitedMs;
-  const retried = retriedBy(policy.requeue, evaluation.facts.groupIds, outcome.violations);
-  const text = rejectionText({
-    request,
-    violations: outcome.violations,
-    terms,
-    decisionId,
-    nowMs,
-    disclosure: disclosureFor(evaluation.placement, policy.disclose),
+  const { facts, placement } = evaluation;
+  const rejection = {
+    ...{ request, violations: outcome.violations, terms, decisionId, nowMs },
+    disclosure: disclosureFor(placement, policy.disclose),
     detailsUrl: linkTo(consoleUrl, jobPagePath(request.jobId)),
-    ...(footer === undefined ? {} : { footer }),
-    ...(retried !== undefined && { retried }),
     ...(waitedMs !== undefined && { waitedMs }),
-  });
+  };
+  const text = pageText(rejection, facts.groupIds, policy);
   if (outcome.outcome === 'waiting') return { ...outcome, text };
   const { violations, shadow, unwritten } = outcome;
   const said = { decisionId, terms, violations, shadow, text, notice: notice ?? 'first' };
   return { outcome: 'rejected', ...said, ...(unwritten && { unwritten }) };
 }
-
-/** The same job at the same generation has the same id, so a repeated answer names the decision first given. */
-const decisionIdOf = (jobId: number, generation: number): string => `d-${jobId}-${generation}`;
 
 /** A rejected job and what the ledger said of it. */
 interface Rejection {

@@ -8,8 +8,8 @@ import type { Log } from '../environment/index.ts';
 import type { HoldAsk, HoldOutcome, WaitAsk } from '../ledger/index.ts';
 import type { DecideDeps, Rules, WaitLookup } from './decide-deps.ts';
 
-/** A request that parsed and was evaluated, on its way to the ledger. */
-interface Evaluated {
+/** A request that parsed and was evaluated. */
+export interface Evaluated {
   readonly request: AdmissionRequest;
   readonly evaluation: Evaluation;
 }

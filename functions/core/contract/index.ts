@@ -30,4 +30,6 @@ export {
 } from './admissions.ts';
 export { emfLine, isDeployment, type Metric } from './emf-document.ts';
 export { type Beat, type BeatSchema, WAITING_LINES_MAX, type WaitingLine } from './heartbeat.ts';
+export { networkFailure, notReached, PROXY_CREDENTIALS } from './network-failure.ts';
 export { NodeSha256 } from './node-sha256.ts';
+export { withProxyCredentials } from './proxy-credentials.ts';

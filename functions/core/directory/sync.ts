@@ -6,7 +6,7 @@
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LedgerClock } from '../environment/index.ts';
-import type { GitLabDirectory, GitLabErrorCode } from '../gitlab/index.ts';
+import type { GitLabDirectory } from '../gitlab/index.ts';
 import type { DirectoryTable, DirectoryWish } from './directory-table.ts';
 import { DirectoryDraft, SYNC_TIMEOUT_MS } from './draft.ts';
 import { readGroups, writeGroups } from './group-tree.ts';
@@ -60,7 +60,7 @@ export interface DirectorySyncReport {
   /** Entries of GitLab's lists that could not be read. */
   readonly unreadable: number;
   /** Why GitLab was asked no further. */
-  readonly failure?: GitLabErrorCode;
+  readonly failure?: string;
 }
 
 const WAIT = { timeoutMs: SYNC_TIMEOUT_MS };
@@ -118,7 +118,7 @@ export async function syncDirectory(deps: SyncDeps): Promise<DirectorySyncReport
     wishes: wishes.length,
     wishesGranted: granted.length,
     unreadable: groupsListed.unreadable + projectsListed.unreadable,
-    ...(budget.failure !== undefined && { failure: budget.failure.code }),
+    ...(budget.failure !== undefined && { failure: budget.failure.message }),
   };
 }
 

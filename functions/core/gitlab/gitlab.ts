@@ -52,10 +52,13 @@ export type GitLabErrorCode =
 export class GitLabError extends Error {
   override readonly name = 'GitLabError';
   readonly code: GitLabErrorCode;
+  /** The message without the code. */
+  readonly says: string;
   readonly retryAfterMs: number | undefined;
   /** GitLab's own; undefined where it did not answer, or answered what cannot be read. */
   readonly status: number | undefined;
 
+  /** @param message - what was tried, where, the cause and the remedy. */
   constructor(
     code: GitLabErrorCode,
     message: string,
@@ -63,6 +66,7 @@ export class GitLabError extends Error {
   ) {
     super(`[${code}] ${message}`, options);
     this.code = code;
+    this.says = message;
     this.retryAfterMs = options?.retryAfterMs;
     this.status = options?.status;
   }

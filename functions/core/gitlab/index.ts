@@ -26,6 +26,7 @@ export { byVersion, fallsBack, type RouterAccess, routerAccess } from './fleet/r
 export { type RunnerDetail, type RunnerDetails, runnerDetails } from './fleet/runner-details.ts';
 export { type GitLab, GitLabError, type GitLabErrorCode, type JobsPage, type RunnersPage } from './gitlab.ts';
 export type { GitLabDirectory, GitLabGroup, GitLabProject } from './gitlab-directory.ts';
+export { deployedFetch, gitlabFetch } from './gitlab-fetch.ts';
 export {
   createGroupHook,
   groupHookKey,

@@ -1,5 +1,5 @@
 import { GitLabError } from './gitlab.ts';
-import type { RestAnswer } from './rest-call.ts';
+import { answered, type RestAnswer } from './rest-call.ts';
 import { nextPage } from './rest-pages.ts';
 
 /** The body of an answer that has to be there; 404 means that this is not the address of a GitLab. */
@@ -7,7 +7,7 @@ export function readFound(path: string, answer: RestAnswer): unknown {
   if (answer.status === 200) return answer.body;
   throw new GitLabError(
     'gitlab_unreadable',
-    `GET ${path}: GitLab answered ${answer.status}; check its URL and version`,
+    `${answered(`GET ${path}`, answer, answer.status)}. Check that this is GitLab's address, and its version.`,
   );
 }
 

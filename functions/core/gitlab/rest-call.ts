@@ -1,3 +1,4 @@
+import { notReached } from '../contract/index.ts';
 import { doubling, retried } from '../store/index.ts';
 import { GitLabError } from './gitlab.ts';
 
@@ -29,6 +30,8 @@ export interface RestCallDeps {
 }
 
 export interface RestAnswer {
+  /** The GitLab that gave it. */
+  readonly baseUrl: string;
   readonly status: number;
   readonly headers: Headers;
   /** Parsed JSON; undefined unless the status is 200. */
@@ -92,10 +95,11 @@ async function tryOnce(
   };
   const url = apiUrl(deps.baseUrl, path, query);
   const { response, text } = await sendOnce(call, url, { headers }, timeoutMs, deps);
-  const { status } = response;
-  if (status === 200) return { status, headers: response.headers, body: parseJson(call, text) };
-  if (status === 404 || status === 405) return { status, headers: response.headers, body: undefined };
-  throw refusal(call, response, deps.clock.nowMs());
+  const { status, headers: given } = response;
+  const { baseUrl } = deps;
+  if (status === 200) return { baseUrl, status, headers: given, body: parseJson(call, response, text, deps) };
+  if (status === 404 || status === 405) return { baseUrl, status, headers: given, body: undefined };
+  throw refusal(call, response, deps);
 }
 
 /**
@@ -110,38 +114,52 @@ export function sendOnce(
   timeoutMs: number,
   { fetch, timeout = AbortSignal.timeout }: Pick<RestCallDeps, 'fetch' | 'timeout'>,
 ): Promise<{ readonly response: Response; readonly text: string }> {
-  return fetch(url, { ...init, redirect: 'manual', signal: timeout(timeoutMs) })
+  const signal = timeout(timeoutMs);
+  return fetch(url, { ...init, redirect: 'manual', signal })
     .then(async (response) => ({ response, text: await response.text() }))
     .catch((cause: unknown) => {
-      throw new GitLabError(
-        'gitlab_unavailable',
-        `${call}: GitLab is out of reach or silent for ${timeoutMs} ms`,
-        { cause },
-      );
+      const why = signal.aborted ? new DOMException(`${timeoutMs} ms`, 'TimeoutError') : cause;
+      throw new GitLabError('gitlab_unavailable', notReached(`${call}: GitLab`, url, why), { cause });
     });
 }
 
-function refusal(call: string, { status, headers }: Response, nowMs: number): GitLabError {
-  const said = `${call}: GitLab answered ${status}`;
-  if (status === 429) return rateLimited(said, headers, nowMs);
+/** The begin of a message about an answer. */
+export const answered = (call: string, { baseUrl }: Pick<RestCallDeps, 'baseUrl'>, status: number): string =>
+  `${call}: GitLab at ${baseUrl} answered ${status}`;
+
+function refusal(call: string, { status, headers }: Response, deps: RestCallDeps): GitLabError {
+  const said = answered(call, deps, status);
+  if (status === 429) return rateLimited(said, headers, deps.clock.nowMs());
   if (status === 401)
-    return new GitLabError('gitlab_refused', `${said}; the token is wrong, revoked or has expired`, {
+    return new GitLabError('gitlab_refused', `${said}. The token is wrong, revoked or has expired.`, {
       status,
     });
   if (status === 403)
     return new GitLabError(
       'gitlab_refused',
-      `${said}; the token needs the scope read_api and an administrator`,
+      `${said}. The token needs the scope read_api and an administrator.`,
       { status },
     );
-  if (status >= 500 || status === 408) return new GitLabError('gitlab_unavailable', said, { status });
-  if (status >= 300 && status < 400)
+  if (status >= 500 || status === 408)
     return new GitLabError(
-      'gitlab_unreadable',
-      `${said}, a redirect; set the address it leads to as GitLab's URL`,
+      'gitlab_unavailable',
+      `${said}. GitLab is overloaded or being updated: try again later.`,
       { status },
     );
+  if (status >= 300 && status < 400)
+    return new GitLabError('gitlab_unreadable', `${said}, ${redirectText(headers, deps.baseUrl)}`, {
+      status,
+    });
   return new GitLabError('gitlab_unreadable', said, { status });
+}
+
+/** Quotes only the origin of an address, because the rest can hold secrets. */
+function redirectText(headers: Headers, baseUrl: string): string {
+  const to = URL.parse(headers.get('location') ?? '', baseUrl);
+  if (to === null) return "a redirect. Set the address it leads to as GitLab's.";
+  if (/\/(sign_in|login|saml|oauth2?|auth)\b/i.test(to.pathname))
+    return `a redirect to a sign-in page at ${to.origin}. Let the API pass whatever asks for a sign-in before GitLab, or set GitLab's own address.`;
+  return `a redirect to ${to.origin}. Set GitLab's address to that one, if it is GitLab.`;
 }
 
 /** A 429 comes as text or as JSON: only its header is read. */
@@ -184,11 +202,15 @@ export function apiUrl(baseUrl: string, path: string, query: URLSearchParams): s
   return `${baseUrl.replace(/\/+$/, '')}/api/v4${path}${search}`;
 }
 
-function parseJson(call: string, text: string): unknown {
+function parseJson(call: string, { headers }: Response, text: string, { baseUrl }: RestCallDeps): unknown {
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own message would quote the body.
-    throw new GitLabError('gitlab_unreadable', `${call}: the answer is not JSON`);
+    const isPage = /html/.test(headers.get('content-type') ?? '');
+    throw new GitLabError(
+      'gitlab_unreadable',
+      `${call}: ${baseUrl} answered with ${isPage ? 'a web page' : 'something that is not JSON'}. Check that this is GitLab's address, and that no proxy or sign-in page answers in its place.`,
+    );
   }
 }

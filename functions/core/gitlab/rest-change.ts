@@ -1,5 +1,5 @@
 import { GitLabError } from './gitlab.ts';
-import { apiUrl, type RestCallDeps, rateLimited, readToken, sendOnce } from './rest-call.ts';
+import { answered, apiUrl, type RestCallDeps, rateLimited, readToken, sendOnce } from './rest-call.ts';
 
 interface RestChange {
   readonly status: number;
@@ -29,9 +29,9 @@ export async function restChange(
   const url = apiUrl(deps.baseUrl, path, new URLSearchParams());
   const { response, text } = await sendOnce(call, url, { method, headers, ...body }, timeoutMs, deps);
   const { status } = response;
-  const said = `${call}: GitLab answered ${status}`;
+  const said = answered(call, deps, status);
   if (status === 401 || status === 403)
-    throw new GitLabError('gitlab_refused', `${said}; the token needs the scope api and an administrator`, {
+    throw new GitLabError('gitlab_refused', `${said}. The token needs the scope api and an administrator.`, {
       status,
     });
   if (status === 429) throw rateLimited(said, response.headers, deps.clock.nowMs());

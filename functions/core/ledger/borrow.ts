@@ -1,25 +1,32 @@
 /**
- * Claims of a limit in a cohort. A job takes first what its group keeps for itself, and the rest of the pool of all that
- * the members lend. Each of both, and the group's own counter, has a bound of its own, so it holds at commit, whoever else writes:
+ * Claims of a limit in a cohort. A job takes first what its group keeps for itself, and the rest of what the members
+ * lend. Each counter has a bound of its own, which DynamoDB checks with the write:
  *
- *   all kept parts + pool <= what the members own     a group <= own + borrowed
- *   the pool <= what the members lend, so what is borrowed <= what the others lend and do not use
+ *   cohort   all jobs            <= the sum of what the members own
+ *   group    a group's jobs      <= own + borrowed
+ *   kept     its kept part       <= what it does not lend
+ *   lent     all other parts     <= what the members lend
  *
- * A job that goes past its group's own is a borrower. A job within it that finds no room in the pool leaves a mark there,
- * and until that expires the pool refuses borrowers: so it waits at most for the jobs that run already.
+ * A job past its group's own is a borrower. A job within it that finds no room leaves a mark on the counter that
+ * refused, and until the mark expires that counter refuses borrowers: so the job waits at most for those that run already.
  */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
+import type { Violation } from '../../../policies/reason.ts';
 import type { HoldJob } from './job.ts';
 import { type ClaimOutcome, type CounterMerge, fitsBound, type KnownCounters, violationBy } from './merge.ts';
 
-/** What the job's claims on a limit in a cohort come to; one per job and limit. */
+/** A job's claim on a limit in a cohort, with what was found so far. */
 interface Whole {
-  readonly index: number;
+  readonly name: string;
   readonly borrows: boolean;
   /** Units that no part was found for yet. */
   left: number;
   refused: boolean;
 }
+
+type Bounded = LimitClaim & Required<Pick<LimitClaim, 'bound'>>;
+
+const NOTHING: ClaimOutcome = { bound: undefined, fitted: true, amount: 0 };
 
 /** Judges the claims of one job that are in cohorts, in their order: the whole comes before its parts. */
 export class BorrowingCheck {
@@ -27,60 +34,74 @@ export class BorrowingCheck {
   readonly #taken = new Map<string, number>();
   readonly #known: KnownCounters;
   readonly #merges: ReadonlyMap<string, CounterMerge>;
+  readonly #reserved: ReadonlySet<string>;
 
-  constructor(known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>) {
+  /** @param reserved - counters, by name, in which room is kept for the job; it borrows nothing more from them. */
+  constructor(
+    known: KnownCounters,
+    merges: ReadonlyMap<string, CounterMerge>,
+    reserved: ReadonlySet<string>,
+  ) {
     this.#known = known;
     this.#merges = merges;
+    this.#reserved = reserved;
   }
 
   whole({ ask, names }: HoldJob, index: number): ClaimOutcome {
-    const claim = ask.claims[index] as LimitClaim;
+    const claim = ask.claims[index] as Bounded & Required<Pick<LimitClaim, 'own'>>;
     const name = names[index] ?? '';
-    const { amount, bound = 0, own = 0 } = claim;
+    const { amount, bound, own } = claim;
     const committed = this.#seen(name);
     const borrows = !fitsBound(committed, amount, own);
-    const refused = borrows && !fitsBound(committed, amount, bound);
-    this.#wholes.set(name, { index, borrows, left: amount, refused });
-    const settled = this.#known.get(name)?.settled ?? 0;
-    if (refused) return { bound, fitted: true, refused: violationBy(claim, { committed, settled }) };
+    const refused = !fitsBound(committed, amount, bound);
+    this.#wholes.set(name, { name, borrows, left: amount, refused });
+    if (refused) return { ...NOTHING, refused: this.#violation(claim, name) };
     return { bound: borrows ? bound : own, fitted: true };
   }
 
-  /** What is refused here is refused to the whole where it borrows: it waits for its own group's jobs, behind nobody who wants his own. */
+  /** Returns no second violation for one limit: after the first refusal the other parts take nothing. */
   part({ ask, names }: HoldJob, index: number): ClaimOutcome {
-    const claim = ask.claims[index] as LimitClaim;
+    const claim = ask.claims[index] as Bounded & Required<Pick<LimitClaim, 'part'>>;
     const name = names[index] ?? '';
     const { bound, part } = claim;
-    const whole = part && this.#wholes.get(counterName(part.of));
-    if (bound === undefined || whole === undefined)
-      return { bound: undefined, fitted: claim.neverFits !== true };
-    if (whole.refused || whole.left === 0) return { bound: undefined, fitted: true, amount: 0 };
-    const seen = this.#seen(name) + (this.#taken.get(name) ?? 0);
-    if (part?.from === 'kept') {
-      const amount = Math.max(0, Math.min(whole.left, bound - seen));
+    const whole = this.#wholes.get(counterName(part.of));
+    if (whole === undefined) return { bound: undefined, fitted: claim.neverFits !== true };
+    if (whole.refused) return NOTHING;
+    if (part.from === 'kept') {
+      const amount = Math.max(0, Math.min(whole.left, bound - this.#seen(name)));
       whole.left -= amount;
-      this.#taken.set(name, (this.#taken.get(name) ?? 0) + amount);
-      return { bound, fitted: true, amount };
+      return this.#take(name, { bound, fitted: true, amount });
     }
-    const amount = whole.left;
-    this.#taken.set(name, (this.#taken.get(name) ?? 0) + amount);
+    const amount = part.from === 'lent' ? whole.left : claim.amount;
+    if (amount === 0) return NOTHING;
     const { reclaim } = this.#known.get(name) ?? {};
     const isReclaimed = reclaim !== undefined || this.#merges.get(name)?.reclaims === true;
-    if (fitsBound(seen, amount, bound) && !(whole.borrows && isReclaimed))
-      return { bound, fitted: true, amount, ...(whole.borrows && { borrows: true }) };
-    const wholeName = names[whole.index] ?? '';
-    const refused = violationBy(claim, {
-      committed: this.#seen(wholeName),
-      settled: this.#known.get(wholeName)?.settled ?? 0,
-      lentOut: true,
-    });
+    const borrows = whole.borrows && !this.#reserved.has(name);
+    if (fitsBound(this.#seen(name), amount, bound) && !(borrows && isReclaimed))
+      return this.#take(name, { bound, fitted: true, amount, ...(borrows && { borrows }) });
+    whole.refused = true;
+    const refused = this.#violation(claim, whole.name, true);
+    // A borrower waits for a job of its own group to end, behind all who want their own.
     return whole.borrows
-      ? { bound, fitted: true, amount, refused, awaits: wholeName }
-      : { bound, fitted: true, amount, refused, ...(reclaim !== 'fresh' && { reclaims: true }) };
+      ? { ...NOTHING, refused, awaits: whole.name }
+      : { ...NOTHING, refused, ...(reclaim !== 'fresh' && { reclaims: true }) };
   }
 
+  #take(name: string, outcome: ClaimOutcome & Required<Pick<ClaimOutcome, 'amount'>>): ClaimOutcome {
+    this.#taken.set(name, (this.#taken.get(name) ?? 0) + outcome.amount);
+    return outcome;
+  }
+
+  /** What the counter shows once everything judged so far is written. */
   #seen(name: string): number {
-    return (this.#known.get(name)?.committed ?? 0) + (this.#merges.get(name)?.committed ?? 0);
+    const written = (this.#known.get(name)?.committed ?? 0) + (this.#merges.get(name)?.committed ?? 0);
+    return written + (this.#taken.get(name) ?? 0);
+  }
+
+  /** @param whole - name of the limit's own counter, which the reason shows. */
+  #violation(claim: LimitClaim, whole: string, lentOut?: true): Violation {
+    const { settled = 0 } = this.#known.get(whole) ?? {};
+    return violationBy(claim, { committed: this.#seen(whole), settled, ...(lentOut && { lentOut }) });
   }
 }
 

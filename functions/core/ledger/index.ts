@@ -62,7 +62,7 @@ export {
   type StoreFault,
   type StoreOperation,
 } from './memory-store.ts';
-export { type KnownCounter, packs } from './merge.ts';
+export { type KnownCounter, knownCounter, packs } from './merge.ts';
 export { type CounterChange, changesBetween, mergeChanges } from './move.ts';
 export { dynamoPseudonymKeys, type PseudonymKeys, pseudonymOf, yearOf } from './pseudonym-keys.ts';
 export {
@@ -82,7 +82,7 @@ export {
 } from './recount-round.ts';
 export { kept, replaceUserIds } from './replace-user-ids.ts';
 export { dynamoReportedEnds, type ReportedEnds } from './reported-ends.ts';
-export { isAwaited, isReserved } from './reservation.ts';
+export { isAwaited, isReserved, reservedClaims } from './reservation.ts';
 export { expiring, goesUnclosed, isWindow, recordExpiresAtSeconds } from './retention.ts';
 export { expireMove, isExpiredCharged, isLive, releaseMove, settleMove } from './settle.ts';
 export type {

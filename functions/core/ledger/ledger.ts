@@ -45,7 +45,7 @@ export interface Ledger {
 
   /**
    * Keeps room for a job that was rejected and is about to be retried, under its own record: its counters count it, by the
-   * conditions of an admission. A reservation that stands already lasts until then.
+   * conditions of an admission, those of its cohorts included. A reservation that stands already lasts until then.
    */
   reserve(ask: ReserveAsk): Promise<ReserveOutcome>;
   /**
@@ -200,20 +200,13 @@ export interface GoneJob {
 export interface ReserveAsk {
   /** The job that is rejected. */
   readonly jobId: number;
-  /** Amounts of what is counted at once only, in whole units. */
-  readonly wants: readonly ReservedAmount[];
+  /** The claims that the retried job will make. Only those that are enforced, on what is given back, are kept. */
+  readonly claims: readonly LimitClaim[];
   /** From then on it is given back, Unix ms. */
   readonly untilMs: number;
 }
 
-interface ReservedAmount {
-  readonly counter: CounterKey;
-  readonly amount: number;
-  /** The counter must stay within. */
-  readonly bound: number;
-}
-
-/** `full`: there is no room by now. `unchanged`: the job is not rejected, or asked none of these counters. */
+/** `full`: there is no room by now. `unchanged`: the job is not rejected, or nothing of its claims can be kept. */
 export type ReserveOutcome = 'reserved' | 'full' | 'unchanged' | 'undecided';
 
 /** `unchanged`: the ledger already said so. `unknown`: no record of this job (a bypass, for the caller to charge). */
@@ -276,7 +269,7 @@ export interface Counter {
   /** The part of `committed` that did not ask, by cause. */
   readonly unchecked: Readonly<Record<UncheckedCause, number>>;
   readonly rev: number;
-  /** Until then nobody borrows anew of this pool of a cohort, because a member wants its own back. Unix ms. */
+  /** Until then this counter of a cohort refuses borrowers, because a member wants its own back. Unix ms. */
   readonly reclaimedUntilMs?: number;
   /** The last recount found that it does not show what its records make: its period is not closed. */
   readonly drifts?: true;

@@ -179,12 +179,12 @@ async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps
   const segments = [...round.segments];
   let { share } = round;
   const sums = RecountSums.restored(round.sums, { counts: inShare(share) });
-  let pages = 0;
+  let hasRead = false;
   // At least one page, or runs whose time is too short would never end a round.
-  const goesOn = (): boolean => pages === 0 || (clock.monotonicMs() < untilMs && visit?.isFull() !== true);
+  const goesOn = (): boolean => !hasRead || (clock.monotonicMs() < untilMs && visit?.isFull() !== true);
   await atOnce(dueSegments(round, clock.nowMs()), SEGMENTS_AT_ONCE, async (index) => {
     while (segments[index]?.done === false && goesOn()) {
-      pages += 1;
+      hasRead = true;
       const from = segments[index].from;
       const { items, next } = await store.scanSegment({
         ...{ segment: { index, of: segments.length }, consistency: 'eventual' },

@@ -6,9 +6,9 @@
  *   the new job is asked about its hold replaces the reservation, in one transaction
  *   nobody asks about it       the sweep gives it back once it is due
  */
-import { counterName } from '../../../policies/claim.ts';
+import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { isInFlight } from '../../../policies/units/unit.ts';
-import type { EndOutcome, HoldAsk, JobRecord, RecordClaim, ReserveAsk } from './ledger.ts';
+import type { EndOutcome, HoldAsk, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, type Move, noMove } from './move.ts';
 import { shortLabel } from './record-item.ts';
 import type { CounterWrite } from './store.ts';
@@ -24,31 +24,37 @@ export const reservedClaims = (record: JobRecord | undefined): readonly RecordCl
 /** Nobody was asked about the job yet: room is, or was, kept for it and that is all. */
 export const isAwaited = ({ generation }: Pick<JobRecord, 'generation'>): boolean => generation === 0;
 
-interface ReservingWrites {
+export interface ReservingWrites {
   readonly record: JobRecord;
   readonly counters: readonly CounterWrite[];
 }
 
-/** Undefined: there is nothing to keep room for. */
-export function reserving(record: JobRecord | undefined, ask: ReserveAsk): ReservingWrites | undefined {
-  if (record?.state !== 'REJECTED') return undefined;
-  const next = { ...record, dueAtMs: ask.untilMs, rev: record.rev + 1 };
-  if (isReserved(record)) return { record: next, counters: [] };
-  const { pipelineId } = record.facts;
-  const counters: CounterWrite[] = [];
-  const claims = [...record.claims];
-  for (const { counter, amount, bound } of ask.wants) {
-    const index = claims.findIndex((claim) => counterName(claim.counter) === counterName(counter));
-    const claim = claims[index];
-    if (claim === undefined || !isInFlight(claim.unit) || claim.counted !== 0 || amount === 0) continue;
-    claims[index] = { ...claim, counted: amount, fitted: true, checked: true };
-    counters.push({
-      ...{ kind: 'counter', key: claim.counter, committed: amount, fitted: amount, settled: 0 },
-      ...{ unchecked: {}, maxCommitted: bound - amount },
-      ...(pipelineId !== undefined && { reserves: { jobId: record.jobId, pipelineId } }),
-    });
-  }
-  return counters.length === 0 ? undefined : { record: { ...next, claims }, counters };
+/** The part of an admission that can be kept: what is enforced, and given back at the end of the job. */
+export const reservable = (claims: readonly LimitClaim[]): readonly LimitClaim[] =>
+  claims.filter(
+    ({ unit, mode, bound, amount }) =>
+      isInFlight(unit) && mode === 'enforce' && bound !== undefined && amount > 0,
+  );
+
+/** @param counted - what the job would hold if it was admitted now; counted by the record of the rejected job. */
+export function reserving(
+  record: JobRecord,
+  counted: readonly RecordClaim[],
+  writes: readonly CounterWrite[],
+  untilMs: number,
+): ReservingWrites {
+  const { jobId, facts } = record;
+  const { pipelineId } = facts;
+  const kept = new Map(counted.map((claim) => [counterName(claim.counter), { ...claim, held: 0 }]));
+  const known = record.claims.map((claim) => kept.get(counterName(claim.counter)) ?? claim);
+  const claims = new Set([...known, ...kept.values()]);
+  return {
+    record: { ...record, claims: [...claims], dueAtMs: untilMs, rev: record.rev + 1 },
+    counters: writes.map((write) => ({
+      ...write,
+      ...(pipelineId !== undefined && { reserves: { jobId, pipelineId } }),
+    })),
+  };
 }
 
 /** The record without what was kept, and the counters without it. A job that nobody decided is released. */

@@ -1,14 +1,24 @@
 /** Keeps room for a job that is being retried, and finds it for the job that GitLab made of it, whoever of both comes first. */
+import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { LedgerError } from '../store/index.ts';
 import { attempt, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
-import type { HoldJob } from './job.ts';
+import { type HoldJob, newJob } from './job.ts';
 import type { EndOutcome, JobRecord, ReserveAsk, ReserveOutcome } from './ledger.ts';
 import type { MoveDeps } from './make-moves.ts';
-import type { KnownCounters } from './merge.ts';
-import { freed, handedOver, isReserved, isRetryOf, reserving } from './reservation.ts';
+import { type KnownCounters, knownCounter } from './merge.ts';
+import {
+  freed,
+  handedOver,
+  isReserved,
+  isRetryOf,
+  type ReservingWrites,
+  reservable,
+  reserving,
+} from './reservation.ts';
 import { expiring } from './retention.ts';
 import { answerFromRecord } from './same-job.ts';
-import type { Write } from './store.ts';
+import type { ReadOptions, Write } from './store.ts';
+import { weigh } from './weigh.ts';
 
 /** A record changes under us only when two callers are at the same job. */
 const PASSES_MAX = 6;
@@ -17,15 +27,24 @@ const READ_TIMEOUT_MS = 300;
 /** Jobs of one pipeline that are being retried at once and may be the one that is asked about. */
 const NAMESAKES_MAX = 25;
 
-export async function reserve(ask: ReserveAsk, deadlineMs: number, deps: MoveDeps): Promise<ReserveOutcome> {
+export async function reserve(
+  { jobId, claims, untilMs }: ReserveAsk,
+  deadlineMs: number,
+  deps: MoveDeps,
+): Promise<ReserveOutcome> {
+  const wanted = reservable(claims);
   for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
-    const records = await readRecords([ask.jobId], deadlineMs, deps);
-    if (records === undefined) return 'undecided';
+    const [records, known] = await Promise.all([
+      readRecords([jobId], deadlineMs, deps),
+      readKnown(wanted, deadlineMs, deps),
+    ]);
+    if (records === undefined || known === undefined) return 'undecided';
     const [record] = records;
-    const plan = reserving(record, ask);
-    if (plan === undefined || record === undefined) return 'unchanged';
-    const write: Write = { kind: 'record', record: plan.record, replaces: record };
+    if (record?.state !== 'REJECTED') return 'unchanged';
     const nowMs = deps.clock.nowMs();
+    const plan = planOf(record, wanted, known, untilMs, nowMs);
+    if (typeof plan === 'string') return plan;
+    const write: Write = { kind: 'record', record: plan.record, replaces: record };
     const counters = plan.counters.map((counter) => expiring(counter, nowMs));
     const result = await attempt([write, ...counters], deadlineMs, deps);
     if (result.outcome === 'committed') return 'reserved';
@@ -33,6 +52,29 @@ export async function reserve(ask: ReserveAsk, deadlineMs: number, deps: MoveDep
     if (result.refusals[0] === undefined) return 'full';
   }
   return 'undecided';
+}
+
+/** Weighs the claims as an admission does, so that the reservation counts what the retried job will take. */
+function planOf(
+  record: JobRecord,
+  claims: readonly LimitClaim[],
+  known: KnownCounters,
+  untilMs: number,
+  nowMs: number,
+): ReservingWrites | 'unchanged' | 'full' {
+  if (isReserved(record))
+    return { record: { ...record, dueAtMs: untilMs, rev: record.rev + 1 }, counters: [] };
+  const job = newJob({ jobId: record.jobId, facts: record.facts, violations: [], claims });
+  const { verdicts, merges } = weigh([job], known);
+  if (verdicts.some(({ violations }) => violations.length > 0)) return 'full';
+  if (merges.size === 0) return 'unchanged';
+  const counted = verdicts.flatMap((verdict) => verdict.claims);
+  return reserving(
+    record,
+    counted,
+    [...merges.values()].map((merge) => merge.write(nowMs)),
+    untilMs,
+  );
 }
 
 interface HandOverResult {
@@ -112,16 +154,40 @@ function notedFor({ ask, names }: HoldJob, known: KnownCounters): readonly numbe
   return [...new Set(ids)].sort((a, b) => a - b).slice(0, NAMESAKES_MAX);
 }
 
-/** Undefined: the table did not answer in time. */
-async function readRecords(
+const readRecords = (
   jobIds: readonly number[],
   deadlineMs: number,
-  { store, clock }: Pick<MoveDeps, 'store' | 'clock'>,
-): Promise<readonly (JobRecord | undefined)[] | undefined> {
+  { store, clock }: ReadDeps,
+): Promise<readonly (JobRecord | undefined)[] | undefined> =>
+  readInTime((options) => store.readRecords(jobIds, options), deadlineMs, clock);
+
+async function readKnown(
+  claims: readonly LimitClaim[],
+  deadlineMs: number,
+  { store, clock }: ReadDeps,
+): Promise<KnownCounters | undefined> {
+  const keys = new Map(claims.map(({ counter }) => [counterName(counter), counter]));
+  const counters = await readInTime(
+    (options) => store.readCounters([...keys.values()], options),
+    deadlineMs,
+    clock,
+  );
+  const nowMs = clock.nowMs();
+  return counters && new Map([...keys.keys()].map((name, at) => [name, knownCounter(counters[at], nowMs)]));
+}
+
+type ReadDeps = Pick<MoveDeps, 'store' | 'clock'>;
+
+/** Returns undefined if the table does not answer in time. */
+async function readInTime<Found>(
+  read: (options: ReadOptions) => Promise<Found>,
+  deadlineMs: number,
+  clock: MoveDeps['clock'],
+): Promise<Found | undefined> {
   const leftMs = timeLeftMs(deadlineMs, clock) - TRANSACTION_RESERVE_MS;
   if (leftMs <= 0) return undefined;
   try {
-    return await store.readRecords(jobIds, { timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) });
+    return await read({ timeoutMs: Math.min(READ_TIMEOUT_MS, leftMs) });
   } catch (error) {
     if (error instanceof LedgerError) return undefined;
     throw error;

@@ -59,7 +59,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
     if (claim.own === undefined && claim.part === undefined) {
       found = judgeClaim(claim, counter, merges.get(name), ownBefore(job, index));
     } else {
-      borrowing ??= new BorrowingCheck(known, merges);
+      borrowing ??= new BorrowingCheck(known, merges, reserved);
       found = claim.part === undefined ? borrowing.whole(job, index) : borrowing.part(job, index);
     }
     return found.refused === undefined && found.amount !== 0 && isBehind(job, index) && !reserved.has(name)

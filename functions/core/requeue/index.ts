@@ -1,9 +1,8 @@
 /** What others may use of this folder; its README says what it promises. */
-export { requeueEntryOf } from './candidate.ts';
+export { requeueEntryOf, retryClaims } from './candidate.ts';
 export {
   dynamoRequeueLists,
   type RequeueEntry,
   type RequeueList,
   type RequeueLists,
-  type TakenAmount,
 } from './requeue-list.ts';

@@ -1,4 +1,3 @@
-import type { CounterKey } from '../../../policies/claim.ts';
 import {
   answered,
   atRev,
@@ -27,8 +26,6 @@ export interface RequeueEntry {
    * of it. `over`: it is not retried, or not again.
    */
   readonly state: 'waiting' | 'retrying' | 'retried' | 'over';
-  /** What it needs room in. */
-  readonly wants: readonly TakenAmount[];
   readonly newJobId?: number;
   readonly retriedAtMs?: number;
   /** How long it took from then until the new job was asked about. */
@@ -37,14 +34,6 @@ export interface RequeueEntry {
   readonly againAtMs?: number;
   /** Why it is over, or why it still waits after it was tried. */
   readonly why?: string;
-}
-
-export interface TakenAmount {
-  readonly counter: CounterKey;
-  /** Whole units that the job asks for. */
-  readonly asked: number;
-  /** Whole units that the limit allowed when the job was rejected. */
-  readonly limitAmount: number;
 }
 
 export interface RequeueList {

@@ -102,8 +102,8 @@ function alertText(alert: ExplainedAlert, format: AlertFormat): string {
 
 function numbersText(alert: ExplainedAlert, { currency }: AlertFormat): string {
   const { spent, committed, level, limit, limitAmount } = alert;
-  const bare = (amount: number): string => bareAmountText(amount, limit.unit, 'nearest');
-  const full = (amount: number, rounding: 'nearest' | 'down' = 'nearest'): string =>
+  const bare = (amount: number): string => bareAmountText(amount, limit.unit);
+  const full = (amount: number, rounding?: 'down'): string =>
     amountText(amount, limit.unit, currency, rounding);
   const left = limitAmount - committed;
   const rest = left >= 0 ? `${full(left, 'down')} left` : `${full(-left)} over it`;

@@ -24,6 +24,7 @@ import {
 import type { UsageTally } from './tally.ts';
 import {
   BELOW_COUNTS,
+  FORMER_ROOT_PREFIX,
   RAN_REJECTED_BY_PREFIX,
   REJECTED_BY_PREFIX,
   ROOT_JOBS,
@@ -47,6 +48,8 @@ export interface Contribution {
 export interface ContributionPlace {
   readonly day: string;
   readonly subjects: readonly string[];
+  /** The record's top-level group, if the directory knows no such top-level group: it was moved or deleted. */
+  readonly formerRoot?: number;
 }
 
 /** A record's violations are few; one that lists more counts under the first. */
@@ -62,7 +65,12 @@ export function contributionOf(
   placeOf: (record: JobRecord) => ContributionPlace,
   nameOf: RunnerName,
 ): Contribution {
-  const { day, subjects } = before?.generation === record.generation ? before : placeOf(record);
+  const place = placeOf(record);
+  const { day, subjects } = before?.generation === record.generation ? before : place;
+  const tally = tallyOf(record, () =>
+    nameOf(record.facts.runnerId ?? record.facts.asked?.runnerId, day, subjects),
+  );
+  if (place.formerRoot !== undefined) tally.set(`${FORMER_ROOT_PREFIX}${place.formerRoot}`, 1);
   return {
     jobId: record.jobId,
     rev: record.rev,
@@ -70,20 +78,20 @@ export function contributionOf(
     settled: record.state === 'SETTLED',
     day,
     subjects,
-    tally: tallyOf(record, () =>
-      nameOf(record.facts.runnerId ?? record.facts.asked?.runnerId, day, subjects),
-    ),
+    tally,
   };
 }
 
 /**
- * What a contribution adds to one of its subjects: how many jobs ran, and of how many nobody was asked. Runners are told
- * apart on groups, whose viewers see no other's, and on the instance for jobs of no group.
+ * Returns what a contribution adds to one of its subjects. It counts jobs that ran, and those that did not ask for admission. Groups
+ * count each runner on its own: their viewers see no runner of another group. The instance does so for jobs of no group. The instance
+ * alone names top-level groups that were moved or deleted: its item is the one that readers of a whole day begin with.
  */
 export function tallyFor(subject: string, { subjects, tally }: Contribution): UsageTally {
   const tellsRunners = isGroupSubject(subject) || (subject === 'instance' && !subjects.some(isGroupSubject));
   const sum = new Map<string, number>();
   for (const [name, jobs] of tally) {
+    if (name.startsWith(FORMER_ROOT_PREFIX) && subject !== 'instance') continue;
     if (!isRunnerName(name)) {
       sum.set(name, jobs);
       continue;
@@ -121,10 +129,22 @@ export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) =>
  */
 export const placeBy =
   (directory: Directory | undefined, zone: string) =>
-  ({ facts, decidedAtMs }: JobRecord): ContributionPlace => ({
-    day: periodAt('day', zone, decidedAtMs).key,
-    subjects: subjectsOf(facts, directory),
-  });
+  ({ facts, decidedAtMs }: JobRecord): ContributionPlace => {
+    const formerRoot = formerRootOf(facts, directory);
+    return {
+      day: periodAt('day', zone, decidedAtMs).key,
+      subjects: subjectsOf(facts, directory),
+      ...(formerRoot !== undefined && { formerRoot }),
+    };
+  };
+
+/** Without a directory no group is known to be moved or deleted. */
+function formerRootOf({ groupIds, rootId }: JobFacts, directory: Directory | undefined): number | undefined {
+  const [id = rootId] = groupIds ?? [];
+  if (id === undefined || directory === undefined) return undefined;
+  const group = directory.groupById.get(id);
+  return group === undefined || group.parentId !== undefined ? id : undefined;
+}
 
 function subjectsOf(
   { groupId, groupIds, rootId, projectId, runnerClass }: JobFacts,
@@ -142,7 +162,7 @@ function subjectsOf(
 }
 
 /** @param runner - what its runner is called here; asked where it ran */
-function tallyOf(record: JobRecord, runner: () => string): UsageTally {
+function tallyOf(record: JobRecord, runner: () => string): Map<string, number> {
   const { state, facts, durationSeconds = 0, unchecked } = record;
   const tally = new Map<string, number>([['jobs', 1]]);
   const set = (name: string, count: number): void => {

@@ -34,5 +34,5 @@ export type { LatestRejections, RollupStore } from './rollup-store.ts';
 export { runnerNames } from './runner-names.ts';
 export type { UsageTally } from './tally.ts';
 export { type OnTransitions, TellTransitions } from './tell-transitions.ts';
-export { BELOW_COUNTS, ROOT_JOBS, type Usage, type UsageKey, usageOf } from './usage.ts';
+export { BELOW_COUNTS, formerRootsIn, ROOT_JOBS, type Usage, type UsageKey, usageOf } from './usage.ts';
 export { usageZone } from './usage-zone.ts';

@@ -60,6 +60,14 @@ export const BELOW_COUNTS = [
   ['corrections', 'bCorrections'],
 ] as const;
 
+/** The instance's jobs by top-level group, of groups that were moved or deleted before their jobs were counted: `g:101`. */
+export const FORMER_ROOT_PREFIX = 'g:';
+/** Returns the ids of the groups that {@link FORMER_ROOT_PREFIX} names. */
+export const formerRootsIn = (tally: UsageTally): readonly number[] =>
+  [...tally.keys()].flatMap((name) =>
+    name.startsWith(FORMER_ROOT_PREFIX) ? [Number(name.slice(FORMER_ROOT_PREFIX.length))] : [],
+  );
+
 export const REJECTED_BY_PREFIX = 'x:';
 export const RAN_REJECTED_BY_PREFIX = 'y:';
 export const WATCHED_BY_PREFIX = 'w:';
@@ -128,6 +136,7 @@ const COUNTS = [
   ...QUEUE_BUCKETS,
 ];
 const PREFIXES = [
+  FORMER_ROOT_PREFIX,
   REJECTED_BY_PREFIX,
   RAN_REJECTED_BY_PREFIX,
   WATCHED_BY_PREFIX,

@@ -27,7 +27,7 @@ export const budgetExhausted: ReasonText<Spent> = {
     `${UNIT_TEXTS[unit].budget?.unnamed ?? 'A CI limit'} has no room for this job.`,
   line: (reason, currency) => {
     const { committed, settled, asked, limitAmount, unit } = reason;
-    const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+    const bare = (amount: number): string => bareAmountText(amount, unit);
     const spent = `${bare(settled)} spent + ${bare(Math.max(0, committed - settled))} held`;
     const short = amountText(committed + asked - limitAmount, unit, currency, 'up');
     const whole = amountText(limitAmount, unit, currency);
@@ -43,7 +43,7 @@ function stateText(reason: Spent, label: string, { currency }: HeadlineContext):
   const name = limitNameFirst(reason);
   const [is, has] = limitName(reason).endsWith('s') ? ['are', 'have'] : ['is', 'has'];
   if (committed >= limitAmount) {
-    const used = bareAmountText(committed, unit, 'nearest');
+    const used = bareAmountText(committed, unit);
     return `${name} of ${label} ${is} used up: ${used} of ${whole}${duringText(reason)}`;
   }
   // What is left is never told as more than it is, nor what is needed as less.

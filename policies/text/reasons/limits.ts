@@ -78,7 +78,7 @@ const softAmounts = (
   { committed, asked, limitAmount, unit }: CodedReason<'SOFT_LIMIT'>,
   currency: string,
 ): readonly [used: string, adds: string, soft: string] => [
-  bareAmountText(committed, unit, 'nearest'),
+  bareAmountText(committed, unit),
   bareAmountText(asked, unit, 'up'),
   amountText(limitAmount, unit, currency),
 ];

@@ -48,7 +48,7 @@ export const capacityFull: ReasonText<CodedReason<'CAPACITY_FULL'>> = {
         return `Other groups use what ${label} lends of ${whole}: what comes free is not lent again.`;
       const borrowed = borrowedOf(reason);
       if (borrowed > 0)
-        return `Running CI jobs of ${label} use all of their ${whole} and ${bareAmountText(borrowed, unit, 'nearest')} borrowed${wait}.`;
+        return `Running CI jobs of ${label} use all of their ${whole} and ${bareAmountText(borrowed, unit)} borrowed${wait}.`;
       if (committed >= limitAmount) return `Running CI jobs of ${label} use all of their ${whole}${wait}.`;
       const left = bareAmountText(limitAmount - committed, unit, 'down');
       const needs = bareAmountText(asked, unit, 'up');
@@ -58,7 +58,7 @@ export const capacityFull: ReasonText<CodedReason<'CAPACITY_FULL'>> = {
     `Running CI jobs leave too little ${resourceText(reason)} for this job: wait until one has finished.`,
   line: (reason, currency) => {
     const { committed, asked, limitAmount, unit } = reason;
-    const used = bareAmountText(committed - borrowedOf(reason), unit, 'nearest');
+    const used = bareAmountText(committed - borrowedOf(reason), unit);
     const needs = amountText(asked, unit, currency, 'up');
     if (reason.borrow !== undefined || reason.lentOut)
       return `${limitLabelOf(reason)}: ${used} of ${wholeText(reason, currency)} in use${borrowText(reason)}, this job needs ${needs}`;
@@ -85,7 +85,7 @@ const isLentOut = ({ lentOut, committed, limitAmount }: Full): boolean =>
 function borrowText(reason: Full): string {
   if (isLentOut(reason)) return ', others are lent out';
   const borrowed = borrowedOf(reason);
-  const more = borrowed > 0 ? ` and ${bareAmountText(borrowed, reason.unit, 'nearest')} borrowed` : '';
+  const more = borrowed > 0 ? ` and ${bareAmountText(borrowed, reason.unit)} borrowed` : '';
   return reason.lentOut ? `${more}, no more to borrow now` : more;
 }
 
@@ -114,7 +114,7 @@ export const windowFull: ReasonText<Starts> = {
     }),
   discreetHeadline: () => 'Too many CI jobs were started lately: wait until more may start.',
   line: (reason, currency) => {
-    const used = bareAmountText(reason.committed, reason.unit, 'nearest');
+    const used = bareAmountText(reason.committed, reason.unit);
     return `${limitLabelOf(reason)}: ${used} of ${amountText(reason.limitAmount, reason.unit, currency)}${duringText(reason)}`;
   },
   advice: windowAdvice,

@@ -2,6 +2,7 @@
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/place/directory.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { commandFetch } from '../command-fetch.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
 import { ENV_CONSOLE, ENV_ID_TOKEN, keptSession, originOf } from '../login/kept-sessions.ts';
 import { type ApiClient, answeredInProcess } from './api-in-process.ts';
@@ -31,7 +32,7 @@ export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>):
 export function consoleClient(
   origin: string,
   { env }: Pick<TerminalIo, 'env'>,
-  send: typeof fetch = fetch,
+  send: typeof fetch = commandFetch({ env }),
 ): ApiClient {
   const session = env[ENV_ID_TOKEN] || keptSession(origin, env);
   if (session === undefined)
@@ -42,8 +43,16 @@ export function consoleClient(
     origin,
     session,
     // Whoever redirects is not the console, and gets no session.
-    fetch: (input, init) =>
-      send(input, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }),
+    fetch: async (input, init) => {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const response = await send(input, { ...init, redirect: 'manual', signal });
+      const isPage = /html/.test(response.headers.get('content-type') ?? '');
+      if (isPage || (response.status >= 300 && response.status < 400))
+        throw new Error(
+          `${origin} answered with ${isPage ? 'a web page' : 'a redirect'} (${response.status}). Check the console's address, and that no sign-in page stands in front of its API.`,
+        );
+      return response;
+    },
   });
 }
 

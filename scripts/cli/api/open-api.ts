@@ -27,6 +27,7 @@ import {
   type Rights,
 } from '../../../functions/core/limits/index.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
+import type { RequeueLists } from '../../../functions/core/requeue/index.ts';
 import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';
 import {
@@ -158,6 +159,22 @@ export async function withBudget<T>(
 }
 
 /**
+ * Opens the API of a console, or of a ledger in this process, for questions about jobs.
+ *
+ * @param ask - `books` is undefined where a console answers: it knows the groups itself.
+ */
+export async function withApi<T>(
+  open: OpenLedger,
+  flags: LedgerFlags & RulesFlags,
+  io: TerminalIo,
+  ask: (api: ApiClient, books?: BudgetContext) => Promise<T>,
+): Promise<T> {
+  const console = consoleAsked(flags, io);
+  if (console !== undefined) return ask(consoleClient(console, io));
+  return withBooks(open, flags, io, (books) => ask(books.api, books));
+}
+
+/**
  * The same on somebody's books, for a command that only reads: by what is live beside them, unless a file of limits is
  * named. What is not beside them is empty.
  */
@@ -181,7 +198,7 @@ export async function withBooks<T>(
       ledger: ledger.store,
       rollup: ledger.usage ?? new DynamoRollupStore(empty),
       directory: ledger.directory ?? new DynamoDirectoryTable(empty),
-      ...withoutAbsent({ sheets: ledger.sheets }),
+      ...withoutAbsent({ sheets: ledger.sheets, requeue: ledger.requeue, gitlabUrl: ledger.gitlabUrl }),
       books: { ...ledger, jobs: watched(ledger.store, progressOf('items read', io)) },
     };
     return await ask(await contextOn(tables, files, {}, io));
@@ -226,6 +243,8 @@ async function overConsole(
 interface ApiTables extends Omit<BudgetTables, 'description' | 'close'> {
   /** @default nobody is told a statement */
   readonly books?: StatementBooks;
+  /** Which rejected jobs are to be retried. @default none is known */
+  readonly requeue?: Pick<RequeueLists, 'read'>;
 }
 
 /** @throws {DocumentError} {DirectoryError} */
@@ -246,6 +265,7 @@ async function contextOn(
     gitlabUrl,
     runnerDetails,
     sheets,
+    requeue,
   } = tables;
   const synced = named ?? (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
   const directory = synced ?? readDirectory(paths.directory);
@@ -271,7 +291,7 @@ async function contextOn(
     ledger,
     compareEdit: compareAll(watched(store, progressOf('items read', io))),
     usage: rollup,
-    ...withoutAbsent({ books, recounts, alerts, runnerDetails, sheets }),
+    ...withoutAbsent({ books, recounts, alerts, runnerDetails, sheets, requeue }),
     places: async () => placesOf(directory),
     zone,
     clock,

@@ -43,7 +43,8 @@ Exit codes: 0 every charge agrees, 1 GitLab or the ledger does not answer, 2 som
 interface AuditDeps {
   /** @default the ledger that the flags name */
   readonly open: OpenLedger;
-  readonly fetch: typeof globalThis.fetch;
+  /** @default the place's own */
+  readonly fetch?: typeof globalThis.fetch;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -57,7 +58,6 @@ export const auditCommandOn = (deps: AuditDeps): Command => ({
 
 export const auditCommand: Command = auditCommandOn({
   open: openLedger,
-  fetch,
   sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
 });
 
@@ -91,7 +91,7 @@ async function audit(args: readonly string[], io: TerminalIo, deps: AuditDeps): 
   const booked = bookedCharges(statement);
   const progress = progressOf('jobs read from GitLab', io);
   const runs = runsOf({
-    ...{ ...place, fetch: deps.fetch, sleep: deps.sleep },
+    ...{ ...place, fetch: deps.fetch ?? place.fetch, sleep: deps.sleep },
     ...{ fromMs: startMs, toMs: endMs, onJob: progress.step },
     downToId: Math.min(...booked.keys()),
   });

@@ -1,5 +1,6 @@
 /** The way of every edit from the command line: on what is live, shown or made by the API, and its answer told. */
 import type { BacktestAnswer } from '../../../functions/answers/backtest/model.ts';
+import { shellWord } from '../../../policies/text/shell-word.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
@@ -73,7 +74,7 @@ export async function editBase(
   const live = await liveSet(api);
   if (live === undefined && base !== NONE)
     throw new Error(
-      `${NOTHING_LIVE}\nMake them live first: tollgate limits publish ${packedFile} --why "first set"; or say --base ${NONE}, and the first set is ${packedFile} with this edit`,
+      `${NOTHING_LIVE}\nMake them live first: npx tollgate limits publish ${shellWord(packedFile)} --why "first set"; or say --base ${NONE}, and the first set is ${packedFile} with this edit`,
     );
   return { live, set: base === NONE ? undefined : (base ?? live?.set) };
 }
@@ -107,5 +108,6 @@ export async function makeEdit(
 export function countedJobs(answer: BacktestAnswer): BacktestLine | undefined {
   if (answer.outcome !== 'counted') return undefined;
   const { jobs, wouldFail, wouldFailNow, wouldWait, failed } = answer.all;
-  return { days: answer.days, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
+  const { days, jobsRead } = answer;
+  return { days, jobsRead, jobs, wouldFail, wouldFailNow, failed, ...withoutAbsent({ wouldWait }) };
 }

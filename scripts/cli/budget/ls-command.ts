@@ -25,17 +25,16 @@ const PAGE_ROWS = 1_000;
 
 const HELP = `tollgate budget ls [flags]
 
-How do the limits stand? Used (final), held by running jobs, and left; the fullest first, or with --forecast those that run out first.
-Amounts are those in force now: with grants and what was carried over.
+How do the limits stand? Used (final), held by running jobs, left, and when they run out by the usage of the last eight weeks. Limits
+that refuse jobs now come first. Amounts are those in force now: with grants and what was carried over.
 
   --group <group>      only this group and what is below it: a path or GitLab's id
   --search <text>      only limits with this in their path, id or owner
   --kind <kind>        only limits of: ${SUBJECT_KINDS.join(', ')}
   --unit <unit>        only limits that count: ${LIMIT_KINDS.join(', ')}
   --over <percent>     only limits of which at least so much is used and held
-  --trouble <which>    used-up, or runs-out: that, and what is gone before its period ends
-  --sort <order>       ${BUDGET_ORDERS.join(', ')}   (default: ${BUDGET_ORDERS[0]}; trouble: used up, then soonest gone, then fullest)
-  --forecast           when they run out, by the usage of the last eight weeks
+  --trouble <which>    used-up, or runs-out: that, what refuses jobs, and what is gone before its period ends
+  --sort <order>       ${BUDGET_ORDERS.join(', ')}   (default: ${BUDGET_ORDERS[0]}: refusing jobs, used up, soonest gone, fullest)
   --alerts             whom a limit's alerts told last, at which level, when and by what; what failed is told anyhow
   --all                every row, not only the first ${ROWS_SHOWN}
 ${BUDGET_FLAGS_HELP}
@@ -50,7 +49,6 @@ const FLAGS = {
   trouble: 'text',
   sort: 'text',
   over: 'text',
-  forecast: 'switch',
   alerts: 'switch',
   all: 'switch',
   ...BUDGET_FLAGS,
@@ -70,7 +68,6 @@ export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
         ...below,
         ...choicesAsked(values),
         ...(over !== undefined && { percent_min: String(over) }),
-        ...(values.forecast && { forecast: 'yes' as const }),
       };
       const isWhole = values.all || values.json;
       const max = String(isWhole ? PAGE_ROWS : ROWS_SHOWN);
@@ -83,8 +80,7 @@ export const budgetLsCommandOn = (deps: BudgetDeps): Command => ({
         rows.push(...page.rows);
       }
       const books = await answeredInProcess(budget.api.reconciliation.$get());
-      const forecast = values.forecast || values.sort === 'trouble';
-      return tell({ ...page, rows }, { json: values.json, forecast, alerts: values.alerts }, io, books);
+      return tell({ ...page, rows }, values, io, books);
     });
   },
 });
@@ -107,13 +103,12 @@ function choicesAsked(values: { readonly [Name in Choice]?: string | undefined }
 
 interface HowToTell {
   readonly json: boolean;
-  readonly forecast: boolean;
   readonly alerts: boolean;
 }
 
 function tell(
-  { set, currency, rows, total, forecastMax, usedUp, runsOut = 0 }: Budgets,
-  { json, forecast, alerts }: HowToTell,
+  { set, currency, nowMs, rows, total, forecastMax, refusing, usedUp, runsOut }: Budgets,
+  { json, alerts }: HowToTell,
   io: TerminalIo,
   books: Reconciliation,
 ): ExitCode {
@@ -123,13 +118,13 @@ function tell(
   }
   const paint = paintWhen(io.colours);
   if (rows.length === 0) io.out('No limit is like this.\n');
-  else io.out(standingsText(rows, { currency, forecast, columns: io.columns, paint }));
+  else io.out(standingsText(rows, { currency, nowMs, columns: io.columns, paint }));
   io.out(rows.map((row) => alertLine(row, currency, alerts, paint)).join(''));
   const more = total - rows.length;
   const notes = [
-    ...(usedUp === undefined ? [] : [troubleText(usedUp, runsOut)]),
+    `${shadowCount(refusing)} refusing jobs, ${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`,
     ...(more > 0 ? [`… and ${shadowCount(more)} more: --all shows them`] : []),
-    ...(forecast && total > forecastMax ? [`forecasts are of the ${forecastMax} fullest only`] : []),
+    ...(total > forecastMax ? [`forecasts are of the ${forecastMax} fullest only`] : []),
     ...(set === undefined ? ['no set was ever published: these are those of policies/limits.yaml'] : []),
   ];
   io.out(notes.map((note) => paint.dim(`${note}\n`)).join(''));
@@ -144,6 +139,3 @@ function alertLine(row: BudgetRow, currency: string, isAsked: boolean, paint: Pa
   const text = printable(`${standingPath(row)} ${row.id}: ${last.text}`);
   return `${last.state === 'failed' ? paint.warn(text) : text}\n`;
 }
-
-const troubleText = (usedUp: number, runsOut: number): string =>
-  `${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`;

@@ -42,7 +42,7 @@ export const budgetShowCommandOn = (deps: BudgetDeps): Command => ({
     return withBudget(deps.open, values, io, async (budget) => {
       const { api, directory } = budget;
       const subject = await knownSubject(words[0] ?? 'instance', budget);
-      const query = { holding: subject, forecast: 'yes', max: '1000' } as const;
+      const query = { holding: subject, max: '1000' } as const;
       const { set, currency, rows } = await answeredInProcess(api.budgets.$get({ query }));
       const { agreements, below } = await usedBy(subject, api);
       const exceptions = await answeredInProcess(api.exceptions.$get({ query: { subject } }));
@@ -68,7 +68,7 @@ export const budgetShowCommandOn = (deps: BudgetDeps): Command => ({
       io.out(`${paint.strong(printable(path))}${path === subject ? '' : `  ${paint.dim(subject)}`}\n`);
       if (rows.length === 0) io.out('No limit holds here.\n');
       else {
-        io.out(standingsText(rows, { currency, forecast: true, columns: io.columns, paint }));
+        io.out(standingsText(rows, { currency, nowMs: io.nowMs(), columns: io.columns, paint }));
         io.out(rows.map((row) => noteText(row, currency) + forecastLine(row, currency)).join(''));
         io.out(agreements.map((each) => agreementLine(each, currency, rollupZone(io), paint)).join(''));
       }
@@ -181,7 +181,7 @@ function groupsBelowText(
 ): string {
   const row = (name: string, { settledMicros, heldMicros, jobs }: UsedInMonth): readonly string[] => [
     printable(name),
-    bareAmountText(settledMicros + heldMicros, 'micros', 'nearest'),
+    bareAmountText(settledMicros + heldMicros, 'micros'),
     shadowCount(jobs),
   ];
   const rows = [...groups.map((each) => row(each.path, each)), row(restLabel, rest), row(label, total)];

@@ -1,4 +1,5 @@
 import type { BudgetRow } from '../../../functions/answers/budgets/model.ts';
+import { refusingText } from '../../../functions/answers/standing/refusing-text.ts';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { isMoney } from '../../../policies/units/unit.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
@@ -9,6 +10,8 @@ import { type TerminalColumn, table } from '../../terminal/table.ts';
 export const standingPath = ({ subject, path }: Pick<BudgetRow, 'subject' | 'path'>): string =>
   /^(group|project)\//.test(subject) ? path : subject;
 
+const modeOf = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rolledOutAs ?? mode;
+
 /** What a row of `--json` says. Amounts are whole units. */
 export const limitStandingJson = (row: BudgetRow): object => ({
   subject: row.subject,
@@ -18,13 +21,15 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   unit: row.unit,
   amount: row.amount,
   per: row.per ?? null,
-  mode: row.mode,
+  // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
+  mode: modeOf(row),
   ...(row.each !== undefined && { each: row.each }),
   used: row.settled,
   held: row.held,
   left: row.left ?? null,
   percent: row.percent ?? null,
   runsOut: runsOutOf(row),
+  ...(row.refusing !== undefined && { refusing: row.refusing }),
   owner: row.owner ?? null,
   thresholds: row.thresholds ?? [],
   told: row.addressee,
@@ -56,14 +61,9 @@ const OWNER_ROOM = 8;
 /** The table of `budget ls`. Paths that are too long for the terminal lose their beginning, never the name at the end. */
 export function standingsText(
   shown: readonly BudgetRow[],
-  {
-    currency,
-    forecast,
-    columns,
-    paint,
-  }: { currency: string; forecast: boolean; columns: number; paint: Paint },
+  { currency, nowMs, columns, paint }: { currency: string; nowMs: number; columns: number; paint: Paint },
 ): string {
-  const rows = shown.map((each) => cellsOf(each, currency, forecast, paint));
+  const rows = shown.map((each) => cellsOf(each, currency, nowMs, paint));
   const titles: TerminalColumn[] = [
     { title: 'group' },
     { title: 'limit', ...amounts },
@@ -71,7 +71,7 @@ export function standingsText(
     { title: 'held', ...amounts },
     { title: 'left', ...amounts },
     { title: '%', ...right },
-    ...(forecast ? [{ title: 'runs out' }] : []),
+    { title: 'runs out' },
     { title: 'owner' },
   ];
   const widest = (index: number): number =>
@@ -88,10 +88,10 @@ export function standingsText(
   return table(isNarrow ? titles.slice(0, -1) : titles, fitted, columns, paint.dim);
 }
 
-function cellsOf(row: BudgetRow, currency: string, withForecast: boolean, paint: Paint): readonly string[] {
+function cellsOf(row: BudgetRow, currency: string, nowMs: number, paint: Paint): readonly string[] {
   // A cap has a counter for each, and so no figures of its own.
   const { unit, settled, held, left, percent, owner, each } = row;
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   return [
     printable(standingPath(row)),
     limitText(row, currency),
@@ -99,7 +99,7 @@ function cellsOf(row: BudgetRow, currency: string, withForecast: boolean, paint:
     each === undefined ? bare(held) : '',
     left === undefined || each !== undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
     percent === undefined || each !== undefined ? '' : percentText(percent, paint),
-    ...(withForecast ? [row.canRunOut && each === undefined ? forecastText(row, paint) : ''] : []),
+    row.canRunOut && each === undefined ? forecastText(row, nowMs, paint) : '',
     printable(owner ?? ''),
   ];
 }
@@ -108,7 +108,9 @@ const percentText = (percent: number, paint: Paint): string =>
   percent >= 100 ? paint.bad(`${percent}`) : percent >= 80 ? paint.warn(`${percent}`) : `${percent}`;
 
 /** `500.00 EUR/month`, `unlimited EUR/month`, `20 jobs`; a limit that does not reject says so. */
-export function limitText({ amount, unit, kind, per, mode }: BudgetRow, currency: string): string {
+export function limitText(row: BudgetRow, currency: string): string {
+  const { amount, unit, kind, per } = row;
+  const mode = modeOf(row);
   const told =
     amount === 'unlimited'
       ? `unlimited ${isMoney(kind) ? currency : kind}`
@@ -116,7 +118,10 @@ export function limitText({ amount, unit, kind, per, mode }: BudgetRow, currency
   return `${told}${per === undefined ? '' : `/${per}`}${mode === 'enforce' ? '' : ` (${mode})`}`;
 }
 
-function forecastText({ forecast, zone }: BudgetRow, paint: Paint): string {
+function forecastText(row: BudgetRow, nowMs: number, paint: Paint): string {
+  const { forecast, zone } = row;
+  const refusing = refusingText(row, nowMs);
+  if (refusing !== undefined) return paint.bad(refusing);
   if (forecast === undefined) return '?';
   if (forecast.outcome === 'lasts') return paint.good('lasts');
   if (forecast.atMs === undefined) return paint.bad('used up');

@@ -9,6 +9,8 @@ import { type OutcomeFormat, staleText } from './tell-outcome.ts';
 /** What the jobs of the last days would have met. */
 export interface BacktestLine {
   readonly days: number;
+  /** Records read, of all subjects. */
+  readonly jobsRead: number;
   readonly jobs: number;
   /** Under the edited limits. */
   readonly wouldFail: number;
@@ -67,8 +69,9 @@ export function tellPreview(
 }
 
 /** `last 30 days: 12 of 340 jobs would have failed; 3 with the limits as they are, 4 did`. */
-function backtestLine({ days, jobs, wouldFail, wouldFailNow, wouldWait = 0, failed }: BacktestLine): string {
+function backtestLine(line: BacktestLine): string {
+  const { days, jobsRead, jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = line;
   if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;
   const waited = wouldWait === 0 ? '' : `, ${shadowCount(wouldWait)} would have waited for room`;
-  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did${waited}`;
+  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did${waited}; ${shadowCount(jobsRead)} records read`;
 }

@@ -1,5 +1,3 @@
-import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
-import { type Estimator, timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { resolveContainers } from '../../../relay/translate/resolution.ts';
@@ -7,7 +5,7 @@ import { UsageError } from '../../terminal/command.ts';
 import { type FlagValues, readWhole } from '../../terminal/flags.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
 import { withClass } from '../evaluation/class-override.ts';
-import { PLACE_FLAGS, readPlaceFlags } from '../evaluation/place-flags.ts';
+import { PLACE_FLAGS, readRunFlags } from '../evaluation/place-flags.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
 import type { FileRules } from '../rules-flags.ts';
@@ -26,10 +24,9 @@ export const REQUEST_FLAGS = {
   variable: 'texts',
 } as const;
 
-/** One request made up from flags, and what it is evaluated against. */
+/** One request made up from flags, without its place. */
 export interface SyntheticRequest {
   readonly request: AdmissionRequest;
-  readonly rules: EvaluationRules & FileRules;
   /** Names of variables that no rule would see. */
   readonly unseen: readonly string[];
 }
@@ -46,14 +43,13 @@ export function syntheticRequest(
   nowMs: number,
 ): SyntheticRequest {
   const chosen = flags.class === undefined ? undefined : withClass(documents.policy, flags.class, nowMs);
-  const policy = chosen?.policy ?? documents.policy;
   const variables = readVariables(flags.variable);
-  const { kept, hidden, dropped } = allowedVariables(variables, policy.variables);
+  const { kept, hidden, dropped } = allowedVariables(variables, documents.policy.variables);
   const { image, job, environment } = flags;
   const pullPolicies = flags['pull-policy'];
   const timeoutSeconds = flags.timeout === undefined ? undefined : durationOf(flags.timeout);
   const request: AdmissionRequest = {
-    ...readPlaceFlags(flags, documents.directory),
+    ...readRunFlags(flags),
     jobId: JOB_ID,
     ...withoutAbsent({ jobName: job, environment, image }),
     ...(pullPolicies.length > 0 && { pullPolicies }),
@@ -65,16 +61,7 @@ export function syntheticRequest(
     ...(hidden.length > 0 && { hiddenVariables: hidden }),
   };
   resolveContainers(request, runnerVariablesOf(variables).resolve);
-  return {
-    request,
-    rules: { ...documents, policy, estimator: estimatorOf(flags.minutes) },
-    unseen: dropped,
-  };
-}
-
-function estimatorOf(text: string | undefined): Estimator {
-  const minutes = minutesOf(text);
-  return minutes === undefined ? timeoutEstimator : { estimateSeconds: () => minutes * 60 };
+  return { request, unseen: dropped };
 }
 
 /** @throws {UsageError} */

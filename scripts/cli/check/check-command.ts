@@ -17,6 +17,8 @@ import { wrapped } from '../evaluation/wrapped.ts';
 import { parseDuration } from '../pipeline/durations.ts';
 import { expandPipeline } from '../pipeline/expand-pipeline.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
+import { PipelineError } from '../pipeline/pipeline-error.ts';
+import { NO_PIPELINE } from '../pipeline/refusals.ts';
 import { type FileRules, RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
 import { checkJson } from './check-json.ts';
 import { checkMarkdown } from './check-markdown.ts';
@@ -51,7 +53,8 @@ const HELP = `${SUMMARY}
 Usage
   tollgate check [dir | .gitlab-ci.yml] [flags]
 
-Reads the file and what it includes from the same repository, offline. Includes from elsewhere are named, not fetched.
+Reads the file and what it includes from the same repository, offline. Includes from elsewhere and child pipelines are named,
+not read: no job that may rest on them is "ok", they are "not sure". Files from which GitLab creates no pipeline are refused.
 rules:, only:, except:, include:rules and workflow:rules are judged as GitLab does for --project, --ref, --source and
 --variable. A job that these do not decide "depends on rules" and is judged in every form it may take. Without --variable
 the default branch is main. A variable in an image, a service or a tag that neither the file nor a flag sets may be in
@@ -79,7 +82,8 @@ How
 Documents
 ${RULES_FLAGS_HELP}
 
-Exit codes: 0 no rule rejects a job, 1 none does but the note or the console failed, 2 a job would be rejected, 3 wrong usage or an invalid document or pipeline`;
+Exit codes: 0 no job would be rejected for certain: each is "ok" or "not sure", 1 the same but the note or the console failed, 2 a
+job would be rejected, 3 wrong usage, an invalid document, or a file from which GitLab creates no pipeline`;
 
 export const checkCommand: Command = { name: 'check', summary: SUMMARY, help: HELP, run };
 
@@ -102,7 +106,12 @@ async function run(args: readonly string[], io: TerminalIo): Promise<ExitCode> {
   };
   const checkOf = (path: string): PipelineCheck => {
     const pipeline = expandPipeline(path, readRun(values, place));
-    if (isUnread(pipeline)) throw noJobs(relative(io.cwd, path) || basename(path), pipeline);
+    if (isEmpty(pipeline))
+      throw new PipelineError(
+        'refused',
+        `has no job; ${NO_PIPELINE}`,
+        relative(io.cwd, path) || basename(path),
+      );
     return checkPipeline(pipeline, { ...rules, estimator: timeoutEstimator }, options);
   };
   const check = checkOf(file);
@@ -152,14 +161,9 @@ function timeoutOf(text: string | undefined): number | undefined {
   throw new UsageError(`--timeout "${text}": expected a duration such as 1h or 90m`);
 }
 
-/** No jobs, though nothing says that there are none for this ref and source. */
-const isUnread = ({ jobs, leftOut, isCreated }: ExpandedPipeline): boolean =>
-  jobs.length === 0 && leftOut.length === 0 && isCreated !== 'no';
-
-function noJobs(file: string, { problems, notFetched }: ExpandedPipeline): UsageError {
-  const why = [...problems, ...notFetched.map((each) => `not fetched: ${each}`)];
-  return new UsageError([`${file}: has no jobs that can be read`, ...why].join('\n'));
-}
+/** GitLab wants one visible job. Those that start other pipelines count, and so do those that rules leave out. */
+const isEmpty = ({ jobs, leftOut, bridges, notRead, isCreated }: ExpandedPipeline): boolean =>
+  [jobs, leftOut, bridges, notRead].every(({ length }) => length === 0) && isCreated !== 'no';
 
 function writeReport(flag: string, file: string, text: string): void {
   try {

@@ -1,7 +1,7 @@
 import { ruleJson } from '../evaluation/rule-json.ts';
 import type { ConsoleCheck } from './console-step.ts';
 import type { JobCheck } from './job-check.ts';
-import { countOf, type PipelineCheck } from './pipeline-check.ts';
+import { countOf, type PipelineCheck, resultOf, unreadBy } from './pipeline-check.ts';
 
 /**
  * The check for scripts: one object, every rule of every job. Amounts in whole units, money in micro-units.
@@ -19,12 +19,14 @@ export function checkJson(
     ...about,
     currency: check.currency,
     jobs: check.jobs.map(jobJson),
+    /** `ok` only if everything was read and every job is ok. */
+    result: resultOf(check),
     total: totalJson(check),
     ...(before !== undefined && { before: totalJson(before) }),
     limits: check.limits.map(({ counter: _, ...ask }) => ask),
     /** What a console said of the same jobs, in their order. */
     ...(now !== undefined && { now }),
-    notFetched: pipeline.notFetched,
+    notRead: pipeline.notRead,
     bridges: pipeline.bridges,
     problems: pipeline.problems,
     warnings: pipeline.warnings,
@@ -55,6 +57,7 @@ const jobJson = ({ job, terms, verdict, rejects, watched, untold, asks, results 
   estimateSeconds: terms.estimateSeconds,
   costMicros: terms.costMicros,
   verdict,
+  notRead: unreadBy(job),
   rejects,
   watched,
   cannotTell: untold,

@@ -1,16 +1,17 @@
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { printable } from '../../terminal/paint.ts';
 import { askText } from '../evaluation/limit-ask.ts';
-import { asksAndLeftText, hiddenText, rejectedNow, rejectingNow } from './console-lines.ts';
+import { asksAndLeftText, hiddenText, rejectedNow, rejectingNow, UNREAD_ASKS } from './console-lines.ts';
 import type { ConsoleCheck } from './console-step.ts';
 import { type PipelineFinding, rejecting, untelling } from './findings.ts';
 import { shortenedName } from './job-rows.ts';
-import { countOf, type PipelineCheck } from './pipeline-check.ts';
+import { countOf, isWhole, NOT_READ, type PipelineCheck, resultOf, unreadRows } from './pipeline-check.ts';
 
 const FINDINGS_SHOWN = 20;
 const JOBS_SHOWN = 6;
 const CHANGES_SHOWN = 20;
 const LIMITS_SHOWN = 20;
+const NOT_READ_SHOWN = 20;
 const TEXT_COLUMNS_MAX = 400;
 
 /**
@@ -35,12 +36,12 @@ export function checkMarkdown(
       findingLines(rejectingNow(check, now)),
       FINDINGS_SHOWN,
     ),
-    ...(now === undefined ? [] : [leftPart(now)]),
+    ...(now === undefined ? [] : [leftPart(now, isWhole(check))]),
     listed('Cannot tell', findingLines(untelling(jobs, currency)), FINDINGS_SHOWN),
     ...(before === undefined ? [] : [listed('Costs that change', changeLines(check, before), CHANGES_SHOWN)]),
     listed('One run asks of the limits, as estimated', limitLines(check), LIMITS_SHOWN),
-    listed('Includes not fetched, what they define is missing here', check.pipeline.notFetched.map(code), 10),
-    listed('Not understood', check.pipeline.problems.map(code), 10),
+    listed(NOT_READ, notReadLines(check), NOT_READ_SHOWN),
+    listed('May differ in GitLab', check.pipeline.problems.map(code), 10),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -60,6 +61,7 @@ function totalsTable(check: PipelineCheck, before: PipelineCheck | undefined, no
   return [
     before === undefined ? '| | now |' : '| | now | before |',
     before === undefined ? '|---|--:|' : '|---|--:|--:|',
+    row('Result', resultOf),
     row('Cost of a run', ({ costMicros, currency }) => money(costMicros, currency)),
     row('Jobs', ({ jobs }) => jobs.length),
     row('Would be rejected', (each) => countOf(each, 'rejected')),
@@ -110,14 +112,14 @@ function costByEntry({ jobs }: PipelineCheck): ReadonlyMap<string, number> {
   return costs;
 }
 
-function leftPart(now: ConsoleCheck): string {
+function leftPart(now: ConsoleCheck, whole: boolean): string {
   const lines = now.limits.map((row) => {
     const what = `${code(row.limit)} of ${code(row.label)}: ${code(asksAndLeftText(row, now.currency))}`;
     return row.fits ? what : `${what}, **more than is left**`;
   });
   const hidden = hiddenText(now);
   const all = listed(`Left now, in ${code(now.place.path)}`, lines, LIMITS_SHOWN);
-  return [all, hidden].filter((part) => part !== '').join('\n\n');
+  return [all, hidden, whole ? '' : UNREAD_ASKS].filter((part) => part !== '').join('\n\n');
 }
 
 const limitLines = ({ limits, currency }: PipelineCheck): readonly string[] =>
@@ -125,6 +127,15 @@ const limitLines = ({ limits, currency }: PipelineCheck): readonly string[] =>
     const what = `${code(ask.limit)} of ${code(ask.subjectLabel)}: ${code(askText(ask, currency))}`;
     return ask.exceeds ? `${what}, **more than the whole limit**` : what;
   });
+
+const notReadLines = (check: PipelineCheck): readonly string[] => [
+  ...check.pipeline.notRead.map(code),
+  ...unreadRows(check).map(({ what, jobs }) => {
+    const rest = jobs.length - JOBS_SHOWN;
+    const shown = jobs.slice(0, JOBS_SHOWN).map(code).join(', ');
+    return `${shown}${rest > 0 ? ` and ${rest} more` : ''}: ${code(what)}`;
+  }),
+];
 
 function listed(title: string, lines: readonly string[], shownMax: number): string {
   if (lines.length === 0) return '';

@@ -11,7 +11,7 @@ import { findingRows } from './finding-rows.ts';
 import { type PipelineFinding, rejecting, untelling, watching } from './findings.ts';
 import type { JobCheck } from './job-check.ts';
 import { jobRows } from './job-rows.ts';
-import { countOf, type PipelineCheck } from './pipeline-check.ts';
+import { countOf, isWhole, NOT_READ, type PipelineCheck, unreadRows } from './pipeline-check.ts';
 
 interface Layout {
   readonly columns: number;
@@ -36,17 +36,17 @@ export function checkText(
     findingsText('Cannot tell', untelling(jobs, currency), layout),
     findingsText('Only watched, the job runs', watching(jobs, currency), layout),
     limitsText(check, layout, now),
-    ...(now === undefined ? [] : [leftSection(now, layout)]),
+    ...(now === undefined ? [] : [leftSection(now, isWhole(check), layout)]),
     dependsText(check, layout),
     leftOutText(check, layout),
-    listText('Includes not fetched: what they define or change is missing here', pipeline.notFetched, layout),
+    notReadText(check, layout),
     listText(
       'Other pipelines started: their jobs are asked about in their own project',
       pipeline.bridges,
       layout,
     ),
     listText('Perhaps not as meant', pipeline.warnings, layout),
-    listText('Not understood', pipeline.problems, layout),
+    listText('May differ in GitLab', pipeline.problems, layout),
     ...(layout.verbose ? jobs.map((job) => rulesText(job, currency, layout)) : []),
     `${summaryText(check, before, layout.paint, now)}\n`,
   ]
@@ -84,6 +84,18 @@ function dependsText({ jobs }: PipelineCheck, layout: Layout): string {
     all,
     layout,
   );
+}
+
+function notReadText(check: PipelineCheck, layout: Layout): string {
+  const entries = [
+    ...check.pipeline.notRead,
+    ...unreadRows(check).map(({ what, jobs: names }) => {
+      const rest = names.length - JOBS_SHOWN;
+      const shown = rest <= 0 ? names : [...names.slice(0, JOBS_SHOWN), `${rest} more`];
+      return `${shown.join(', ')}: ${what}`;
+    }),
+  ];
+  return listText(NOT_READ, entries, layout);
 }
 
 function leftOutText({ pipeline }: PipelineCheck, layout: Layout): string {
@@ -178,9 +190,14 @@ function summaryText(
     ...(before === undefined
       ? []
       : [`before about ${amountText(before.costMicros, 'micros', currency, 'up')}`]),
-    rejected === 0 ? paint.good('none would be rejected') : paint.bad(`${rejected} would be rejected`),
+    rejected > 0
+      ? paint.bad(`${rejected} would be rejected`)
+      : isWhole(check)
+        ? paint.good('none would be rejected')
+        : paint.warn('none is rejected by what was read'),
     ...(late === 0 ? [] : [paint.bad(`${late} would be rejected now`)]),
-    ...(unsure === 0 ? [] : [paint.warn(`${unsure} not sure`)]),
+    ...(unsure > 0 ? [paint.warn(`${unsure} not sure`)] : []),
+    ...(unsure > 0 || isWhole(check) ? [] : [paint.warn('not sure about what was not read')]),
     ...(depends === 0 ? [] : [paint.warn(`${depends} ${depends === 1 ? 'depends' : 'depend'} on rules`)]),
   ];
   return parts.join('; ');

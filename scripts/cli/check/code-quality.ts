@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { Violation } from '../../../policies/reason.ts';
 import { codedReasonText } from '../evaluation/rule-text.ts';
 import type { JobCheck } from './job-check.ts';
-import type { PipelineCheck } from './pipeline-check.ts';
+import { type PipelineCheck, unreadBy } from './pipeline-check.ts';
 
 /**
  * One entry of GitLab's code quality report.
@@ -23,16 +23,25 @@ interface CodeQualityEntry {
 const SEVERITY = { enforce: 'blocker', warn: 'minor', shadow: 'info' } as const;
 
 /**
- * What would reject or watch a job, at the job's line. Jobs of one matrix that meet the same are one entry.
+ * What would reject or watch a job, at the job's line, and what was not read. Jobs of one matrix that meet the same are one entry.
  *
  * @param folder - of the pipeline from the root of the repository, '' if it is that.
  */
-export function codeQuality({ jobs, currency }: PipelineCheck, folder: string): readonly CodeQualityEntry[] {
+export function codeQuality(
+  { jobs, currency, pipeline }: PipelineCheck,
+  folder: string,
+): readonly CodeQualityEntry[] {
   const entries = new Map<string, CodeQualityEntry>();
+  const add = (entry: CodeQualityEntry): void => {
+    if (!entries.has(entry.fingerprint)) entries.set(entry.fingerprint, entry);
+  };
+  for (const what of pipeline.notRead) add(unreadEntry(`Not sure: ${what}`, undefined, folder));
   for (const check of jobs) {
+    for (const what of unreadBy(check.job))
+      if (!pipeline.notRead.includes(what))
+        add(unreadEntry(`Job "${check.job.definedAs}" is not sure: ${what}`, check.job, folder));
     for (const violation of [...check.rejects, ...check.watched]) {
-      const entry = entryOf(check, violation, currency, folder);
-      if (!entries.has(entry.fingerprint)) entries.set(entry.fingerprint, entry);
+      add(entryOf(check, violation, currency, folder));
     }
   }
   return [...entries.values()];
@@ -46,8 +55,7 @@ function entryOf(
 ): CodeQualityEntry {
   const text = codedReasonText(reason, currency);
   const verb = mode === 'enforce' ? 'would be rejected' : `is watched (${mode})`;
-  const { file, line } = job.place ?? { file: '.gitlab-ci.yml', line: 1 };
-  const path = posix.join(folder, file);
+  const { path, line } = locationOf(job, folder);
   return {
     description: `Job "${job.definedAs}" ${verb} by rule ${rule}: ${text}`,
     check_name: rule,
@@ -55,6 +63,27 @@ function entryOf(
     severity: SEVERITY[mode],
     location: { path, lines: { begin: line } },
   };
+}
+
+/** @param job - absent: it is about the whole pipeline. */
+function unreadEntry(
+  description: string,
+  job: JobCheck['job'] | undefined,
+  folder: string,
+): CodeQualityEntry {
+  const { path, line } = locationOf(job, folder);
+  return {
+    description,
+    check_name: 'not-read',
+    fingerprint: fingerprint([path, 'not-read', description]),
+    severity: 'minor',
+    location: { path, lines: { begin: line } },
+  };
+}
+
+function locationOf(job: JobCheck['job'] | undefined, folder: string): { path: string; line: number } {
+  const { file, line } = job?.place ?? { file: '.gitlab-ci.yml', line: 1 };
+  return { path: posix.join(folder, file), line };
 }
 
 const fingerprint = (parts: readonly string[]): string =>

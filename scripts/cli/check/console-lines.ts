@@ -1,5 +1,5 @@
 /** What a console said of a pipeline, told beside what its files say. */
-import type { LimitLeftRow } from '../../../functions/answers/check/model.ts';
+import type { CheckedPipeline, LimitLeftRow } from '../../../functions/answers/check/model.ts';
 import { amountText, bareAmountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -48,9 +48,14 @@ function restText({ left, amount, unit, periodLabel, mode }: LimitLeftRow, curre
   return `${bareAmountText(Math.max(0, left), unit, 'down')} of ${amountText(amount, unit, currency)}${during}${watching}`;
 }
 
-/** For a terminal. */
+/**
+ * For a terminal.
+ *
+ * @param whole - everything was read that the pipeline rests on.
+ */
 export function leftSection(
-  now: ConsoleCheck,
+  now: CheckedPipeline,
+  whole: boolean,
   { columns, paint }: { readonly columns: number; readonly paint: Paint },
 ): string {
   const { limits, currency, place } = now;
@@ -67,7 +72,8 @@ export function leftSection(
       return paint.warn(wrapped(text, columns, '    '));
     });
   const hidden = hiddenText(now);
-  const more = [...tight, ...(hidden === '' ? [] : [paint.dim(wrapped(`  ${hidden}`, columns, '    '))])];
+  const notes = [hidden, whole ? '' : UNREAD_ASKS].filter((note) => note !== '');
+  const more = [...tight, ...notes.map((note) => paint.dim(wrapped(`  ${note}`, columns, '    ')))];
   if (rows.length + more.length === 0) return '';
   const right = { align: 'right' } as const;
   const titles = [{ title: '  limit' }, { title: 'of' }, { title: 'asks', ...right }, { title: 'left' }];
@@ -75,8 +81,11 @@ export function leftSection(
   return `${paint.strong(`Left now, in ${printable(place.path)}`)}\n${listed}${more.map((line) => `${line}\n`).join('')}`;
 }
 
+/** Added if part of the pipeline was not read. */
+export const UNREAD_ASKS = 'Jobs and values that were not read may ask for more.';
+
 /** Says how many limits are not told. Empty: all are. */
-export const hiddenText = ({ limitsHidden }: ConsoleCheck): string =>
+export const hiddenText = ({ limitsHidden }: CheckedPipeline): string =>
   limitsHidden === 0
     ? ''
     : `${limitsHidden} ${limitsHidden === 1 ? 'limit is' : 'limits are'} on the way whose figures are not told here.`;

@@ -37,7 +37,7 @@ export async function consoleStep(
   { jobs }: PipelineCheck,
   ask: ConsoleAsk,
   io: Pick<TerminalIo, 'env' | 'err'>,
-  send: typeof fetch = fetch,
+  send?: typeof fetch,
 ): Promise<ConsoleStep> {
   const origin = consoleAsked({ console: ask.console }, io);
   if (origin === undefined || jobs.length === 0) return { code: EXIT.ok };

@@ -18,7 +18,7 @@ export interface JobCheck {
   readonly job: ExpandedJob;
   readonly terms: Terms;
   readonly results: readonly RuleResult[];
-  /** `ok`: no rule is against it; what is left of its limits is not known here. */
+  /** `ok`: no rule is against it, and all that it rests on was read; what is left of its limits is not known here. */
   readonly verdict: 'rejected' | 'not sure' | 'ok';
   /** Mode `enforce`, for certain. */
   readonly rejects: readonly Violation[];
@@ -55,7 +55,7 @@ export function checkJob(
     job,
     terms: evaluate(request, { ...rules, nowMs }).terms,
     results,
-    verdict: rejects.length > 0 ? 'rejected' : unsure ? 'not sure' : 'ok',
+    verdict: rejects.length > 0 ? 'rejected' : unsure || job.notRead !== undefined ? 'not sure' : 'ok',
     rejects,
     watched: certain.filter(({ mode, exempt }) => mode !== 'enforce' && exempt !== true),
     untold,
@@ -63,12 +63,13 @@ export function checkJob(
   };
 }
 
-/** Without those that rest on a field only GitLab tells, which is missing here and not there, or on a variable nobody knows. */
+/** Leaves out those that rest on a field missing here alone (GitLab or an unread file has it), or on an unknown variable. */
 const certainOf = ({ violations }: RuleResult, job: ExpandedJob): readonly Violation[] =>
   violations.filter(
     (each) =>
       doubtsAbout(each, job).length === 0 &&
-      (each.reason.code !== 'FIELD_MISSING' || !isToldByGitLab(each.reason.field)),
+      (each.reason.code !== 'FIELD_MISSING' ||
+        (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
   );
 
 /** Somebody whom the rule leaves alone might be asking. */

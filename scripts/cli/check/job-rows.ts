@@ -2,6 +2,7 @@ import { classColumn } from '../../../policies/text/rejection-text.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable, widthOf } from '../../terminal/paint.ts';
 import type { JobCheck } from './job-check.ts';
+import { unreadBy } from './pipeline-check.ts';
 
 /** Jobs that come from one entry of the file and meet the same: a row of the table. */
 interface Siblings {
@@ -48,14 +49,15 @@ function siblings(checks: readonly JobCheck[]): readonly Siblings[] {
   return [...rows.values()];
 }
 
-/** The rules that matter: those against it, those that cannot tell, those that watch; and whether its own decide. */
+/** The rules that matter: those against it, those that cannot tell, those that watch; whether its own decide, and whether all was read. */
 function whyOf({ job, rejects, untold, watched }: JobCheck): string {
   const rules = (list: readonly { readonly rule: string; readonly mode: string }[]): readonly string[] => [
     ...new Set(list.map(({ rule, mode }) => (mode === 'enforce' ? rule : `${rule} (${mode})`))),
   ];
   const unsure = rules(untold).map((rule) => `${rule}?`);
   const mayRun = job.dependsOn === undefined ? [] : ['depends on rules'];
-  return [...rules(rejects), ...unsure, ...rules(watched), ...mayRun].join(', ');
+  const notRead = unreadBy(job).length === 0 ? [] : ['not read'];
+  return [...rules(rejects), ...unsure, ...rules(watched), ...mayRun, ...notRead].join(', ');
 }
 
 /** The end tells the jobs of a matrix apart, so the middle gives way. */

@@ -1,6 +1,7 @@
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { checkBaseUrl, GitLabError, keepNote } from '../../../functions/core/gitlab/index.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { commandFetch } from '../command-fetch.ts';
 
 /**
  * What `--note` does at the end of a check, by the variables GitLab gives a job. Without a token there is no note, and that is
@@ -11,7 +12,7 @@ import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal
 export async function noteStep(
   text: string,
   { env, err }: Pick<TerminalIo, 'env' | 'err'>,
-  send: typeof fetch = fetch,
+  send: typeof fetch = commandFetch({ env }),
 ): Promise<ExitCode> {
   const token = env.TOLLGATE_NOTE_TOKEN;
   if (token === undefined || token === '') {

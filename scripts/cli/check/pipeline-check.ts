@@ -1,5 +1,6 @@
 import type { EvaluationRules } from '../../../functions/answers/job/rule-results.ts';
 import type { RequestPlace } from '../evaluation/place-flags.ts';
+import type { ExpandedJob } from '../pipeline/expanded-job.ts';
 import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import { checkForms } from './forms-check.ts';
 import type { JobCheck } from './job-check.ts';
@@ -40,6 +41,35 @@ export function checkPipeline(
     imagesWithVariables: pipeline.jobs.filter(({ imageAsWritten }) => imageAsWritten !== undefined).length,
   };
 }
+
+/** The check as one word: `ok` only if everything was read and every job is ok. */
+export function resultOf(check: PipelineCheck): JobCheck['verdict'] {
+  if (countOf(check, 'rejected') > 0) return 'rejected';
+  return isWhole(check) && countOf(check, 'ok') === check.jobs.length ? 'ok' : 'not sure';
+}
+
+/** Everything was read that the pipeline and its jobs rest on. */
+export const isWhole = ({ pipeline, jobs }: PipelineCheck): boolean =>
+  pipeline.notRead.length === 0 && jobs.every(({ job }) => unreadBy(job).length === 0);
+
+/** What a job rests on in one of its forms and that was not read. */
+export const unreadBy = (job: ExpandedJob): readonly string[] => [
+  ...new Set([job, ...(job.otherForms ?? [])].flatMap(({ notRead = [] }) => notRead)),
+];
+
+/** What single jobs rest on and that was not read, and those jobs. What holds for the whole pipeline is left out. */
+export function unreadRows({
+  pipeline,
+  jobs,
+}: PipelineCheck): readonly { readonly what: string; readonly jobs: readonly string[] }[] {
+  const rows = new Map<string, Set<string>>();
+  for (const { job } of jobs)
+    for (const what of unreadBy(job))
+      if (!pipeline.notRead.includes(what)) rows.set(what, (rows.get(what) ?? new Set()).add(job.definedAs));
+  return [...rows].map(([what, names]) => ({ what, jobs: [...names] }));
+}
+
+export const NOT_READ = 'Not read, so nothing that rests on it is ok';
 
 export const countOf = ({ jobs }: PipelineCheck, verdict: JobCheck['verdict']): number =>
   jobs.filter((each) => each.verdict === verdict).length;

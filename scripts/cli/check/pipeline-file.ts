@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { UsageError } from '../../terminal/command.ts';
+import { repositoryOf } from '../pipeline/repository-files.ts';
 
 interface PipelineFile {
   /** The file, absolute. */
@@ -21,13 +22,10 @@ export function pipelineFile(asked: string | undefined, cwd: string): PipelineFi
       `${asked ?? 'this folder'}: has no ${NAME}; expected a folder with one, or the file`,
     );
   const folder = dirname(file);
-  return { file, folder: relative(repositoryOf(folder), folder).split(sep).join('/') };
-}
-
-/** The closest folder above with a `.git`; code quality names files from there. */
-function repositoryOf(folder: string): string {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at;
-    if (dirname(at) === at) return folder;
-  }
+  return {
+    file,
+    folder: relative(repositoryOf(folder) ?? folder, folder)
+      .split(sep)
+      .join('/'),
+  };
 }

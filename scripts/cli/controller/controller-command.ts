@@ -179,11 +179,7 @@ type Given = {
 
 async function stand(values: Given & StandingFlags, io: TerminalIo, { controllersAt, open }: ControllerDeps) {
   const { controllers, controller } = await find(values, io, controllersAt);
-  const place = readGitLabPlace(values, io);
-  return {
-    controllers,
-    standing: await readStanding({ controller, controllers, place, flags: values, open }, io),
-  };
+  return { controllers, standing: await readStanding({ controller, controllers, flags: values, open }, io) };
 }
 
 async function find(values: Given, io: TerminalIo, open: OpenControllers) {
@@ -212,7 +208,7 @@ function tellStanding(standing: ControllerStanding, json: boolean, io: TerminalI
   return EXIT.ok;
 }
 
-const openControllers: OpenControllers = ({ baseUrl, token }) =>
+const openControllers: OpenControllers = ({ baseUrl, token, fetch }) =>
   createRunnerControllers({ baseUrl, token: async () => token, fetch, clock: systemClock });
 
 const REAL: ControllerDeps = {

@@ -1,17 +1,15 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { judgeCanary, longestAnswerMs } from '../../../functions/answers/health/judge-canary.ts';
-import { ifArmed } from '../../../functions/answers/shadow/if-armed.ts';
+import { shadowFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
 import { GitLabError } from '../../../functions/core/gitlab/index.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import type { TerminalIo } from '../../terminal/command.ts';
 import type { LedgerFlags } from '../ledger/ledger-flags.ts';
-import type { LedgerAccess, OpenLedger } from '../ledger/open-ledger.ts';
-import { checkSameGitLab } from '../ledger/which-instance.ts';
+import { type OpenLedger, openIfAny } from '../ledger/open-ledger.ts';
 import { armedReport } from '../report/armed-report.ts';
 import { readSpan } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import type { RulesFlags } from '../rules-flags.ts';
 import { openRulesInForce } from '../rules-in-force.ts';
-import type { GitLabPlace } from '../truth/gitlab-flags.ts';
 import { progressOf } from '../truth/progress.ts';
 import type { RunnerController, RunnerControllers } from './runner-controllers.ts';
 import { type ControllerStanding, heardBeats } from './standing.ts';
@@ -23,7 +21,6 @@ export interface StandingFlags extends LedgerFlags, RulesFlags {
 interface StandingAsked {
   readonly controller: RunnerController;
   readonly controllers: RunnerControllers;
-  readonly place: GitLabPlace;
   readonly flags: StandingFlags;
   readonly open: OpenLedger;
 }
@@ -33,11 +30,11 @@ interface StandingAsked {
  * is part of the answer; a ledger that was named and does not answer is a failure.
  */
 export async function readStanding(asked: StandingAsked, io: TerminalIo): Promise<ControllerStanding> {
-  const { controller, controllers } = asked;
-  const span = readSpan(asked.flags.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
+  const { controller, controllers, flags, open } = asked;
+  const span = readSpan(flags.since ?? '24h', undefined, io.nowMs(), rollupZone(io));
   const scopes = await askGitLab(() => controllers.scopes(controller.id));
   const gitlabVersion = await controllers.version();
-  const books = await openBooks(asked, io);
+  const books = await openIfAny(open, flags, io);
   const nowMs = io.nowMs();
   if (!books.known) return { controller, scopes, beats: books, forecast: books, canary: books, nowMs };
   const { value: ledger } = books;
@@ -61,8 +58,9 @@ export async function readStanding(asked: StandingAsked, io: TerminalIo): Promis
               nowMs,
             }),
           };
-    const rules = await openRulesInForce(asked.flags, ledger, io);
-    const found = await ifArmed(ledger.store, { ...span, rules, counts: () => true, onJob: progress.step });
+    const rules = await openRulesInForce(flags, ledger, io);
+    const options = { ...span, rules, counts: () => true, onJob: progress.step };
+    const { ifArmed: found } = await shadowFigures(ledger.store, options);
     const { directory } = rules;
     const forecast: ControllerStanding['forecast'] =
       found.jobs === 0
@@ -81,31 +79,5 @@ async function askGitLab<T>(ask: () => Promise<T>): Promise<ReadResult<T>> {
   } catch (error) {
     if (error instanceof GitLabError) return { known: false, why: error.message };
     throw error;
-  }
-}
-
-/** Nobody needs books to look at a controller; those of another GitLab would say the wrong thing. */
-async function openBooks(
-  { flags, place, open }: StandingAsked,
-  io: TerminalIo,
-): Promise<ReadResult<LedgerAccess>> {
-  const named = flags.ledger !== undefined || flags.instance !== undefined;
-  let ledger: LedgerAccess;
-  try {
-    ledger = await open(flags, io);
-  } catch (error) {
-    if (named || error instanceof UsageError) throw error;
-    return { known: false, why: 'there are no books here; name the table with --ledger' };
-  }
-  try {
-    checkSameGitLab(place.baseUrl, ledger, flags);
-    return { known: true, value: ledger };
-  } catch (error) {
-    await ledger.close();
-    if (named || !(error instanceof UsageError)) throw error;
-    return {
-      known: false,
-      why: `${ledger.description} is about another GitLab; name the table with --ledger`,
-    };
   }
 }

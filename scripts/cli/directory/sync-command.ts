@@ -9,7 +9,6 @@ import { createGitLabDirectory, type GitLabDirectory } from '../../../functions/
 import { type Command, EXIT, type ExitCode } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
-import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import { type OpenDirectory, openDirectory, withDirectory } from './open-directory.ts';
 
@@ -41,14 +40,12 @@ export const syncCommandOn = ({ open, gitlabAt, clock }: DirectorySyncDeps): Com
   help: HELP,
   run: async (args, io) => {
     const { values } = readFlags(args, { force: 'switch', ...GITLAB_FLAGS, ...LEDGER_FLAGS });
-    const place = readGitLabPlace(values, io);
-    const gitlab = gitlabAt(place);
-    const report = await withDirectory(open, values, io, (directory) => {
-      checkSameGitLab(place.baseUrl, directory, values);
-      return syncToItsEnd({ gitlab, table: directory.table, clock, force: values.force }, (run) => {
+    const gitlab = gitlabAt(readGitLabPlace(values, io));
+    const report = await withDirectory(open, values, io, ({ table }) =>
+      syncToItsEnd({ gitlab, table, clock, force: values.force }, (run) => {
         if (io.progress) io.err(`${progressText(run)}\n`);
-      });
-    });
+      }),
+    );
     io.out(values.json ? `${JSON.stringify(report)}\n` : reportText(report));
     return exitCode(report);
   },
@@ -102,7 +99,7 @@ function reportText(report: DirectorySyncReport): string {
 
 export const syncCommand: Command = syncCommandOn({
   open: openDirectory,
-  gitlabAt: ({ baseUrl, token }) =>
+  gitlabAt: ({ baseUrl, token, fetch }) =>
     createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
   clock: systemClock,
 });

@@ -9,7 +9,6 @@ import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { openTableAccess } from '../ledger/open-ledger.ts';
-import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { readGitLabPlace } from '../truth/gitlab-flags.ts';
 
@@ -44,7 +43,8 @@ Exit codes: 0 no problem, 1 the table does not answer at all, 2 problems found, 
 
 interface DoctorDeps {
   readonly open: typeof openTableAccess;
-  readonly fetch: typeof fetch;
+  /** @default the place's own */
+  readonly fetch?: typeof fetch;
 }
 
 export const doctorCommandOn = (deps: DoctorDeps): Command => ({
@@ -65,7 +65,6 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
     let health: HealthView;
     let hourly: HealthView | undefined;
     try {
-      if (place !== undefined) checkSameGitLab(place.baseUrl, books, values);
       const clock = { ...systemClock, nowMs: io.nowMs };
       const look = dynamoHealthLook({ table, instance });
       health = await readHealth({
@@ -74,7 +73,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
         gitlab: async () => {
           if (place === undefined) return gitlabUnknown(NO_TOKEN);
           const calls = {
-            ...{ baseUrl: place.baseUrl, fetch: deps.fetch, clock },
+            ...{ baseUrl: place.baseUrl, fetch: deps.fetch ?? place.fetch, clock },
             token: async () => place.token,
           };
           return readGitLabHealth({ calls, controllerId: wanted, webhookUrl: values['webhook-url'] });
@@ -95,7 +94,7 @@ export const doctorCommandOn = (deps: DoctorDeps): Command => ({
   },
 });
 
-export const doctorCommand: Command = doctorCommandOn({ open: openTableAccess, fetch });
+export const doctorCommand: Command = doctorCommandOn({ open: openTableAccess });
 
 /** As soon as it was late, something kept it from running. */
 const LATE_MS = 2 * HOUR_MS;

@@ -41,7 +41,7 @@ function checkTcp({ host, port }: RouterTarget): Promise<DoctorFinding> {
       ),
     );
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      done(problem('network', error.message, remedyOfNetwork(`${error.code} ${error.message}`))),
+      done(problem('network', error.message, remedyOfNetwork(error))),
     );
   });
 }
@@ -67,7 +67,7 @@ function checkTls({ host, port }: RouterTarget, tls: TlsMaterial): Promise<Docto
     );
     socket.on('timeout', () => done(problem('tls', 'no handshake within 5 s', 'does this port speak TLS?')));
     socket.on('error', (error: NodeJS.ErrnoException) =>
-      done(problem('tls', error.message, remedyOfNetwork(`${error.code} ${error.message}`))),
+      done(problem('tls', error.message, remedyOfNetwork(error))),
     );
   });
 }

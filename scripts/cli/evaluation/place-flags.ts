@@ -52,12 +52,17 @@ export type RequestPlace = Pick<
 const ID_MAX = 999_999_999_999_999;
 
 /** @throws {UsageError} for a project or group that is not in the directory, and flags that contradict each other. */
-export function readPlaceFlags(flags: PlaceFlags, directory: Directory): RequestPlace {
+export const readPlaceFlags = (flags: PlaceFlags, directory: Directory): RequestPlace => ({
+  ...whereabouts(flags, directory),
+  ...readRunFlags(flags),
+});
+
+/** The ref, the source and the user, without the project. @throws {UsageError} */
+export function readRunFlags(flags: PlaceFlags): RequestPlace {
   if (flags.protected && flags.unprotected)
     throw new UsageError('--protected and --unprotected: expected one of them');
   const { ref, source, user } = flags;
   return {
-    ...whereabouts(flags, directory),
     ...(ref !== undefined && { ref }),
     ...(flags.protected && { refProtected: true }),
     ...(flags.unprotected && { refProtected: false }),

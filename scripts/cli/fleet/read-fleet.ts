@@ -26,7 +26,7 @@ export interface FleetListing {
 
 export type OpenFleet = (place: GitLabPlace) => FleetGitLab;
 
-export const openFleet: OpenFleet = ({ baseUrl, token }) =>
+export const openFleet: OpenFleet = ({ baseUrl, token, fetch }) =>
   createFleet({ baseUrl, token: async () => token, fetch, clock: systemClock });
 
 interface ReadingOptions {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
@@ -7,6 +6,7 @@ import {
 } from '../../../functions/core/gitlab/index.ts';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readWhole } from '../../terminal/flags.ts';
+import { readUserFile } from '../../terminal/user-file.ts';
 import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
 import type { SecretStore } from './secret-text.ts';
 import type { SetupReport } from './setup-course.ts';
@@ -25,7 +25,7 @@ export interface SetupDeps {
 const TIMEOUT_MS = 15_000;
 const DEADLINE_MS = 60_000;
 
-export const administrationAt = ({ baseUrl, token }: GitLabPlace): GitLabAdministration =>
+export const administrationAt = ({ baseUrl, token, fetch }: GitLabPlace): GitLabAdministration =>
   createGitLabAdministration({
     baseUrl,
     token: async () => token,
@@ -124,13 +124,9 @@ export function readHookUrl(url: string | undefined): string | undefined {
 }
 
 function readRunnerToken(file: string | undefined, io: TerminalIo): string | undefined {
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(resolve(io.cwd, file), 'utf8').trim();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--runner-token-file "${file}": could not be read (${code ?? 'unknown error'})`);
-  }
+  return file === undefined
+    ? undefined
+    : readUserFile(resolve(io.cwd, file), `--runner-token-file "${file}"`).trim();
 }
 
 /** One line that counts up, on a terminal only. */

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../policies/text/shell-word.ts';
 import { EXIT, type ExitCode } from '../../terminal/command.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import type { SetupReport } from './setup-course.ts';
@@ -33,7 +34,7 @@ export function nextText(report: SetupReport, gitlabUrl: string, tokenFile: stri
   const { routerUrl = '<router>', kasVersion } = report;
   return `All is set up: the controller is ${report.controller?.state ?? 'there'}. To the first decision:
   npm run proto:sync -- --ref ${kasVersion === undefined ? '<version of KAS>' : `v${kasVersion}`}
-  npm start -- --router ${routerUrl} --gitlab ${gitlabUrl} --token-file ${tokenFile} --proto relay/wire/gitlab.binpb
+  npm start -- --router ${routerUrl} --gitlab ${gitlabUrl} --token-file ${shellWord(tokenFile)} --proto relay/wire/gitlab.binpb
 `;
 }
 

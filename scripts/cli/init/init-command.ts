@@ -11,6 +11,7 @@ import {
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { isZone } from '../../../policies/limits/zone.ts';
+import { shellWord } from '../../../policies/text/shell-word.ts';
 import { DocumentError, limitsIn, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
@@ -146,7 +147,7 @@ Exit codes: 0 drafted, 1 GitLab does not answer, 3 wrong usage, or a file is the
 
 export const initCommand: Command = initCommandOn({
   fleetAt: openFleet,
-  gitlabAt: ({ baseUrl, token }) => {
+  gitlabAt: ({ baseUrl, token, fetch }) => {
     const deps = { baseUrl, token: async () => token, fetch, clock: systemClock };
     return { ...createGitLab(deps), ...createGitLabDirectory(deps) };
   },
@@ -184,7 +185,7 @@ function writtenText(
   { files, runners, groups, jobs, since, left, cutRunners }: InitJson,
   url: string,
 ): string {
-  const [policy, limits, directory] = files;
+  const [policy = '', limits = '', directory = ''] = files.map(shellWord);
   const flags = `--policy ${policy} --limits ${limits} --directory ${directory}`;
   return [
     `${files.join(', ')}: drafted. Runners: ${runners}, groups: ${groups}, jobs since ${since.slice(0, 10)}: ${jobs}.`,

@@ -17,7 +17,9 @@ export function commandClock(
   const ledger = flagIn(args, 'ledger');
   const isLocal = ledger === undefined ? help.includes(LEDGER_FLAGS_HELP) : ledger === 'local';
   const note = isLocal ? readLedgerClock(ledgerFolder(io.root)) : undefined;
-  const instance = flagIn(args, 'instance');
+  const gitlab = flagIn(args, 'gitlab');
+  const instance =
+    flagIn(args, 'instance') ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);
   if (note === undefined || (instance !== undefined && instance !== note.instance)) return io.nowMs;
   return () => ledgerNowMs(note, io.nowMs(), isAlive(note.pid));
 }

@@ -26,13 +26,16 @@ export interface LedgerFlags {
   readonly endpoint?: string | undefined;
   /** Whose API answers instead of a table. */
   readonly console?: string | undefined;
+  /** The GitLab that the command asks: it reads the books of no other. */
+  readonly gitlab?: string | undefined;
 }
 
 export type LedgerPlace =
-  | { readonly kind: 'local'; readonly instance?: string }
+  | { readonly kind: 'local'; readonly instance?: string; readonly gitlab?: string }
   | {
       readonly kind: 'table';
       readonly tableName: string;
+      readonly gitlab?: string;
       /** As it was told; absent: what the table remembers. */
       readonly instance?: string;
       readonly region?: string;
@@ -45,6 +48,8 @@ const TABLE_NAME = /^[\w.-]{3,255}$/;
 /** @throws {UsageError} naming the flag, the value and what would be right. */
 export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): LedgerPlace {
   const { ledger = 'local', region, endpoint } = flags;
+  // Naming both flags says that they are one GitLab.
+  const gitlab = flags.instance === undefined ? flags.gitlab : undefined;
   if (flags.console !== undefined)
     throw new UsageError('--console: this command reads the table itself; expected --ledger <name>');
   if (flags.instance?.includes('#') || flags.instance?.includes('/'))
@@ -54,7 +59,7 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): Le
       if (value !== undefined)
         throw new UsageError(`--${flag} "${value}": belongs to --ledger <DynamoDB table>`);
     }
-    return { kind: 'local', ...(flags.instance !== undefined && { instance: flags.instance }) };
+    return { kind: 'local', ...withoutAbsent({ instance: flags.instance, gitlab }) };
   }
   if (!TABLE_NAME.test(ledger))
     throw new UsageError(`--ledger "${ledger}": expected local or the name of a DynamoDB table`);
@@ -64,6 +69,6 @@ export function ledgerPlace(flags: LedgerFlags, io: Pick<TerminalIo, 'env'>): Le
   return {
     kind: 'table',
     tableName: ledger,
-    ...withoutAbsent({ instance, region, endpoint }),
+    ...withoutAbsent({ instance, gitlab, region, endpoint }),
   };
 }

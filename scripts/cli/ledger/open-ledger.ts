@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../../functions/core/directory/index.ts';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
@@ -35,10 +36,10 @@ import {
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { ledgerFolder, olderBooks, openKept } from '../../local/sqlite/ledger-folder.ts';
-import type { TerminalIo } from '../../terminal/command.ts';
+import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 import { readOnly } from './read-only-store.ts';
-import { type NamedBooks, whichInstance } from './which-instance.ts';
+import { type NamedBooks, NoBooksOfGitLab, whichInstance } from './which-instance.ts';
 
 /** Somebody's books. */
 export interface LedgerAccess extends NamedBooks {
@@ -101,6 +102,26 @@ export const openLedger: OpenLedger = (flags, io) => openFor(TO_READ, flags, io)
 
 /** The ledger with the right to write, for `rebuild --repair`, `rebuild --usage`, `reconcile` and `forget user`. */
 export const openToRepair: OpenLedger = (flags, io) => openFor(TO_REPAIR, flags, io);
+
+/**
+ * Opens books that a command can do without, and says why there are none.
+ *
+ * @throws {UsageError} for wrong flags, {Error} where a ledger was named and cannot be opened.
+ */
+export async function openIfAny<T>(
+  open: (flags: LedgerFlags, io: Pick<TerminalIo, 'env' | 'root'>) => Promise<T>,
+  flags: LedgerFlags,
+  io: Pick<TerminalIo, 'env' | 'root'>,
+): Promise<ReadResult<T>> {
+  try {
+    return { known: true, value: await open(flags, io) };
+  } catch (error) {
+    const isNamed = flags.ledger !== undefined || flags.instance !== undefined;
+    if (!isNamed && error instanceof NoBooksOfGitLab) return { known: false, why: error.message };
+    if (isNamed || error instanceof UsageError) throw error;
+    return { known: false, why: 'there are no books here; name the table with --ledger' };
+  }
+}
 
 async function openFor(
   { right, attemptsMax, repairs }: Purpose,
@@ -188,10 +209,11 @@ export async function openRegister(
   return { register: dynamoInstanceRegister(opened), table: opened, description, close };
 }
 
-/** Gives a table the name that its keys begin with: as it was told, or as the table remembers it. */
-async function named(opened: OpenTable, { kind, instance: told }: LedgerPlace): Promise<TableAccess> {
+/** Gives a table the name that its keys begin with. */
+async function named(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
+  const { kind, instance: told, gitlab } = place;
   const known = await dynamoInstanceRegister(opened).list();
-  const { instance, gitlabUrl } = whichInstance({ told, known, kind, where: opened.description });
+  const { instance, gitlabUrl } = whichInstance({ told, gitlab, known, kind, where: opened.description });
   const description = kind === 'local' ? `${opened.description}, for ${instance}` : opened.description;
   return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
 }

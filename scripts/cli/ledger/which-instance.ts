@@ -2,7 +2,7 @@ import type { KnownInstance } from '../../../functions/core/ledger/index.ts';
 import { ENV_GITLAB_INSTANCE } from '../../../functions/names.ts';
 import { PLAYED_GITLAB } from '../../local/whose-jobs.ts';
 import { UsageError } from '../../terminal/command.ts';
-import type { LedgerFlags, LedgerPlace } from './ledger-flags.ts';
+import type { LedgerPlace } from './ledger-flags.ts';
 
 /** Whose books were opened. */
 export interface NamedBooks {
@@ -17,6 +17,8 @@ export interface NamedBooks {
 interface InstanceAsked {
   /** As the flag or the environment says it. */
   readonly told: string | undefined;
+  /** Address of the GitLab that the command asks; undefined if it asks none, or if --instance names its books. */
+  readonly gitlab: string | undefined;
   /** What the ledger remembers. */
   readonly known: readonly KnownInstance[];
   readonly kind: LedgerPlace['kind'];
@@ -24,19 +26,37 @@ interface InstanceAsked {
   readonly where: string;
 }
 
+type Books = Omit<KnownInstance, 'openedAtMs'>;
+
+/** The command asks a GitLab whose books are not in this ledger. */
+export class NoBooksOfGitLab extends UsageError {}
+
 /**
- * The GitLab whose books are meant. Under another name everybody would find empty books and believe them, so a name that the
- * ledger does not know is refused. Several on one machine: those that were written to last.
+ * Chooses the books that a command reads: those of the GitLab it asks, those it names, or the latest.
  *
- * @throws {UsageError} with the names and the remedy.
+ * @throws {UsageError} with the names and the remedy, {NoBooksOfGitLab} where all books are those of other GitLabs.
  */
-export function whichInstance({
-  told,
-  known,
-  kind,
-  where,
-}: InstanceAsked): Omit<KnownInstance, 'openedAtMs'> {
-  const names = known.map(({ instance }) => instance).join(' and ');
+export function whichInstance(asked: InstanceAsked): Books {
+  const { gitlab, known, where } = asked;
+  if (gitlab === undefined) return namedOrLatest(asked);
+  const { hostname } = new URL(gitlab);
+  const own = known.filter((books) => isBooksOf(books, hostname));
+  const chosen = known.length > 0 && own.length === 0 ? undefined : namedOrLatest({ ...asked, known: own });
+  if (chosen !== undefined && isBooksOf(chosen, hostname)) return chosen;
+  const others = chosen === undefined ? known : [chosen];
+  throw new NoBooksOfGitLab(
+    `--gitlab "${gitlab}": ${where} has books of ${namesOf(others)}, and none of ${hostname}; name the table of ${hostname} with --ledger, or say --instance ${others[0]?.instance} if both are one GitLab`,
+  );
+}
+
+const namesOf = (books: readonly Books[]): string => books.map(({ instance }) => instance).join(' and ');
+
+/** A GitLab may have been renamed: its keys keep the old host, and `gitlabUrl` has the new one. */
+const isBooksOf = ({ instance, gitlabUrl }: Books, hostname: string): boolean =>
+  hostname === instance || (gitlabUrl !== undefined && hostname === new URL(gitlabUrl).hostname);
+
+function namedOrLatest({ told, known, kind, where }: InstanceAsked): Books {
+  const names = namesOf(known);
   if (told !== undefined) {
     const found = known.find(({ instance }) => instance === told);
     // Books from before names were remembered.
@@ -52,26 +72,5 @@ export function whichInstance({
     latest === undefined
       ? `--instance is missing: expected the GitLab that ${where} is about, e.g. gitlab.example.com`
       : `--instance is missing: ${where} has books of ${names}; expected one of them`,
-  );
-}
-
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
-/**
- * Refuses to compare books with another GitLab than theirs: every job of the one would be missing in the other.
- *
- * @throws {UsageError} unless the hosts agree, or the flag says that this GitLab is the one of these books.
- */
-export function checkSameGitLab(
-  baseUrl: string,
-  { instance, gitlabUrl, description }: NamedBooks,
-  flags: Pick<LedgerFlags, 'instance'>,
-): void {
-  const { hostname } = new URL(baseUrl);
-  const own = gitlabUrl === undefined ? instance : new URL(gitlabUrl).hostname;
-  if (flags.instance !== undefined || hostname === instance || hostname === own || LOOPBACK.test(hostname))
-    return;
-  throw new UsageError(
-    `--gitlab "${baseUrl}": ${description} is about ${instance}; say --gitlab https://${own}, or --instance ${instance} if ${hostname} is another address of the same GitLab`,
   );
 }

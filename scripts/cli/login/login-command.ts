@@ -4,15 +4,17 @@ import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/
 import { readFlags } from '../../terminal/flags.ts';
 import { answeredInProcess } from '../api/api-in-process.ts';
 import { consoleClient } from '../api/console-client.ts';
+import { commandFetch } from '../command-fetch.ts';
 import { ENV_CONSOLE, keepSession, keptSession, originOf } from './kept-sessions.ts';
 
 /** What tests replace. */
 interface LoginDeps {
-  readonly fetch: typeof fetch;
+  /** @default by the proxy and with the private authority of the environment */
+  readonly fetch?: typeof fetch;
   readonly sleep: (ms: number) => Promise<unknown>;
 }
 
-const DEPS: LoginDeps = { fetch, sleep };
+const DEPS: LoginDeps = { sleep };
 const TIMEOUT_MS = 20_000;
 const SLOWER_SECONDS = 5;
 const ADDRESS = { max: 1, what: 'one address of a console' };
@@ -49,11 +51,12 @@ export const loginCommandOn = (deps: LoginDeps): Command => ({
   run: async (args, io) => {
     const { values, words } = readFlags(args, {}, ADDRESS);
     const origin = originIn(words, io);
-    const begun = BegunSchema.parse(await answerOfSignIn(await post(deps, `${origin}/signin/device`)));
+    const send = deps.fetch ?? commandFetch(io);
+    const begun = BegunSchema.parse(await answerOfSignIn(await post(send, `${origin}/signin/device`)));
     io.err(`Open ${begun.verificationUri} and check that it shows this code: ${begun.userCode}\n`);
-    const session = await awaitSession(origin, begun, deps, io);
+    const session = await awaitSession(origin, begun, { ...deps, send }, io);
     keepSession(origin, session, io.env);
-    const { username, roles } = await answeredInProcess(consoleClient(origin, io, deps.fetch).me.$get());
+    const { username, roles } = await answeredInProcess(consoleClient(origin, io, send).me.$get());
     const rolesText = roles.length === 0 ? 'no role' : roles.join(', ');
     io.out(
       values.json
@@ -84,7 +87,9 @@ Exit codes: 0 signed out, 1 the console does not answer (the session is kept, to
     if (session !== undefined) {
       const authorization = `Bearer ${session}`;
       const everywhere = values.all ? '?everywhere=yes' : '';
-      const response = await post(DEPS, `${origin}/signout${everywhere}`, undefined, { authorization });
+      const response = await post(commandFetch(io), `${origin}/signout${everywhere}`, undefined, {
+        authorization,
+      });
       if (values.all && response.status === 401) throw new UsageError(notSignedIn(origin));
       // 401: it has ended already.
       if (response.status !== 303 && response.status !== 401)
@@ -115,14 +120,14 @@ function originIn([word]: readonly string[], { env }: Pick<TerminalIo, 'env'>): 
 async function awaitSession(
   origin: string,
   { deviceCode, intervalSeconds, expiresInSeconds }: z.infer<typeof BegunSchema>,
-  deps: LoginDeps,
+  { send, sleep: pause }: LoginDeps & { readonly send: typeof fetch },
   io: TerminalIo,
 ): Promise<string> {
   const untilMs = io.nowMs() + expiresInSeconds * 1_000;
   let waitSeconds = intervalSeconds;
   while (io.nowMs() < untilMs) {
-    await deps.sleep(waitSeconds * 1_000);
-    const response = await post(deps, `${origin}/signin/device/session`, { deviceCode });
+    await pause(waitSeconds * 1_000);
+    const response = await post(send, `${origin}/signin/device/session`, { deviceCode });
     if (response.status === 429) {
       waitSeconds += SLOWER_SECONDS;
       continue;
@@ -135,7 +140,7 @@ async function awaitSession(
 }
 
 const post = (
-  { fetch: send }: Pick<LoginDeps, 'fetch'>,
+  send: typeof fetch,
   url: string,
   body: object = {},
   headers: Readonly<Record<string, string>> = {},

@@ -8,12 +8,13 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { ExpandedPipeline } from './expanded-pipeline.ts';
-import { explore } from './explore.ts';
+import { explore, type WorldOutcome } from './explore.ts';
 import { expressionReader } from './expression.ts';
 import { type KnownRun, runVariables } from './known-run.ts';
 import { mergeWorlds } from './merge-worlds.ts';
+import { PipelineError } from './pipeline-error.ts';
 import { sourceReader } from './pipeline-source.ts';
-import { pipelineIn } from './pipeline-world.ts';
+import { type PipelineWorld, pipelineIn } from './pipeline-world.ts';
 import { repositoryFiles } from './repository-files.ts';
 import { type WorkBudget, workBudget } from './work-budget.ts';
 
@@ -24,7 +25,7 @@ const WORLDS_MAX = 16;
 /**
  * @param path - a folder with a `.gitlab-ci.yml`, or such a file; includes are looked up from its folder.
  * @param budget - counts the work; what is left of it is for tests to see.
- * @throws {PipelineError} for files that GitLab creates no pipeline from, or that come to too much.
+ * @throws {PipelineError} for files that GitLab creates no pipeline from, whatever the unknown conditions, or that come to too much.
  */
 export function expandPipeline(
   path: string,
@@ -45,15 +46,36 @@ export function expandPipeline(
     expressions: expressionReader(),
     notes,
   };
-  const worlds = explore((world) => pipelineIn(world, files), WORLDS_MAX);
-  if (worlds.isCut)
-    notes.problems.push(
-      `${files.file}: the rules of its includes may end in more than ${WORLDS_MAX} ways, of which ${WORLDS_MAX} were looked at; tell more with --project, --ref, --source and --variable`,
-    );
-  const merged = mergeWorlds(worlds, notes.problems);
+  const { outcomes, isCut } = explore(
+    (world) => pipelineOrRefusal(() => pipelineIn(world, files)),
+    WORLDS_MAX,
+  );
+  const created: WorldOutcome<PipelineWorld>[] = [];
+  for (const { value, assumed } of outcomes) {
+    if (!(value instanceof PipelineError)) created.push({ value, assumed });
+    else notes.problems.push(`${value.message}, where ${assumedText(assumed)}`);
+  }
+  const [first] = outcomes;
+  if (created.length === 0 && first?.value instanceof PipelineError) throw first.value;
+  const merged = mergeWorlds({ outcomes: created, isCut });
+  const cut = `${files.file}: the rules of its includes may end in more than ${WORLDS_MAX} ways, of which ${WORLDS_MAX} were looked at; tell more with --project, --ref, --source and --variable`;
   return {
     ...merged,
+    notRead: isCut ? [...merged.notRead, cut] : merged.notRead,
     problems: [...new Set(notes.problems)],
     warnings: [...new Set(notes.warnings)],
   };
 }
+
+/** A refusal in one world leaves the others: the include or the template that is wrong may not be in them. */
+function pipelineOrRefusal(make: () => PipelineWorld): PipelineWorld | PipelineError {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof PipelineError && error.code === 'refused') return error;
+    throw error;
+  }
+}
+
+const assumedText = (assumed: ReadonlyMap<string, boolean>): string =>
+  [...assumed].map(([condition, holds]) => `${condition} is ${holds}`).join(', ');

@@ -10,6 +10,8 @@ export interface ExpandedJob extends PipelineJob {
   readonly environment?: string;
   /** Conditions that nobody can tell from here, and that decide whether it runs or what it is. Absent: none. */
   readonly dependsOn?: readonly string[];
+  /** What it rests on that was not read, and why. Absent: all was read. */
+  readonly notRead?: readonly string[];
   /** What else it may be, as those conditions fall out: another image, other variables. Absent: nothing else. */
   readonly otherForms?: readonly ExpandedJob[];
 }

@@ -8,11 +8,11 @@ export interface ExpandedPipeline {
   /** Whether there is a pipeline at all, by `workflow:rules`; `depends`: on the conditions of `workflowDependsOn`. */
   readonly isCreated: 'yes' | 'no' | 'depends';
   readonly workflowDependsOn: readonly string[];
-  /** Jobs that start another pipeline: GitLab runs them itself, no runner and no router sees them. */
+  /** Jobs that start a pipeline of another project: GitLab runs them itself, no runner and no router sees them. */
   readonly bridges: readonly string[];
-  /** Includes that need the network, or are for another project. */
-  readonly notFetched: readonly string[];
-  /** What was not understood or is missing, each with the place. */
+  /** Includes, child pipelines and other parts that were not read, each with the reason. */
+  readonly notRead: readonly string[];
+  /** What may differ from GitLab, each with the place. */
   readonly problems: readonly string[];
   /** Understood as GitLab does, though perhaps not what was meant; each with the place. */
   readonly warnings: readonly string[];

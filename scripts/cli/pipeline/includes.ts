@@ -1,10 +1,12 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { deepMerge } from './deep-merge.ts';
 import type { InputArguments } from './inputs.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { ReadSource } from './pipeline-source.ts';
 import { possibleOutcomes } from './possible-outcomes.ts';
+import { NO_PIPELINE } from './refusals.ts';
+import { repositoryOf } from './repository-files.ts';
 import { type Circumstances, knownValuesIn, outcomeOf } from './rules.ts';
 import { expandKnown } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
@@ -12,6 +14,8 @@ import type { ReadingNotes } from './yaml-source.ts';
 
 /** GitLab's own limit of includes per pipeline. */
 const INCLUDES_MAX = 150;
+/** The name that GitLab looks for in a repository's root. */
+const FILE = '.gitlab-ci.yml';
 /** Wildcards cost time with each star. */
 const WILDCARDS_MAX = 8;
 
@@ -25,8 +29,8 @@ export interface LoadedConfig {
   readonly config: YamlMap;
   /** Where each key of the top level is defined; the place that wins over the others, if there are several. */
   readonly places: ReadonlyMap<string, FilePlace>;
-  /** Includes that are not in the folder, each in its own words, e.g. `template: Jobs/SAST.gitlab-ci.yml`. */
-  readonly notFetched: readonly string[];
+  /** Includes that were not read, each with the reason. */
+  readonly notRead: readonly string[];
 }
 
 /** An include that its rules let in: files of this folder, with the inputs they are given. */
@@ -41,20 +45,21 @@ const NOTHING: LocalInclude = { files: [], inputs: {} };
  * Reads a file and everything it includes from the same folder. A later include wins over an earlier one, the
  * including file over both. A file included twice is read twice, because its inputs may differ.
  *
- * @throws {PipelineError} for what GitLab creates no pipeline from: files that include each other, wrong inputs.
+ * @throws {PipelineError} for what GitLab creates no pipeline from: files that include each other or do not exist, wrong inputs.
  */
 export function loadConfig(
   root: string,
   file: string,
   inputs: InputArguments,
   about: Circumstances,
-  { problems, budget }: ReadingNotes,
+  { budget }: ReadingNotes,
   readSource: ReadSource,
 ): LoadedConfig {
-  const notFetched: string[] = [];
+  const notRead: string[] = [];
   const places = new Map<string, FilePlace>();
   let read = 0;
-  return { config: load(file, inputs, []), places, notFetched };
+  const repository = repositoryOf(root);
+  return { config: load(file, inputs, []), places, notRead };
 
   function load(path: string, given: InputArguments, from: readonly string[]): YamlMap {
     if (from.includes(path)) {
@@ -67,46 +72,55 @@ export function loadConfig(
         'refused',
         `${path}: more than ${INCLUDES_MAX} includes; GitLab creates no pipeline`,
       );
-    const text = textOf(path);
-    if (text === undefined) return {};
-    const source = readSource(text, path, given);
+    const source = readSource(readFileSync(join(root, path), 'utf8'), path, given);
     const { include, ...own } = source.map;
     let merged: YamlMap = {};
     for (const entry of include === undefined ? [] : [include].flat(2)) {
       const { files, inputs: handed } = localInclude(entry);
-      for (const included of files)
-        merged = deepMerge(
-          merged,
-          load(included, { values: handed, areTyped: false }, [...from, path]),
-          budget,
-          included,
-        );
+      for (const written of files) {
+        const place = `${path}:${source.lines.get('include') ?? 1}`;
+        const config = included(written, place, { values: handed, areTyped: false }, [...from, path]);
+        merged = deepMerge(merged, config, budget, written);
+      }
     }
     for (const [key, line] of source.lines) places.set(key, { file: path, line });
     return deepMerge(merged, own, budget, path);
   }
 
-  function textOf(path: string): string | undefined {
+  function included(written: string, place: string, given: InputArguments, from: readonly string[]): YamlMap {
+    const path = pathOf(written);
+    if (path === undefined && (repository !== undefined || file === FILE))
+      throw new PipelineError(
+        'refused',
+        `${place}: includes ${written}, which does not exist; ${NO_PIPELINE}`,
+      );
+    if (path === undefined)
+      leaveOut(
+        `local: ${written}`,
+        `is not in the folder of ${file}, and the repository's root is not known`,
+      );
     try {
-      return readFileSync(join(root, path), 'utf8');
-    } catch {
-      problems.push(`${path}: cannot be read`);
-      return undefined;
+      return path === undefined ? {} : load(path, given, from);
+    } catch (error) {
+      if (error instanceof PipelineError && error.code === 'not_told') leaveOut('local', error.message);
+      else if (error instanceof Error && 'syscall' in error) leaveOut(`local: ${written}`, error.message);
+      else throw error;
+      return {};
     }
+  }
+
+  /** GitLab looks for includes from the repository's root. A folder below it may be checked as if it were one. */
+  function pathOf(written: string): string | undefined {
+    const found = [root, repository ?? root].find((folder) => existsSync(join(folder, written)));
+    return found === undefined ? undefined : relative(root, join(found, written)).split(sep).join('/');
   }
 
   function localInclude(entry: unknown): LocalInclude {
     if (typeof entry === 'string')
       return /^https?:/.test(entry) ? leaveOut(`remote: ${entry}`) : { files: glob(entry), inputs: {} };
-    if (!isMap(entry)) {
-      problems.push(`include: ${JSON.stringify(entry)} is neither a path nor a mapping`);
-      return NOTHING;
-    }
-    const [kind, what] = wordsOf(entry);
-    if (kind === undefined) {
-      problems.push(`include: ${Object.keys(entry).join(', ')} is not a kind of include`);
-      return NOTHING;
-    }
+    const [kind, what] = isMap(entry) ? wordsOf(entry) : [undefined, ''];
+    if (!isMap(entry) || kind === undefined)
+      return leaveOut(`include: ${JSON.stringify(entry)}`, 'is not understood');
     const place = `include ${what}`;
     if (kind !== 'local') {
       // It is not read either way, so its rules make no worlds of their own.
@@ -120,18 +134,20 @@ export function loadConfig(
   function glob(written: string): string[] {
     const path = expandKnown(written, knownValuesIn(written, about.lookUp));
     const pattern = path.replace(/^\//, '');
-    if (!pattern.includes('*')) return [pattern];
-    if (pattern.split('*').length > WILDCARDS_MAX + 1) {
-      problems.push(`include: ${written} has more than ${WILDCARDS_MAX} stars; left out`);
-      return [];
+    if (/\$\{?\w/.test(pattern)) leaveOut(`local: ${path}`, 'has a variable that is not known');
+    else if (!pattern.includes('*')) return [pattern];
+    else if (pattern.split('*').length > WILDCARDS_MAX + 1)
+      leaveOut(`local: ${path}`, `has more than ${WILDCARDS_MAX} stars`);
+    else {
+      const found = globSync(pattern, { cwd: root }).sort();
+      if (found.length > 0) return found.map((name) => relative(root, join(root, name)).split(sep).join('/'));
+      leaveOut(`local: ${path}`, 'matches no file that was found');
     }
-    const found = globSync(pattern, { cwd: root }).sort();
-    if (found.length === 0) problems.push(`include: no file matches ${path}`);
-    return found.map((name) => relative(root, join(root, name)).split(sep).join('/'));
+    return [];
   }
 
-  function leaveOut(what: string): LocalInclude {
-    notFetched.push(what.trim());
+  function leaveOut(what: string, why = 'is not in this folder'): LocalInclude {
+    notRead.push(`${what.trim()} ${why}; it may change every job and add others`);
     return NOTHING;
   }
 }

@@ -37,6 +37,7 @@ export interface JobSurroundings {
   readonly given: RuledVariables['given'];
   readonly hasWorkflowRules: boolean;
   readonly about: Circumstances;
+  readonly problems: string[];
 }
 
 /** What making one job and judging its rules counts for. */
@@ -47,7 +48,8 @@ export function formsOf(written: JobEntry, around: JobSurroundings): readonly Jo
   const { name, entry } = written;
   const { about, inherited, given } = around;
   const { budget } = about;
-  return expandParallel(name, entry.parallel, about.problems).map((parallel) =>
+  const onUnread = (what: string): void => about.unread.note(name, what);
+  return expandParallel(name, entry.parallel, onUnread).map((parallel) =>
     withSubject(name, () => formsOfCell(parallel)),
   );
 
@@ -70,7 +72,17 @@ export function formsOf(written: JobEntry, around: JobSurroundings): readonly Jo
 
   function formWith(ofRules: Variables, parallel: ParallelJob): ExpandedJob {
     budget.spend(VALUES_PER_JOB, name);
-    const job = readJob(name, entry, parallel, inherited, { ofRules, given }, about.problems);
+    const job = readJob(
+      name,
+      entry,
+      parallel,
+      inherited,
+      { ofRules, given },
+      {
+        problems: around.problems,
+        onUnread,
+      },
+    );
     const environment = environmentOf(job, entry, inherited.predefined);
     return {
       ...job,

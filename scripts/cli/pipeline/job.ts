@@ -41,7 +41,7 @@ export function readJob(
   parallel: ParallelJob,
   inherited: InheritedDefaults,
   ruled: RuledVariables,
-  problems: string[],
+  { problems, onUnread }: { problems: string[]; onUnread: (what: string) => void },
 ): PipelineJob {
   const stage = stageOf(entry);
   const variables = jobVariablesOf(entry, parallel, inherited, ruled);
@@ -79,7 +79,7 @@ export function readJob(
     entry[key] === undefined ? inheritedDefault(entry, inherited.defaults, key) : entry[key];
   const image = nameOf(value('image'));
   const resolvedImage = image === undefined ? undefined : resolve(image, 'image', 2) || undefined;
-  const timeoutSeconds = readTimeout(name, value('timeout'), problems);
+  const timeoutSeconds = readTimeout(value('timeout'), onUnread);
   const job: PipelineJob = {
     name: parallel.name,
     stage,
@@ -190,11 +190,10 @@ function userOf(options: unknown, resolve: (text: string) => string): string | u
     : undefined;
 }
 
-function readTimeout(name: string, value: unknown, problems: string[]): number | undefined {
+function readTimeout(value: unknown, onUnread: (what: string) => void): number | undefined {
   if (value === undefined || value === null) return undefined;
   const seconds = typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined;
-  if (seconds === undefined)
-    problems.push(`${name}: timeout ${JSON.stringify(value)} is not a duration; left out`);
+  if (seconds === undefined) onUnread(`the timeout ${JSON.stringify(value)} is not understood; left out`);
   return seconds;
 }
 

@@ -3,6 +3,7 @@ import type { ExpandedPipeline } from './expanded-pipeline.ts';
 import type { Exploration, WorldOutcome } from './explore.ts';
 import type { FilePlace } from './includes.ts';
 import type { PipelineWorld } from './pipeline-world.ts';
+import { stagesOf } from './refusals.ts';
 
 /** One job in all worlds that have a pipeline. */
 interface JobAnywhere {
@@ -19,10 +20,10 @@ interface JobAnywhere {
 }
 
 /** What the files come to, whichever of the worlds is the real one. Where not all were looked at, nothing is certain. */
-export function mergeWorlds(
-  { outcomes, isCut }: Exploration<PipelineWorld>,
-  problems: string[],
-): Omit<ExpandedPipeline, 'problems' | 'warnings'> {
+export function mergeWorlds({
+  outcomes,
+  isCut,
+}: Exploration<PipelineWorld>): Omit<ExpandedPipeline, 'problems' | 'warnings'> {
   const created = outcomes.filter(({ value }) => value.isCreated !== 'no');
   const asked = [...new Set(outcomes.flatMap(({ assumed }) => [...assumed.keys()]))];
   const jobs: ExpandedJob[] = [];
@@ -48,13 +49,13 @@ export function mergeWorlds(
   const isCreated = created.length === 0 ? 'no' : isEverywhere ? 'yes' : 'depends';
   const ofWorkflow = outcomes.flatMap(({ value }) => value.workflowDependsOn);
   return {
-    jobs: inStageOrder(jobs, created[0]?.value.stages, problems),
+    jobs: inStageOrder(jobs, stagesOf(created[0]?.value.stages)),
     leftOut,
     isCreated,
     workflowDependsOn:
       isCreated === 'depends' ? union([ofWorkflow, created.length < outcomes.length ? asked : []]) : [],
     bridges: union(created.map(({ value }) => value.bridges)),
-    notFetched: union(outcomes.map(({ value }) => value.notFetched)),
+    notRead: union(outcomes.map(({ value }) => value.notRead)),
   };
 }
 
@@ -89,15 +90,8 @@ function jobsAnywhere(created: readonly WorldOutcome<PipelineWorld>[]): Readonly
 
 const union = (lists: readonly (readonly string[])[]): readonly string[] => [...new Set(lists.flat())];
 
-const DEFAULT_STAGES = ['build', 'test', 'deploy'];
-
-function inStageOrder(jobs: readonly ExpandedJob[], written: unknown, problems: string[]): ExpandedJob[] {
-  const named = Array.isArray(written) ? written.flat().map(String) : DEFAULT_STAGES;
-  const stages = ['.pre', ...named.filter((stage) => stage !== '.pre' && stage !== '.post'), '.post'];
-  for (const job of jobs) {
-    if (!stages.includes(job.stage))
-      problems.push(`${job.name}: stage ${job.stage} is not among the stages; put last`);
-  }
+/** Jobs of stages that are not known come last. */
+function inStageOrder(jobs: readonly ExpandedJob[], stages: readonly string[]): ExpandedJob[] {
   const place = (job: ExpandedJob) =>
     stages.includes(job.stage) ? stages.indexOf(job.stage) : stages.length;
   return [...jobs].sort((one, other) => place(one) - place(other));

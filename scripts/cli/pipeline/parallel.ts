@@ -14,9 +14,14 @@ const PARALLEL_MAX = 200;
 /**
  * `job` → `job 1/4` … or `job: [a, b]` …; without `parallel` the job itself.
  *
+ * @param onUnread - takes what is not understood.
  * @throws {PipelineError} `refused` for more jobs than GitLab allows.
  */
-export function expandParallel(name: string, parallel: unknown, problems: string[]): readonly ParallelJob[] {
+export function expandParallel(
+  name: string,
+  parallel: unknown,
+  onUnread: (what: string) => void,
+): readonly ParallelJob[] {
   if (parallel === undefined || parallel === null) return [{ name, variables: {} }];
   const count = countOf(parallel);
   if (count > PARALLEL_MAX)
@@ -26,9 +31,7 @@ export function expandParallel(name: string, parallel: unknown, problems: string
       name,
     );
   if (!(count >= 1)) {
-    problems.push(
-      `${name}: parallel must be a number or a matrix of 1 to ${PARALLEL_MAX} jobs; taken as one job`,
-    );
+    onUnread(`parallel must be a number or a matrix of 1 to ${PARALLEL_MAX} jobs; taken as one job`);
     return [{ name, variables: {} }];
   }
   if (typeof parallel === 'number')

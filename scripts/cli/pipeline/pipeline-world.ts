@@ -5,13 +5,15 @@ import { type FilePlace, type LoadedConfig, loadConfig } from './includes.ts';
 import type { InheritedDefaults } from './job.ts';
 import { formsOf, type JobForms, type JobSurroundings } from './job-forms.ts';
 import { givenValues, type KnownLookup, type KnownRun, knownPredefined } from './known-run.ts';
-import { withPlace } from './pipeline-error.ts';
+import { PipelineError, withPlace } from './pipeline-error.ts';
 import type { ReadSource } from './pipeline-source.ts';
 import { PLACEHOLDERS } from './placeholders.ts';
 import { possibleOutcomes } from './possible-outcomes.ts';
 import { resolveReferences } from './references.ts';
+import { NO_PIPELINE, refuseWrongJobs } from './refusals.ts';
 import type { RepositoryFiles } from './repository-files.ts';
 import type { Circumstances, RulesOutcome } from './rules.ts';
+import { type UnreadNotes, unreadNotes } from './unread.ts';
 import { rawNames, readPipelineVariables, type Variables } from './variables.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 import type { ReadingNotes } from './yaml-source.ts';
@@ -23,7 +25,7 @@ export interface PipelineWorld {
   readonly workflowDependsOn: readonly string[];
   readonly jobs: readonly (JobForms & { readonly place: FilePlace | undefined })[];
   readonly bridges: readonly string[];
-  readonly notFetched: readonly string[];
+  readonly notRead: readonly string[];
   /** As the file has them; undefined if it has none. */
   readonly stages: unknown;
 }
@@ -62,14 +64,14 @@ const OLD_DEFAULTS = ['image', 'services'];
 /** What the files come to in one world. */
 export function pipelineIn(world: World, files: PipelineFiles): PipelineWorld {
   const { run, notes } = files;
-  const { problems, budget } = notes;
+  const { budget } = notes;
   const about: Circumstances = {
     run,
     lookUp: files.lookUp,
     world,
     files: files.repository,
     expressions: files.expressions,
-    problems,
+    unread: unreadNotes(),
     budget,
   };
   const typed = { values: run.inputs ?? {}, areTyped: true };
@@ -87,7 +89,15 @@ function jobsIn(
   { run, notes: { problems, budget } }: PipelineFiles,
   about: Circumstances,
 ): PipelineWorld {
-  const config = resolveReferences(resolveExtends(loaded.config, problems, budget), problems, budget);
+  const { unread } = about;
+  const missing = (entry: string, what: string): void => {
+    if (loaded.notRead.length === 0) throw new PipelineError('refused', `${what}; ${NO_PIPELINE}`, entry);
+    unread.note(entry, what);
+  };
+  const resolving = { missing, unread, budget };
+  const config = resolveReferences(resolveExtends(loaded.config, resolving), resolving);
+  const entries = Object.entries(config).filter(([name]) => !name.startsWith('.') && !KEYWORDS.has(name));
+  refuseWrongJobs(entries, config, missing);
   const given = givenValues(run);
   const ofFile = { ...readPipelineVariables(config.variables), ...given };
   const workflow = isMap(config.workflow) ? config.workflow : {};
@@ -99,32 +109,57 @@ function jobsIn(
   const rest = {
     isCreated,
     workflowDependsOn,
-    notFetched: loaded.notFetched,
     stages: config.stages,
   } as const;
   const variables = oneOf(created, world)?.variables;
-  if (variables === undefined) return { jobs: [], bridges: [], ...rest };
+  if (variables === undefined) return { jobs: [], bridges: [], notRead: loaded.notRead, ...rest };
   const inherited = inheritedFrom(config, ofFile, variables, run);
   const around: JobSurroundings = {
     inherited,
     given,
     hasWorkflowRules: workflow.rules !== undefined,
     about,
+    problems,
   };
   const jobs: PipelineWorld['jobs'][number][] = [];
   const bridges: string[] = [];
-  for (const [name, entry] of Object.entries(config)) {
-    if (name.startsWith('.') || KEYWORDS.has(name)) continue;
+  const children: string[] = [];
+  for (const [name, entry] of entries) {
     const place = loaded.places.get(name);
-    if (!isMap(entry)) problems.push(`${name}: must be a mapping`);
-    else if (entry.trigger !== undefined) {
-      if (formsOf({ name, entry, place }, around).some(({ forms }) => forms.length > 0)) bridges.push(name);
+    if (!isMap(entry)) continue;
+    if (entry.trigger !== undefined) {
+      const runs = formsOf({ name, entry, place }, around).some(({ forms }) => forms.length > 0);
+      const isChild = isMap(entry.trigger) && entry.trigger.include !== undefined;
+      if (runs && isChild)
+        children.push(`${name}: the child pipeline that it starts in this project is not read`);
+      else if (runs) bridges.push(name);
     } else if (entry.script !== undefined || entry.run !== undefined)
       jobs.push(...formsOf({ name, entry, place }, around).map((each) => ({ ...each, place })));
-    else problems.push(`${name}: has no script; the include that defines it was probably not fetched`);
   }
-  return { jobs, bridges, ...rest };
+  const notRead = [...loaded.notRead, ...children, ...notesElsewhere(unread, jobs)];
+  return {
+    jobs: jobs.map((job) => withNotRead(job, [...loaded.notRead, ...restsOn(job, unread)])),
+    bridges,
+    notRead,
+    ...rest,
+  };
 }
+
+/** What a job rests on, through the keywords that hold for every job, too. */
+const restsOn = ({ definedAs }: JobForms, unread: UnreadNotes): readonly string[] =>
+  unread.of([definedAs, ...KEYWORDS]);
+
+/** Notes about what is not in a job that may run. */
+function notesElsewhere(unread: UnreadNotes, jobs: readonly JobForms[]): readonly string[] {
+  const told = new Set(jobs.filter(({ forms }) => forms.length > 0).map(({ definedAs }) => definedAs));
+  return unread
+    .entries()
+    .filter((entry) => !entry.startsWith('.') && !told.has(entry))
+    .flatMap((entry) => unread.of([entry]).map((what) => `${entry}: ${what}`));
+}
+
+const withNotRead = <T extends JobForms>(job: T, notRead: readonly string[]): T =>
+  notRead.length === 0 ? job : { ...job, forms: job.forms.map((form) => ({ ...form, notRead })) };
 
 /** The workflow's rules may set this or that: each is a world of its own. */
 function oneOf(created: readonly RulesOutcome[], world: World): RulesOutcome | undefined {

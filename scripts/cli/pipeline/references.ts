@@ -1,3 +1,5 @@
+import type { Missing } from './refusals.ts';
+import type { UnreadNotes } from './unread.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { isMap, Reference, type YamlMap } from './yaml-map.ts';
 
@@ -6,11 +8,14 @@ const DEPTH_MAX = 10;
 
 /**
  * Puts the values in the place of `!reference`, after `extends` as GitLab does. A list inside a list is spliced in.
- * A reference to nothing is dropped and named in `problems`, with the job it stands in.
+ * A reference to nothing that was read is dropped, and its job noted as unread.
  *
  * @throws {PipelineError} if references to references multiply beyond the budget.
  */
-export function resolveReferences(config: YamlMap, problems: string[], budget: WorkBudget): YamlMap {
+export function resolveReferences(
+  config: YamlMap,
+  { missing, unread, budget }: { missing: Missing; unread: UnreadNotes; budget: WorkBudget },
+): YamlMap {
   const hasReference = referenceFinder();
   /** What each reference came to, and how much work that was: it is paid for again, and not done again. */
   const followed = new Map<string, { readonly value: unknown; readonly size: number }>();
@@ -44,9 +49,11 @@ export function resolveReferences(config: YamlMap, problems: string[], budget: W
   function follow(reference: Reference, job: string, depth: number): unknown {
     const name = `!reference [${reference.path.join(', ')}]`;
     if (depth >= DEPTH_MAX) {
-      problems.push(`${job}: ${name} is more than ${DEPTH_MAX} references deep`);
+      unread.note(job, `${name} is more than ${DEPTH_MAX} references deep`);
       return NOTHING;
     }
+    const [source] = reference.path;
+    if (source !== undefined) unread.takesFrom(job, source);
     const before = followed.get(name);
     if (before !== undefined) {
       budget.spend(before.size, job);
@@ -60,7 +67,7 @@ export function resolveReferences(config: YamlMap, problems: string[], budget: W
       followed.set(name, { value: resolved, size: budget.used - used });
       return resolved;
     }
-    problems.push(`${job}: ${name} is in none of the files read`);
+    missing(job, `${name} is in none of the files read`);
     return NOTHING;
   }
 }

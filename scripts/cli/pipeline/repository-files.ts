@@ -1,11 +1,18 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { compileRegex } from '../../../policies/match/regex.ts';
 
 /** The files a repository has, as far as `rules:exists` asks. */
 export interface RepositoryFiles {
   /** `undefined`: there are too many files to say, or the pattern is not understood. */
   has(glob: string): boolean | undefined;
+}
+
+/** The closest folder from this one upwards with a `.git`. Undefined if there is none. */
+export function repositoryOf(folder: string): string | undefined {
+  if (existsSync(join(folder, '.git'))) return folder;
+  const above = dirname(folder);
+  return above === folder ? undefined : repositoryOf(above);
 }
 
 const FILES_MAX = 20_000;

@@ -3,6 +3,7 @@ import type { World } from './explore.ts';
 import type { ReadExpression } from './expression.ts';
 import type { KnownLookup, KnownRun } from './known-run.ts';
 import type { RepositoryFiles } from './repository-files.ts';
+import type { UnreadNotes } from './unread.ts';
 import { expandKnown, readPipelineVariables, type Variables } from './variables.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
@@ -14,7 +15,7 @@ export interface Circumstances {
   readonly world: World;
   readonly files: RepositoryFiles;
   readonly expressions: ReadExpression;
-  readonly problems: string[];
+  readonly unread: UnreadNotes;
   readonly budget: WorkBudget;
 }
 
@@ -31,13 +32,13 @@ const NEVER: RulesOutcome = { isNever: true, variables: {} };
  * The outcome of `rules:` of a job, an include or the workflow, in one world. It is never `never` if there are no
  * `rules:`.
  *
- * @param place - whose rules they are, for problems.
+ * @param place - whose rules they are: the entry that is noted as unread if one is not understood.
  */
 export function outcomeOf(rules: unknown, place: string, about: Circumstances): RulesOutcome {
   if (rules === undefined || rules === null) return { isNever: false, variables: {} };
   for (const rule of flattenedRules(rules)) {
     if (!isMap(rule)) {
-      about.problems.push(`${place}: a rule must be a mapping; ${JSON.stringify(rule)} is passed over`);
+      about.unread.note(place, `the rule ${JSON.stringify(rule)} is not a mapping; passed over`);
     } else if (ruleHolds(rule, place, about)) {
       return { isNever: rule.when === 'never', variables: readPipelineVariables(rule.variables) };
     }
@@ -63,7 +64,7 @@ export function ifHolds(clause: unknown, place: string, about: Circumstances): b
   const text = String(clause);
   const expression = about.expressions(text);
   if (expression !== undefined) return conditionHolds(expression, about.lookUp, about.world);
-  about.problems.push(`${place}: "${text}" is no expression GitLab understands; taken as false`);
+  about.unread.note(place, `the condition "${text}" is not understood; taken as false`);
   return false;
 }
 

@@ -4,9 +4,11 @@ import {
   isScalar,
   LineCounter,
   parseAllDocuments,
+  type YAMLParseError,
   type YAMLSeq,
 } from 'yaml';
 import { PipelineError } from './pipeline-error.ts';
+import { NO_PIPELINE } from './refusals.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { isMap, type YamlMap } from './yaml-map.ts';
 import { valuesOf } from './yaml-values.ts';
@@ -19,7 +21,7 @@ export interface YamlSource {
 
 /** Where what is found while reading goes. */
 export interface ReadingNotes {
-  /** Not understood or missing; each with its place. */
+  /** What may differ from GitLab; each with its place. */
   readonly problems: string[];
   /** Understood as GitLab does, which may not be what was meant; each with its place. */
   readonly warnings: string[];
@@ -29,10 +31,10 @@ export interface ReadingNotes {
 const EMPTY: YamlSource = { map: {}, lines: new Map() };
 
 /**
- * Reads one document of a file. What cannot be read is named in `problems` and left out.
+ * Reads one document of a file.
  *
  * @param linesBefore - how many lines of the file stand before it.
- * @throws {PipelineError} for text that is too deep or stands for too many values.
+ * @throws {PipelineError} for text that is no YAML or no mapping, is too deep, or stands for too many values.
  */
 export function parseYamlSource(
   text: string,
@@ -40,13 +42,13 @@ export function parseYamlSource(
   notes: ReadingNotes,
   linesBefore = 0,
 ): YamlSource {
-  const { problems, warnings, budget } = notes;
+  const { warnings, budget } = notes;
   const lineCounter = new LineCounter();
   budget.spend(text.length / CHARACTERS_PER_VALUE, file);
   const document = parsed(text, file, lineCounter);
   if (document === undefined) return EMPTY;
-  for (const { message } of document.errors) problems.push(`${file}: ${shifted(message, linesBefore)}`);
-  if (document.errors.length > 0) return EMPTY;
+  const [error] = document.errors;
+  if (error !== undefined) throw unparsable(error, text, file, linesBefore);
   const value = valuesOf(document, {
     file,
     lineCounter,
@@ -55,8 +57,21 @@ export function parseYamlSource(
     onDuplicate: (message) => warnings.push(message),
   });
   if (isMap(value)) return { map: value, lines: topLines(document, lineCounter, linesBefore) };
-  if (value !== null) problems.push(`${file}: the top level must be a mapping`);
+  if (value !== null) throw new PipelineError('refused', `${file}: is not a mapping; ${NO_PIPELINE}`);
   return EMPTY;
+}
+
+/**
+ * GitLab's parser, libyaml, takes flow collections and quoted texts with lines further left, a comment right after a bracket and
+ * anchors with a colon, which this library does not. Only GitLab can say then.
+ */
+function unparsable(error: YAMLParseError, text: string, file: string, linesBefore: number): PipelineError {
+  const what = `${file}: ${shifted(error.message, linesBefore)}`;
+  const [, closer] = /(?:indented and end with a |Missing closing )(.)/.exec(error.message) ?? [];
+  const isClosed = closer !== undefined && text.slice(error.pos[0]).includes(closer);
+  return isClosed || error.message.startsWith('Comments must') || /^[-\s]*[&*][\w-]+:/m.test(text)
+    ? new PipelineError('not_told', `${what}; GitLab's parser may read it`)
+    : new PipelineError('refused', `${what}; ${NO_PIPELINE}`);
 }
 
 /** A text is not free, however few values it has. */
@@ -83,10 +98,9 @@ function parsed(text: string, file: string, lineCounter: LineCounter): Document 
 
 /** The library's first line, with the line counted from the top of the file. */
 const shifted = (message: string, linesBefore: number): string =>
-  (message.split('\n')[0] ?? '').replace(
-    /at line (\d+)/,
-    (_, line) => `at line ${Number(line) + linesBefore}`,
-  );
+  (message.split('\n')[0] ?? '')
+    .replace(/:$/, '')
+    .replace(/at line (\d+)/, (_, line) => `at line ${Number(line) + linesBefore}`);
 
 function topLines({ contents }: Document, lineCounter: LineCounter, linesBefore: number) {
   const lines = new Map<string, number>();

@@ -10,6 +10,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { PipelineError } from './pipeline-error.ts';
+import { NO_PIPELINE } from './refusals.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { isMap, Reference, type YamlMap } from './yaml-map.ts';
 import { plainScalar } from './yaml-scalar.ts';
@@ -72,7 +73,7 @@ export function valuesOf({ contents }: Document, options: YamlReading): unknown 
         : { value: values, size };
     }
     if (isMapNode(node)) return readMap(node, depth);
-    return { value: isScalar(node) ? scalarOf(node) : null, size: 1 };
+    return { value: isScalar(node) ? scalarOf(node, placeOf) : null, size: 1 };
   }
 
   function readMap(node: YAMLMap, depth: number): Read {
@@ -123,10 +124,18 @@ const isMergeable = (value: unknown): value is YamlMap | readonly YamlMap[] =>
 const isMergeKey = (node: Node | null): boolean =>
   isScalar(node) && node.value === '<<' && (node.type === undefined || node.type === Scalar.PLAIN);
 
-function scalarOf(node: Scalar): unknown {
+/** Unquoted, Ruby makes a Date or a Time of it, and GitLab's reader loads neither. */
+const DATE =
+  /^(?:\d{4}-(?:1[012]|0?\d)-(?:[12]\d|3[01]|0?\d)|-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?)$/;
+
+/** @throws {PipelineError} `refused` for a date without quotes. */
+function scalarOf(node: Scalar, placeOf: (node: Node) => string): unknown {
   const isPlain = node.type === undefined || node.type === Scalar.PLAIN;
   const isText = !isPlain || node.tag === 'tag:yaml.org,2002:str';
-  return isText ? String(node.value ?? '') : plainScalar(node.source ?? String(node.value ?? ''));
+  if (isText) return String(node.value ?? '');
+  const source = node.source ?? String(node.value ?? '');
+  if (!DATE.test(source)) return plainScalar(source);
+  throw new PipelineError('refused', `${placeOf(node)}: the date ${source} has no quotes; ${NO_PIPELINE}`);
 }
 
 const keyText = (value: unknown): string => (value === null ? '' : String(value));

@@ -1,11 +1,11 @@
 /** What an enabled controller would have done, in words. */
-import type { ArmedForecast } from '../../../functions/answers/shadow/if-armed.ts';
+import type { ArmedFigures } from '../../../functions/answers/shadow/shadow-figures.ts';
 import { shadowCount, shareText } from './shadow-words.ts';
 
 export { type ArmedReport, armedReport } from '../../../functions/answers/shadow/shadow-report.ts';
 
 /** `If armed now: 2 of 14 jobs would have failed (14 %)`, and how many of them are one job tried again. */
-export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedForecast, 'rows'>): string {
+export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedFigures, 'rows'>): string {
   const share = jobs === 0 || wouldFail === 0 ? '' : ` (${shareText(wouldFail / jobs)})`;
   const again =
     repeats === 0
@@ -15,7 +15,7 @@ export function armedSentence({ jobs, wouldFail, repeats }: Omit<ArmedForecast, 
 }
 
 /** What a recorded run cannot show; nothing where nothing would fail. */
-export const retrySentence = ({ wouldFail }: Pick<ArmedForecast, 'wouldFail'>): string | undefined =>
+export const retrySentence = ({ wouldFail }: Pick<ArmedFigures, 'wouldFail'>): string | undefined =>
   wouldFail === 0
     ? undefined
     : 'GitLab tries a rejected job again where its "retry:" allows it: one rejection may become up to three jobs.';

@@ -32,7 +32,7 @@ export const forecastCommandOn = (deps: BudgetDeps): Command => ({
     const { values, words } = readFlags(args, BUDGET_FLAGS, { max: 1, what: 'one group' });
     return withBudget(deps.open, values, io, async (budget) => {
       const subject = await knownSubject(words[0] ?? 'instance', budget);
-      const query = { holding: subject, forecast: 'yes', max: '1000' } as const;
+      const query = { holding: subject, max: '1000' } as const;
       const { currency, rows } = await answeredInProcess(budget.api.budgets.$get({ query }));
       const limits = rows.filter((row) => row.subject === subject && row.canRunOut);
       const path = subjectWord(subject, budget.directory);
@@ -69,7 +69,7 @@ function testedText(
   columns: number,
   paintTitle: (text: string) => string,
 ): string {
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   const amounts = { align: 'right', even: true } as const;
   const rows = forecasts.map(({ month, daysOver, forecast, low, high, outcome }) => [
     month,

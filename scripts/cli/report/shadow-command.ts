@@ -23,10 +23,8 @@ If armed now: which jobs an enabled controller would have failed. The recorded j
 that are enforced now, on counters that leave out whoever is refused. What was rejected and ran all the same is told beside
 it: while the controller is in dry_run, GitLab follows no answer.
 
-By what only watches (mode shadow or warn), two counts side by side: how many jobs would really have failed, by counters
-that leave out whoever would have been refused before; and the naive count of everything that ran, which is higher, because
-one full budget then seems to refuse everybody after it. The naive count goes by the limits, with the grants of each time;
-of limits that are not there by what they last refused.
+By what only watches (mode shadow or warn): the same replay, for jobs that pass all that is enforced. Refused jobs use up no
+limit here, either.
 
 Limits and groups are those that are live beside the ledger, unless a file is named or nothing is live.
 

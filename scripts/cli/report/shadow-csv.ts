@@ -1,8 +1,4 @@
-import type {
-  ArmedReportRow,
-  ReportRow,
-  ShadowReport,
-} from '../../../functions/answers/shadow/shadow-report.ts';
+import type { ReportRow, ShadowReport } from '../../../functions/answers/shadow/shadow-report.ts';
 import { csvField, decimal } from '../../../functions/answers/statement/csv-text.ts';
 
 const COLUMNS = [
@@ -13,7 +9,6 @@ const COLUMNS = [
   'mode',
   'code',
   'would_fail',
-  'naive',
   'cost',
   'currency',
   'first_at',
@@ -30,41 +25,22 @@ const COLUMNS = [
 export function shadowCsv(report: ShadowReport): string {
   const lines = [
     COLUMNS,
-    ...report.ifArmed.rows.map((row) => armedFieldsOf(row, report.currency)),
-    ...report.rows.map((row) => fieldsOf(row, report.currency)),
+    ...[...report.ifArmed.rows, ...report.rows].map((row) => fieldsOf(row, report.currency)),
   ];
   return lines.map((fields) => `${fields.map(csvField).join(',')}\r\n`).join('');
 }
-
-/** What is enforced already, had the controller been enabled: nothing is counted naively there. */
-const armedFieldsOf = (row: ArmedReportRow, currency: string): readonly string[] => [
-  row.root,
-  row.group,
-  row.rule,
-  '',
-  'enforce',
-  row.code,
-  String(row.jobs),
-  '',
-  '',
-  currency,
-  new Date(row.firstAtMs).toISOString(),
-  new Date(row.lastAtMs).toISOString(),
-  row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' '),
-];
 
 const fieldsOf = (row: ReportRow, currency: string): readonly string[] => [
   row.root,
   row.group,
   row.rule,
-  row.class ?? '',
-  row.mode ?? '',
+  row.class,
+  row.mode,
   row.code,
   String(row.jobs),
-  row.naive === undefined ? '' : String(row.naive),
   decimal(row.costMicros),
   currency,
-  row.firstAtMs === undefined ? '' : new Date(row.firstAtMs).toISOString(),
-  row.lastAtMs === undefined ? '' : new Date(row.lastAtMs).toISOString(),
+  new Date(row.firstAtMs).toISOString(),
+  new Date(row.lastAtMs).toISOString(),
   row.examples.map(({ url, jobId }) => url ?? String(jobId)).join(' '),
 ];

@@ -6,7 +6,6 @@ import { SHADOW_STYLE } from './shadow-style.ts';
 import {
   apartSentence,
   money,
-  naiveSentence,
   rejectedSentences,
   shadowCount,
   spanText,
@@ -18,9 +17,7 @@ export function shadowHtml(report: ShadowReport): string {
   const { group, zone, ledger, ifArmed, rows, notes } = report;
   const title = `Shadow report${group === undefined ? '' : `: ${group}`}`;
   const armed = [retrySentence(ifArmed), ...rejectedSentences(report)].filter((line) => line !== undefined);
-  const sentences = [naiveSentence(report), apartSentence(report), ...notes].filter(
-    (line) => line !== undefined,
-  );
+  const sentences = [apartSentence(report), ...notes].filter((line) => line !== undefined);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -77,16 +74,15 @@ function tableHtml({ rows, currency }: ShadowReport): string {
     const cells = [
       cell('group', row.group),
       cell('rule', row.rule),
-      cell('mode', row.mode ?? ''),
+      cell('mode', row.mode),
       cell('code', row.code),
       number('would fail', shadowCount(row.jobs)),
-      number('naive', row.naive === undefined ? '–' : shadowCount(row.naive)),
       number('cost', money(row.costMicros, currency)),
     ];
     return `<tr>${cells.join('')}</tr>`;
   });
   return `<div class="wide"><table>
-<thead><tr><th>group</th><th>rule</th><th>mode</th><th>code</th><th class="n">would fail</th><th class="n">naive</th><th class="n">cost</th></tr></thead>
+<thead><tr><th>group</th><th>rule</th><th>mode</th><th>code</th><th class="n">would fail</th><th class="n">cost</th></tr></thead>
 <tbody>
 ${body.join('\n')}
 </tbody>

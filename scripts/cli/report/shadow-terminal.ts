@@ -6,7 +6,6 @@ import { type ArmedReport, armedSentence, retrySentence } from './armed-report.t
 import {
   apartSentence,
   money,
-  naiveSentence,
   rejectedSentences,
   shadowCount,
   spanText,
@@ -28,7 +27,6 @@ export function shadowTerminal(raw: ShadowReport, paint: Paint, columns: number)
     retrySentence(ifArmed),
     ...rejectedSentences(report),
     paint.strong(`${verdictSentence(report)}.`),
-    naiveSentence(report),
     apartSentence(report),
     ...notes.map((note) => paint.warn(note)),
   ].filter((line) => line !== undefined);
@@ -80,7 +78,6 @@ function rowsText({ rows, currency }: ShadowReport, paint: Paint, columns: numbe
       { title: 'rule' },
       { title: 'mode' },
       { title: 'would fail', ...right },
-      { title: 'naive', ...right },
       { title: 'cost', ...right },
       { title: 'code' },
     ],
@@ -89,9 +86,8 @@ function rowsText({ rows, currency }: ShadowReport, paint: Paint, columns: numbe
       .map((row) => [
         row.group,
         row.rule,
-        row.mode ?? '',
+        row.mode,
         shadowCount(row.jobs),
-        row.naive === undefined ? '' : shadowCount(row.naive),
         money(row.costMicros, currency),
         row.code,
       ]),

@@ -6,8 +6,7 @@ import type { ZonedSpan } from './span.ts';
 /** `9,102` */
 export const shadowCount = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
-export const money = (micros: number, currency: string): string =>
-  `${moneyText(micros, 'nearest')} ${currency}`;
+export const money = (micros: number, currency: string): string => `${moneyText(micros)} ${currency}`;
 
 /** `1 Nov 2026 00:00 Europe/Berlin to 21 Nov 2026 13:07 Europe/Berlin` */
 export const spanText = ({ sinceMs, untilMs, zone }: ZonedSpan): string =>
@@ -19,11 +18,6 @@ export function verdictSentence({ totals, currency }: ShadowReport): string {
   const share = jobs === 0 || wouldFail === 0 ? '' : ` (${shareText(wouldFail / jobs)})`;
   const cost = wouldFail === 0 ? '' : `, ${money(costMicros, currency)} of work`;
   return `${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed by what only watches${share}${cost}`;
-}
-
-export function naiveSentence({ totals }: ShadowReport): string | undefined {
-  if (totals.naive === undefined) return undefined;
-  return `Counted naively it is ${shadowCount(totals.naive)}: there every job that ran uses up its limits, also one that would have failed.`;
 }
 
 /** What was enforced, and whether GitLab followed. */

@@ -1,23 +1,27 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { readUserFile } from '../../terminal/user-file.ts';
+import { commandFetch } from '../command-fetch.ts';
 
 /** Put into a command's flags by `...GITLAB_FLAGS`. */
 export const GITLAB_FLAGS = { gitlab: 'text', 'token-file': 'text' } as const;
 
 export const GITLAB_FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gitlab.example.com
-  --token-file <file>  holds a token that may read the API; an administrator's to see all runners`;
+  --token-file <file>  holds a token that may read the API; an administrator's to see all runners
+                       $TOLLGATE_CA_FILE names a private authority's certificate, $HTTPS_PROXY and $NO_PROXY the proxy`;
 
 export interface GitLabPlace {
   /** No trailing slash. */
   readonly baseUrl: string;
   readonly token: string;
+  /** By the proxy and with the private authority of the environment. */
+  readonly fetch: typeof fetch;
 }
 
 /** @throws {UsageError} naming the flag; never the token. */
 export function readGitLabPlace(
   flags: { readonly gitlab?: string | undefined; readonly 'token-file'?: string | undefined },
-  io: Pick<TerminalIo, 'cwd'>,
+  io: Pick<TerminalIo, 'cwd' | 'env'>,
 ): GitLabPlace {
   const { gitlab, 'token-file': file } = flags;
   if (gitlab === undefined)
@@ -29,17 +33,15 @@ export function readGitLabPlace(
     throw new UsageError('--gitlab: expected an address without a name or password in it');
   if (file === undefined)
     throw new UsageError('--token-file is missing: expected a file that holds a token and nothing else');
-  return { baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''), token: readToken(file, io) };
+  return {
+    baseUrl: `${origin}${pathname}`.replace(/\/+$/, ''),
+    token: readToken(file, io),
+    fetch: commandFetch(io),
+  };
 }
 
 function readToken(file: string, io: Pick<TerminalIo, 'cwd'>): string {
-  let text: string;
-  try {
-    text = readFileSync(resolve(io.cwd, file), 'utf8').trim();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--token-file "${file}": could not be read (${code ?? 'unknown error'})`);
-  }
+  const text = readUserFile(resolve(io.cwd, file), `--token-file "${file}"`).trim();
   // A header takes neither; what the file says instead is nobody's business.
   if (text === '' || /\s/.test(text))
     throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);

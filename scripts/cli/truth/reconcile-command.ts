@@ -6,7 +6,6 @@ import { readFlags, readWhole } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { type OpenLedger, openLedger, openToRepair } from '../ledger/open-ledger.ts';
-import { checkSameGitLab } from '../ledger/which-instance.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { rollupZone } from '../rollup-zone.ts';
@@ -164,7 +163,6 @@ async function compare(
   const ledger = await open(values, io);
   const calls = progressOf('calls to GitLab', io);
   try {
-    checkSameGitLab(place.baseUrl, ledger, values);
     const store = watched(ledger.store, progressOf('items read', io));
     return await compareWithGitLab(store, gitlab, {
       sinceMs,
@@ -184,7 +182,7 @@ const REAL: ReconcileDeps = {
   open: openLedger,
   openToRepair,
   confirm: confirmOnTerminal,
-  gitlabAt: async ({ baseUrl, token }) => {
+  gitlabAt: async ({ baseUrl, token, fetch }) => {
     const { createGitLab } = await import('../../../functions/core/gitlab/index.ts');
     return createGitLab({ baseUrl, token: async () => token, fetch, clock: systemClock });
   },

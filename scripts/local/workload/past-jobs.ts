@@ -32,8 +32,8 @@ const USUAL_MICROS = 210_000;
 const SCALE = { least: 0.05, most: 3 } as const;
 const TAGS: Readonly<Record<JobKind['runnerClass'], readonly string[]>> = {
   small: [],
-  medium: ['kubernetes_runner'],
-  large: ['functions-pilot-linux-amd64'],
+  medium: ['kubernetes'],
+  large: ['large'],
 };
 
 /** Ends are drawn apart from jobs: a change of one leaves the other as it was. */

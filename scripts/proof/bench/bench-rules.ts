@@ -28,37 +28,11 @@ export function benchRules(
   rootBudget = BUDGET,
   isShared = false,
 ): Rules {
-  return rulesOn(
-    roots,
-    moreRules,
-    (place) => ownLimits(place, rootBudget),
-    isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : [],
-  );
-}
-
-const ownLimits = ({ root, group, project }: BenchPlace, rootBudget = BUDGET): readonly unknown[] => [
-  { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
-  { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
-  { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
-];
-
-/** Two counters per job: the budget of its root, and the jobs at once of the whole instance, which all roots share. */
-export const sharedRules = (roots: number, slots = JOBS_MAX): Rules =>
-  rulesOn(roots, [], ({ root }) => [{ on: { group: root }, money: BUDGET, per: 'month', mode: 'enforce' }], [
-    { on: 'instance', jobs: slots, mode: 'enforce' },
-  ]);
-
-function rulesOn(
-  roots: number,
-  moreRules: readonly unknown[],
-  limitsOf: (place: BenchPlace) => readonly unknown[],
-  everywhere: readonly unknown[] = [],
-): Rules {
   const policy = valid(parsePolicy(policyDocument(moreRules), 'bench'));
   const places = placesOf(roots);
-  const limits = valid(
-    parseLimits({ limits: [...everywhere, ...places.flatMap(limitsOf)] }, 'bench', policy),
-  );
+  const shared = isShared ? [{ on: 'instance', money: BUDGET, per: 'month', mode: 'enforce' }] : [];
+  const own = places.flatMap((place) => ownLimits(place, rootBudget));
+  const limits = valid(parseLimits({ limits: [...shared, ...own] }, 'bench', policy));
   const directory = directoryOf(
     places.flatMap(({ root, group }) => [
       { id: root, path: `root-${root}`, personal: false },
@@ -67,6 +41,12 @@ function rulesOn(
   );
   return { policy, limits, directory, estimator: timeoutEstimator };
 }
+
+const ownLimits = ({ root, group, project }: BenchPlace, rootBudget = BUDGET): readonly unknown[] => [
+  { on: { group: root }, money: rootBudget, per: 'month', mode: 'enforce' },
+  { on: { group }, money: BUDGET, per: 'month', mode: 'enforce' },
+  { on: { project }, jobs: JOBS_MAX, mode: 'enforce' },
+];
 
 const policyDocument = (moreRules: readonly unknown[]) => ({
   currency: 'USD',

@@ -10,7 +10,10 @@ import {
 import { dynamoStatementChain } from '../../../functions/core/statements/statement-chain.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
-import { closeMonths } from '../../../functions/drift/close-months.ts';
+import { areMonthsDue, closeMonths } from '../../../functions/drift/close-months.ts';
+import { packSheets } from '../../../functions/drift/pack-sheets.ts';
+import { directoryOf } from '../../../policies/place/directory.ts';
+import { someFacts } from '../../support/ledger/asks.ts';
 import { aJob, consoleHouse, LIMITS } from '../console/house.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,11 +28,16 @@ async function books() {
   const table = new MemoryTable();
   const chain = dynamoStatementChain({ table, instance: INSTANCE });
   const sheets = dynamoSheetStore({ table, instance: INSTANCE, clock, random: () => 0 });
-  const close = async (over: Partial<Parameters<typeof closeMonths>[1]> = {}) =>
-    closeMonths(clock.monotonicMs() + 60_000, {
+  const close = async (over: Partial<Parameters<typeof closeMonths>[1]> = {}, leftMs = 60_000) =>
+    closeMonths(clock.monotonicMs() + leftMs, {
       ...{ chain, sheets, directory, clock, log: silentLog, instance: INSTANCE, usage },
       ...{ currency: policy.currency, prices: policy.prices, zone: 'UTC', fiscalStart: '01-01' },
       ...over,
+    });
+  const pack = () =>
+    packSheets(clock.monotonicMs() + 60_000, {
+      ...{ sheets, usage, clock, zone: 'UTC' },
+      subjects: async () => ({ directory, classNames: ['small'] }),
     });
   /** Nights, up to the sixth day of a month of 2027. */
   const nightsUntil = async (month: number): Promise<void> => {
@@ -45,7 +53,7 @@ async function books() {
   };
   const all = async (): Promise<readonly SealedStatement[]> =>
     (await Promise.all(SUBJECTS.map((subject) => chain.of(subject)))).flat();
-  return { ...house, table, chain, close, nightsUntil, settle, all };
+  return { ...house, table, chain, close, pack, nightsUntil, settle, all };
 }
 
 const of = (sealedOnes: readonly SealedStatement[], subject: string, month: string): ClosedStatement => {
@@ -129,6 +137,171 @@ test('all that is due over the months is what the counters of the months come to
     );
     expect(due).toBe(counters.reduce((sum, { settled }) => sum + settled, 0));
   }
+});
+
+/** A job of a top-level group that the directory does not have any more. */
+async function formerGroup(facts: object = { rootId: 900, groupId: 900, groupIds: [900] }) {
+  const house = await books();
+  const decidedAtMs = house.clock.nowMs();
+  await house.ledger.recordBypass([
+    {
+      ...{ jobId: 1, durationSeconds: 60, endedAtMs: decidedAtMs + 60_000, decidedAtMs, claims: [] },
+      ...{ facts: someFacts({ ...facts, projectId: 10_900 }), violations: [], unchecked: 'bypass' },
+    },
+  ]);
+  await house.roll();
+  house.clock.advance(10 * DAY_MS);
+  await house.pack();
+  return house;
+}
+
+test.each([
+  [
+    'was deleted before its only job was reported',
+    { rootId: 900, groupId: 900, groupIds: [900] },
+    'group/900',
+  ],
+  ['is below a quiet group by now', { rootId: 104, groupId: 104, groupIds: [104] }, 'group/104'],
+])('a top-level group that %s has a statement of its jobs', async (_, facts, subject) => {
+  const house = await formerGroup(facts);
+  house.clock.advance(10 * DAY_MS);
+  await house.close();
+  const [own, ...more] = await house.chain.of(subject);
+  const [whole] = await house.chain.of('instance');
+  expect(more).toEqual([]);
+  expect(own?.statement.totals).toMatchObject({ jobs: 1, seconds: 60 });
+  expect(own?.statement.totals).toEqual(whole?.statement.totals);
+});
+
+test('a job from before the first statement is an adjustment of it', async () => {
+  const house = await books();
+  await house.ask([aJob(1)]);
+  house.clock.advance(12 * DAY_MS);
+  await house.ask([aJob(2)]);
+  await house.settle(2, 60);
+  await house.nightsUntil(1);
+  const [first, ...others] = await house.chain.of('group/100');
+  expect(others).toEqual([]);
+  expect(first?.statement).toMatchObject({
+    month: '2026-12',
+    totals: { jobs: 1, seconds: 60 },
+    adjustments: [],
+  });
+  await house.settle(1, 600);
+  await house.nightsUntil(2);
+  for (const subject of ['group/100', 'instance']) {
+    const second = of(await house.chain.of(subject), subject, '2027-01');
+    expect(second.adjustments).toMatchObject([{ month: '2026-12', jobs: 1, corrections: 0, seconds: 600 }]);
+    expect(second.totals).toMatchObject({ jobs: 0, dueMicros: second.totals.adjustmentMicros });
+  }
+  await house.nightsUntil(3);
+  expect(of(await house.chain.of('group/100'), 'group/100', '2027-02').adjustments).toEqual([]);
+});
+
+test('a group that is only in snapshots is closed back to the month thirteen months ago', async () => {
+  const closedBy = async (year: number, month: number) => {
+    const house = await formerGroup();
+    house.clock.advance(Date.UTC(year, month - 1, 20) - house.clock.nowMs());
+    expect(await house.close()).toMatchObject({ left: 0, failed: 0 });
+    return (await house.chain.of('group/900')).map(({ statement }) => statement.month);
+  };
+  const months = await closedBy(2027, 12);
+  expect([months.length, months[0], months.at(-1)]).toEqual([13, '2026-11', '2027-11']);
+  expect(await closedBy(2028, 1)).toEqual([]);
+});
+
+test('groups are looked at once on each day', async () => {
+  const noonMs = 10.5 * DAY_MS;
+  expect(areMonthsDue(0, noonMs)).toBe(true);
+  expect(areMonthsDue(noonMs, 10.9 * DAY_MS)).toBe(false);
+  expect(areMonthsDue(noonMs, 11 * DAY_MS)).toBe(true);
+  const house = await books();
+  await house.ask([aJob(1)]);
+  await house.settle(1, 60);
+  house.clock.advance(20 * DAY_MS);
+  expect(await house.close()).toEqual({ closed: 2, left: 0, failed: 0 });
+  expect(await house.close()).toEqual({ closed: 0, left: 0, failed: 0 });
+});
+
+test('a run without time leaves all groups to the next one, which numbers them by subject', async () => {
+  const house = await books();
+  await house.ask([aJob(1), aJob(3, BETA)]);
+  await house.settle(1, 60);
+  await house.settle(3, 60);
+  house.clock.advance(20 * DAY_MS);
+  expect(await house.close({}, 0)).toEqual({ closed: 0, left: 3, failed: 0 });
+  expect(await house.close({}, 1)).toEqual({ closed: 3, left: 0, failed: 0 });
+  expect((await house.chain.numbers(1)).map(({ subject }) => subject)).toEqual(SUBJECTS);
+});
+
+test('a number that others always take first is tried five times for each group', async () => {
+  const house = await books();
+  await house.ask([aJob(1)]);
+  await house.settle(1, 60);
+  house.clock.advance(20 * DAY_MS);
+  let tries = 0;
+  const append = async () => {
+    tries += 1;
+    if (tries > 100) throw new Error('tried without end');
+    return 'contended' as const;
+  };
+  const chain = { ...house.chain, append };
+  expect(await house.close({ chain })).toEqual({ closed: 0, left: 0, failed: 0 });
+  expect(tries).toBe(10);
+});
+
+test('a statement names the group by its path, and by its last one after the group is deleted', async () => {
+  const house = await books();
+  await house.ask([aJob(1)]);
+  await house.settle(1, 60);
+  const named = (...paths: readonly string[]) =>
+    directoryOf(paths.map((path) => ({ id: 100, path, personal: false })));
+  await house.pack();
+  for (const directory of [named('acme'), named('acme-new'), named()]) {
+    house.clock.advance(31 * DAY_MS);
+    await house.close({ directory });
+  }
+  const groups = async (subject: string) =>
+    (await house.chain.of(subject)).map(({ statement }) => statement.group);
+  expect(await groups('group/100')).toEqual(['acme', 'acme-new', 'acme-new']);
+  expect(new Set(await groups('instance'))).toEqual(new Set(['all groups']));
+});
+
+test('late usage is an adjustment of the month of its day, also if it is free or counts no job', async () => {
+  const house = await books();
+  const late = (day: string, counts: Readonly<Record<string, number>>) =>
+    house.usage.commit({
+      contributions: [],
+      usage: [{ key: { subject: 'instance', day }, delta: new Map(Object.entries(counts)) }],
+    });
+  await house.ask([aJob(1)]);
+  await house.settle(1, 60);
+  await house.nightsUntil(1);
+  await late('2026-11-30', { seconds: 30 });
+  await late('2026-12-01', { ran: 1 });
+  await house.nightsUntil(2);
+  const [, , january] = await house.chain.of('instance');
+  expect(january?.statement.adjustments).toMatchObject([
+    { month: '2026-11', jobs: 0, seconds: 30, micros: 0 },
+    { month: '2026-12', jobs: 1, seconds: 0, micros: 0 },
+  ]);
+});
+
+test('a statement names the price lists that were in force in its month', async () => {
+  const house = await books();
+  const from = (version: string, month: number, day: number) => ({
+    ...{ version, classes: [], fromMs: Date.UTC(2026, month - 1, day) },
+  });
+  const later = [from('b', 11, 1), from('c', 12, 1), from('d', 12, 9)];
+  const prices = { ...house.policy.prices, later } as never;
+  await house.ask([aJob(1)]);
+  await house.settle(1, 60);
+  for (const days of [20, 31]) {
+    house.clock.advance(days * DAY_MS);
+    await house.close({ prices });
+  }
+  const versions = (await house.chain.of('instance')).map(({ statement }) => statement.priceVersions);
+  expect(versions).toEqual([['b'], ['c', 'd']]);
 });
 
 test('two programs that close at once leave no gap, give no number twice and close no month twice', async () => {

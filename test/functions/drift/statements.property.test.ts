@@ -44,7 +44,8 @@ interface Kind {
   readonly zones?: true;
   readonly fiscal?: true;
   readonly limits?: true;
-  readonly moves?: true;
+  /** Days between two moves, on average. */
+  readonly moves?: number;
   readonly late?: true;
 }
 
@@ -52,9 +53,9 @@ const KINDS: readonly Kind[] = [
   { name: 'days and limits in any zone', zones: true },
   { name: 'limits that begin, end, are unlimited or switched off', limits: true },
   { name: 'fiscal years that change', fiscal: true },
-  { name: 'groups that move, become top-level and are deleted', moves: true },
+  { name: 'groups that move, become top-level and are deleted', moves: 25 },
   { name: 'ends that come late and repeatedly', late: true },
-  { name: 'all of it', zones: true, fiscal: true, limits: true, moves: true, late: true },
+  { name: 'all of it', zones: true, fiscal: true, limits: true, moves: 4, late: true },
 ];
 
 interface JobInLife {
@@ -177,7 +178,7 @@ class Life {
       const others = this.#limits.filter((each) => each.subject !== subject);
       this.#limits = [...others, { subject, zone: this.#limitZone(), kind }];
     }
-    if (moves && this.#below(25) === 0) {
+    if (moves !== undefined && this.#below(moves) === 0) {
       await this.#pack();
       this.#move();
     }

@@ -4,24 +4,25 @@ import { silentLog } from '../../../functions/core/environment/index.ts';
 import type { JobRecord } from '../../../functions/core/ledger/index.ts';
 import type { RequeueEntry, RequeueList } from '../../../functions/core/requeue/index.ts';
 import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';
-import { counter, someFacts } from '../../support/ledger/asks.ts';
+import { aPolicy, someLimits, using } from '../../policies/documents.ts';
+import { someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
 
-const SLOTS = counter('group/101', 'jobs-now', 'now');
 const WITHIN_MS = 3_600_000;
 
-function house(entries: readonly Partial<RequeueEntry>[], limitAmount = 100) {
+function house(entries: readonly Partial<RequeueEntry>[], room = 100) {
   const clock = manualClock();
   const nowMs = clock.nowMs();
   let list: RequeueList = {
     ...{ groupId: 101, rev: 1 },
     entries: entries.map((entry, at) => ({
       ...{ jobId: at + 1, projectId: 1, root: 100, rejectedAtMs: nowMs, firstAtMs: nowMs, retries: 0 },
-      ...{ state: 'waiting', wants: [{ counter: SLOTS, asked: 1, limitAmount }] },
+      state: 'waiting',
       ...entry,
     })),
   };
   const retried: number[] = [];
+  const reserved: number[] = [];
   const looked: number[] = [];
   const ended: (readonly number[])[] = [];
   const records = new Map<number, JobRecord>();
@@ -39,18 +40,22 @@ function house(entries: readonly Partial<RequeueEntry>[], limitAmount = 100) {
     },
     usage: { readRejections: async () => [{ subject: 'group/101', jobs: rejections }] as never },
     ledger: {
-      readCounters: async () => [],
       readRecords: async (jobIds) => {
         looked.push(...jobIds);
         return jobIds.map((jobId) => records.get(jobId));
       },
-      reserve: async () => 'reserved',
+      reserve: async ({ jobId }) => {
+        reserved.push(jobId);
+        const stands = list.entries.some((entry) => entry.jobId === jobId && entry.state === 'retrying');
+        return stands || retried.length < room ? 'reserved' : 'full';
+      },
       handOver: async () => 'applied',
       endReservations: async (jobIds) => {
         ended.push(jobIds);
         return [];
       },
     },
+    rulesFor: async () => ({ directory: undefined, ...using(aPolicy(), someLimits({})) }),
     retry: async (_groupId, _projectId, jobId) => {
       retried.push(jobId);
       return { outcome: 'retried', newJobId: jobId + 1_000 };
@@ -58,7 +63,7 @@ function house(entries: readonly Partial<RequeueEntry>[], limitAmount = 100) {
     ...{ clock, log: silentLog },
   };
   return {
-    ...{ clock, nowMs, retried, looked, ended, records, rejections },
+    ...{ clock, nowMs, retried, reserved, looked, ended, records, rejections },
     run: () => requeue(deps),
     entries: () => list.entries,
     writes: () => writes,
@@ -73,9 +78,11 @@ test('a run retries twelve jobs, and the others wait for the next', async () => 
 });
 
 test('no more are taken on than have room, beside those that a run before left in the middle', async () => {
-  const { run, retried } = house([{}, {}, {}, { state: 'retrying' }], 1);
+  const { run, retried, reserved } = house([{}, {}, {}, { state: 'retrying' }], 1);
   expect(await run()).toEqual({ waiting: 2, retried: 2, refused: 0 });
   expect(retried).toEqual([1, 4]);
+  // Job 3 needs what job 2 found full.
+  expect(reserved).toEqual([1, 2, 4]);
 });
 
 test('a job that is to be asked about again later is asked about then, not before', async () => {
@@ -88,7 +95,7 @@ test('a job that is to be asked about again later is asked about then, not befor
 });
 
 test('a rejection that is as old as the group allows is looked at, an older one is not, and none twice', async () => {
-  const { run, rejections, looked, nowMs } = house([{}]);
+  const { run, rejections, looked, nowMs } = house([{ state: 'over' }]);
   rejections.push(
     { jobId: 1, atMs: nowMs },
     { jobId: 51, atMs: nowMs - WITHIN_MS },

@@ -1,14 +1,16 @@
 /** Retries of jobs that were rejected for lack of slots, on every table and with or without sockets to GitLab. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { retryJob } from '../../../functions/core/gitlab/index.ts';
-import { createLedger, DynamoStore } from '../../../functions/core/ledger/index.ts';
+import { createLedger, DynamoStore, type ReserveAsk } from '../../../functions/core/ledger/index.ts';
 import { dynamoRequeueLists } from '../../../functions/core/requeue/index.ts';
 import type { ItemTable } from '../../../functions/core/store/index.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/index.ts';
 import { type RequeueDeps, requeue } from '../../../functions/requeue/requeue.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
+import { evaluate } from '../../../policies/evaluate.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { createLocalGitLab, type LocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
+import { aPolicy, someLimits, using } from '../../policies/documents.ts';
 import { anAsk, blocked, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { type TestClock, testClock } from '../../support/ledger/test-clock.ts';
 
@@ -19,7 +21,12 @@ const NAMES: Readonly<Record<number, string>> = { 10: 'lint' };
 const runner = { id: 7 };
 
 const SLOTS = counter('group/101', 'jobs-now', 'now');
+/** The limit behind {@link slot}. */
+const SLOT = [{ on: { group: 101 }, jobs: 1 }];
 const slot = claim('group/101', 1, 1, { counter: SLOTS, unit: 'jobs', rule: 'slots', class: 'capacity' });
+
+const COHORT_OF_101 = { on: { group: 101 }, jobs: 1, cohort: 'ci' };
+const COHORT_OF_102 = { on: { group: 102 }, jobs: 1, cohort: 'ci', borrow: 9 };
 
 /** How GitLab is asked. */
 interface GitLabWay {
@@ -53,14 +60,16 @@ export function requeueContract({ table: tableOf, wayTo }: RequeueSurroundings):
   });
   afterEach(() => gitlab.stop());
 
-  function house(over: Partial<RequeueDeps> = {}) {
+  function house(over: Partial<RequeueDeps> = {}, limits: readonly object[] = SLOT) {
     const options = { table: tableOf(), instance: `i${instances}`, clock, random: Math.random };
     const note = (message: string, fields?: object) =>
       void logged.push(`${message} ${JSON.stringify(fields)}`);
     const ledger = createLedger({ store: new DynamoStore(options), clock });
     const usage = new DynamoRollupStore(options);
     const lists = dynamoRequeueLists(options);
+    const rules = using(aPolicy(), someLimits({ limits }));
     const deps: RequeueDeps = {
+      rulesFor: async () => ({ directory: undefined, ...rules }),
       agreed: [{ groupId: 101, retries: 2, withinSeconds: 3_600, priority: 0 }],
       ...{ lists, usage, ledger, clock, log: { info: note, warn: note, error: note } },
       retry: (_groupId, projectId, jobId) =>
@@ -71,13 +80,14 @@ export function requeueContract({ table: tableOf, wayTo }: RequeueSurroundings):
       jobId: number,
       claims: readonly LimitClaim[] = [slot],
       violations: readonly Violation[] = [],
+      groupId = 101,
     ): Promise<string> => {
       if (gitlab.job(jobId) === undefined)
         gitlab.create({ id: jobId, projectId: 1001, projectPath: 'acme/payments/api', name: 'build' });
       gitlab.start(jobId, runner);
       const facts = someFacts({
-        ...{ projectId: 1001, rootId: 100, groupId: 101, groupIds: [100, 101] },
-        ...{ pipelineId: 7, jobName: NAMES[jobId] ?? 'build' },
+        ...{ projectId: 1001, rootId: 100, groupId, groupIds: [100, groupId] },
+        ...{ pipelineId: 7, jobName: NAMES[jobId] ?? (groupId === 101 ? 'build' : 'deploy') },
       });
       const [outcome] = await ledger.hold(
         [anAsk(jobId, [...claims], { facts, violations, decidedAtMs: clock.nowMs() })],
@@ -90,12 +100,18 @@ export function requeueContract({ table: tableOf, wayTo }: RequeueSurroundings):
         await usage.writeRejections({ ...listed, jobs: [{ jobId, atMs: clock.nowMs() }, ...listed.jobs] });
       return 'rejected';
     };
+    /** A job of this group, with the claims that evaluation makes of the limits. */
+    const askIn = (groupId: number, jobId: number): Promise<string> => {
+      const request = { jobId, projectId: 1001, namespaceId: groupId, rootNamespaceId: 100 };
+      const { claims, violations } = evaluate(request, { ...rules, nowMs: clock.nowMs() });
+      return ask(jobId, claims, violations, groupId);
+    };
     const endOf = async (jobId: number): Promise<void> => {
       gitlab.end(jobId, { status: 'success' });
       await ledger.settle([{ jobId, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
     };
     return {
-      ...{ deps, ask, endOf, ledger, run: () => requeue(deps) },
+      ...{ deps, ask, askIn, endOf, ledger, run: () => requeue(deps) },
       entries: async () => (await lists.read(101)).entries,
       /** As the sweep ends what nobody asked about in time. */
       sweep: async () => {
@@ -171,6 +187,63 @@ export function requeueContract({ table: tableOf, wayTo }: RequeueSurroundings):
     expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
   });
 
+  test.each([
+    ['of a cohort that others borrow', [COHORT_OF_101, COHORT_OF_102]],
+    [
+      'of what a cohort lends',
+      [
+        { ...COHORT_OF_101, jobs: 2, lend: 1 },
+        { ...COHORT_OF_102, jobs: 2, lend: 1 },
+      ],
+    ],
+  ])('the room %s is kept for the retried job as well, until its time is over', async (_what, limits) => {
+    const { askIn, endOf, run, entries, sweep, ledger } = house({}, limits);
+    const ask = async (groupId: number, ...jobIds: readonly number[]): Promise<readonly string[]> => {
+      const words: string[] = [];
+      for (const jobId of jobIds) words.push(await askIn(groupId, jobId));
+      return words;
+    };
+    const kept = 'lend' in (limits[0] ?? {}) ? [await askIn(101, 1)] : [];
+    const others = kept.length === 0 ? [11, 12] : [11, 12, 13];
+    expect([...kept, ...(await ask(102, ...others))]).not.toContain('rejected');
+    expect(await askIn(101, 20)).toBe('rejected');
+    await endOf(12);
+    // By then what the group wants back is not reclaimed any more: only what is kept for it is in a borrower's way.
+    clock.advance(6 * MINUTE_MS);
+    expect(await run()).toMatchObject({ retried: 1 });
+    expect(await askIn(102, 30)).toBe('rejected');
+    const [entry] = await entries();
+    expect(await askIn(101, entry?.newJobId ?? 0)).toBe('admitted');
+    expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+
+    await endOf(entry?.newJobId ?? 0);
+    await endOf(11);
+    expect(await ask(102, 31, 32)).toEqual(['admitted', 'admitted']);
+    expect(await askIn(101, 40)).toBe('rejected');
+    await endOf(32);
+    clock.advance(6 * MINUTE_MS);
+    expect(await run()).toMatchObject({ retried: 1 });
+    expect(await askIn(102, 50)).toBe('rejected');
+    clock.advance(11 * MINUTE_MS);
+    await sweep();
+    expect(await askIn(102, 51)).toBe('admitted');
+    expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
+  });
+
+  test('room is kept in the limits above that the job met before, too', async () => {
+    const limits = [{ on: { group: 100 }, jobs: 3 }, ...SLOT, { on: { group: 102 }, jobs: 3 }];
+    const { askIn, endOf, run, entries } = house({}, limits);
+    expect([await askIn(101, 1), await askIn(102, 11), await askIn(101, 2)]).toEqual([
+      ...['admitted', 'admitted'],
+      'rejected',
+    ]);
+    await endOf(1);
+    expect(await run()).toMatchObject({ retried: 1 });
+    expect([await askIn(102, 31), await askIn(102, 32)]).toEqual(['admitted', 'rejected']);
+    const [entry] = await entries();
+    expect(await askIn(101, entry?.newJobId ?? 0)).toBe('admitted');
+  });
+
   test('a slot that was taken while the run looked is asked for again later, and GitLab is not asked', async () => {
     const { deps, ask, endOf, run, entries, ledger } = house();
     await ask(1);
@@ -178,10 +251,9 @@ export function requeueContract({ table: tableOf, wayTo }: RequeueSurroundings):
     await endOf(1);
     const late = {
       ...ledger,
-      readCounters: async (...which: Parameters<typeof ledger.readCounters>) => {
-        const counters = await ledger.readCounters(...which);
+      reserve: async (asked: ReserveAsk) => {
         await ask(10);
-        return counters;
+        return ledger.reserve(asked);
       },
     };
     expect(await requeue({ ...deps, ledger: late })).toEqual({ waiting: 1, retried: 0, refused: 0 });

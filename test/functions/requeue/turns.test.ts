@@ -3,7 +3,7 @@ import { inTurn, type WaitingEntry } from '../../../functions/requeue/turns.ts';
 
 const waiting = (jobId: number, root: number, priority: number): WaitingEntry => ({
   ...{ jobId, root, priority, projectId: 1, groupId: root, rejectedAtMs: jobId, firstAtMs: jobId },
-  ...{ retries: 0, state: 'waiting', wants: [] },
+  ...{ retries: 0, state: 'waiting' },
 });
 
 test('priority first, then one of each top-level group after the other, then time', () => {

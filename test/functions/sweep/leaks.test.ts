@@ -168,9 +168,9 @@ test('room that was kept for a retried job goes back when nobody asked in time, 
   const facts = someFacts({ projectId: 1, pipelineId: 7 });
   const asks = [1, 2].map((jobId) => anAsk(jobId, [full], { facts }));
   await ledger.hold(asks, clock.monotonicMs() + 30_000);
-  const wants = [{ counter: key, amount: 1, bound: 2 }];
+  const claims = [{ ...full, bound: 2 }];
   for (const jobId of [1, 2])
-    await ledger.reserve({ jobId, wants, untilMs: clock.nowMs() + jobId * 3 * MINUTE_MS });
+    await ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + jobId * 3 * MINUTE_MS });
   await ledger.handOver(1, 3);
   clock.advance(4 * MINUTE_MS);
   await sweep();

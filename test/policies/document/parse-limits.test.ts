@@ -263,6 +263,30 @@ test('a limit may be on one runner, and counts for its jobs’ counters', () => 
   ]);
 });
 
+test.each([
+  [{}, {}, 20],
+  [{}, { lend: 1 }, 17],
+  [{}, { lend: '50%' }, 17],
+  [{ lend: 1 }, { lend: 1 }, 16],
+])(
+  'the counters of a cohort count towards the 24: lending %j next to one that lends %j',
+  (own, other, others) => {
+    const member = (group: number, more: object): object => ({
+      ...{ on: { group }, jobs: 10, cohort: 'ci' },
+      ...more,
+    });
+    const limits = (count: number): object => ({
+      limits: [
+        member(101, own),
+        member(102, other),
+        ...Array.from({ length: count }, (_, at) => ({ on: 'instance', id: `l${at}`, jobs: 10 })),
+      ],
+    });
+    expect(problemsOf(limits(others))).toEqual([]);
+    expect(problemsOf(limits(others + 1))).toHaveLength(1);
+  },
+);
+
 test('runners and the counter of pipelines with grace count towards the 24', () => {
   const slots = (on: object | string, count: number, more: object = {}) =>
     Array.from({ length: count }, (_, at) => ({ on, id: `l${at}`, jobs: 10, ...more }));

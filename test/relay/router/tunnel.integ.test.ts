@@ -11,9 +11,9 @@ import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { LocalRouterOptions } from '../../../scripts/local/router/local-router.ts';
 import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
+import { startConnectProxy } from '../../support/connect-proxy.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { callOnce, relayBefore, TOKEN } from '../../support/relay/relay-before.ts';
-import { startConnectProxy } from './connect-proxy.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tunnel-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -150,7 +150,7 @@ test('wss with an authority of its own is trusted by --ca-file only', async () =
   expect(await router.admit(job)).toMatchObject({ result: 'admitted' });
   expect(relay.pool.status().state).toBe('open');
   const end = await callOnce(aClient(url)).end;
-  expect(end).toMatchObject({ code: 14, remedy: expect.stringContaining('--ca-file') });
+  expect(end).toMatchObject({ code: 14, remedy: expect.stringContaining('TOLLGATE_CA_FILE') });
 });
 
 test('grpcs with an authority of its own is trusted by its certificate', async () => {
@@ -189,7 +189,7 @@ test('HTTP_PROXY is used for ws, and NO_PROXY keeps hosts from it', async () => 
 });
 
 test('a proxy that wants credentials says so', async () => {
-  const proxy = await startConnectProxy(407);
+  const proxy = await startConnectProxy({ credentials: 'user:secret' });
   onTestFinished(() => proxy.close());
   const end = await callOnce(aClient('ws://127.0.0.1:9', { proxyFor: () => proxy.url })).end;
   expect(end).toMatchObject({ code: 14, remedy: expect.stringContaining('HTTPS_PROXY') });

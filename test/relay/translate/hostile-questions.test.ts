@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { compileReader } from '../../../relay/translate/question-reader.ts';
 import { READING_BOUNDS, type ReadingBounds, ReadingBudget } from '../../../relay/wire/reading-budget.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
-import { hostileQuestionBytes } from '../../../scripts/proof/bench/hostile-questions.ts';
+import { hostileQuestionBytes } from '../../support/relay/hostile-questions.ts';
 import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';
 
 const schema = loadSchema();

@@ -6,10 +6,10 @@ import type { TranslatorOptions } from '../../../relay/translate/translator.ts';
 import { explain } from '../../../relay/wire/explain.ts';
 import { FIELDS_MAX } from '../../../relay/wire/pass.ts';
 import { encodeKnown, loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
-import { compileTwoPasses, type TwoPassReader } from '../../../scripts/proof/bench/two-passes.ts';
 import { ODD_SCHEMAS, WRAPPED_JOB } from '../../support/relay/odd-schemas.ts';
 import { extended, renamedAndRenumbered, withoutTags } from '../../support/relay/schema-variants.ts';
 import { legalWire } from './legal-wire.ts';
+import { compileTwoPasses, type TwoPassReader } from './two-passes.ts';
 
 const ours = loadSchema().question;
 const SCHEMAS: readonly (readonly [string, DescMessage])[] = [

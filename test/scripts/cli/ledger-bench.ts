@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decide } from '../../../functions/core/admission/decide.ts';
 import type { Rules } from '../../../functions/core/admission/decide-deps.ts';
@@ -16,6 +15,7 @@ import { readRules } from '../../../scripts/cli/rules-flags.ts';
 import type { TerminalIo } from '../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../policies/documents.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
+import { aProject } from './desk-run.ts';
 
 const INSTANCE = 'gitlab.example.com';
 
@@ -35,10 +35,11 @@ export function ledgerBench(parts: {
   /** Other lists of the limits document: `group_defaults`, `personal_default`. */
   readonly beside?: object;
 }) {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-desk-'));
+  const root = aProject();
+  const folder = root.slice(0, -1);
   const write = (name: string, document: object): void =>
     writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(document));
-  const where = { cwd: folder, root: `${folder}/` };
+  const where = { cwd: folder, root };
   const files = { policy: 'policy.yaml', limits: 'limits.yaml', directory: 'directory.yaml' };
   const documents = (policy: object, limits: readonly object[], directory: object = DIRECTORY): Rules => {
     write('policy', policyDocument(policy));

@@ -14,7 +14,7 @@ export async function exampleLedger() {
   const rules = readLocalRules(options);
   const { directory } = rules;
   if (directory === undefined) throw new Error('the example has a directory');
-  const place = { whose: () => ({ instance: 'gitlab.local' }), dataDir: '', memory: true, fresh: false };
+  const place = { whose: () => ({ instance: 'gitlab.local' }), dataDir: undefined, fresh: false };
   const ledger = await openLocalLedger({ ...place, clock: systemClock });
   const beside = { table: ledger.limits, ledger: ledger.ledger, clock: systemClock, log: silentLog };
   const { rulesFor } = rulesInForce(rules, beside);

@@ -25,9 +25,3 @@ test.each(['', '{', 'null', '{"atMs":"now","jobId":1}', '{"atMs":1}'])(
     expect(readLeftOff(folder)).toBeUndefined();
   },
 );
-
-test('a ledger in memory leaves no folder behind', () => {
-  const folder = join(aFolder(), 'none');
-  writeLeftOff(folder, { atMs: 1, jobId: 1 });
-  expect(readLeftOff(folder)).toBeUndefined();
-});

@@ -125,7 +125,10 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
     controllers: [{ id: 7, description: 'tollgate', state: 'dry_run' }],
   });
   const served = await gitlab.listen();
-  const place = ['--gitlab', served.url, '--token-file', join(folder, 'token'), ...rules()];
+  const place = [
+    ...['--gitlab', served.url, '--instance', 'gitlab.example.com'],
+    ...['--token-file', join(folder, 'token'), ...rules()],
+  ];
   try {
     const unscoped = await desk('controller', 'enable', '--yes', ...place);
     expect(unscoped).toMatchObject({ code: 2, err: expect.stringContaining('the controller has no scope') });
@@ -159,7 +162,7 @@ test('the books are not compared with the jobs of another GitLab', async () => {
     const { code, err } = await desk(...command, ...gitlab);
     expect({ command, code, err }).toMatchObject({
       code: 3,
-      err: expect.stringContaining('is about gitlab.example.com; say --gitlab https://gitlab.example.com'),
+      err: expect.stringContaining('has books of gitlab.example.com, and none of gitlab.other.com'),
     });
   }
 });

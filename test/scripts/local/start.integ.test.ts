@@ -1,5 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +18,7 @@ import { question } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const START = fileURLToPath(new URL('../../../scripts/local/start.ts', import.meta.url));
 const PIPELINE = fileURLToPath(new URL('../../../scripts/local/pipelines/web-shop', import.meta.url));
 
@@ -36,6 +45,25 @@ test('replays a pipeline through everything: a line per decision, a summary, exi
   expect(stdout).toMatch(/\d+ jobs ran to their end: \d+ told by webhook, \d+ by the sweep\./);
   expect(stdout).toContain('Nothing is held any more.');
   expect(stdout).toContain('in memory, forgotten at the end (--memory)');
+});
+
+test('--memory leaves the project folder and the books kept in it as they are', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'tollgate-memory-'));
+  using _ = { [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
+  for (const name of ['functions', 'node_modules', 'package.json', 'policies', 'relay', 'scripts'])
+    symlinkSync(join(ROOT, name), join(root, name));
+  const books = join(root, '.tollgate', 'ledger');
+  mkdirSync(books, { recursive: true });
+  const leftOff = '{"atMs":4102444800000,"jobId":90000000}\n';
+  writeFileSync(join(books, 'left-off.json'), leftOff);
+  const tree = () => [readdirSync(root), readdirSync(books)];
+  const before = tree();
+  const { stderr } = await promisify(execFile)(process.execPath, [
+    ...['--preserve-symlinks', '--preserve-symlinks-main', join(root, 'scripts', 'local', 'start.ts')],
+    ...['--memory', '--jobs', '3', '--rate', '100'],
+  ]);
+  expect([stderr, tree()]).toEqual(['', before]);
+  expect(readFileSync(join(books, 'left-off.json'), 'utf8')).toBe(leftOff);
 });
 
 test('--json prints one object per decision and a summary that adds up, and no secret', async () => {
@@ -196,8 +224,8 @@ test.each([
   { args: ['--jobs', 'many'], says: '--jobs is "many"; expected a whole number' },
   { args: ['--router', 'wss://kas.example.com'], says: '--router needs --token-file' },
   { args: ['--token-file', 'x'], says: '--token-file belongs to --router' },
-  { args: ['--pipeline', 'no-such-folder'], says: '--pipeline no-such-folder: no such file or folder' },
-  { args: ['--pipeline', fileURLToPath(new URL('.', import.meta.url))], says: 'has no jobs' },
+  { args: ['--pipeline', 'no-such-folder'], says: 'no-such-folder: no such file or folder' },
+  { args: ['--pipeline', fileURLToPath(new URL('.', import.meta.url))], says: 'has no .gitlab-ci.yml' },
   {
     args: ['--router', 'grpc://kas.example.com', ...NAMED, '--token-file', START],
     says: '--router is "grpc://kas.example.com": without TLS',

@@ -14,8 +14,8 @@ const wayOf = (way: string): Way['files'] =>
 
 test.each([
   { way: 'admission', filesMax: 80, through: ['relay/streams/stream.ts', 'functions/core/ledger/hold.ts'] },
-  { way: 'rejection', filesMax: 89, through: ['policies/evaluate.ts', 'policies/text/rejection-text.ts'] },
-  { way: 'csv-edit', filesMax: 62, through: ['functions/core/limits/csv/import-limits.ts'] },
+  { way: 'rejection', filesMax: 91, through: ['policies/evaluate.ts', 'policies/text/rejection-text.ts'] },
+  { way: 'csv-edit', filesMax: 63, through: ['functions/core/limits/csv/import-limits.ts'] },
 ])('$way leads through $filesMax files at most', ({ way, filesMax, through }) => {
   const files = wayOf(way);
   expect(files.length).toBeLessThanOrEqual(filesMax);

@@ -1,6 +1,6 @@
 import type { JobRecord, RecordClaim } from '../../../functions/core/ledger/ledger.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
-import { cohortTermsOf } from '../../../policies/limits/cohort.ts';
+import { cohortClaims, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import { claim, counter } from './asks.ts';
@@ -49,11 +49,7 @@ export function cohortClaimsOf(
     own: terms.own,
     ...over,
   });
-  const part = (from: 'kept' | 'pool', { counter: of, bound }: typeof terms.pool): LimitClaim => ({
-    ...claim(of.subject, amount, bound, { counter: of, unit: 'jobs', part: { of: key, from }, ...over }),
-    refusal: whole.refusal,
-  });
-  return [whole, ...(terms.kept === undefined ? [] : [part('kept', terms.kept)]), part('pool', terms.pool)];
+  return [whole, ...cohortClaims(whole, terms)];
 }
 
 /** What the promises of a cohort have against the records that are live; undefined: nothing. */

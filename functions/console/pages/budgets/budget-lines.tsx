@@ -2,13 +2,7 @@ import { capWords } from '../../../../policies/limits/cap.ts';
 import type { BudgetRow } from '../../../answers/budgets/model.ts';
 import { KIND_TAGS } from '../parts/group-table.tsx';
 import { Table } from '../parts/layout.tsx';
-import {
-  lastAlertOf,
-  limitAmountWords,
-  limitWords,
-  nextAlertText,
-  onlyWatches,
-} from '../parts/limit-words.ts';
+import { lastAlertOf, limitAmountWords, limitWords, nextAlertText } from '../parts/limit-words.ts';
 import { address, pathMarkup, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { modeTag, type PageFormat } from '../parts/page-format.tsx';
@@ -25,7 +19,6 @@ export const budgetLines = (rows: readonly BudgetRow[], telling: PageFormat, may
 );
 
 function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Markup {
-  const { forecast, zone } = row;
   const alert = nextAlertText(row);
   const last = lastAlertOf(row, telling.currency);
   return (
@@ -33,11 +26,7 @@ function limitLine(row: BudgetRow, telling: PageFormat, mayEdit: boolean): Marku
       {nameCell(row)}
       {standingCells(row, telling, mayEdit)}
       <td class="ro">
-        {row.canRunOut ? (
-          runsOut(forecast, zone, telling.nowMs, onlyWatches(row))
-        ) : (
-          <span class="soft">{comesAndGoes(row)}</span>
-        )}
+        {row.canRunOut ? runsOut(row, telling.nowMs) : <span class="soft">{comesAndGoes(row)}</span>}
         {alert !== undefined && (
           <div>
             <small class="soft">{alert}</small>

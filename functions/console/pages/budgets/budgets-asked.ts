@@ -29,7 +29,6 @@ export function budgetsAsked(text: (name: string) => string | undefined): Budget
     }),
     sort: one('sort', BUDGET_ORDERS) ?? 'trouble',
     caps: true,
-    forecast: true,
     max: ROWS,
   };
 }

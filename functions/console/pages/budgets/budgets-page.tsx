@@ -46,30 +46,27 @@ export const budgetsPage = (user: User, { budgets, asked }: BudgetsShown, tellin
   </ConsolePage>
 );
 
-function troubleSentence({ total, usedUp, runsOut, set }: Budgets): Markup {
+function troubleSentence({ total, refusing, usedUp, runsOut, forecastMax, set }: Budgets): Markup {
+  const figure = (count: number, tone: string, none: string, some: string): Markup | string =>
+    count === 0 ? (
+      none
+    ) : (
+      <strong class={tone}>
+        {count.toLocaleString('en-US')} {some}
+      </strong>
+    );
   return (
     <>
-      {pageCount(total, 'limit')}
-      {usedUp !== undefined && runsOut !== undefined && (
-        <>
-          :{' '}
-          {usedUp === 0 ? (
-            'none is used up'
-          ) : (
-            <strong class="bad-text">{usedUp.toLocaleString('en-US')} used up</strong>
-          )}
-          ,{' '}
-          {runsOut === 0 ? (
-            'none runs out before its period ends'
-          ) : (
-            <strong class="warn-text">
-              {runsOut.toLocaleString('en-US')} {runsOut === 1 ? 'runs' : 'run'} out before{' '}
-              {runsOut === 1 ? 'its period ends' : 'their period ends'}
-            </strong>
-          )}
-        </>
+      {pageCount(total, 'limit')}: {figure(refusing, 'bad-text', 'none refuses jobs', 'refusing jobs')},{' '}
+      {figure(usedUp, 'bad-text', 'none is used up', 'used up')},{' '}
+      {figure(
+        runsOut,
+        'warn-text',
+        'none runs out before its period ends',
+        'running out before the period ends',
       )}
-      . {set === undefined && <>No limits were made live yet: those packed with the deployment hold.</>}
+      .{total > forecastMax && <> Forecasts cover the {forecastMax} fullest.</>}
+      {set === undefined && <> No limits were made live yet: those packed with the deployment hold.</>}
     </>
   );
 }

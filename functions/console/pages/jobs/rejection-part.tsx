@@ -63,14 +63,35 @@ export function rejectionPart(user: User, shown: JobPageProps, telling: PageForm
           </p>
         </div>
       ) : (
-        <div class={form === '' ? undefined : 'two'}>
-          <Card id="helps" title="What would help">
-            {helpList(rejection, form !== '', telling)}
-          </Card>
-          {form}
-        </div>
+        <>
+          {nowPart(job)}
+          <div class={form === '' ? undefined : 'two'}>
+            <Card id="helps" title="What would help">
+              {helpList(rejection, form !== '', telling)}
+            </Card>
+            {form}
+          </div>
+        </>
       )}
     </>
+  );
+}
+
+/** A freeze, or a limit that was lowered since, may reject it now for another reason than then. */
+function nowPart({ now }: JobExplanation): Markup | '' {
+  const against = (now?.reasons ?? []).filter(({ mode }) => mode === 'enforce');
+  if (against.length === 0) return '';
+  return (
+    <div class="note warn" id="now">
+      <p>
+        If it came now it would be <strong>rejected</strong>:
+      </p>
+      <ul>
+        {against.map(({ text }) => (
+          <li>{text}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -1,7 +1,6 @@
-/** Jobs that would have failed: estimated from the totals of each day, which is there at once, and counted job by job. */
+/** Jobs that would have failed, counted from their records. */
 import type { BacktestAnswer, BacktestSummary } from '../../../answers/backtest/model.ts';
 import type { ConsoleReader } from '../../../answers/contract.ts';
-import type { EditEffect, LookBackEstimate } from '../../../answers/preview/model.ts';
 import type { LimitEdit } from '../../../core/limits/index.ts';
 import type { User } from '../../../core/signin/index.ts';
 import { shortDayLabel } from './chart-scale.ts';
@@ -25,14 +24,10 @@ export const countedFor = async (
   step === COUNT_STEP ? read.backtest(edits, base, user) : undefined;
 
 /**
- * Shows the estimates and a button that asks for the count as long as there is no answer; the page's script asks by itself
- * and puts the answer here. Counting takes some seconds, and nobody who only wants to save waits for it.
+ * Shows a button that asks for the count as long as there is no answer; the page's script asks by itself and puts the answer
+ * here. Counting takes some seconds, for which saving does not wait.
  */
-export const backtestPart = (
-  answer: BacktestAnswer | undefined,
-  telling: PageFormat,
-  effects: readonly EditEffect[] = [],
-): Markup => (
+export const backtestPart = (answer: BacktestAnswer | undefined, telling: PageFormat): Markup => (
   <section
     class="card"
     id="exact"
@@ -43,22 +38,15 @@ export const backtestPart = (
     <div aria-live="polite">
       {answer === undefined ? (
         <>
-          {effects.map(estimateOf)}
           <p>Counted from the jobs themselves, which takes some seconds.</p>
           {countButton('Count exactly')}
         </>
       ) : (
-        <>
-          {answerText(answer, telling)}
-          {!isWhole(answer) && effects.map(estimateOf)}
-        </>
+        answerText(answer, telling)
       )}
     </div>
   </section>
 );
-
-/** Then an estimate beside it would only contradict. */
-const isWhole = (answer: BacktestAnswer): boolean => answer.outcome === 'counted' && answer.complete;
 
 const countButton = (text: string): Markup => (
   <div class="actions">
@@ -86,7 +74,7 @@ function answerText(answer: BacktestAnswer, telling: PageFormat): Markup {
 }
 
 function countedText(answer: BacktestSummary, telling: PageFormat): Markup {
-  const { all, subjects, complete } = answer;
+  const { all, subjects, complete, jobsRead } = answer;
   const several = subjects.length > 1;
   const missed = subjects.reduce((sum, each) => sum + each.missed, 0);
   return (
@@ -109,6 +97,7 @@ function countedText(answer: BacktestSummary, telling: PageFormat): Markup {
           ids, and {missed === 1 ? 'is' : 'are'} not counted.
         </p>
       )}
+      <p class="soft">Read {pageCount(jobsRead, 'record')} of these days.</p>
       {!complete && (
         <p class="soft">
           More than can be counted here: <code>npx tollgate budget set … --dry-run</code> counts all.
@@ -161,39 +150,6 @@ function figureText({
       they are, {failed.toLocaleString('en-US')} did.
       {wouldWait > 0 && <> {pageCount(wouldWait, 'job')} would have waited for room, and run.</>}
       {unasked > 0 && <> {pageCount(unasked, 'more was', 'more were')} never asked about, and not judged.</>}
-    </>
-  );
-}
-
-function estimateOf({ path, lookBack }: EditEffect): Markup | '' {
-  if (lookBack === undefined) return '';
-  return (
-    <p>
-      {path}, the last {pageCount(lookBack.days, 'day')}: {lookBackWords(lookBack)}
-    </p>
-  );
-}
-
-function lookBackWords({ jobs, jobsStopped, jobsStoppedBefore, reachedOn }: LookBackEstimate): Markup {
-  const stopped =
-    jobsStopped === 0 ? (
-      <>
-        <strong class="good-text">none</strong> of {pageCount(jobs, 'job')} would have been rejected
-      </>
-    ) : (
-      <>
-        about <strong class="warn-text">{pageCount(jobsStopped, 'job')}</strong> of{' '}
-        {jobs.toLocaleString('en-US')} would have been rejected
-        {reachedOn !== undefined && <>, from {shortDayLabel(reachedOn)} on</>}
-      </>
-    );
-  return (
-    <>
-      {stopped}
-      {jobsStoppedBefore !== jobsStopped && (
-        <> ({jobsStoppedBefore.toLocaleString('en-US')} with the limit as it is)</>
-      )}
-      . An estimate from the totals of each day.
     </>
   );
 }

@@ -1,7 +1,6 @@
 import type { GroupRow } from '../../../answers/overview/model.ts';
 import type { GroupSum, UsedInMonth } from '../../../core/usage/index.ts';
 import { Table, type TableColumn } from './layout.tsx';
-import { onlyWatches } from './limit-words.ts';
 import { pathMarkup, subjectHref, subjectLink } from './links.tsx';
 import type { Markup } from './markup.ts';
 import { bare, modeTag, type PageFormat, pageAmount, pageCount } from './page-format.tsx';
@@ -105,11 +104,7 @@ function groupLine(row: GroupRow, telling: PageFormat, { tree, mayEdit, sum }: G
       {name}
       {standingCells(budget, telling, mayEdit === true)}
       <td class="ro">
-        {budget.amount === 'unlimited' ? (
-          <span class="soft">never</span>
-        ) : (
-          runsOut(budget.forecast, budget.zone, telling.nowMs, onlyWatches(budget))
-        )}
+        {budget.amount === 'unlimited' ? <span class="soft">never</span> : runsOut(budget, telling.nowMs)}
       </td>
       {month}
     </tr>

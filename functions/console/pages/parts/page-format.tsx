@@ -13,16 +13,12 @@ export interface PageFormat {
   readonly nowMs: number;
 }
 
-/** `500.00 EUR`; to the cent. */
-export const pageAmount = (whole: number, unit: Unit, { currency }: PageFormat): string =>
-  amountText(whole, unit, currency, 'nearest');
-
-/** `500.00 EUR`; to the micro-unit, for what is paid. */
-export const exactAmount = (micros: number, { currency }: Pick<PageFormat, 'currency'>): string =>
-  amountText(micros, 'micros', currency, 'exact');
+/** `500.00 EUR` */
+export const pageAmount = (whole: number, unit: Unit, { currency }: Pick<PageFormat, 'currency'>): string =>
+  amountText(whole, unit, currency);
 
 /** `500.00`. */
-export const bare = (whole: number, unit: Unit): string => bareAmountText(whole, unit, 'nearest');
+export const bare = (whole: number, unit: Unit): string => bareAmountText(whole, unit);
 
 /** `1 Dec 2026 00:00 Europe/Berlin`. */
 export const instant = (atMs: number, { zone }: Pick<PageFormat, 'zone'>): Markup => (

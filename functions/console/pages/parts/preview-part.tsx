@@ -32,7 +32,7 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
         {effectTable(preview.effects, telling)}
       </Card>
     )}
-    {preview.rows.length > 0 && backtestPart(exact, telling, preview.effects)}
+    {preview.rows.length > 0 && backtestPart(exact, telling)}
     {preview.oversubscription.length > 0 && (
       <div class="note warn">
         <p>
@@ -184,9 +184,7 @@ const cells = (when: string, row: EditEffect['before'], telling: PageFormat): Ma
         {leftText(row, telling)}
       </td>
       <td data-l={hasDate(row) ? 'runs out' : undefined}>
-        {row.per === undefined || row.amount === 'unlimited'
-          ? '–'
-          : runsOut(row.forecast, row.zone, telling.nowMs)}
+        {row.per === undefined || row.amount === 'unlimited' ? '–' : runsOut(row, telling.nowMs)}
       </td>
     </>
   );

@@ -1,20 +1,19 @@
 import { untilText } from '../../../../policies/text/edge-text.ts';
-import type { ForecastRow, LimitRow } from '../../../answers/standing/model.ts';
+import type { LimitRow } from '../../../answers/standing/model.ts';
+import { refusingText } from '../../../answers/standing/refusing-text.ts';
 import { onlyWatches } from './limit-words.ts';
 import type { Markup } from './markup.ts';
 import { distance, instant } from './page-format.tsx';
 
-/** When the number is used up, short enough for a cell. @param watched - nothing is rejected for it. */
-export function runsOut(
-  forecast: ForecastRow | undefined,
-  zone: string,
-  nowMs: number,
-  watched = false,
-): Markup {
+/** When the number is used up, short enough for a cell. */
+export function runsOut(limit: LimitRow, nowMs: number): Markup {
+  const { forecast, zone } = limit;
+  const refusing = refusingText(limit, nowMs);
+  if (refusing !== undefined) return <strong class="bad-text">{refusing}</strong>;
   if (forecast === undefined) return <span class="soft">not known yet</span>;
   switch (forecast.outcome) {
     case 'used_up':
-      return <strong class={watched ? 'warn-text' : 'bad-text'}>used up</strong>;
+      return <strong class={onlyWatches(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
     case 'lasts':
       return <span class="good-text">lasts</span>;
     case 'runs_out':
@@ -39,6 +38,14 @@ const clockText = (atMs: number, zone: string): string =>
 
 /** A sentence of it. */
 export function forecastSentence(limit: LimitRow, nowMs: number): Markup {
+  const { refusing } = limit;
+  if (refusing !== undefined)
+    return (
+      <>
+        It has <strong class="bad-text">refused jobs</strong> since {instant(refusing.sinceMs, limit)}, last{' '}
+        {distance(refusing.lastMs, nowMs)}.
+      </>
+    );
   switch (limit.forecast?.outcome) {
     case undefined:
       return <>There is too little history to say when it runs out.</>;

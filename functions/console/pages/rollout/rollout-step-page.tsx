@@ -93,7 +93,7 @@ function forecastCard(forecast: RolloutForecastAnswer, telling: PageFormat): Mar
         <p>Not counted: it can be asked six times a minute. Load the page again in a moment.</p>
       </Card>
     );
-  const { jobs, wouldFail, days, rows, complete } = forecast;
+  const { jobs, wouldFail, days, rows, complete, jobsRead } = forecast;
   return (
     <Card id="forecast" title="If enforced now">
       <p>
@@ -102,7 +102,8 @@ function forecastCard(forecast: RolloutForecastAnswer, telling: PageFormat): Mar
           {wouldFail === 0 ? 'none' : wouldFail.toLocaleString('en-US')}
         </strong>{' '}
         would have failed beyond those that fail already.
-        {!complete && ' Not every job could be read: really there may be more.'}
+        {` Read ${pageCount(jobsRead, 'record')}.`}
+        {!complete && ' Not every job could be read: there may be more.'}
       </p>
       {rows.length > 0 && (
         <Table

@@ -5,7 +5,7 @@ import { ConsolePage } from '../frame.tsx';
 import { Card, Crumbs, Fact, Table } from '../parts/layout.tsx';
 import { address, statementHref, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { exactAmount, type PageFormat, pageCount } from '../parts/page-format.tsx';
+import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { dateText, dayOfText, monthText } from './month-text.ts';
 
 type ClosedStatement = ClosedMonths['statements'][number];
@@ -63,16 +63,16 @@ export function closedStatementPage(user: User, shown: ClosedShown, telling: Pag
           </p>
         </div>
       )}
-      <Card id="due" title={`Due: ${exactAmount(totals.dueMicros, format)}`}>
+      <Card id="due" title={`Due: ${pageAmount(totals.dueMicros, 'micros', format)}`}>
         <dl class="figures">
           <div>
             <Fact name="Usage">
-              {exactAmount(totals.micros, format)}
+              {pageAmount(totals.micros, 'micros', format)}
               <small class="soft">{pageCount(totals.jobs, 'job')}</small>
             </Fact>
           </div>
           <div>
-            <Fact name="Of earlier months">{exactAmount(totals.adjustmentMicros, format)}</Fact>
+            <Fact name="Of earlier months">{pageAmount(totals.adjustmentMicros, 'micros', format)}</Fact>
           </div>
         </dl>
       </Card>
@@ -113,7 +113,7 @@ const linesTable = (statement: ClosedStatement, format: PageFormat): Markup => (
             {pageCount(jobs, 'job')}
           </td>
           <td class="n" data-label="Cost">
-            {exactAmount(micros, format)}
+            {pageAmount(micros, 'micros', format)}
           </td>
           <td>{about}</td>
         </tr>
@@ -129,7 +129,7 @@ function mailHref(
   link: string,
   format: PageFormat,
 ) {
-  const due = exactAmount(totals.dueMicros, format);
+  const due = pageAmount(totals.dueMicros, 'micros', format);
   const about = `CI costs of ${name} in ${monthText(month)}: ${due}`;
   const body = [
     `${about} (statement ${number}, ${pageCount(totals.jobs, 'job')}).`,

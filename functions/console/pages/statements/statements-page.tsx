@@ -2,9 +2,9 @@ import type { ClosedMonths, StatementNumbers } from '../../../answers/statement/
 import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { Card, Table } from '../parts/layout.tsx';
-import { address, statementHref, subjectLink } from '../parts/links.tsx';
+import { statementHref, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { exactAmount, type PageFormat, pageCount } from '../parts/page-format.tsx';
+import { type PageFormat, pageAmount, pageCount } from '../parts/page-format.tsx';
 import { dateText, monthText } from './month-text.ts';
 
 interface StatementsShown {
@@ -109,16 +109,16 @@ function chainNote({ statements, broken }: ClosedMonths): Markup {
   );
 }
 
-const monthsTable = ({ group, statements }: ClosedMonths, telling: PageFormat): Markup => (
+const monthsTable = ({ statements }: ClosedMonths, telling: PageFormat): Markup => (
   <Table
     label="Closed months"
     columns={['Month', ['Number', 'n'], ['Jobs', 'n'], ['Due', 'n'], ['Of earlier months', 'n'], 'Closed']}
   >
     <tbody>
-      {statements.toReversed().map(({ month, number, totals, closedAtMs, zone }) => (
+      {statements.toReversed().map(({ subject, month, number, totals, closedAtMs, zone }) => (
         <tr>
           <th scope="row">
-            <a href={address(`/statements/${encodeURIComponent(month)}`, { group })}>{monthText(month)}</a>
+            <a href={statementHref(subject, month)}>{monthText(month)}</a>
           </th>
           <td class="n" data-label="Number">
             {number}
@@ -127,10 +127,10 @@ const monthsTable = ({ group, statements }: ClosedMonths, telling: PageFormat): 
             {pageCount(totals.jobs, 'job')}
           </td>
           <td class="n" data-label="Due">
-            {exactAmount(totals.dueMicros, telling)}
+            {pageAmount(totals.dueMicros, 'micros', telling)}
           </td>
           <td class="n" data-label="Of earlier months">
-            {totals.adjustmentMicros === 0 ? 'none' : exactAmount(totals.adjustmentMicros, telling)}
+            {totals.adjustmentMicros === 0 ? 'none' : pageAmount(totals.adjustmentMicros, 'micros', telling)}
           </td>
           <td data-label="Closed">{dateText(closedAtMs, zone)}</td>
         </tr>

@@ -11,7 +11,6 @@ import {
   limitAmountWords,
   limitWords,
   OUTAGE_TEXTS,
-  onlyWatches,
 } from '../parts/limit-words.ts';
 import { address, contactLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
@@ -80,7 +79,7 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): 
         {limit.per === undefined || of === undefined ? (
           <span class="soft">–</span>
         ) : (
-          runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))
+          runsOut(limit, telling.nowMs)
         )}
       </td>
       <td>

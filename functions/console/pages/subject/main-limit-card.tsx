@@ -3,7 +3,7 @@ import { agreementText } from '../../../answers/subject/agreement-text.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { Card, Fact } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmountWords, limitWords, onlyWatches } from '../parts/limit-words.ts';
+import { leftClass, leftText, limitAmountWords, limitWords } from '../parts/limit-words.ts';
 import { address, contactLink, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { bare, modeTag, type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
@@ -54,11 +54,7 @@ export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageF
         </div>
         <div>
           <Fact name="Runs out">
-            {of === undefined ? (
-              <span class="soft">never</span>
-            ) : (
-              runsOut(forecast, limit.zone, telling.nowMs, onlyWatches(limit))
-            )}
+            {of === undefined ? <span class="soft">never</span> : runsOut(limit, telling.nowMs)}
           </Fact>
         </div>
       </dl>

@@ -156,17 +156,17 @@ export function refusalOfFailure(topic: AdminTopic, call: string, error: GitLabE
       code: 'unavailable',
       call,
       status,
-      says: status === undefined ? `GitLab does not answer (${call})` : `GitLab failed (${call}: ${status})`,
+      says: error.says,
       remedy: 'run the command again: it goes on where it stopped',
     };
-  if (status !== undefined) return refusalOf(topic, call, status);
+  if (status !== undefined && status >= 400) return refusalOf(topic, call, status);
   return code === 'gitlab_refused'
     ? { code: 'unauthorised', call, status, says: 'the token is empty or no token', remedy: 'store it again' }
     : {
         code: 'unreadable',
         call,
         status,
-        says: `the answer is not what GitLab documents (${call})`,
+        says: error.says,
         remedy: "check GitLab's address: it must be the one of the web pages, without /api/v4",
       };
 }

@@ -94,9 +94,10 @@ interface Page {
 
 async function called(path: string, ask: RunsAsk): Promise<Page> {
   for (let tries = 1; ; tries += 1) {
-    const { pauseMs, page } = await once(path, ask);
+    const { pauseMs, page, why } = await once(path, ask);
     if (page !== undefined) return page;
-    if (tries === TRIES_MAX) throw new Error(`GitLab did not answer ${path} after ${TRIES_MAX} tries`);
+    if (tries === TRIES_MAX)
+      throw new Error(`GitLab at ${ask.baseUrl} did not answer after ${TRIES_MAX} tries: ${why}`);
     await ask.sleep(Math.min(PAUSE_MS_MAX, Math.max(pauseMs, PAUSE_MS * 2 ** (tries - 1))));
   }
 }
@@ -105,7 +106,7 @@ async function called(path: string, ask: RunsAsk): Promise<Page> {
 async function once(
   path: string,
   { baseUrl, token, fetch }: RunsAsk,
-): Promise<{ readonly pauseMs: number; readonly page?: Page }> {
+): Promise<{ readonly pauseMs: number; readonly page?: Page; readonly why?: string }> {
   let response: Response;
   let body: unknown;
   try {
@@ -114,12 +115,16 @@ async function once(
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (response.status === 429 || response.status >= 500)
-      return { pauseMs: 1_000 * (Number(response.headers.get('retry-after')) || 0) };
+      return {
+        pauseMs: 1_000 * (Number(response.headers.get('retry-after')) || 0),
+        why: `it answered ${response.status}`,
+      };
     body = await response.json();
-  } catch {
-    return { pauseMs: 0 };
+  } catch (error) {
+    return { pauseMs: 0, why: error instanceof Error ? error.message : String(error) };
   }
-  if (!response.ok) throw new Error(`GitLab answered ${path.split('?')[0]} with ${response.status}`);
+  if (!response.ok)
+    throw new Error(`GitLab at ${baseUrl} answered ${path.split('?')[0]} with ${response.status}`);
   const link = /<[^>]*\?([^>]*)>;\s*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1];
   const entries = (Array.isArray(body) ? body : [body]) as readonly Fields[];
   return { pauseMs: 0, page: { entries, query: link } };

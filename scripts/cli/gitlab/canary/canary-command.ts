@@ -5,9 +5,8 @@ import { machineClock } from '../../../local/clock/clock.ts';
 import { type Command, EXIT, type TerminalIo, UsageError } from '../../../terminal/command.ts';
 import { readFlags } from '../../../terminal/flags.ts';
 import { paintWhen } from '../../../terminal/paint.ts';
-import { openTableAccess } from '../../ledger/open-ledger.ts';
-import { checkSameGitLab } from '../../ledger/which-instance.ts';
-import { type GitLabPlace, readGitLabPlace } from '../../truth/gitlab-flags.ts';
+import { openIfAny, openTableAccess } from '../../ledger/open-ledger.ts';
+import { readGitLabPlace } from '../../truth/gitlab-flags.ts';
 import type { SetupLine } from '../setup-line.ts';
 import { exitOf, linesText } from '../setup-text.ts';
 import { removeCanary } from './canary-controller.ts';
@@ -54,7 +53,7 @@ export const canaryCommandOn = (deps: CanaryDeps): Command => ({
       tell({ lines }, lines.length === 0 ? 'Nothing of a canary is left.\n' : undefined, values.json, io);
       return exitOf(lines);
     }
-    const books = await openBooks(values, place, io, deps);
+    const books = await openBooks(values, io, deps);
     try {
       const { lines, outcome } = await canaryCourse(course);
       const isProven = outcome?.admitted === 'proven' && outcome.rejected === 'proven';
@@ -97,29 +96,11 @@ interface CanaryBooks {
   readonly close: () => Promise<void>;
 }
 
-/** Before anything is touched; nobody needs books to prove something. */
-async function openBooks(
-  values: CanaryFlags,
-  place: GitLabPlace,
-  io: TerminalIo,
-  deps: CanaryDeps,
-): Promise<CanaryBooks> {
-  const named = values.ledger !== undefined || values.instance !== undefined;
-  const without = (why: string): CanaryBooks => ({ keep: async () => why, close: async () => {} });
-  let opened: Awaited<ReturnType<CanaryDeps['open']>>;
-  try {
-    opened = await deps.open(values, io, ATTEMPTS_MAX);
-  } catch (error) {
-    if (named || error instanceof UsageError) throw error;
-    return without('there are no books here; name the table with --ledger');
-  }
-  try {
-    checkSameGitLab(place.baseUrl, opened, values);
-  } catch (error) {
-    await opened.close();
-    if (named || !(error instanceof UsageError)) throw error;
-    return without(`${opened.description} is about another GitLab; name the table with --ledger`);
-  }
+/** Before anything is touched. */
+async function openBooks(values: CanaryFlags, io: TerminalIo, deps: CanaryDeps): Promise<CanaryBooks> {
+  const books = await openIfAny((flags, opening) => deps.open(flags, opening, ATTEMPTS_MAX), values, io);
+  if (!books.known) return { keep: async () => books.why, close: async () => {} };
+  const opened = books.value;
   const keep = async (outcome: CanaryOutcome): Promise<string | undefined> => {
     try {
       const outcomes = dynamoCanaryOutcomes(opened);
@@ -154,5 +135,5 @@ function stopOnSignal(): AbortSignal {
 }
 
 export const gitlabCanaryCommand: Command = canaryCommandOn({
-  ...{ open: openTableAccess, fetch, clock: machineClock, stop: stopOnSignal },
+  ...{ open: openTableAccess, clock: machineClock, stop: stopOnSignal },
 });

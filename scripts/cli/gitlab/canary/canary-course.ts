@@ -82,7 +82,7 @@ async function prove(course: CanaryCourse, place: CanaryPlace): Promise<CanaryRe
     router = course.routerAt(url, made.value.token);
   } catch (error) {
     if (!(error instanceof RelayError)) throw error;
-    return failed(wrong('router', error.message, 'look at --router and --ca-file'));
+    return failed(wrong('router', error.message, 'look at --router and TOLLGATE_CA_FILE'));
   }
   const streams = openCanaryStreams({ router, schema: course.schema, clock, random: course.random });
   try {

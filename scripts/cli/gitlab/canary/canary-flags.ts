@@ -15,6 +15,7 @@ import { loadSchema, type WireSchema } from '../../../../relay/wire/schema.ts';
 import type { Clock } from '../../../local/clock/clock.ts';
 import { type TerminalIo, UsageError } from '../../../terminal/command.ts';
 import { type FlagValues, readWhole } from '../../../terminal/flags.ts';
+import { commandAuthority } from '../../command-fetch.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../../ledger/ledger-flags.ts';
 import type { openTableAccess } from '../../ledger/open-ledger.ts';
 import type { GitLabPlace } from '../../truth/gitlab-flags.ts';
@@ -28,7 +29,6 @@ export const CANARY_FLAGS = {
   runner: 'text',
   'runner-tag': 'text',
   router: 'text',
-  'ca-file': 'text',
   proto: 'text',
   wait: 'text',
   patience: 'text',
@@ -49,7 +49,6 @@ export const CANARY_FLAGS_HELP = `  --gitlab <url>       GitLab, e.g. https://gi
   --runner <id>        its runner            (default: the one with the tag)
   --runner-tag <tag>   the tag of its runner (default: ${CANARY_TAG})
   --router <url>       of the job router     (default: as GitLab says)
-  --ca-file <file>     PEM of a private authority of the router
   --allow-plaintext    lets the canary's token travel unencrypted (grpc://, ws://) to another host
   --proto <file>       the descriptors that the relays use (default: ${PROTO}, else the placeholder)
   --wait <seconds>     how long the jobs may take (default: ${WAIT_SECONDS})
@@ -59,7 +58,8 @@ ${LEDGER_FLAGS_HELP}`;
 
 export interface CanaryDeps {
   readonly open: typeof openTableAccess;
-  readonly fetch: typeof fetch;
+  /** @default the place's own */
+  readonly fetch?: typeof fetch;
   readonly clock: Clock;
   readonly rest?: Partial<RestCallDeps>;
   /** Aborts when somebody wants to stop. */
@@ -84,11 +84,12 @@ export function readCanary(
   const rest: RestCallDeps = {
     baseUrl: place.baseUrl,
     token: async () => place.token,
-    fetch: deps.fetch,
+    fetch: deps.fetch ?? place.fetch,
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
     ...deps.rest,
   };
+  const authority = commandAuthority(io);
   let isTold = false;
   return {
     gitlab: createGitLabAdministration(rest),
@@ -109,7 +110,7 @@ export function readCanary(
       return createRouter({
         ...{ target, schema, token: literalToken(token), version: VERSION },
         userAgent: `tollgate-canary/${VERSION}`,
-        ...(values['ca-file'] !== undefined && { tls: { caFile: resolve(io.cwd, values['ca-file']) } }),
+        ...(authority !== undefined && { tls: { caPem: authority } }),
       });
     },
     waitMs: readWhole('wait', values.wait ?? WAIT_SECONDS, 1, 3_600) * 1_000,

@@ -1,3 +1,4 @@
+import { compileWildcard } from '../../../../policies/match/wildcard.ts';
 import type { Policy } from '../../../../policies/policy.ts';
 import type { Rule } from '../../../../policies/rule.ts';
 import type { PolicyEffect } from '../diff/change.ts';
@@ -92,10 +93,24 @@ function effectOf(
   to: unknown,
   written: WrittenEntry,
 ): PolicyEffect | undefined {
-  const from = textsIn(valueAt(written, path));
-  if (from === undefined || (Array.isArray(from) && from.length === 0)) return undefined;
+  const all = textsIn(valueAt(written, path));
+  if (all === undefined || (Array.isArray(all) && all.length === 0)) return undefined;
+  const from = IMAGE_KINDS.has(imported.kind) ? withoutCovered(all, to) : all;
+  // Every image of the policy is among those of the Runner.
+  if (Array.isArray(from) && from.length === 0) return 'loosens';
   if (isSameSet(from, to)) return 'neutral';
   return ruleEffect(imported.kind, { path, from, to }, imported.checks);
+}
+
+const IMAGE_KINDS: ReadonlySet<string> = new Set(['image', 'services']);
+
+/** The patterns without the names that a pattern of the Runner matches. Those in both lists stay. */
+function withoutCovered(from: unknown, to: unknown): unknown {
+  if (!Array.isArray(from) || !Array.isArray(to)) return from;
+  const patterns = to.map((pattern) => compileWildcard(String(pattern)));
+  const isCovered = (name: string): boolean =>
+    !/[*?[{\\$]/.test(name) && patterns.some((each) => each.ok && each.wildcard.matches(name));
+  return from.filter((each) => to.includes(each) || !isCovered(each));
 }
 
 /** YAML reads `1000` as a number and `"1000"` as a text; both are meant. */

@@ -163,3 +163,25 @@ test('whatever a limit is raised by, the first job it decides otherwise is let i
     RUNS,
   );
 });
+
+test('what a preview counts is what the ledger then does with the same jobs', async () => {
+  const counted = { jobs: 0, differences: 0 };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(life, { maxLength: 30 }),
+      fc.integer({ min: 1, max: 6 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (lives, jobs, tenths) => {
+        const edited = limitsOf(tenths / 10, jobs);
+        const before = await lived(lives, { rules: RULES.slice(0, 3) }, []);
+        const preview = await before.again(edited);
+        const { rejected } = await lived(lives, { rules: RULES.slice(0, 3) }, edited);
+        counted.jobs += lives.length;
+        counted.differences += Math.abs(preview.rejectedNow - rejected.length);
+      },
+    ),
+    RUNS,
+  );
+  expect(counted.jobs).toBeGreaterThan(100);
+  expect(counted.differences).toBe(0);
+});

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { BudgetsQuery } from '../../../../functions/answers/budgets/model.ts';
+import { refusingText } from '../../../../functions/answers/standing/refusing-text.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
-import { consoleHouse, LIMITS, USERS } from '../../console/house.ts';
+import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';
 
@@ -12,13 +13,18 @@ async function live(packed: object = {}) {
   house.counts('group/101', 'money-month', PERIOD, 499_999_999);
   house.counts('group/104', 'money-month', PERIOD, 3_000_000);
   const of = async (asked: BudgetsQuery, who: keyof typeof USERS = 'finance') =>
-    (await house.read.budgets(asked, USERS[who])).rows.map(({ subject, id }) => `${subject} ${id}`);
+    (
+      await house.read.budgets(
+        { ...(asked.holding === undefined && { sort: 'fullest' }), ...asked },
+        USERS[who],
+      )
+    ).rows.map(({ subject, id }) => `${subject} ${id}`);
   return { ...house, of };
 }
 
 test('the fullest come first, and no percent is said before it is used', async () => {
   const { read } = await live();
-  const { rows } = await read.budgets({}, USERS.finance);
+  const { rows } = await read.budgets({ sort: 'fullest' }, USERS.finance);
   expect(rows.map(({ path, id, percent }) => [path, id, percent])).toEqual([
     ['acme/payments/cards', 'money-month', 100],
     ['acme/payments', 'money-month', 99],
@@ -61,14 +67,19 @@ test('pages have each limit once, in the order of all, and as they stand now', a
   const paged: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await house.read.budgets({ max: 2, ...(cursor && { cursor }) }, USERS.finance);
+    const page = await house.read.budgets(
+      { sort: 'fullest', max: 2, ...(cursor && { cursor }) },
+      USERS.finance,
+    );
     expect(page.total).toBe(whole.length);
     paged.push(...page.rows.map(({ subject, id }) => `${subject} ${id}`));
     cursor = page.next;
   } while (cursor !== undefined);
   expect(paged).toEqual(whole);
   house.counts('group/104', 'money-month', PERIOD, 1_500_000);
-  expect((await house.read.budgets({ max: 2 }, USERS.finance)).rows[0]).toMatchObject({ percent: 50 });
+  expect((await house.read.budgets({ sort: 'fullest', max: 2 }, USERS.finance)).rows[0]).toMatchObject({
+    percent: 50,
+  });
 });
 
 test('only what is used so far is listed where that is asked', async () => {
@@ -85,7 +96,7 @@ test('starts of a day run out like money, those of an hour come and go', async (
   const delta = new Map([['admitted', 10]]);
   for (const day of ['2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'])
     await usage.commit({ contributions: [], usage: [{ key: { subject: 'group/200', day }, delta }] });
-  const { rows } = await read.budgets({ below: 'group/200', forecast: true }, USERS.finance);
+  const { rows } = await read.budgets({ below: 'group/200' }, USERS.finance);
   expect(rows.map(({ id, canRunOut, forecast }) => [id, canRunOut, forecast?.outcome])).toEqual([
     ['starts-month', true, 'runs_out'],
     ['money-month', true, undefined],
@@ -160,7 +171,11 @@ async function everyKind() {
 }
 
 test('what is used up leads, then what runs out soonest, then who has used most; caps come last', async () => {
-  const { read, counts } = await everyKind();
+  const { read, counts, used } = await everyKind();
+  for (let day = 1; day <= 20; day += 1) {
+    await used('group/101', `${PERIOD}-${String(day).padStart(2, '0')}`, 25_000_000);
+    await used('group/200', `${PERIOD}-${String(day).padStart(2, '0')}`, 4_500_000);
+  }
   counts('group/200', 'money-month', PERIOD, 90_000_000);
   counts('project/1', 'money-month', PERIOD, 30_000_000);
   counts('runner-class/small', 'jobs-now', 'now', 4);
@@ -218,7 +233,7 @@ test('the page before and the page after are known, in any order', async () => {
   expect(new Set(seen).size).toBe(10);
 });
 
-test('where nobody keeps copies a page of ten thousand groups takes thirteen rounds of reads, and the next one three', async () => {
+test('where nobody keeps copies a page of ten thousand groups reads the days of the four hundred fullest', async () => {
   const groups = Array.from({ length: 10_000 }, (_, id) => ({
     id: id + 1,
     path: `g${id + 1}`,
@@ -232,8 +247,68 @@ test('where nobody keeps copies a page of ten thousand groups takes thirteen rou
   const asked = { sort: 'trouble', caps: true, max: 50 } as const;
   const { rows, total } = await house.read.budgets(asked, USERS.finance);
   expect([rows[0]?.subject, rows.length, total]).toEqual(['group/7000', 50, 10_000]);
-  // Ten thousand counters of this month and of the one before, the page’s anew, and its days.
-  expect(house.reads.batches).toBe(5 + 5 + 1 + 2);
+  // Ten thousand counters, the days of the four hundred fullest, the page’s counters again.
+  expect(house.reads.batches).toBe(5 + 12 + 1);
   await house.read.budgets({ ...asked, cursor: '50' }, USERS.finance);
-  expect(house.reads.batches).toBe(13 + 3);
+  expect(house.reads.batches).toBe(18 + 13);
+});
+
+test('a limit is counted, chosen and shown by one forecast', async () => {
+  const { read, counts, used } = await live();
+  // Much in the month before and at the beginning of this one, and little since: the mean would say that it runs out.
+  counts('group/200', 'money-month', '2026-10', 100_000_000);
+  counts('group/200', 'money-month', PERIOD, 80_000_000);
+  for (let day = 10; day <= 20; day += 1) await used('group/200', `${PERIOD}-${day}`, 100_000);
+  // As much every day, and more than is left.
+  for (let day = 1; day <= 20; day += 1)
+    await used('group/100', `${PERIOD}-${String(day).padStart(2, '0')}`, 50_000_000);
+  const all = await read.budgets({}, USERS.finance);
+  const outcomes = new Map(
+    all.rows.map(({ subject, id, forecast }) => [`${subject} ${id}`, forecast?.outcome]),
+  );
+  expect([outcomes.get('group/200 money-month'), outcomes.get('group/100 money-month')]).toEqual([
+    'lasts',
+    'runs_out',
+  ]);
+  const atRisk = await read.budgets({ trouble: 'runs-out' }, USERS.finance);
+  expect(atRisk.rows.filter(({ forecast }) => forecast?.outcome === 'lasts')).toEqual([]);
+  expect(atRisk.total).toBe(
+    all.rows.filter(({ forecast }) => forecast?.outcome === 'runs_out' || forecast?.outcome === 'used_up')
+      .length,
+  );
+  expect([all.usedUp, all.runsOut]).toEqual([1, 1]);
+  expect(all.rows.slice(0, 2).map(({ subject }) => subject)).toEqual(['group/104', 'group/100']);
+});
+
+test('a budget that refuses jobs says since when, and leads the list', async () => {
+  const house = consoleHouse();
+  await house.apply(LIMITS);
+  await house.apply([{ kind: 'set', subject: 'group/104', limit: 'money-month', amount: 2.5 }]);
+  // Two jobs of 1.00 fit into 2.50; the others do not, and 0.50 is left.
+  for (let job = 1; job <= 6; job += 1) {
+    await house.ask([aJob(job)]);
+    house.clock.advance(10 * 60_000);
+    await house.roll();
+  }
+  for (let day = 1; day <= 20; day += 1)
+    await house.used('group/104', `${PERIOD}-${String(day).padStart(2, '0')}`, 1_000);
+  house.counts('group/200', 'money-month', PERIOD, 100_000_000);
+  const shown = await house.read.budgets({}, USERS.finance);
+  expect(shown).toMatchObject({ refusing: 1 });
+  const [first] = shown.rows;
+  expect(first).toMatchObject({
+    subject: 'group/104',
+    id: 'money-month',
+    left: 500_000,
+    refusing: { jobs: 4 },
+  });
+  expect(refusingText(first ?? { zone: 'UTC' }, house.clock.nowMs())).toBe('Refusing jobs since 12:20');
+  expect((await house.read.budgets({ trouble: 'runs-out' }, USERS.finance)).rows[0]?.subject).toBe(
+    'group/104',
+  );
+  const { rows } = await house.read.overview({}, USERS.finance);
+  expect(rows[0]).toMatchObject({ subject: 'group/104', budget: { refusing: { jobs: 4 } } });
+  // An hour without a refusal, and it is a budget like any other.
+  house.clock.advance(61 * 60_000);
+  expect(await house.read.budgets({}, USERS.finance)).toMatchObject({ refusing: 0 });
 });

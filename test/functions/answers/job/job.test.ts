@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
+import { createPages } from '../../../../functions/console/pages/create-pages.ts';
+import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
+import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { requeueEntryOf } from '../../../../functions/core/requeue/candidate.ts';
 import { aPolicy } from '../../../policies/documents.ts';
-import { aJob, consoleHouse, USERS } from '../../console/house.ts';
+import { claim, counter } from '../../../support/ledger/asks.ts';
+import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
+import { aJob, consoleHouse, servedTo, USERS } from '../../console/house.ts';
 
 const job = () => aJob(4711, { runnerTags: ['large'] });
 
@@ -84,10 +89,9 @@ test('a job that found no slot is told that it is retried, and what became of th
   expect(await of('2')).toMatchObject({ retry: { state: 'retried', newJobId: 3, became: 'unasked' } });
 
   await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
-  const [want] = entry.wants;
-  if (want === undefined) throw new Error('job 2 wants a slot');
-  const wants = [{ counter: want.counter, amount: want.asked, bound: want.limitAmount }];
-  await ledger.reserve({ jobId: 2, wants, untilMs: clock.nowMs() + 180_000 });
+  const slot = counter('group/104', 'jobs-now', 'now');
+  const claims = [claim('group/104', 1, 1, { counter: slot, unit: 'jobs' })];
+  await ledger.reserve({ jobId: 2, claims, untilMs: clock.nowMs() + 180_000 });
   await ledger.handOver(2, 3);
   expect(await of('2')).toMatchObject({ retry: { became: 'kept' } });
   expect(await of('3')).toMatchObject({
@@ -111,4 +115,51 @@ test('nobody is told of retries for anything but room, or where no group agreed'
     expect(answer.explanation).not.toHaveProperty('retry');
     expect(answer.explanation.rejectionText).not.toContain('consent');
   }
+});
+
+test('a job whose group was frozen since is told so, by the API and on its page, and is not told to retry', async () => {
+  const house = consoleHouse({ policy: { disclose: { default: 'all' } } });
+  await house.apply([{ kind: 'set', subject: 'group/104', unit: 'money', amount: 0, per: 'month' }]);
+  await house.ask([job()]);
+  await house.apply([
+    { kind: 'set', subject: 'group/104', unit: 'money', amount: 500, per: 'month' },
+    { kind: 'freeze', subject: 'group/101', reason: 'year-end close' },
+  ]);
+  const answer = await house.read.job('4711', USERS.finance);
+  if (answer.outcome !== 'found') throw new Error(answer.outcome);
+  expect(answer.explanation.now).toMatchObject({
+    outcome: 'rejected',
+    reasons: [{ rule: 'freezes', mode: 'enforce', code: 'GROUP_FROZEN' }],
+  });
+  expect(answer.explanation.rules).toContainEqual(
+    expect.objectContaining({ id: 'freezes', now: expect.objectContaining({ outcome: 'matched' }) }),
+  );
+  const pages = createPages({
+    ...{ desk: house.desk, read: house.read, policy: house.policy, clock: house.clock, zone: 'UTC' },
+    directory: async () => house.directory,
+    uploads: createUploads({ table: memoryLimitTable(), clock: house.clock, newId: () => 'u1' }),
+    ...{ origin: 'https://budget.example.com', log: silentLog },
+  });
+  const page = await (await servedTo(USERS.finance, '/', pages).request('/jobs/4711')).text();
+  expect(page).toMatch(
+    /If it came now it would be <strong>rejected<\/strong>:.*acme\/payments.*year-end close/s,
+  );
+  expect(page).not.toContain('Retry it in GitLab');
+});
+
+test('the last runs of a job are what its price now rests on, as for the admit function', async () => {
+  const house = consoleHouse();
+  await house.apply([{ kind: 'set', subject: 'group/104', unit: 'money', amount: 500, per: 'month' }]);
+  await house.ask([1, 2, 3, 4, 5].map((jobId) => aJob(jobId)));
+  const ends = [1, 2, 3, 4, 5].map((jobId) => ({
+    jobId,
+    durationSeconds: 120,
+    endedAtMs: house.clock.nowMs(),
+  }));
+  await house.ledger.settle(ends);
+  await house.roll();
+  const answer = await house.read.job('1', USERS.finance);
+  if (answer.outcome !== 'found') throw new Error(answer.outcome);
+  expect(answer.explanation.atDecision.estimateSeconds).toBe(600);
+  expect(answer.explanation.now?.estimateSeconds).toBeLessThan(600);
 });

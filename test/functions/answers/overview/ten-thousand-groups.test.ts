@@ -72,10 +72,10 @@ test('days from sheets forecast what days read one by one do', async () => {
       });
     }
   const asked = { max: 12, sort: 'name' } as const;
-  const packed = await read.budgets({ ...asked, forecast: true }, USERS.finance);
+  const packed = await read.budgets(asked, USERS.finance);
   const { sheets: _, ...without } = deps;
   const { createConsoleRead } = await import('../../../../functions/answers/create-console-read.ts');
-  const live = await createConsoleRead(without).budgets({ ...asked, forecast: true }, USERS.finance);
+  const live = await createConsoleRead(without).budgets(asked, USERS.finance);
   const of = (rows: typeof packed.rows) =>
     rows
       .filter(({ subject }) => groups.some((id) => subject === `group/${id}`))

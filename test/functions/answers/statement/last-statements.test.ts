@@ -1,7 +1,10 @@
 /** The list of the last statements: what it asks the table, and how it goes over the end of a block of numbers. */
 import { expect, test } from 'vitest';
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
-import { lastStatementsOf } from '../../../../functions/answers/statement/closed-months.ts';
+import {
+  lastStatementsOf,
+  statementNumbersOf,
+} from '../../../../functions/answers/statement/closed-months.ts';
 import { directoryOf } from '../../../../policies/place/directory.ts';
 
 const ACME = { id: 101, path: 'acme', personal: false };
@@ -28,7 +31,8 @@ function house(last: number) {
     asked.push('places');
     return placesOf(directoryOf([ACME]));
   };
-  return { asked, read: lastStatementsOf({ places, books: { ...BOOKS, chain } }) };
+  const context = { places, books: { ...BOOKS, chain } };
+  return { asked, read: lastStatementsOf(context), numbers: statementNumbersOf(context as never) };
 }
 
 test('the last statements are the youngest first, over the end of a block, with the paths of their groups', async () => {
@@ -49,4 +53,15 @@ test('within one block the numbers are read once, and where none was given there
   expect((await some.read(5)).map(({ number }) => number)).toEqual([3, 2, 1]);
   expect(some.asked.toSorted()).toEqual(['numbers from 1', 'places', 'register']);
   expect(await house(0).read(5)).toEqual([]);
+});
+
+test('a block that has only the last number is read, too', async () => {
+  const { read, numbers } = house(1_000);
+  expect((await read(2)).map(({ number }) => number)).toEqual([1_000, 999]);
+  expect(await numbers(998)).toMatchObject({
+    numbers: [{ number: 998 }, { number: 999 }],
+    last: 1_000,
+    next: 1_000,
+  });
+  expect(await house(999).numbers(998)).not.toHaveProperty('next');
 });

@@ -1,12 +1,12 @@
 import type { BudgetRow } from '../../../../functions/answers/budgets/model.ts';
 import type { ConsoleReader } from '../../../../functions/answers/contract.ts';
 import { bypassRemedy } from '../../../../functions/answers/coverage/bypass-remedy.ts';
-import { isEarlier } from '../../../../functions/answers/overview/group-rows.ts';
 import type { GroupRow, Overview, OverviewQuery } from '../../../../functions/answers/overview/model.ts';
 import type { PreviewAnswer } from '../../../../functions/answers/preview/model.ts';
 import { rightsOf, roleNames } from '../../../../functions/answers/reading/acting-user.ts';
 import type { Viewer } from '../../../../functions/answers/reading/viewer.ts';
 import type { RequestRow } from '../../../../functions/answers/requests/model.ts';
+import { compareRisks, riskOf } from '../../../../functions/answers/standing/risk.ts';
 import type { BreakGlassState } from '../../../../functions/core/limits/desk/break-glass-state.ts';
 import type { LimitRequest } from '../../../../functions/core/limits/desk/limit-request.ts';
 import { sealed } from '../../../../functions/core/statements/closed-statement.ts';
@@ -38,7 +38,7 @@ const COUNT = 10_000;
 
 export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
   const groups = (amount === 'empty' ? [] : Array.from({ length: COUNT }, (_, index) => aGroup(index))).sort(
-    (a, b) => Number(isEarlier(b.budget, a.budget)) - Number(isEarlier(a.budget, b.budget)),
+    (a, b) => compareRisks(riskOf(a.budget), riskOf(b.budget)),
   );
   return {
     async me(viewer) {
@@ -109,6 +109,7 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
         first: all.length === 0 ? 0 : from + 1,
         ...(from + max < all.length && { next: String(from + max) }),
         ...(from > 0 && { previous: String(Math.max(0, from - max)) }),
+        refusing: 0,
         ...(all.length > 0 ? { usedUp: 4, runsOut: 9 } : { usedUp: 0, runsOut: 0 }),
         forecastMax: 400,
       };
@@ -320,13 +321,6 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
                     held: 1_300_000,
                     forecast: { outcome: 'runs_out', atMs: NOW_MS + 6.3 * DAY_MS, atEndAmount: 760_000_000 },
                   }),
-                  lookBack: {
-                    days: 30,
-                    jobs: 9_102,
-                    jobsStopped: 12,
-                    jobsStoppedBefore: 37,
-                    reachedOn: '2026-11-19',
-                  },
                 },
               ],
       };

@@ -708,7 +708,7 @@ test('a closed month is read, downloaded and mailed as it was closed, and a chan
   const { get } = real.appFor(USERS.viewer);
   const list = await get('/statements');
   expect(list.text).toContain('All 2 statements are as they were written.');
-  expect(list.text).toContain('href="/statements/2026-09?group=acme%2Fpayments"');
+  expect(list.text).toContain('href="/statements/2026-09?group=101"');
   const page = await get('/statements/2026-09?group=101');
   expect(page.text).toContain('September 2026, acme/payments');
   expect(page.text).toContain('Due: 7.03 EUR');

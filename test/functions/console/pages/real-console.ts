@@ -67,7 +67,7 @@ export async function openRealConsole(
     onTrouble,
     onMail,
   });
-  const place = { whose: () => ({ instance: 'gitlab.example.com' }), dataDir, memory: false, fresh: false };
+  const place = { whose: () => ({ instance: 'gitlab.example.com' }), dataDir, fresh: false };
   const ledger = await openLocalLedger({ ...place, clock });
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
   const usage = startUsageCounter({ ledger, directory: DIRECTORY, zone: ZONE, clock, onTrouble });

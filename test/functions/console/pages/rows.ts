@@ -458,7 +458,7 @@ export const A_REJECTED_JOB: JobExplanation = {
   },
   currency: 'EUR',
   atDecision: TERMS,
-  now: { ...TERMS, outcome: 'admitted' },
+  now: { ...TERMS, outcome: 'admitted', reasons: [] },
   limitsVersionNow: 's42',
   rules: [
     {
@@ -524,7 +524,7 @@ export const A_JOB_THAT_NEEDS_HELP: JobExplanation = {
   jobId: 4_713,
   decisionId: 'd-4713-1',
   job: { ...A_REJECTED_JOB.job, url: 'https://gitlab.example.com/acme/payments/gateway/-/jobs/4713' },
-  now: { ...TERMS, outcome: 'rejected' },
+  now: { ...TERMS, outcome: 'rejected', reasons: [] },
   rejection: {
     says: 'CI budget of group acme/payments has 1.30 of 500.00 EUR left for November 2026, this job needs 2.40 (resets in 10 days).',
     others: [],
@@ -627,6 +627,7 @@ export const A_ROLLOUT_FORECAST: RolloutForecast = {
   fromMs: NOW_MS - 7 * 86_400_000,
   untilMs: NOW_MS,
   complete: true,
+  jobsRead: 4_210,
   jobs: 4_210,
   wouldFail: 17,
   rows: [

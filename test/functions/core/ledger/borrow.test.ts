@@ -11,7 +11,9 @@ import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const INSTANCE = 'gitlab.example.com';
 const SLOTS = { subject: 'group/1', limit: 'jobs-now', period: 'now' };
-const POOL = { subject: 'cohort/ci', limit: 'jobs', period: 'now' };
+const COHORT = { subject: 'cohort/ci', limit: 'jobs', period: 'now' };
+const LENT = { ...COHORT, limit: 'jobs:lent' };
+const KEPT = { ...COHORT, limit: 'jobs:group/2:jobs-now' };
 const WAIT: WaitAsk = { waitedMs: 0, last: false, behind: new Set() };
 
 function house(...members: readonly CohortMember[]) {
@@ -19,7 +21,10 @@ function house(...members: readonly CohortMember[]) {
   const store = countingStore(new MemoryStore({ instance: INSTANCE, clock }), INSTANCE);
   const newLedger = () => createLedger({ store, clock, random: () => 0.5 });
   const ledger = newLedger();
-  const set = cohortSet(members);
+  let set = cohortSet(members);
+  const edit = (...edited: readonly CohortMember[]): void => {
+    set = cohortSet(edited);
+  };
   let jobs = 0;
   const asks = (group: number, count: number, over: Partial<HoldAsk> = {}): readonly HoldAsk[] =>
     Array.from({ length: count }, () => {
@@ -30,7 +35,7 @@ function house(...members: readonly CohortMember[]) {
   const words = async (group: number, count: number) => (await hold(asks(group, count))).map(wordOf);
   const end = (...ids: readonly number[]) =>
     ledger.release(ids.map((jobId) => ({ jobId, cause: 'canceled' })));
-  return { clock, ledger, newLedger, asks, hold, words, end, counts: store.counts };
+  return { clock, ledger, edit, newLedger, asks, hold, words, end, counts: store.counts };
 }
 
 const times = (count: number, word: string): readonly string[] => Array.from({ length: count }, () => word);
@@ -50,31 +55,32 @@ test('what a group does not lend stays its own, however much is wanted', async (
   expect(await words(2, 4)).toEqual([...times(3, 'admitted'), 'rejected']);
 });
 
-test('what goes beyond the kept part is of the pool, also where each job comes alone', async () => {
+test('what goes beyond the kept part is of what is lent, also where each job comes alone', async () => {
   const { ledger, words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
   for (let job = 0; job < 4; job += 1) expect(await words(2, 1)).toEqual(['admitted']);
-  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 1 }]);
+  expect(await ledger.readCounters([LENT])).toMatchObject([{ committed: 1 }]);
   expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
 });
 
-test('jobs that were admitted count as ones that fitted, in their group, its kept part and the pool', async () => {
+test('jobs that were admitted count as ones that fitted, in their group, the cohort and the parts of both', async () => {
   const { ledger, words } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
   expect(await words(2, 4)).toEqual(times(4, 'admitted'));
-  const keys = [{ ...SLOTS, subject: 'group/2' }, { ...POOL, limit: 'jobs:group/2:jobs-now' }, POOL];
+  const keys = [{ ...SLOTS, subject: 'group/2' }, KEPT, LENT, COHORT];
   expect(await ledger.readCounters(keys)).toMatchObject([
     { committed: 4, fitted: 4 },
     { committed: 3, fitted: 3 },
     { committed: 1, fitted: 1 },
+    { committed: 4, fitted: 4 },
   ]);
 });
 
-test('a job that only watches and fits into nothing counts in the pool, and not as one that fitted', async () => {
+test('a job that only watches and fits into nothing counts in the cohort, and not as one that fitted', async () => {
   const { ledger, hold } = house({ own: 2, borrow: 0 }, { own: 2, borrow: 0 });
   const watches = claim('group/1', 9, 1, { counter: SLOTS, unit: 'jobs', mode: 'shadow' });
   const { bound: _, ...neverFits } = { ...watches, neverFits: true as const };
-  const part = { ...neverFits, counter: POOL, part: { of: SLOTS, from: 'pool' as const } };
+  const part = { ...neverFits, counter: COHORT, part: { of: SLOTS, from: 'cohort' as const } };
   expect((await hold([anAsk(900, [neverFits, part])])).map(wordOf)).toEqual(['admitted']);
-  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 9, fitted: 0 }]);
+  expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 9, fitted: 0 }]);
 });
 
 test('once a counter of a cohort is known, the others of its jobs are to be looked at; counters of no cohort are not', () => {
@@ -83,16 +89,16 @@ test('once a counter of a cohort is known, the others of its jobs are to be look
     { own: 4, borrow: 0, lend: 1 },
   ]);
   const jobs = [newJob(anAsk(1, [...cohortClaimsOf(set, 2, 1), claim('group/2', 1, 5)]))];
-  const [whole, kept, pool, money] = jobs[0]?.names ?? [];
+  const [whole, kept, lent, cohort, money] = jobs[0]?.names ?? [];
   const unseenBeside = (...names: readonly (string | undefined)[]): readonly string[] => {
     const seen = { committed: 0, fitted: 0, settled: 0 };
     return [...unseenOfCohorts(jobs, new Map(names.map((name) => [name ?? '', seen])))];
   };
   expect(unseenBeside()).toEqual([]);
   expect(unseenBeside(money)).toEqual([]);
-  expect(unseenBeside(pool)).toEqual([whole, kept]);
-  expect(unseenBeside(whole)).toEqual([kept, pool]);
-  expect(unseenBeside(whole, kept, pool)).toEqual([]);
+  expect(unseenBeside(cohort)).toEqual([whole, kept, lent]);
+  expect(unseenBeside(whole)).toEqual([kept, lent, cohort]);
+  expect(unseenBeside(whole, kept, lent, cohort)).toEqual([]);
 });
 
 test('a process that knows nothing finds a full cohort with one refused transaction', async () => {
@@ -107,11 +113,36 @@ test('a process that knows nothing finds a full cohort with one refused transact
   expect(counts.refused - before).toBe(1);
 });
 
-test('who has enough of what his group keeps writes nothing of the pool', async () => {
-  const { words, counts } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
-  await words(2, 1);
-  // The record, the group and the kept part, each written twice by a transaction.
-  expect(counts.tableUnits).toBe(6);
+const KEEPS = { own: 2, borrow: 9, lend: 1 };
+const LENDS = { own: 2, borrow: 9 };
+test.each([
+  ['first job of a group where all lend everything', [LENDS, LENDS], 1, 6],
+  ['first job of a group that keeps one slot', [KEEPS, LENDS], 1, 8],
+  ['third job of a group that keeps one slot', [KEEPS, LENDS], 3, 8],
+  ['first job of a group next to one that keeps one slot', [LENDS, KEEPS], 1, 8],
+] as const)('the %s writes what it must: %j, job %d, %d units', async (_what, members, jobs, units) => {
+  const { words, counts } = house(...members);
+  for (let job = 1; job < jobs; job += 1) await words(1, 1);
+  const before = counts.tableUnits;
+  await words(1, 1);
+  // The record, the group and its counters of the cohort, each written twice by a transaction.
+  expect(counts.tableUnits - before).toBe(units);
+});
+
+test('where a group begins to lend what it runs on, others borrow what is idle and no more', async () => {
+  const { words, edit } = house({ own: 10, borrow: 0, lend: 0 }, { own: 5, borrow: 10 });
+  expect(await words(1, 10)).toEqual(times(10, 'admitted'));
+  edit({ own: 10, borrow: 0, lend: 10 }, { own: 5, borrow: 10 });
+  expect(await words(2, 6)).toEqual([...times(5, 'admitted'), 'rejected']);
+});
+
+test('where an amount becomes smaller than what runs, no group borrows until enough has ended', async () => {
+  const { words, edit, end } = house({ own: 10, borrow: 0, lend: 0 }, { own: 5, borrow: 10 });
+  await words(1, 10);
+  edit({ own: 1, borrow: 0 }, { own: 5, borrow: 10 });
+  expect(await words(2, 1)).toEqual(['rejected']);
+  await end(1, 2, 3, 4, 5);
+  expect(await words(2, 2)).toEqual(['admitted', 'rejected']);
 });
 
 test('who borrowed in one pack of a batch does not keep the next from it', async () => {
@@ -143,6 +174,30 @@ test('who wants its own back waits for running jobs at most: until it has it nob
   expect(await words(1, 1)).toEqual(['admitted']);
 });
 
+test('a borrowed slot that is kept for a retry is not reclaimed, and what is its own is kept while others borrow', async () => {
+  const { ledger, words, hold, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  const retry = async ([rejected, retried]: readonly HoldAsk[]): Promise<string> => {
+    const { jobId, claims } = rejected as HoldAsk;
+    const kept = await ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + 60_000 });
+    if (kept === 'reserved') await ledger.handOver(jobId, (retried as HoldAsk).jobId);
+    return kept;
+  };
+  await words(1, 3);
+  const borrowing = asks(1, 2);
+  const wanting = asks(2, 2);
+  expect((await hold(borrowing.slice(0, 1))).map(wordOf)).toEqual(['rejected']);
+  await end(1);
+  expect(await retry(borrowing)).toBe('reserved');
+  expect((await hold(wanting.slice(0, 1))).map(wordOf)).toEqual(['rejected']);
+  expect((await hold(borrowing.slice(1))).map(wordOf)).toEqual(['admitted']);
+  expect(await retry(wanting)).toBe('full');
+  await end(2);
+  expect(await retry(wanting)).toBe('reserved');
+  expect(await words(1, 1)).toEqual(['rejected']);
+  expect((await hold(wanting.slice(1))).map(wordOf)).toEqual(['admitted']);
+  expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 3 }]);
+});
+
 test('what is its own a group gets while others reclaim theirs', async () => {
   const { words, end } = house({ own: 2, borrow: 0 }, { own: 1, borrow: 2 }, { own: 1, borrow: 0 });
   expect(await words(2, 3)).toEqual(times(3, 'admitted'));
@@ -162,8 +217,8 @@ test('a job that waits for what is its own reclaims it as well, and stands in no
     { outcome: 'waiting', counters: ['cohort/ci|jobs|now'] },
     { outcome: 'waiting', counters: ['group/1|jobs-now|now'] },
   ]);
-  const [pool] = await ledger.readCounters([POOL]);
-  expect(pool).toMatchObject({ committed: 3, reclaimedUntilMs: expect.any(Number) });
+  const [cohort] = await ledger.readCounters([COHORT]);
+  expect(cohort).toMatchObject({ committed: 3, reclaimedUntilMs: expect.any(Number) });
   await end(1);
   expect(await words(1, 1)).toEqual(['rejected']);
   expect((await hold([{ ...(waiting as HoldAsk), wait: { ...WAIT, waitedMs: 900 } }])).map(wordOf)).toEqual([
@@ -171,17 +226,70 @@ test('a job that waits for what is its own reclaims it as well, and stands in no
   ]);
 });
 
-test('what runs without having been asked takes of the pool, and gives it back', async () => {
+test('what runs without having been asked takes of what is lent, and gives it back', async () => {
   const { ledger, words, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0, lend: 1 });
   const told = { answered: 'admitted', cause: 'deadline', answeredAtMs: clock.nowMs() } as const;
   await ledger.recordUnmetered(
     asks(2, 2).map((ask) => ({ ...ask, ...told })),
     clock.monotonicMs() + 2_000,
   );
-  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 2, unchecked: { unmetered: 2 } }]);
+  expect(await ledger.readCounters([LENT])).toMatchObject([{ committed: 2, unchecked: { unmetered: 2 } }]);
   expect(await words(1, 1)).toEqual(['rejected']);
   await end(1, 2);
-  expect(await ledger.readCounters([POOL])).toMatchObject([{ committed: 0, unchecked: { unmetered: 0 } }]);
+  expect(await ledger.readCounters([LENT])).toMatchObject([{ committed: 0, unchecked: { unmetered: 0 } }]);
   await clock.sleep(120_000);
   expect(await words(1, 3)).toEqual(['admitted', 'admitted', 'rejected']);
+});
+
+test('a process that knows nothing lets no group borrow what is reclaimed', async () => {
+  const { words, hold, asks, end, newLedger } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  await words(1, 3);
+  await words(2, 1);
+  await end(1);
+  expect((await hold(asks(1, 1), newLedger())).map(wordOf)).toEqual(['rejected']);
+});
+
+test('a group that keeps less than it runs there takes what is lent, and the kept part stays counted', async () => {
+  const { ledger, words, edit } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  expect(await words(2, 3)).toEqual(times(3, 'admitted'));
+  edit({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 3 });
+  expect(await words(2, 1)).toEqual(['admitted']);
+  expect(await ledger.readCounters([KEPT, LENT])).toMatchObject([{ committed: 3 }, { committed: 1 }]);
+});
+
+test('a group gets what it keeps where more is lent out than an edit leaves to lend', async () => {
+  const { words, edit } = house({ own: 2, borrow: 9 }, { own: 5, borrow: 0, lend: 4 });
+  expect(await words(1, 6)).toEqual(times(6, 'admitted'));
+  edit({ own: 2, borrow: 9 }, { own: 5, borrow: 0, lend: 2 });
+  expect(await words(2, 2)).toEqual(['admitted', 'rejected']);
+});
+
+test('a job that finds neither lent room nor room in the cohort has one reason', async () => {
+  const { words, hold, asks } = house({ own: 2, borrow: 9 }, { own: 4, borrow: 0, lend: 1 });
+  await words(2, 3);
+  await words(1, 3);
+  expect(await hold(asks(2, 1))).toMatchObject([{ violations: [{ reason: { lentOut: true } }] }]);
+  const [outcome] = await hold(asks(2, 1));
+  expect(outcome?.outcome === 'rejected' && outcome.violations).toHaveLength(1);
+});
+
+test('who is refused its own again within a minute does not write the mark again', async () => {
+  const { hold, asks, words, counts } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  await words(1, 3);
+  const units = async (): Promise<number> => {
+    const before = counts.tableUnits;
+    await hold(asks(2, 1));
+    return counts.tableUnits - before;
+  };
+  const first = await units();
+  expect(await units()).toBeLessThan(first);
+});
+
+test('a job of two groups of one cohort counts in it for both, and is rejected where one of them finds no room', async () => {
+  const { ledger, words, hold, asks } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
+  await words(1, 2);
+  const [[one], [other]] = [asks(1, 1), asks(2, 1)];
+  const both = { ...(one as HoldAsk), claims: [...(other as HoldAsk).claims, ...(one as HoldAsk).claims] };
+  expect((await hold([both])).map(wordOf)).toEqual(['rejected']);
+  expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 2 }]);
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type LedgerClock, systemClock } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
@@ -7,7 +8,9 @@ import { nameless } from '../../../../functions/core/ledger/user-ids.ts';
 import { dynamoTable } from '../../../../functions/core/store/dynamo-table.ts';
 import { anAsk, claim, counter, wordOf } from '../../../support/ledger/asks.ts';
 import { brokenPromise, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
+import { editedCohort, expectSumKept } from '../../../support/ledger/cohort-edits.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 import { ledgerContract } from './contract.ts';
 
 const TABLE = 'ledger-contract';
@@ -44,6 +47,19 @@ test('groups of a cohort keep their promises under concurrent callers', async ()
   await Promise.all(callers);
   const [first] = ledgers;
   expect((await first?.rebuild({ repair: false }))?.drift).toEqual([]);
+});
+
+test('no admission takes a cohort past its sum, however its limits are edited while jobs run', async () => {
+  let cohorts = 0;
+  await fc.assert(
+    fc.asyncProperty(editedCohort, async (edited) => {
+      cohorts += 1;
+      const instance = `edited-${cohorts}.example.com`;
+      const ledgers = [0, 1].map(() => createLedger({ store: store(instance, systemClock) }));
+      await expectSumKept(edited, ledgers, systemClock);
+    }),
+    { numRuns: propertyRuns(25) },
+  );
 });
 
 describe('64 concurrent callers', () => {

@@ -287,10 +287,8 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
               return;
             }
             case 'reserve': {
-              const wants = ask(one.job)
-                .claims.filter(({ unit }) => unit === 'jobs' || unit === 'millicpu')
-                .map(({ counter: key, amount, bound = 0 }) => ({ counter: key, amount, bound }));
-              await ledger.reserve({ jobId: one.job, wants, untilMs: clock.nowMs() + one.ms });
+              const { claims } = ask(one.job);
+              await ledger.reserve({ jobId: one.job, claims, untilMs: clock.nowMs() + one.ms });
               return;
             }
             case 'handOver':

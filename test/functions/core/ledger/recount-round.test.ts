@@ -233,6 +233,15 @@ test('with room for a few counters only, each round judges a share of them, and 
   expect(least).toBeLessThanOrEqual(10);
 });
 
+test('after the last share all counters are one share again', async () => {
+  const { round } = await recounting([2]);
+  const all = (await round()).found.counters;
+  const counts = [(await round({ countersMax: 10 })).found.counters];
+  while (counts.length < 20 && counts.at(-1) !== all) counts.push((await round()).found.counters);
+  expect(counts).not.toContain(0);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2 * all);
+});
+
 test('killed at any call and gone on with, two rounds find the same and mark the same', async () => {
   const expected = await rebuilt([3]);
   await fc.assert(

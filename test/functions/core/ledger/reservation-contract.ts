@@ -49,7 +49,7 @@ export function reservationContract(build: () => ReservationHouse): void {
     expect([await ask(asking(1)), await ask(asking(2))]).toEqual(['admitted', 'rejected']);
     await ledger.settle([{ jobId: 1, durationSeconds: 0, endedAtMs: clock.nowMs() }]);
     const reserve = (jobId = 2, untilMs = clock.nowMs() + 3 * MINUTES_MS): Promise<ReserveOutcome> =>
-      ledger.reserve({ jobId, wants: [{ counter: SLOTS, amount: 1, bound: 1 }], untilMs });
+      ledger.reserve({ jobId, claims: [slot], untilMs });
     const taken = async () => (await ledger.readCounters([SLOTS]))[0];
     const agrees = async (): Promise<void> => {
       expect((await ledger.rebuild({ repair: false })).drift).toEqual([]);
@@ -108,12 +108,12 @@ export function reservationContract(build: () => ReservationHouse): void {
     expect(await ask(asking(20))).toBe('admitted');
     expect((await hold([long(21, whole), long(22, longest)])).map(wordOf)).toEqual(['rejected', 'rejected']);
     await ledger.settle([{ jobId: 20, durationSeconds: 0, endedAtMs: clock.nowMs() }]);
-    const wants = [{ counter: SLOTS, amount: 1, bound: 1 }];
-    await ledger.reserve({ jobId: 21, wants, untilMs: clock.nowMs() + MINUTES_MS });
+    const claims = [slot];
+    await ledger.reserve({ jobId: 21, claims, untilMs: clock.nowMs() + MINUTES_MS });
     expect(await ask(long(23, longest), other)).toBe('rejected');
     expect(await ask(long(24, whole), other)).toBe('admitted');
     await ledger.release([{ jobId: 24, cause: 'canceled' }]);
-    await ledger.reserve({ jobId: 22, wants, untilMs: clock.nowMs() + MINUTES_MS });
+    await ledger.reserve({ jobId: 22, claims, untilMs: clock.nowMs() + MINUTES_MS });
     expect(await ask(long(25, whole), other)).toBe('rejected');
     expect(await ask(long(26, longest), other)).toBe('admitted');
     expect(await taken()).toMatchObject({ committed: 1 });
@@ -173,18 +173,15 @@ export function reservationContract(build: () => ReservationHouse): void {
 
   test('money is never kept, and is asked for like any other job’s', async () => {
     const { ask, ledger, clock, agrees } = await full();
-    const wants = [
-      { counter: MONEY, amount: 10, bound: 1_000 },
-      { counter: SLOTS, amount: 1, bound: 1 },
-    ];
-    await ledger.reserve({ jobId: 2, wants, untilMs: clock.nowMs() + MINUTES_MS });
+    const claims = [money(1_000), slot];
+    await ledger.reserve({ jobId: 2, claims, untilMs: clock.nowMs() + MINUTES_MS });
     expect(await ledger.readCounters([MONEY, SLOTS])).toMatchObject([{ committed: 0 }, { committed: 1 }]);
     await ledger.handOver(2, 3);
     expect(await ask(retried(3, { claims: [slot, money(5)] }))).toBe('rejected');
     expect(await ledger.readCounters([MONEY, SLOTS])).toMatchObject([{ committed: 0 }, { committed: 0 }]);
     await agrees();
     expect(
-      await ledger.reserve({ jobId: 3, wants: wants.slice(0, 1), untilMs: clock.nowMs() + MINUTES_MS }),
+      await ledger.reserve({ jobId: 3, claims: claims.slice(0, 1), untilMs: clock.nowMs() + MINUTES_MS }),
     ).toBe('unchanged');
   });
 

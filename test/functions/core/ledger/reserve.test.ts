@@ -45,7 +45,7 @@ async function house(over: Partial<LedgerStore> = {}) {
     lastSeen: new SeenCounters(),
   };
   const wanting = (amount = 1) => ({
-    ...{ jobId: 2, wants: [{ counter: SLOTS, amount, bound: 1 }] },
+    ...{ jobId: 2, claims: [claim('group/1', amount, 1, { counter: SLOTS, unit: 'jobs' })] },
     untilMs: clock.nowMs() + 180_000,
   });
   const known = async () => {

@@ -1,22 +1,23 @@
 import { expect, test } from 'vitest';
 import type { JobRecord } from '../../../../functions/core/ledger/index.ts';
-import { requeueEntryOf } from '../../../../functions/core/requeue/index.ts';
+import { requeueEntryOf, retryClaims } from '../../../../functions/core/requeue/index.ts';
 import type { Violation } from '../../../../policies/reason.ts';
+import { aPolicy, someLimits, using } from '../../../policies/documents.ts';
 import { claim, counter, someFacts } from '../../../support/ledger/asks.ts';
 
 const DECIDED_MS = 1_000_000;
 const SETTINGS = { groupId: 101, retries: 2, withinSeconds: 3_600, priority: 0 };
 const slot = claim('group/101', 1, 1, { counter: counter('group/101', 'jobs-now', 'now'), unit: 'jobs' });
-const full = (seen: { readonly lentOut?: true } = {}): Violation => ({
+const full: Violation = {
   ...{ rule: 'slots', class: 'capacity', mode: 'enforce' },
-  reason: slot.refusal({ committed: 1, settled: 0, ...seen }),
-});
+  reason: slot.refusal({ committed: 1, settled: 0 }),
+};
 
 /** Rejected for one missing slot. */
 const rejected = (over: Partial<JobRecord> = {}): JobRecord => ({
   ...{ jobId: 2, state: 'REJECTED', generation: 1, rev: 1, claims: [], shadow: [], entries: 0 },
   facts: someFacts({ projectId: 1001, rootId: 100 }),
-  violations: [full()],
+  violations: [full],
   ...{ answered: 'ledger', flagged: false, decidedAtMs: DECIDED_MS },
   ...over,
 });
@@ -25,9 +26,7 @@ const entryOf = (over?: Partial<JobRecord>) => requeueEntryOf(rejected(over), []
 test('a job that the ledger rejected for lack of slots, and nothing else, may be retried', () => {
   expect(entryOf()).toMatchObject({
     ...{ jobId: 2, projectId: 1001, root: 100, state: 'waiting', retries: 0, rejectedAtMs: DECIDED_MS },
-    wants: [{ counter: slot.counter, asked: 1, limitAmount: 1 }],
   });
-  expect(entryOf()?.againAtMs).toBeUndefined();
 });
 
 test.each<[string, Partial<JobRecord>]>([
@@ -42,10 +41,43 @@ test.each<[string, Partial<JobRecord>]>([
   expect(entryOf(over)).toBeUndefined();
 });
 
-test('where others of the cohort have the slot it is asked for after five minutes', () => {
-  expect(entryOf({ violations: [full({ lentOut: true })] })).toMatchObject({
-    againAtMs: DECIDED_MS + 5 * 60_000,
+const RULES = using(
+  aPolicy({
+    rules: ['budget', 'concurrency', 'capacity'].map((kind) => ({ id: kind, kind, mode: 'enforce' })),
+  }),
+  someLimits({
+    limits: [
+      { on: { group: 100 }, jobs: 9, mode: 'shadow' },
+      { on: { group: 100 }, cpu: 8 },
+      { on: { group: 101 }, memory: '4Ki' },
+      { on: { group: 101 }, jobs: 3, cohort: 'ci', borrow: 2, lend: 1 },
+      { on: { group: 101 }, money: 5, per: 'month' },
+      { on: { group: 102 }, jobs: 4, cohort: 'ci' },
+    ],
+  }),
+);
+const claimed = (over: Partial<JobRecord>): readonly string[] =>
+  retryClaims(rejected({ facts: someFacts({ rootId: 100, groupId: 101 }), ...over }), RULES).map(
+    ({ counter: { subject, limit }, amount, bound }) => `${subject} ${limit} ${amount} of ${bound}`,
+  );
+
+test('a retried job claims what is given back in every limit on its way, and in their cohorts', () => {
+  expect(claimed({})).toEqual([
+    ...['group/100 jobs-now 1 of 9', 'group/101 jobs-now 1 of 5'],
+    ...['cohort/ci jobs:group/101:jobs-now 1 of 2', 'cohort/ci jobs:lent 1 of 5', 'cohort/ci jobs 1 of 7'],
+  ]);
+});
+
+test('CPU and memory, which came from variables that no record keeps, are those that the rejection names', () => {
+  const lacking = (unit: 'millicpu' | 'bytes', asked: number): Violation => ({
+    ...full,
+    reason: claim('group/100', asked, 1, { unit }).refusal({ committed: 1, settled: 0 }),
   });
+  const at = (violations: readonly Violation[]) =>
+    claimed({ violations }).filter((one) => !one.includes('jobs'));
+  expect(at([full])).toEqual([]);
+  expect(at([lacking('millicpu', 2_500), full])).toEqual(['group/100 cpu-now 2500 of 8000']);
+  expect(at([lacking('bytes', 1_024)])).toEqual(['group/101 memory-now 1024 of 4096']);
 });
 
 test('a retried job counts the retries before it, and no more than the group allows', () => {

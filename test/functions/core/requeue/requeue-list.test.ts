@@ -4,7 +4,7 @@ import { MemoryTable } from '../../../../functions/core/store/index.ts';
 
 const entry = (jobId: number, rejectedAtMs: number): RequeueEntry => ({
   ...{ jobId, projectId: 1001, root: 100, rejectedAtMs, firstAtMs: rejectedAtMs },
-  ...{ retries: 0, state: 'waiting', wants: [] },
+  ...{ retries: 0, state: 'waiting' },
 });
 const lists = () => dynamoRequeueLists({ table: new MemoryTable(), instance: 'gitlab.example.com' });
 const ids = (entries: readonly RequeueEntry[]): readonly number[] => entries.map(({ jobId }) => jobId);

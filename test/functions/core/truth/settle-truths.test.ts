@@ -46,8 +46,8 @@ const INTO: Record<JobState | 'none', (house: Books) => Promise<unknown>> = {
     if (money === undefined || slots === undefined) throw new Error('the job asks for money and a slot');
     const full = { ...ask, jobId: 0, claims: [money, { ...slots, bound: 0 }] };
     await ledger.hold([full], clock.monotonicMs() + 30_000);
-    const wants = [{ counter: slots.counter, amount: 1, bound: 10 }];
-    await ledger.reserve({ jobId: 0, wants, untilMs: clock.nowMs() + 180_000 });
+    const claims = [{ ...slots, bound: 10 }];
+    await ledger.reserve({ jobId: 0, claims, untilMs: clock.nowMs() + 180_000 });
     await ledger.handOver(0, 1);
   },
 };

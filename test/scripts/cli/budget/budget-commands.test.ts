@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Explanation } from '../../../../functions/answers/job/explanation.ts';
+import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import { breakGlassCommandOn } from '../../../../scripts/cli/breakglass/break-command.ts';
 import { endCommandOn, reviewCommandOn } from '../../../../scripts/cli/breakglass/end-commands.ts';
 import { breakGlassLsCommandOn } from '../../../../scripts/cli/breakglass/ls-command.ts';
@@ -51,9 +51,9 @@ test('limits are listed the fullest first, with what is used, held and left', as
   const { run, json } = await withJobs();
   const { out } = await run(budgetLsCommandOn, []);
   expect(out.split('\n').slice(0, 3)).toEqual([
-    'group                            limit  used  held      left   %  owner',
-    'acme/payments           7.50 EUR/month  1.00  4.00      2.50  66  payments-leads',
-    'acme                9,000.00 EUR/month  1.00  4.00  8,995.00   0  finance',
+    'group                            limit  used  held      left   %  runs out  owner',
+    'acme/payments           7.50 EUR/month  1.00  4.00      2.50  66  ?         payments-leads',
+    'acme                9,000.00 EUR/month  1.00  4.00  8,995.00   0  ?         finance',
   ]);
   const { limits } = await json(budgetLsCommandOn, '--over', '50%', '--group', 'acme');
   expect(limits).toEqual([
@@ -117,22 +117,23 @@ test('--group lists the group and what is below it, and nothing above', async ()
   expect((await of('100')).toSorted()).toEqual(['group/100', 'group/101', 'group/102', 'group/102']);
 });
 
-test('--forecast tells when a limit runs out by the usage of the last weeks, the earliest first', async () => {
+test('a limit says when it runs out by the usage of the last weeks, and the earliest is first', async () => {
   const bench = await withJobs();
   await bench.spend('group/101', [400_000, 400_000, 500_000, 300_000, 400_000]);
   await bench.spend('group/100', [400_000]);
-  const { limits } = await bench.json(budgetLsCommandOn, '--forecast', '--group', 'acme');
+  const { limits } = await bench.json(budgetLsCommandOn, '--group', 'acme');
   // 2.50 are left at 0.40 a day, of which half a day is over.
   expect(limits.slice(0, 2)).toMatchObject([
     { path: 'acme/payments', runsOut: expect.stringMatching(/^2026-11-27T/) },
     { path: 'acme', runsOut: 'lasts' },
   ]);
-  expect((await bench.run(budgetLsCommandOn, ['--forecast'])).out).toContain('2026-11-27  payments-leads');
+  expect((await bench.run(budgetLsCommandOn, [])).out).toContain('2026-11-27  payments-leads');
 });
 
 test('limits are chosen by whose they are, what they count and their trouble, and ranked by it', async () => {
-  const { run, json, ask } = await withJobs();
+  const { run, json, ask, spend } = await withJobs();
   await ask([aRequest(6)]);
+  await spend('group/101', [400_000, 400_000, 500_000, 300_000, 400_000]);
   const of = async (...flags: string[]) =>
     (await json(budgetLsCommandOn, ...flags)).limits.map(
       ({ path, limit }: { path: string; limit: string }) => `${path} ${limit}`,
@@ -148,14 +149,14 @@ test('limits are chosen by whose they are, what they count and their trouble, an
   expect(await of('--trouble', 'used-up')).toEqual([]);
   const { out } = await run(budgetLsCommandOn, ['--sort', 'trouble']);
   expect(out).toMatch(/^group .* runs out/);
-  expect(out).toContain('0 used up, 1 gone before their period ends');
+  expect(out).toContain('0 refusing jobs, 0 used up, 1 gone before their period ends');
   const { code, err } = await run(budgetLsCommandOn, ['--sort', 'size']);
-  expect([code, err]).toEqual([3, expect.stringContaining('expected fullest, trouble, name')]);
+  expect([code, err]).toEqual([3, expect.stringContaining('expected trouble, fullest, name')]);
 });
 
 test('at 80 columns a long path loses its beginning, not its name', async () => {
   const { run } = await withJobs();
-  const { out } = await run(budgetLsCommandOn, ['--forecast'], { columns: 72 });
+  const { out } = await run(budgetLsCommandOn, [], { columns: 72 });
   expect(out).toContain('…');
   for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
 });
@@ -175,7 +176,7 @@ test('at 80 columns no line of a table wraps, and of one change nothing is cut o
     /^r-\S+ pending group acme\/payments, .*why release week/,
   );
   const shown = await run(budgetShowCommandOn, ['acme/payments'], narrow);
-  const listed = await run(budgetLsCommandOn, ['--forecast'], narrow);
+  const listed = await run(budgetLsCommandOn, [], narrow);
   for (const { out } of [given, requests, listed])
     for (const line of out.trimEnd().split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
   expect(shown.out).toContain('+1 on money-month');
@@ -212,7 +213,7 @@ test('--dry-run shows what changes and which jobs would have failed, and writes 
   expect(out).toBe(
     [
       'tightens  acme/payments  money-month  amount  7.50 EUR → 2.00 EUR',
-      'last 30 days: 3 of 5 jobs would have failed; 0 with the limits as they are, 0 did',
+      'last 30 days: 3 of 5 jobs would have failed; 0 with the limits as they are, 0 did; 5 records read',
       '1 of these change an amount more than threefold, or a mode to a milder one: --confirm is needed',
       'Nothing was written.',
       '',
@@ -656,6 +657,22 @@ test('only --prune takes limits out that the file does not name', async () => {
   expect((await json(budgetLsCommandOn)).limits).toHaveLength(2);
 });
 
+test('the mode in force is told, not the written one', async () => {
+  const limitList = [{ on: { group: 101 }, money: 5, per: 'month' }];
+  const bench = await budgetBench(limitList, false);
+  const document = { limits: limitList, rollout: [{ group: 101, cost: 'warn' }] };
+  writeFileSync(join(bench.folder, 'limits.yaml'), JSON.stringify(document));
+  const { limits } = await bench.json(budgetLsCommandOn);
+  expect(limits).toMatchObject([{ path: 'acme/payments', mode: 'warn' }]);
+  expect((await bench.run(budgetLsCommandOn, [])).out).toContain('5.00 EUR/month (warn)');
+});
+
+/** The project's own limits, which are not in force while others are live. */
+function nothingPacked({ folder }: { readonly folder: string }): void {
+  mkdirSync(join(folder, 'policies'));
+  writeFileSync(join(folder, 'policies/limits.yaml'), '{}');
+}
+
 test('a job is explained by the limits that are live, as its page does', async () => {
   const bench = await budgetBench();
   await bench.ask([aRequest(1)]);
@@ -663,9 +680,10 @@ test('a job is explained by the limits that are live, as its page does', async (
   const { io, told } = bench.desk();
   const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
   const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
+  nothingPacked(bench);
   await explainCommandOn(async () => opened).run(['1', '--json', ...files], io);
-  const { counters } = JSON.parse(told.out) as Explanation;
-  const money = counters.find(({ counter }) => counter.subject === 'group/101');
+  const { counters } = JSON.parse(told.out) as JobExplanation;
+  const money = counters.find(({ subject }) => subject === 'group/101');
   expect(money?.now).toMatchObject({ bound: 9_000_000 });
 });
 
@@ -689,11 +707,10 @@ test('what a group borrows, and what of it is lent out, stands on its page, in b
   const { io, told } = bench.desk();
   const opened = { ...(await bench.opening()({}, io)), limits: bench.table };
   const files = ['--policy', 'policy.yaml', '--directory', 'directory.yaml'];
+  nothingPacked(bench);
   await explainCommandOn(async () => opened).run(['6', '--json', ...files], io);
-  const { now } = JSON.parse(told.out) as Explanation;
-  expect(now?.violations).toMatchObject([
-    { reason: { code: 'CONCURRENCY_FULL', lentOut: true, committed: 0 } },
-  ]);
+  const { now } = JSON.parse(told.out) as JobExplanation;
+  expect(now?.reasons).toMatchObject([{ code: 'CONCURRENCY_FULL', text: expect.stringContaining('lent') }]);
 });
 
 const MINE = /^(?:budget|breakglass|freeze|unfreeze|reservations|report chargeback)\b/;

@@ -132,7 +132,7 @@ test('the jobs that an edit would have failed are the same by page, API and comm
         if (api.outcome !== 'counted') throw new Error(JSON.stringify(api));
         const { unasked, ...all } = api.all;
         expect([api.complete, unasked]).toEqual([true, 0]);
-        expect(cli).toEqual({ days: 30, ...all });
+        expect(cli).toEqual({ days: 30, jobsRead: expect.any(Number), ...all });
         expect(onPage(page)).toEqual(all.jobs === 0 ? undefined : all);
       },
     ),

@@ -198,7 +198,7 @@ async function mouths({ limits, counters, perDay }: Case, off = 0) {
     ...deps,
     open: async (flags, io) => ({ ...(await deps.open(flags, io)), ledger: counting(off) }),
   });
-  const ls = await bench.run((deps) => budgetLsCommandOn(open(deps)), ['--forecast', '--group', GROUP]);
+  const ls = await bench.run((deps) => budgetLsCommandOn(open(deps)), ['--group', GROUP]);
   const show = await bench.json((deps) => budgetShowCommandOn(open(deps)), GROUP);
 
   const console = consoleOn(bench, counting(0));
@@ -270,7 +270,7 @@ function pageFigures(html: string): readonly Figures[] {
 const bareOf = (amount: string): string => amount.replace(/ (EUR|min|jobs?)$/, '');
 
 function apiFigures({ id, unit, settled, held, left, percent, forecast }: LimitRow): Figures {
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   return {
     limit: id,
     used: bare(settled),
@@ -294,7 +294,7 @@ interface Told {
 }
 
 function cliFigures({ limit, unit, used, held, left, percent, runsOut }: Told): Figures {
-  const bare = (amount: number): string => bareAmountText(amount, unit, 'nearest');
+  const bare = (amount: number): string => bareAmountText(amount, unit);
   return {
     limit,
     used: bare(used),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCommand } from '../../../../scripts/cli/check/check-command.ts';
+import { tellFailure } from '../../../../scripts/cli/failure.ts';
 import type { ExitCode, TerminalIo } from '../../../../scripts/terminal/command.ts';
 import { NOW_MS, policyDocument } from '../../../policies/documents.ts';
 
@@ -15,21 +16,28 @@ export interface Checked {
   readonly folder: string;
 }
 
+const IO: TerminalIo = {
+  out: () => {},
+  err: () => {},
+  colours: false,
+  progress: false,
+  columns: 120,
+  cwd: ROOT,
+  root: ROOT,
+  env: {},
+  nowMs: () => NOW_MS,
+};
+
 /** Runs `tollgate check` as a terminal of so many columns would. */
 export async function runCheck(cwd: string, args: readonly string[], columns = 120): Promise<Checked> {
   let out = '';
   const io: TerminalIo = {
+    ...IO,
     out: (text) => {
       out += text;
     },
-    err: () => {},
-    colours: false,
-    progress: false,
     columns,
     cwd,
-    root: ROOT,
-    env: {},
-    nowMs: () => NOW_MS,
   };
   const code = await checkCommand.run(args, io);
   return { code, out, folder: cwd };
@@ -63,6 +71,20 @@ export function repository(parts: {
     folder,
     write,
     check: (...args: string[]) => runCheck(folder, [...documents, ...args]),
+    /** Runs it as the command line does, which says in JSON why it failed. */
+    async fails(...args: string[]) {
+      let text = '';
+      const out = (more: string): void => {
+        text += more;
+      };
+      try {
+        await runCheck(folder, [...documents, ...args]);
+      } catch (error) {
+        const code = tellFailure(error, 'check', true, { ...IO, out, cwd: folder });
+        return { code, failure: JSON.parse(text) };
+      }
+      throw new Error('check did not fail');
+    },
     at: (columns: number, ...args: string[]) => runCheck(folder, [...documents, ...args], columns),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -102,6 +102,15 @@ test('what its files already tell is not told twice', async () => {
   expect(out).not.toContain('as the limits stand');
 });
 
+test('where not everything was read, what is left is said to be of what was read', async () => {
+  const { inJob, markdown } = await opened({ file: `include: { template: X.yml }\n${PIPELINE}` });
+  const { code, out } = await inJob('--markdown', 'check.md');
+  expect(code).toBe(EXIT.ok);
+  for (const text of [out, markdown()])
+    expect(text).toContain('Jobs and values that were not read may ask for more.');
+  expect(out.trimEnd().split('\n').at(-1)).toContain('5 not sure');
+});
+
 test('an image with a variable that nobody knows stays not sure', async () => {
   const { inJob } = await opened({ file: 'unit: { script: x, image: "$BASE/alpine:3" }\n' });
   const { code, out } = await inJob();

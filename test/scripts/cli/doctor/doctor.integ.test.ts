@@ -157,7 +157,7 @@ test('a private authority is found by TLS alone, and mended with --ca-file', asy
   expect(without.findings.at(-1)).toMatchObject({
     check: 'tls',
     outcome: 'problem',
-    remedy: expect.stringContaining('--ca-file'),
+    remedy: expect.stringContaining('TOLLGATE_CA_FILE'),
   });
   const withIt = await examine(
     options(router.wsUrl ?? '', { waitMs: 0, caFile: file('ca.pem', cert) }),

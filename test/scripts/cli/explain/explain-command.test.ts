@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Explanation } from '../../../../functions/answers/job/explanation.ts';
+import type { JobExplanation } from '../../../../functions/answers/job/model.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/replace-user-ids.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import type { RequeueEntry } from '../../../../functions/core/requeue/requeue-list.ts';
@@ -32,7 +32,7 @@ async function explained(house: Bench, word: string, ...more: string[]) {
   return { code, ...told };
 }
 
-async function explanationOf(house: Bench, word: string): Promise<Explanation> {
+async function explanationOf(house: Bench, word: string): Promise<JobExplanation> {
   const { code, out } = await explained(house, word, '--json');
   expect(code).toBe(EXIT.ok);
   expect(house.stillOpen(), 'the ledger is closed again').toBe(0);
@@ -69,7 +69,7 @@ test('a rejection: the rule, the numbers it met, what they are now, and the text
     jobHeld: 0,
     jobCounts: 0,
     checked: true,
-    seen: { committed: 2_000_000, settled: 0, held: 2_000_000, bound: 2_000_000, left: 0, asked: 1_000_000 },
+    seen: { committed: 2_000_000, bound: 2_000_000, left: 0, asked: 1_000_000 },
   });
   // Job 1 turned out to cost 0.10: 0.90 came free, which is not enough.
   expect(money?.now).toEqual({
@@ -81,10 +81,12 @@ test('a rejection: the rule, the numbers it met, what they are now, and the text
   });
   expect(found.now).toMatchObject({
     outcome: 'rejected',
-    violations: [{ rule: 'budgets', reason: { committed: 1_100_000 } }],
+    reasons: [
+      { rule: 'budgets', code: 'BUDGET_EXHAUSTED', text: expect.stringContaining('0.10 spent + 1.00 held') },
+    ],
   });
   expect(found.rules.find(({ id }) => id === 'budgets')?.atDecision).toMatchObject([
-    { reason: { code: 'BUDGET_EXHAUSTED', committed: 2_000_000 } },
+    { code: 'BUDGET_EXHAUSTED', text: expect.stringContaining('2.00 held') },
   ]);
   expect(rejected?.outcome === 'rejected' && rejected.text).toBe(found.rejectionText);
 });
@@ -99,9 +101,9 @@ test('an admitted job: every rule with what it said then and says now, its hold 
     found.rules.map(({ id, mode, atDecision, now }) => [
       id,
       mode,
-      atDecision.map(({ reason }) => reason.code),
-      now?.outcome.outcome,
-      now?.violations.map(({ reason }) => reason.code),
+      atDecision.map(({ code }) => code),
+      now?.outcome,
+      now?.violations.map(({ code }) => code),
     ]),
   ).toEqual([
     ['budgets', 'enforce', [], 'matched', []],
@@ -117,7 +119,7 @@ test('an admitted job: every rule with what it said then and says now, its hold 
     asked: 1,
   });
   // Its own hold does not stand in its way when it is asked about again.
-  expect(found.now).toMatchObject({ outcome: 'admitted', violations: [] });
+  expect(found.now).toMatchObject({ outcome: 'admitted' });
   expect(found.counters.find(({ unit }) => unit === 'micros')).toMatchObject({
     atDecision: { jobHeld: 1_000_000, jobCounts: 1_000_000 },
     now: { held: 2_000_000, left: 0 },
@@ -179,7 +181,7 @@ describe('what was not recorded is said', () => {
     const found = await explanationOf(house, '1');
     expect(found.rules.find(({ id }) => id === 'sizes')?.whyNot).toMatch(/variables/);
     expect(found.notRecorded.join()).toContain('sizes');
-    expect(found.now?.shadow).toEqual([]);
+    expect(found.now?.reasons).toEqual([]);
   });
 
   test('the user, once a pseudonym stands for the id: rules about users are not asked again', async () => {
@@ -201,9 +203,7 @@ describe('what was not recorded is said', () => {
     const keys = { keyOf: async () => new Uint8Array(32) };
     await replaceUserIds([1], Number.POSITIVE_INFINITY, { store, keys, clock });
     const found = await explanationOf(house, '1');
-    expect(found.job).not.toHaveProperty('userId');
-    expect(found.job.userPseudonym).toMatch(/^~/);
-    expect(found.now).toMatchObject({ outcome: 'admitted', violations: [] });
+    expect(found.now).toMatchObject({ outcome: 'admitted', reasons: [] });
     expect(found.rules.find(({ id }) => id === 'robots')?.whyNot).toMatch(/user/);
     expect(found.notRecorded.join()).toContain('robots');
   });
@@ -239,19 +239,15 @@ test('an answer of the fallback is told as one', async () => {
 });
 
 test.each([
-  ['a job nobody asked about', '99', /knows no job 99/],
+  ['a job nobody asked about', '99', /Nothing is known of job 99/],
   ['a decision that was never made', 'd-1-2', /d-1-1; of d-1-2 nothing is kept/],
-])('%s is exit 3 with a sentence', async (_, word, message) => {
+])('%s is refused with a sentence', async (_, word, message) => {
   const house = bench();
   await house.ask([aRequest(1)]);
-  const { code, err, out } = await explained(house, word);
-  expect([code, out]).toEqual([EXIT.invalid, '']);
-  expect(err).toMatch(message);
-  const json = await explained(house, word, '--json');
-  expect(JSON.parse(json.out).error).toMatchObject({
-    code: 'unknown',
-    message: expect.stringMatching(message),
-  });
+  const run = explained(house, word);
+  await expect(run).rejects.toThrow(UsageError);
+  await expect(run).rejects.toThrow(message);
+  expect(house.stillOpen()).toBe(0);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KnownInstance } from '../../../../functions/core/ledger/instance-register.ts';
-import { checkSameGitLab, whichInstance } from '../../../../scripts/cli/ledger/which-instance.ts';
+import { whichInstance } from '../../../../scripts/cli/ledger/which-instance.ts';
 import { whoseJobs } from '../../../../scripts/local/whose-jobs.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 
@@ -16,7 +16,7 @@ const GITLAB = known('gitlab.example.com', 2, {
 const PLAYED = known('gitlab.local', 1);
 
 const asked = (told: string | undefined, ...names: readonly KnownInstance[]) =>
-  ({ told, known: names, kind: 'local', where: 'the ledger' }) as const;
+  ({ told, gitlab: undefined, known: names, kind: 'local', where: 'the ledger' }) as const;
 
 test('books are found under the name they were written with, the latest of several', () => {
   expect(whichInstance(asked(undefined, PLAYED, GITLAB)).instance).toBe('gitlab.example.com');
@@ -41,19 +41,33 @@ test('a table of several GitLabs is never guessed at', () => {
   expect(() => whichInstance(table())).toThrow(UsageError);
 });
 
-test('books are not compared with the jobs of another GitLab, unless it is said to be the same', () => {
-  const ledger = { instance: 'gitlab.example.com', description: 'the ledger' };
-  const other = 'https://gitlab.other.com';
-  expect(() => checkSameGitLab(other, ledger, {})).toThrow(
-    /the ledger is about gitlab\.example\.com; say --gitlab https:\/\/gitlab\.example\.com, or --instance gitlab\.example\.com/,
+test('a command that asks a GitLab reads the books of that one', () => {
+  const of = (gitlab: string, ...names: readonly KnownInstance[]) =>
+    whichInstance({ ...asked(undefined, ...names), gitlab }).instance;
+  const demoLast = known('gitlab.local', 3);
+  expect(of('https://gitlab.example.com', GITLAB, demoLast)).toBe('gitlab.example.com');
+  expect(of('https://gitlab.example.com/sub', GITLAB)).toBe('gitlab.example.com');
+  const renamed = known('git.old.example', 1, { gitlabUrl: 'https://git.new.example' });
+  for (const host of ['git.old.example', 'git.new.example'])
+    expect(of(`https://${host}`, renamed, demoLast)).toBe('git.old.example');
+});
+
+test.each([
+  ['https://gitlab.other.com', 'gitlab.other.com', [GITLAB]],
+  ['https://gitlab.other.com', 'gitlab.other.com', [PLAYED]],
+  ['http://127.0.0.1:8080', '127.0.0.1', [GITLAB]],
+  ['http://127.0.0.1:8080', '127.0.0.1', []],
+])('the books of no other GitLab are read for %s', (gitlab, host, names) => {
+  const theirs = names[0]?.instance ?? 'gitlab.local';
+  expect(() => whichInstance({ ...asked(undefined, ...names), gitlab })).toThrow(
+    `--gitlab "${gitlab}": the ledger has books of ${theirs}, and none of ${host}; name the table of ${host} with --ledger, or say --instance ${theirs} if both are one GitLab`,
   );
-  for (const [url, flags, more] of [
-    [other, { instance: 'gitlab.example.com' }, {}],
-    [other, {}, { gitlabUrl: other }],
-    ['https://gitlab.example.com/sub', {}, {}],
-    ['http://127.0.0.1:8080', {}, {}],
-  ] as const)
-    expect(() => checkSameGitLab(url, { ...ledger, ...more }, flags), url).not.toThrow();
+});
+
+test('the environment’s name does not lead to the books of another GitLab', () => {
+  const gitlab = 'https://gitlab.other.com';
+  expect(() => whichInstance({ ...asked('gitlab.example.com'), gitlab })).toThrow(UsageError);
+  expect(() => whichInstance({ ...asked('gitlab.example.com', GITLAB), gitlab })).toThrow(UsageError);
 });
 
 test.each([

@@ -20,35 +20,26 @@ function bench(answer: Partial<Awaited<ReturnType<CommandCall>>>, books: readonl
   return { calls, tools, ask, tool };
 }
 
-const EXPLAINED = {
-  job: { name: 'unit' },
-  currency: 'EUR',
-  now: { outcome: 'admitted', costMicros: 250_000, runnerClass: 'medium' },
-  counters: [
-    {
-      counter: { subject: 'group/101', limit: 'money-month' },
-      label: 'acme/payments',
-      unit: 'micros',
-      now: { left: 3_500_000 },
-    },
-    { counter: { subject: 'group/101', limit: 'gone' }, label: 'acme/payments', unit: 'micros', now: {} },
-  ],
-};
+test.each([
+  ['can_i_afford_rerun', { job: 4711 }, ['can-i', '--ledger=books', '--rerun=4711']],
+  // What somebody types as a job or a group is never a flag.
+  ['explain_job', { job: '-x' }, ['explain', '--ledger=books', '--', '-x']],
+  ['budget_left', { group: '-x' }, ['budget', 'show', '--ledger=books', '--', '-x']],
+  ['would_job_start', { minutes: '5' }, ['can-i', '--ledger=books', '--minutes=5']],
+])(
+  '%s answers with what its command prints for people, amounts with their currency',
+  async (name, given, args) => {
+    const { tool, calls } = bench({ out: 'Yes: about 0.25 EUR\n' }, ['--ledger=books']);
+    const { result } = await tool(name, given);
+    expect(result).toEqual({ content: [{ type: 'text', text: 'Yes: about 0.25 EUR' }], isError: false });
+    expect(calls).toEqual([args]);
+  },
+);
 
-test('a rerun is answered with what it costs now and what is left', async () => {
-  const { tool, calls } = bench({ out: JSON.stringify(EXPLAINED) }, ['--ledger=books']);
-  const { result } = await tool('can_i_afford_rerun', { job: 4711 });
-  expect(result).toEqual({
-    content: [
-      {
-        type: 'text',
-        text: "Yes. 'unit' would start, and is estimated at 0.25 EUR on medium.\n- money-month of acme/payments: 3.50 EUR left now",
-      },
-    ],
-    isError: false,
-  });
-  // What somebody types as a job is never a flag.
-  expect(calls).toEqual([['explain', '--ledger=books', '--json', '--', '4711']]);
+test('where only documents are named, the books of npm start are read, as with the commands', async () => {
+  const { tool, calls } = bench({}, ['--policy=policy.yaml']);
+  await tool('can_i_afford_rerun', { job: 4711 });
+  expect(calls).toEqual([['can-i', '--ledger=local', '--policy=policy.yaml', '--rerun=4711']]);
 });
 
 test('a rejection is an answer; what a command refuses is an error in its own words', async () => {

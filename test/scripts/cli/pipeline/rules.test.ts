@@ -53,7 +53,9 @@ describe('an expression is judged as GitLab does', () => {
     '"%s" is no expression, which is said',
     (text) => {
       const pipeline = expanded(`j: { script: x, rules: [{ if: '${text}' }, { when: always }] }`);
-      expect(pipeline.problems).toEqual([`j: "${text}" is no expression GitLab understands; taken as false`]);
+      expect(jobNamed(pipeline, 'j').notRead).toEqual([
+        `the condition "${text}" is not understood; taken as false`,
+      ]);
       expect(names(pipeline)).toEqual(['j']);
     },
   );
@@ -289,7 +291,8 @@ a: { script: x }
   test('do not see the variables of the files', () => {
     const own = {
       ...files,
-      '.gitlab-ci.yml': 'variables: { ON: "1" }\ninclude: [{ local: ours.yml, rules: [{ if: $ON }] }]',
+      '.gitlab-ci.yml':
+        'variables: { ON: "1" }\ninclude: [{ local: ours.yml, rules: [{ if: $ON }] }]\na: { script: x }',
     };
     expect(jobNamed(expanded(own), 'release').dependsOn).toEqual(['$ON']);
   });

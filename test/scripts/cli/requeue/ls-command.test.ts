@@ -5,11 +5,11 @@ import { ledgerBench } from '../ledger-bench.ts';
 
 const ENTRIES: readonly RequeueEntry[] = [
   {
-    ...{ jobId: 7, projectId: 1001, root: 100, rejectedAtMs: 0, firstAtMs: 0, wants: [] },
+    ...{ jobId: 7, projectId: 1001, root: 100, rejectedAtMs: 0, firstAtMs: 0 },
     ...{ state: 'retried', retries: 1, newJobId: 9, retriedAtMs: 60_000 },
   },
   {
-    ...{ jobId: 8, projectId: 1001, root: 100, rejectedAtMs: 1_000, firstAtMs: 1_000, wants: [] },
+    ...{ jobId: 8, projectId: 1001, root: 100, rejectedAtMs: 1_000, firstAtMs: 1_000 },
     ...{ state: 'waiting', retries: 0, why: 'GitLab answered 503' },
   },
 ];

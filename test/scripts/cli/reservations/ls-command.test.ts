@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { WaitingLine } from '../../../../functions/core/contract/heartbeat.ts';
 import { reservationsCommandOn } from '../../../../scripts/cli/reservations/ls-command.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
+import { claim, counter } from '../../../support/ledger/asks.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 async function house() {
@@ -90,10 +91,9 @@ test('a slot that is kept for a retried job is listed, and holds no money', asyn
   });
   await ask([aRequest(1), aRequest(2)]);
   await ledger.settle([{ jobId: 1, durationSeconds: 60, endedAtMs: clock.nowMs() }]);
-  const wants = [
-    { counter: { subject: 'group/101', limit: 'jobs-now', period: 'now' }, amount: 1, bound: 1 },
-  ];
-  expect(await ledger.reserve({ jobId: 2, wants, untilMs: clock.nowMs() + 180_000 })).toBe('reserved');
+  const slot = counter('group/101', 'jobs-now', 'now');
+  const claims = [claim('group/101', 1, 1, { counter: slot, unit: 'jobs' })];
+  expect(await ledger.reserve({ jobId: 2, claims, untilMs: clock.nowMs() + 180_000 })).toBe('reserved');
   const listed = async () => {
     const { io, told } = desk();
     await reservationsCommandOn(opening()).run(['--json', ...flags], io);

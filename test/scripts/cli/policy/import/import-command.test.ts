@@ -66,13 +66,35 @@ test('what the policy refuses beyond the Runner is told, and is no contradiction
 });
 
 test('a policy with another pattern than the Runner is reported both ways, since either may be wider', async () => {
-  const other = '  - { id: other, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3"] }\n';
+  const other = '  - { id: other, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3*"] }\n';
   const { code, err } = await run(DOCKER, [], other);
   expect(code).toBe(EXIT.wouldReject);
   expect(err).toMatch(
     /config\.toml:23 the policy admits it, the Runner fails it: allow: rule other \(enforce\) may admit/,
   );
   expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule other/);
+});
+
+test.each([[['ruby:3']], [['ruby:3', 'ruby:*']], [['ruby:3', 'registry.example.com:5000/team/app:1']]])(
+  'images that patterns of the Runner match are covered by it: %j',
+  async (allow) => {
+    const rules = `  - { id: narrow, kind: image, mode: enforce, on_missing: skip, allow: ${JSON.stringify(allow)} }
+  - { id: few, kind: services, mode: enforce, on_missing: skip, allow: ["postgres:16"], max: 1 }
+  - { id: fresh, kind: pull-policy, mode: enforce, allow: [always], required: false }
+`;
+    const { code, err } = await run(DOCKER, [], rules);
+    expect(err).not.toMatch(/the policy admits it, the Runner fails it: allow/);
+    expect(code).toBe(EXIT.ok);
+    expect(err).toMatch(/config\.toml:23 the policy refuses it, the Runner takes it: allow: rule narrow/);
+  },
+);
+
+test('an image that no pattern of the Runner matches is a contradiction', async () => {
+  const rules =
+    '  - { id: more, kind: image, mode: enforce, on_missing: skip, allow: ["ruby:3", "python:3"] }\n';
+  const { code, err } = await run(DOCKER, [], rules);
+  expect(code).toBe(EXIT.wouldReject);
+  expect(err).toMatch(/config\.toml:23 the policy admits it, the Runner fails it: allow: rule more/);
 });
 
 test('a policy that has the imported rules contradicts its Runner nowhere', async () => {

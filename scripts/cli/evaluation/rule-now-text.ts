@@ -1,0 +1,25 @@
+import type { DisclosedViolation, RuleNowRow } from '../../../functions/answers/job/model.ts';
+import { needsText } from './missing-fields.ts';
+
+/** What a rule says of a job now, a line for each thing that it has against it. */
+export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['now']): readonly string[] {
+  if (violations.length > 0) return violations.map(violationLine);
+  switch (outcome) {
+    case 'off':
+      return ['off'];
+    case 'not matched':
+      return [`does not match: ${detail.replace(': ', ' is ')}`];
+    case 'matched':
+      return ['nothing'];
+    case 'missing':
+      return [`cannot tell: ${needsText(detail.split(', '))}`];
+    case 'exempt':
+      return [`exempt: ${detail}`];
+    case 'failed':
+      return [`failed: ${detail}`];
+  }
+}
+
+/** `[IMAGE_NOT_ALLOWED] image "node:24" matches no allowed pattern (warn)`. */
+export const violationLine = ({ mode, code, text }: DisclosedViolation): string =>
+  `[${code}] ${text}${mode === 'enforce' ? '' : ` (${mode})`}`;

@@ -1,0 +1,159 @@
+/** A `--gitlab` command as a process, before each GitLab that cannot be reached or answers as none does. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { createGitLab, gitlabFetch } from '../../../functions/core/gitlab/index.ts';
+import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
+import { startPrivateNetwork } from '../../support/private-network.ts';
+import { expired, otherName } from '../../support/relay/wrong-certificates.ts';
+
+const BIN = fileURLToPath(new URL('../../../scripts/tollgate.mjs', import.meta.url));
+const TOKEN = 'glpat-of-these-tests-only';
+const dir = mkdtempSync(join(tmpdir(), 'gitlab-network-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+const fileOf = (name: string, text: string): string => {
+  writeFileSync(join(dir, name), text);
+  return join(dir, name);
+};
+const token = fileOf('token', TOKEN);
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+const plain = async (answer: RequestListener) => `http://127.0.0.1:${await listening(createServer(answer))}`;
+const secure = async (pair: { readonly key: string; readonly cert: string }) =>
+  `https://127.0.0.1:${await listening(createSecureServer(pair, (_, response) => response.end('[]')))}`;
+const answering =
+  (status: number, headers: Readonly<Record<string, string>> = {}, body = ''): RequestListener =>
+  (_, response) => {
+    response.writeHead(status, headers).end(body);
+  };
+
+function fleetOf(gitlab: string, env: Readonly<Record<string, string>> = {}) {
+  const args = [BIN, 'fleet', 'ls', '--gitlab', gitlab, '--token-file', token];
+  const settings = { env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env }, timeout: 120_000 };
+  return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>(
+    (resolve) => {
+      const child = execFile(process.execPath, args, settings, (_, stdout, stderr) =>
+        resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+      );
+    },
+  );
+}
+
+test('by a proxy with a password, to a certificate of a private authority', async () => {
+  const gitlab = await plain(answering(200, { 'content-type': 'application/json' }, '[]'));
+  const network = await startPrivateNetwork(Number(new URL(gitlab).port));
+  onTestFinished(() => network.close());
+  const url = `https://${network.host}`;
+  const own = {
+    TOLLGATE_CA_FILE: fileOf('ca.pem', network.ca),
+    HTTPS_PROXY: network.proxyUrlWithCredentials,
+  };
+  expect(await fleetOf(url, own)).toMatchObject({ code: 0, stderr: '' });
+  expect(network.targets).toContain(network.host);
+  const unsaid = await fleetOf(url, { ...own, HTTPS_PROXY: network.proxyUrl });
+  expect(unsaid.stderr).toMatch(
+    /at https:\/\/localhost:1 was not reached: the proxy wants credentials \(407\)\. Put /,
+  );
+  const untrusted = await fleetOf(url, { HTTPS_PROXY: network.proxyUrlWithCredentials });
+  expect(untrusted.stderr).toMatch(
+    /unknown authority \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. Set TOLLGATE_CA_FILE /,
+  );
+  for (const { code, stderr } of [unsaid, untrusted]) {
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^.+\n$/);
+    expect(stderr).not.toMatch(/p@ss|p%40ss/);
+  }
+});
+
+const closed = async (): Promise<string> => {
+  const server = createTcpServer();
+  const port = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+};
+const PAGE = { 'content-type': 'text/html' };
+type Case = [name: string, start: () => Promise<string>, cause: RegExp, remedy: RegExp, authority?: string];
+const CASES: readonly Case[] = [
+  [
+    'unknown name',
+    async () => 'http://gitlab.invalid',
+    /its name is unknown here|resolver/,
+    /[Cc]heck .*resolver/,
+  ],
+  ['closed port', closed, /nothing listens there \(ECONNREFUSED 127\.0\.0\.1:\d+\)/, /Check host and port/],
+  [
+    'cut connection',
+    async () => `http://127.0.0.1:${await listening(createTcpServer((socket) => socket.destroy()))}`,
+    /the connection was cut/,
+    /Check that this port/,
+  ],
+  ['unknown authority', () => secure({ key, cert }), /unknown authority/, /Set TOLLGATE_CA_FILE/],
+  ['expired certificate', () => secure(expired), /expired/, /Renew/, expired.cert],
+  [
+    'certificate of another host',
+    () => secure(otherName),
+    /names another host/,
+    /Use a host/,
+    otherName.cert,
+  ],
+  [
+    'no TLS',
+    async () => (await plain(answering(200))).replace('http:', 'https:'),
+    /does not speak TLS/,
+    /Use the TLS port/,
+  ],
+  ['401', () => plain(answering(401)), /answered 401/, /token is wrong, revoked or has expired/],
+  ['403', () => plain(answering(403)), /answered 403/, /read_api/],
+  ['404', () => plain(answering(404)), /answered 404/, /Check that this is GitLab's address/],
+  ['503', () => plain(answering(503)), /answered 503/, /try again/],
+  [
+    'web page',
+    () => plain(answering(200, PAGE, '<html>s3cret')),
+    /a web page/,
+    /Check that this is GitLab's/,
+  ],
+  [
+    'sign-in page',
+    () => plain(answering(302, { location: 'https://sso.example.com/login?next=s3cret' })),
+    /redirect to a sign-in page at https:\/\/sso\.example\.com/,
+    /Let the API pass/,
+  ],
+];
+test.each(CASES)(
+  '%s: one line with the address, the cause and the remedy',
+  async (_, start, cause, remedy, ca) => {
+    const url = await start();
+    const env = ca === undefined ? {} : { TOLLGATE_CA_FILE: fileOf('own.pem', ca) };
+    const { code, stdout, stderr } = await fleetOf(url, env);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^.+\n$/);
+    expect(stderr).toContain(`${url} `);
+    expect(stderr).toMatch(cause);
+    expect(stderr).toMatch(remedy);
+    expect(stderr).not.toMatch(/s3cret|fetch failed|use-system-ca/);
+    expect(stderr).not.toContain(TOKEN);
+  },
+);
+
+test('a GitLab that is silent is named with what to look at', async () => {
+  const baseUrl = await plain(() => {});
+  const clock = { nowMs: Date.now, monotonicMs: () => performance.now(), sleep: async () => {} };
+  const times = { timeoutMs: 100, deadlineMs: 150 };
+  const gitlab = createGitLab({
+    ...{ baseUrl, clock, token: async () => TOKEN, ...times },
+    fetch: gitlabFetch({ env: {} }),
+  });
+  await expect(gitlab.runners({})).rejects.toThrow(
+    `GitLab at ${baseUrl} was not reached: it did not answer in time (TimeoutError). Check firewalls`,
+  );
+});
