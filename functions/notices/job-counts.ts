@@ -1,22 +1,12 @@
 /** Numbers of rejected and warned jobs: the rollup's, compared with those that owners know. */
 import { periodAt } from '../../policies/limits/period.ts';
 import { type RollupStore, usageOf } from '../core/usage/index.ts';
-import type { Cursor, Tallies } from './cursor.ts';
+import type { Tallies } from './cursor.ts';
 import type { Checkpoint, JobCounts } from './notice.ts';
 import type { NoticeContext, NoticesDeps } from './run.ts';
 
-/** The rollup counts a job on the day of its decision, up to a day later: the stream keeps no longer. */
-const OPEN_DAYS = 2;
-/** Older jobs are forgotten. One read of the table has the counts of 14 days. */
-const DAYS_MAX = 14;
 /** Key of the whole instance in {@link Tallies}. */
 export const INSTANCE = '*';
-
-/** A day in the rollup's zone. */
-interface Day {
-  readonly day: string;
-  readonly startMs: number;
-}
 
 /** Keyed by day. */
 type CountsByDay = ReadonlyMap<string, JobCounts>;
@@ -27,47 +17,23 @@ export interface NewJobs {
   readonly byRule: ReadonlyMap<string, number>;
 }
 
-/** The days and counts of one look at jobs. */
+/** The days of one run and the counts that owners know. */
 export interface JobsWindow {
   /** Latest first. */
   readonly days: readonly string[];
-  /** Unix ms at which the first of these days begins. */
+  /** Unix ms at which the earliest of these days begins. */
   readonly sinceMs: number;
-  /** Counts that owners know. */
   readonly tallies: Tallies;
   readonly deps: NoticesDeps;
   readonly context: NoticeContext;
 }
 
-/** Today first. */
-export function latestDays(nowMs: number, zone: string): readonly Day[] {
-  const days: Day[] = [];
-  for (let atMs = nowMs; days.length < DAYS_MAX; ) {
-    const { key: day, startMs } = periodAt('day', zone, atMs);
-    days.push({ day, startMs });
-    atMs = startMs - 1;
-  }
-  return days;
+/** Today and yesterday: the rollup counts a job on the day of its decision, up to a day later. Older jobs are forgotten. */
+export function latestDays(nowMs: number, zone: string): Pick<JobsWindow, 'days' | 'sinceMs'> {
+  const today = periodAt('day', zone, nowMs);
+  const yesterday = periodAt('day', zone, today.startMs - 1);
+  return { days: [today.key, yesterday.key], sinceMs: yesterday.startMs };
 }
-
-/** Counts before this day are not kept. */
-export const firstKeptDay = (latest: readonly Day[]): string | undefined => latest[OPEN_DAYS - 1]?.day;
-
-/**
- * Days on which subjects are compared: today and yesterday, which the rollup still counts, and past days on which the instance has
- * more jobs than owners know, because no run has completed since.
- */
-export const openDays = (
-  latest: readonly Day[],
-  instance: CountsByDay,
-  { tallies, talliesSince }: Pick<Cursor, 'tallies' | 'talliesSince'>,
-): readonly Day[] =>
-  latest.filter(({ day }, age) => {
-    if (age < OPEN_DAYS) return true;
-    if (talliesSince === undefined || day < talliesSince) return false;
-    const { rejected, byRule } = countNew(INSTANCE, new Map([[day, instance.get(day) ?? {}]]), tallies);
-    return rejected > 0 || byRule.size > 0;
-  });
 
 export async function readCounts(
   subjects: readonly string[],
@@ -143,18 +109,6 @@ export function mergeCounts(tallies: Tallies, counts: ReadonlyMap<string, Counts
 
 const isEmpty = ({ rejected = 0, warned = {} }: JobCounts): boolean =>
   rejected === 0 && Object.values(warned).every((jobs) => jobs === 0);
-
-/** Keeps only the instance of days that the rollup no longer counts, and nothing older. */
-export function pruneDays(tallies: Tallies, latest: readonly Day[]): Tallies {
-  return Object.fromEntries(
-    latest.flatMap(({ day }, age) => {
-      const known = tallies[day] ?? {};
-      const instance = known[INSTANCE];
-      const kept = age < OPEN_DAYS ? known : instance === undefined ? {} : { [INSTANCE]: instance };
-      return Object.keys(kept).length === 0 ? [] : [[day, kept]];
-    }),
-  );
-}
 
 /** One read has three seconds. */
 const PIECE = 2_000;

@@ -1,5 +1,4 @@
 /** Jobs that were rejected, or would have been, since their owners were notified. */
-
 import { counterName } from '../../policies/claim.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { counterOf, limitAt } from '../../policies/limits/limits.ts';
@@ -28,14 +27,11 @@ import type { Tallies } from './cursor.ts';
 import {
   countNew,
   findNews,
-  firstKeptDay,
   INSTANCE,
   inPieces,
   type JobsWindow,
   latestDays,
   mergeCounts,
-  openDays,
-  pruneDays,
   readCounts,
   type SubjectNews,
 } from './job-counts.ts';
@@ -43,38 +39,31 @@ import { aNotice, countText, cutName, type Example, type Notice, wholeAmountText
 import { type Findings, limitsBySubject, type NoticeContext, type Run } from './run.ts';
 
 /**
- * 1. Compare the counts of the instance with those that owners know.
+ * 1. Compare today's and yesterday's counts of the instance with those that owners know.
  * 2. If they moved, find the groups with new rejected jobs, and the subjects with new warned jobs.
- * 3. Keep the new counts; of past days only those of the instance.
+ * 3. Keep the new counts.
  */
 export async function findJobNotices(run: Run): Promise<Findings> {
   const { cursor, deps, nowMs } = run;
-  const latest = latestDays(nowMs, deps.zone);
-  const keys = latest.map(({ day }) => day);
-  const instance = (await readCounts(['instance'], keys, deps.usage)).get('instance') ?? new Map();
-  const open = openDays(latest, instance, cursor);
-  const days = open.map(({ day }) => day);
-  const inOpenDays = new Map([...instance].filter(([day]) => days.includes(day)));
-  const { rejected, byRule } = countNew(INSTANCE, inOpenDays, cursor.tallies);
+  const { days, sinceMs } = latestDays(nowMs, deps.zone);
+  const instance = (await readCounts(['instance'], days, deps.usage)).get('instance') ?? new Map();
+  const { rejected, byRule } = countNew(INSTANCE, instance, cursor.tallies);
 
   let { tallies } = cursor;
   const notices: Notice[] = [];
   const find = async (kind: typeof findRejectedJobs): Promise<void> => {
-    const sinceMs = open.at(-1)?.startMs ?? nowMs;
-    const window: JobsWindow = { days, sinceMs, tallies, deps, context: await run.context() };
-    const found = await kind(window);
+    const found = await kind({ days, sinceMs, tallies, deps, context: await run.context() });
     notices.push(...found.notices);
     tallies = found.tallies;
   };
   if (rejected > 0 || cursor.again === true) await find(findRejectedJobs);
   if (byRule.size > 0) await find((window) => findWarnedJobs(new Set(byRule.keys()), window));
 
-  const talliesSince = cursor.talliesSince ?? firstKeptDay(latest);
+  const known = Object.entries(mergeCounts(tallies, new Map([[INSTANCE, instance]])));
   return {
     notices: run.isFirst ? [] : notices,
     next: {
-      tallies: pruneDays(mergeCounts(tallies, new Map([[INSTANCE, instance]])), latest),
-      ...(talliesSince !== undefined && { talliesSince }),
+      tallies: Object.fromEntries(known.filter(([day]) => days.includes(day))),
       again: rejected > 0,
     },
   };
