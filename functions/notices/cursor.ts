@@ -25,20 +25,18 @@ export interface Cursor {
   readonly requests: Readonly<Record<string, RequestCheckpoint>>;
   /** End of each grant with a sent notice; dropped after that end. */
   readonly ending: Readonly<Record<string, number>>;
-  /** The day of the last look at forecasts, and the end of the period of each sent alert. */
-  readonly forecasts?: { readonly day: string; readonly told: Readonly<Record<string, number>> };
+  /** The day of the last forecasts. */
+  readonly forecastDay?: string;
   /** Keyed by break-glass. */
   readonly breakGlasses: Readonly<Record<string, BreakGlassCheckpoint>>;
-  /** The first day with kept counts. Absent in older cursors, which kept two days. */
-  readonly talliesSince?: string;
-  /** Job counts that owners know. Past days keep only the instance: it shows whether a count moved. */
+  /** Job counts that owners know, of today and yesterday. */
   readonly tallies: Tallies;
   /** The last run found rejected jobs. Their lists may lag behind the counts, so the next run reads them again. */
   readonly again?: boolean;
   /** Notes in merge requests, keyed by request. */
   readonly notes?: Readonly<Record<string, NoteCheckpoint>>;
   /** Hashes of notices sent by a run that did not complete. */
-  readonly told: readonly string[];
+  readonly sent: readonly string[];
 }
 
 export interface RequestCheckpoint {
@@ -79,7 +77,7 @@ export const START: Cursor = {
   ending: {},
   breakGlasses: {},
   tallies: {},
-  told: [],
+  sent: [],
 };
 
 /** DynamoDB takes 400 KB per item. The oldest hashes are dropped, and their notices repeated. */
@@ -95,8 +93,8 @@ export const noticeHash = ({ id, to }: Notice): string =>
 
 /** The cursor after a run that sent only some of its notices. */
 export function advancePartly(cursor: Cursor, sent: readonly Notice[]): Cursor {
-  const told = [...cursor.told, ...sent.map(noticeHash)].slice(-HASHES_MAX);
-  return sent.flatMap(({ checkpoints = [] }) => checkpoints).reduce(advance, { ...cursor, told });
+  const hashes = [...(cursor.sent ?? []), ...sent.map(noticeHash)].slice(-HASHES_MAX);
+  return sent.flatMap(({ checkpoints = [] }) => checkpoints).reduce(advance, { ...cursor, sent: hashes });
 }
 
 function advance(cursor: Cursor, checkpoint: Checkpoint): Cursor {

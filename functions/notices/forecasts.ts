@@ -1,5 +1,5 @@
 /** Forecasts for the end of the period that reach a level of their limit. Read once a day. */
-import { counterName } from '../../policies/claim.ts';
+import { type CounterKey, counterName } from '../../policies/claim.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
 import { counterOf, limitAt, limitPeriod } from '../../policies/limits/limits.ts';
 import type { Period } from '../../policies/limits/period.ts';
@@ -7,6 +7,7 @@ import { limitName } from '../../policies/units/unit-texts.ts';
 import { dayText, readDays, today } from '../answers/reading/usage-days.ts';
 import { canRunOut, forecastOf, historySpan } from '../answers/standing/outlook.ts';
 import { findRecipient, subjectLabel } from '../core/notify/recipient.ts';
+import { isSent } from '../core/thresholds/alert-records.ts';
 import { listForecastLevels, type ThresholdLevel } from '../core/thresholds/levels.ts';
 import { aNotice, type Notice, wholeAmountText } from './notice.ts';
 import { type Findings, limitsBySubject, type NoticeContext, type Run } from './run.ts';
@@ -16,21 +17,20 @@ const LIMITS_MAX = 1_000;
 
 /** @throws {LedgerError | LimitsError | DirectoryError} */
 export async function findForecastNotices({ cursor, deps, nowMs, context }: Run): Promise<Findings> {
-  const { zone, ledger, usage } = deps;
+  const { zone, ledger, usage, alerts } = deps;
   const now = today(zone, nowMs);
   const day = dayText(now);
-  if (cursor.forecasts?.day === day) return { notices: [], next: {} };
+  if (cursor.forecastDay === day) return { notices: [], next: {} };
   const read = await context();
   const watched = [...limitsBySubject(read)]
     .flatMap(([subject, limits]) => limits.map((limit) => ({ subject, limit: limitAt(limit, nowMs) })))
     .filter(({ limit }) => listForecastLevels(limit).length > 0 && canRunOut(limit))
     .slice(0, LIMITS_MAX);
-  const sent = new Map(Object.entries(cursor.forecasts?.told ?? {}).filter(([, endMs]) => nowMs < endMs));
   const counters = await ledger.readCounters(watched.map(({ limit }) => counterOf(limit, nowMs)));
   const counted = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
   const subjects = watched.map(({ subject }) => subject);
   const days = await readDays(subjects, historySpan(now), usage);
-  const notices = watched.flatMap(({ subject, limit }): readonly Notice[] => {
+  const reached = watched.flatMap(({ subject, limit }): readonly ReachedForecast[] => {
     const { kind, amount } = limit;
     const period = limitPeriod(limit, nowMs);
     if (amount === 'unlimited' || period === undefined) return [];
@@ -39,28 +39,26 @@ export async function findForecastNotices({ cursor, deps, nowMs, context }: Run)
     const left = amount - committed;
     const forecast = forecastOf({ usage: days.get(subject) ?? [], kind, committed, left, ...times });
     const atEnd = Math.max(committed, forecast?.atEndAmount ?? 0);
-    const reached = listForecastLevels(limit).filter((level) => atEnd >= level.amount);
-    const level = reached.at(-1);
-    const noticeId = (name: string): string =>
-      `forecast:${subject}:${limit.id}:${period.key}:${amount}:${name}`;
-    if (level === undefined || sent.has(noticeId(level.name))) return [];
-    for (const { name } of reached) sent.set(noticeId(name), period.endMs);
-    return [forecastNotice(noticeId(level.name), { limit, period, level, atEnd, amount }, read)];
+    const level = listForecastLevels(limit).findLast((each) => atEnd >= each.amount);
+    const key = { subject, limit: limit.id, period: period.key };
+    return level === undefined ? [] : [{ key, limit, period, level, atEnd, limitAmount: amount }];
   });
-  return { notices, next: { forecasts: { day, told: Object.fromEntries(sent) } } };
+  const records = await alerts.read(reached.map(({ key }) => ({ of: 'forecasts', key })));
+  const unsent = reached.filter((each, at) => !isSent({ ...each, measure: 'forecast' }, records[at] ?? []));
+  return { notices: unsent.map((each) => forecastNotice(each, read)), next: { forecastDay: day } };
 }
 
 interface ReachedForecast {
+  readonly key: CounterKey;
   readonly limit: Limit;
   readonly period: Period;
   readonly level: ThresholdLevel;
   readonly atEnd: number;
-  readonly amount: number;
+  readonly limitAmount: number;
 }
 
 function forecastNotice(
-  id: string,
-  { limit, period, level, atEnd, amount }: ReachedForecast,
+  { key, limit, period, level, atEnd, limitAmount }: ReachedForecast,
   context: NoticeContext,
 ): Notice {
   const { subject, unit } = limit;
@@ -68,17 +66,21 @@ function forecastNotice(
   const text = (whole: number): string => wholeAmountText(whole, unit, context);
   const what = `the ${limitName(limit)} of ${subjectLabel(subject, context.directory)}`;
   return aNotice('forecast-reached', subject, context, {
-    ...{ to, id },
+    to,
+    id: `forecast:${subject}:${limit.id}:${period.key}:${limitAmount}:${level.name}`,
     lines: [
-      `At the pace of the last weeks ${what} comes to ${text(atEnd)} of ${text(amount)} by the end of ${period.label} (alert at ${level.name}).`,
+      `At the pace of the last weeks ${what} comes to ${text(atEnd)} of ${text(limitAmount)} by the end of ${period.label} (alert at ${level.name}).`,
     ],
     alert: {
-      key: { subject, limit: limit.id, period: period.key },
+      key,
       level: {
-        ...{ measure: 'forecast', level: level.name, levelAmount: level.amount, limitAmount: amount },
+        ...{ measure: 'forecast', level: level.name, levelAmount: level.amount, limitAmount },
         owner: to.owner,
       },
     },
-    facts: { limit: limit.id, level: level.name, forecast: atEnd, amount, unit, period: period.key },
+    facts: {
+      ...{ limit: limit.id, level: level.name, forecast: atEnd },
+      ...{ amount: limitAmount, unit, period: period.key },
+    },
   });
 }

@@ -31,7 +31,7 @@ export interface NoticesDeps {
   readonly ledger: Pick<Ledger, 'readCounters' | 'readRecords'>;
   readonly usage: Pick<RollupStore, 'readRejections' | 'readUsage'>;
   readonly notify: Notifier;
-  readonly alerts: Pick<AlertRecordStore, 'add'>;
+  readonly alerts: AlertRecordStore;
   /** The first key signs links to requests. @default unsigned links */
   readonly approvals?: { readonly instance: string; readonly keys: () => Promise<readonly string[]> };
   /** Lines as `readChatChannels` reads them. @default no chat */

@@ -80,12 +80,12 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
     found.push(...notices);
     complete = { ...complete, ...next };
   }
-  const sentBefore = new Set(cursor.told);
+  const sentBefore = new Set(cursor.sent);
   const notices = found.filter((each) => !sentBefore.has(noticeHash(each)));
   const { sent, waiting, failure } = await sendMessages(notices, deps);
 
   const taken = sent.flatMap((each) => each.notices);
-  const next = waiting === 0 ? { ...complete, told: [] } : advancePartly(cursor, taken);
+  const next = waiting === 0 ? { ...complete, sent: [] } : advancePartly(cursor, taken);
   let rev = stored?.rev ?? 0;
   const write = async (changed: Cursor): Promise<void> => {
     rev += 1;

@@ -8,7 +8,7 @@ import { deployedRules } from '../core/rules/index.ts';
 import { ledgerKeys } from '../core/store/index.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { findLimit } from '../core/thresholds/levels.ts';
-import { AlertCache, type AlertOwnersDeps, alertOwners } from '../core/thresholds/threshold-alerts.ts';
+import { thresholdAlerts } from '../core/thresholds/threshold-alerts.ts';
 import {
   DynamoRollupStore,
   dynamoCounterSnapshots,
@@ -48,25 +48,18 @@ const directoryOf = ({ subject }: CounterKey) => {
 
 /** A stream has room for two readers in all, and settlement is the other: thresholds ride along here. */
 function alertsTo(topicArn: string): OnTransitions {
-  const alertDeps: AlertOwnersDeps = {
-    ledger,
+  const alert = thresholdAlerts({
     findLimit: async (key) =>
       findLimit(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
     notify: snsNotifier({ topicArn }),
     clock: systemClock,
-    knownSent: new AlertCache(),
     records: dynamoAlertRecords(table),
-    knownFailed: new AlertCache(),
     currency: policy.currency,
     log: consoleLog,
     consoleUrl: config.consoleUrl,
     readDailyUse: dailyUseOf({ store, zone: config.zone, clock: systemClock }),
-  };
-  return (steps) =>
-    alertOwners(
-      steps.map(({ after }) => after),
-      alertDeps,
-    );
+  });
+  return (steps) => alert(steps.map(({ after }) => after));
 }
 
 const objects = config.export && s3Objects(config.export);

@@ -295,7 +295,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: under('@alerts#', is('told')),
     read: (place) =>
       dynamoAlertRecords(options(place)).read([
-        { of: 'crossings', key: OPENED },
+        { of: 'thresholds', key: OPENED },
         { of: 'forecasts', key: OPENED },
       ]),
   },
@@ -500,7 +500,7 @@ async function writeOthers(place: Place): Promise<void> {
     { outcome: 'taken', atMs: NOVEMBER_21_MS } as const,
     { outcome: 'failed', atMs: NOVEMBER_21_MS } as const,
   ];
-  await dynamoAlertRecords(options(place)).add({ of: 'crossings', key: OPENED }, [
+  await dynamoAlertRecords(options(place)).add({ of: 'thresholds', key: OPENED }, [
     { ...level, measure: 'committed', level: '90 %', channels: [{ channel: 'topic', ...taken }] },
   ]);
   await dynamoAlertRecords(options(place)).add({ of: 'forecasts', key: OPENED }, [
@@ -554,7 +554,7 @@ async function writeOthers(place: Place): Promise<void> {
   await dynamoYetFailed(options(place)).write({ jobId: 4711, atMs: NOVEMBER_21_MS });
   const imported = { version: 2, modifiedAtMs: NOVEMBER_21_MS, limits: ['money-month', 'jobs-now'] };
   await dynamoImportedVersions(options(place)).write(101, imported);
-  const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, told: ['m'] };
+  const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, sent: ['m'] };
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });
   const beat = putHeartbeat({ ...byRelay(place), relayId: 'relay-1' });

@@ -26,7 +26,7 @@ export async function alertsOfLimits(
     if (isCap(written.subject)) return [];
     const [limit, key] = [limitAt(written, nowMs), counterOf(written, nowMs)];
     return [
-      ...(listThresholdLevels(limit).length > 0 ? [{ of: 'crossings', key } as const] : []),
+      ...(listThresholdLevels(limit).length > 0 ? [{ of: 'thresholds', key } as const] : []),
       ...(listForecastLevels(limit).length > 0 ? [{ of: 'forecasts', key } as const] : []),
     ];
   });

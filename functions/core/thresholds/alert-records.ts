@@ -1,6 +1,6 @@
 /**
- * Records of sent and failed alerts, next to each counter, for pages. The rollup writes those of thresholds, the notices those of
- * forecasts. The ledger's announcements decide about repeats, not these records.
+ * Records of sent and failed alerts, next to each counter. The rollup writes those of thresholds, the notices those of forecasts. Both
+ * read them to repeat no alert, and pages show them.
  */
 import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
@@ -49,13 +49,13 @@ export interface AlertRecord extends AlertedLevel {
 }
 
 interface CounterAlerts {
-  readonly of: 'crossings' | 'forecasts';
+  readonly of: 'thresholds' | 'forecasts';
   readonly key: CounterKey;
 }
 
 export interface AlertRecordStore {
-  /** Reads with eventual consistency, one list per question, oldest record first. @throws {LedgerError} `ledger_unavailable` */
-  read(questions: readonly CounterAlerts[]): Promise<readonly (readonly AlertRecord[])[]>;
+  /** Reads one list per counter, oldest record first. @throws {LedgerError} `ledger_unavailable` */
+  read(counters: readonly CounterAlerts[]): Promise<readonly (readonly AlertRecord[])[]>;
   /**
    * Adds records. A taken message stays taken, and a repeated failure keeps its first time: then nothing is written.
    * @throws {LedgerError} `ledger_unavailable`
@@ -69,7 +69,7 @@ const LATE_DAYS = 35;
 const ONCE_DAYS = 3_660;
 
 /** End of the memory of a period's alerts. Unix ms. */
-export function keptUntilMs(period: string, nowMs: number): number {
+function keptUntilMs(period: string, nowMs: number): number {
   const days = longestDays(period);
   return nowMs + (Number.isFinite(days) ? days + LATE_DAYS : ONCE_DAYS) * DAY_MS;
 }
@@ -87,15 +87,13 @@ export function dynamoAlertRecords(deps: InstanceTable & BatchGetDeps): AlertRec
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   return {
-    async read(questions) {
-      const wanted = questions.map(({ of, key }) => keys.alertMarks(of, key));
-      const items = await answered('read alert records', failure, () =>
-        batchGet(wanted, TIMEOUT_MS, deps, { consistent: false }),
-      );
+    async read(counters) {
+      const wanted = counters.map(({ of, key }) => keys.alertRecords(of, key));
+      const items = await answered('read alert records', failure, () => batchGet(wanted, TIMEOUT_MS, deps));
       return items.map((item) => parseRecords(item?.[RECORDS]?.S));
     },
     async add({ of, key }, records) {
-      const at = keys.alertMarks(of, key);
+      const at = keys.alertRecords(of, key);
       for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
         const item = await answered('read alert records', failure, () =>
           getItem(table, at, new TimeLimit(TIMEOUT_MS)),
@@ -121,6 +119,23 @@ export function dynamoAlertRecords(deps: InstanceTable & BatchGetDeps): AlertRec
     },
   };
 }
+
+/** True if the topic took an alert of this level, or of a higher one of the same amount of the limit. */
+export const isSent = (
+  {
+    measure,
+    level,
+    limitAmount,
+  }: Pick<AlertedLevel, 'measure' | 'limitAmount'> & { level: { amount: number } },
+  records: readonly AlertRecord[],
+): boolean =>
+  records.some(
+    (each) =>
+      each.measure === measure &&
+      each.limitAmount === limitAmount &&
+      each.levelAmount >= level.amount &&
+      each.channels.some(({ channel, outcome }) => channel === 'topic' && outcome === 'taken'),
+  );
 
 // Only `add` writes this text.
 const parseRecords = (text: string | undefined): readonly AlertRecord[] => JSON.parse(text ?? '[]');

@@ -93,8 +93,6 @@ export interface ThresholdAlert extends OwnedLimit {
   readonly measure: (typeof MEASURES)[number];
   /** The highest level reached. */
   readonly level: ThresholdLevel;
-  /** All levels up to and with it, lowest first. Those below it get no message any more. */
-  readonly passed: readonly ThresholdLevel[];
   readonly spent: number;
   readonly committed: number;
   /** Part of the alert's id: 90 % of a raised limit is another level. */
@@ -108,20 +106,17 @@ export function findAlerts({ key, settled: spent, committed }: Counter, owned: O
   const levels = listThresholdLevels(owned.limit);
   return MEASURES.flatMap((measure) => {
     const reached = measure === 'spent' ? spent : committed;
-    const passed = levels.filter(
+    const level = levels.findLast(
       ({ name, amount }) => amount <= reached && (name !== OVERDRAFT || measure === 'spent'),
     );
-    const level = passed.at(-1);
     if (level === undefined || level.amount <= 0) return [];
-    return [{ ...owned, key, measure, level, passed, spent, committed, limitAmount }];
+    return [{ ...owned, key, measure, level, spent, committed, limitAmount }];
   });
 }
 
-/** Ledger and receivers recognise repeats by it. */
-export const alertId = (
-  { key, measure, level, limitAmount }: ThresholdAlert,
-  name: string = level.name,
-): string => JSON.stringify(['threshold', key.subject, key.limit, key.period, limitAmount, measure, name]);
+/** Receivers recognise repeats by it. */
+export const alertId = ({ key, measure, level, limitAmount }: ThresholdAlert): string =>
+  JSON.stringify(['threshold', key.subject, key.limit, key.period, limitAmount, measure, level.name]);
 
-/** Names of limits have any length; a hash has one. */
+/** Returns a hash: names of limits have any length. */
 export const shortId = (id: string): string => createHash('sha256').update(id).digest('base64url');

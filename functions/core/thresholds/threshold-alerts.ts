@@ -4,7 +4,7 @@ import type { DailyUsage } from '../../../policies/forecast/daily-usage.ts';
 import { type Forecast, runOut } from '../../../policies/forecast/run-out.ts';
 import { limitPeriod } from '../../../policies/limits/limits.ts';
 import type { LedgerClock, Log } from '../environment/index.ts';
-import type { Counter, Ledger } from '../ledger/index.ts';
+import type { Counter } from '../ledger/index.ts';
 import type { Notifier } from '../notify/message.ts';
 import { recipientKey } from '../notify/recipient.ts';
 import {
@@ -13,20 +13,15 @@ import {
   alertMessage,
   type ExplainedAlert,
 } from './alert-message.ts';
-import { type AlertRecordStore, type ChannelOutcome, keptUntilMs } from './alert-records.ts';
+import { type AlertRecordStore, type ChannelOutcome, isSent } from './alert-records.ts';
 import { alertId, findAlerts, type OwnedLimit, shortId, type ThresholdAlert } from './levels.ts';
 
-export interface AlertOwnersDeps {
-  readonly ledger: Pick<Ledger, 'announceOnce'>;
+export interface ThresholdAlertDeps {
   /** Resolves to undefined if the counter has no limit any more. */
   readonly findLimit: (key: CounterKey) => Promise<OwnedLimit | undefined>;
   readonly notify: Notifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
-  /** Alerts that the process knows to be sent. Keep one per process: it saves a question to the ledger per counter write. */
-  readonly knownSent?: AlertCache;
-  readonly records: Pick<AlertRecordStore, 'add'>;
-  /** Failed alerts that the process has recorded. Keep one per process. */
-  readonly knownFailed?: AlertCache;
+  readonly records: AlertRecordStore;
   /** ISO 4217 code. */
   readonly currency: string;
   readonly log: Log;
@@ -36,80 +31,68 @@ export interface AlertOwnersDeps {
   readonly readDailyUse?: (key: CounterKey, owned: OwnedLimit) => Promise<readonly DailyUsage[]>;
 }
 
-/** Some 100 bytes each. */
-const CACHED_MAX = 20_000;
-
-/** Remembers alerts. The oldest are forgotten; the ledger is asked about them again. */
-export class AlertCache {
-  readonly #ids = new Set<string>();
-
-  has(alert: ThresholdAlert): boolean {
-    return this.#ids.has(shortId(alertId(alert)));
-  }
-
-  add(alerts: readonly ThresholdAlert[]): void {
-    for (const each of alerts) this.#ids.add(shortId(alertId(each)));
-    for (const id of this.#ids) {
-      if (this.#ids.size <= CACHED_MAX) return;
-      this.#ids.delete(id);
-    }
-  }
-}
-
 interface AlertReport {
   readonly sent: number;
-  readonly repeated: number;
   readonly messages: number;
 }
 
-const TIMEOUT_MS = 2_000;
-/** An announcement that ended before it began leaves nothing, not even for a clock that is ten minutes behind. */
-const ASK_ONLY_TTL_MS = -600_000;
-/** The ledger asks for all keys of a call in parallel. */
-const ASKED_IN_ONE_CALL_MAX = 50;
 /** Calls in parallel: a batch may move hundreds of counters. */
 const PARALLEL_MAX = 16;
+/** Some 100 bytes each. */
+const KNOWN_MAX = 20_000;
 
 /**
+ * Returns a function that alerts the owners of counters:
+ *
  * 1. Find the highest level that each counter has reached. The level counts, not the step to it: the next step of a counter makes up
  *    for a lost one.
- * 2. Drop the levels that the ledger has announced in this period.
- * 3. Send one message per recipient and 40 alerts, then record it, then announce it.
+ * 2. Drop the levels that the alert records show as sent.
+ * 3. Send one message per recipient and 40 alerts, then record it.
  *
  * At least once: a crash before step 3 is complete sends the message again, under the same id. The other order could lose the only
  * warning. Batches of one counter must not run in parallel: the stream gives each partition to one reader.
  *
- * @throws {NotifyError} Earlier messages are announced, so give the same batch again.
+ * The returned function throws {@link NotifyError}: give the same counters again. Keep one per process: it remembers sent alerts, which
+ * saves a read per counter write.
  */
-export async function alertOwners(counters: readonly Counter[], deps: AlertOwnersDeps): Promise<AlertReport> {
-  const { ledger, clock, currency, notify, consoleUrl, knownSent } = deps;
-  const reached = await findHighest(counters, deps);
-  const unsent = await findUnsent(reached, deps);
-  const nowMs = clock.nowMs();
-  const parts = [...Map.groupBy(unsent, ({ to }) => recipientKey(to)).values()].flatMap((alerts) =>
-    chunked(alerts, ALERTS_PER_MESSAGE_MAX),
-  );
-  let messages = 0;
-  for (const part of parts) {
-    const alerts = await inParallel(part, (each) => explain(each, nowMs, deps));
-    try {
-      await notify.send(alertMessage(alerts, { currency, nowMs, consoleUrl }));
-    } catch (error) {
-      // All recipients share the topic, so the remaining parts fail, too.
-      await recordOutcome(parts.slice(messages).flat(), 'failed', deps);
-      throw error;
+export function thresholdAlerts(deps: ThresholdAlertDeps) {
+  const known = new Set<string>();
+  const remember = (alerts: readonly ThresholdAlert[]): void => {
+    if (known.size > KNOWN_MAX) known.clear();
+    for (const each of alerts) known.add(shortId(alertId(each)));
+  };
+  return async (counters: readonly Counter[]): Promise<AlertReport> => {
+    const { records, clock, currency, notify, consoleUrl } = deps;
+    const reached = await findHighest(counters, deps);
+    const unknown = reached.filter((each) => !known.has(shortId(alertId(each))));
+    const recorded = await records.read(unknown.map(({ key }) => ({ of: 'thresholds', key })));
+    const unsent = unknown.filter((each, index) => !isSent(each, recorded[index] ?? []));
+    remember(unknown.filter((each) => !unsent.includes(each)));
+    const nowMs = clock.nowMs();
+    const parts = [...Map.groupBy(unsent, ({ to }) => recipientKey(to)).values()].flatMap((alerts) =>
+      chunked(alerts, ALERTS_PER_MESSAGE_MAX),
+    );
+    let messages = 0;
+    for (const part of parts) {
+      const alerts = await inParallel(part, (each) => explain(each, nowMs, deps));
+      try {
+        await notify.send(alertMessage(alerts, { currency, nowMs, consoleUrl }));
+      } catch (error) {
+        // All recipients share the topic, so the remaining parts fail, too.
+        await recordOutcome(parts.slice(messages).flat(), 'failed', deps);
+        throw error;
+      }
+      messages += 1;
+      await recordOutcome(alerts, 'taken', deps);
+      remember(alerts);
     }
-    messages += 1;
-    await recordOutcome(alerts, 'taken', deps);
-    await inParallel(alerts, (each) => announce(each, ledger));
-    knownSent?.add(alerts);
-  }
-  return { sent: unsent.length, repeated: reached.length - unsent.length, messages };
+    return { sent: unsent.length, messages };
+  };
 }
 
 async function findHighest(
   counters: readonly Counter[],
-  { findLimit }: AlertOwnersDeps,
+  { findLimit }: ThresholdAlertDeps,
 ): Promise<readonly ThresholdAlert[]> {
   const keys = new Map(counters.map(({ key }) => [counterName(key), key]));
   const limits = new Map(
@@ -117,64 +100,45 @@ async function findHighest(
   );
   const highest = new Map<string, ThresholdAlert>();
   for (const counter of counters) {
-    const owned = limits.get(counterName(counter.key));
+    const counted = counterName(counter.key);
+    const owned = limits.get(counted);
     for (const alert of owned === undefined ? [] : findAlerts(counter, owned)) {
-      const name = alertId(alert, '');
-      if ((highest.get(name)?.passed.length ?? 0) < alert.passed.length) highest.set(name, alert);
+      const name = `${alert.measure} ${counted}`;
+      // Of equal amounts the level found last is the same or a higher one.
+      if ((highest.get(name)?.level.amount ?? 0) <= alert.level.amount) highest.set(name, alert);
     }
   }
   return [...highest.values()];
-}
-
-async function findUnsent(
-  alerts: readonly ThresholdAlert[],
-  { ledger, knownSent }: AlertOwnersDeps,
-): Promise<readonly ThresholdAlert[]> {
-  const unsent: ThresholdAlert[] = [];
-  const unknown = alerts.filter((each) => knownSent?.has(each) !== true);
-  for (const part of chunked(unknown, ASKED_IN_ONE_CALL_MAX)) {
-    const ids = part.map((each) => alertId(each));
-    const isNew = await ledger.announceOnce(ids, { ttlMs: ASK_ONLY_TTL_MS, timeoutMs: TIMEOUT_MS });
-    unsent.push(...part.filter((_, index) => isNew[index] !== false));
-    knownSent?.add(part.filter((_, index) => isNew[index] === false));
-  }
-  return unsent;
-}
-
-/** Announces the level and all below it. The level comes last: until then the whole alert counts as unsent. */
-async function announce(alert: ThresholdAlert, ledger: AlertOwnersDeps['ledger']): Promise<void> {
-  const options = { ttlMs: keptUntilMs(alert.key.period, 0), timeoutMs: TIMEOUT_MS };
-  const below = alert.passed.slice(0, -1).map(({ name }) => alertId(alert, name));
-  if (below.length > 0) await ledger.announceOnce(below, options);
-  await ledger.announceOnce([alertId(alert)], options);
 }
 
 /** Never throws: a lost record must not repeat a sent message, and a failed one is sent with the counter's next step. */
 async function recordOutcome(
   alerts: readonly ThresholdAlert[],
   outcome: ChannelOutcome['outcome'],
-  { records, knownFailed, clock, log }: AlertOwnersDeps,
+  { records, clock, log }: ThresholdAlertDeps,
 ): Promise<void> {
-  const news = outcome === 'taken' ? alerts : alerts.filter((each) => knownFailed?.has(each) !== true);
   const channels: readonly ChannelOutcome[] = [{ channel: 'topic', outcome, atMs: clock.nowMs() }];
-  await inParallel([...Map.groupBy(news, ({ key }) => counterName(key))], async ([counter, all]) => {
+  await inParallel([...Map.groupBy(alerts, ({ key }) => counterName(key))], async ([counter, all]) => {
     const [{ key } = { key: undefined }] = all;
     if (key === undefined) return;
     try {
       await records.add(
-        { of: 'crossings', key },
+        { of: 'thresholds', key },
         all.map(({ measure, level, limitAmount, to: { owner } }) => ({
           ...{ measure, level: level.name, levelAmount: level.amount, limitAmount, owner, channels },
         })),
       );
-      if (outcome === 'failed') knownFailed?.add(all);
     } catch (error) {
       log.warn('alert not recorded', { counter, error: errorName(error) });
     }
   });
 }
 
-async function explain(alert: ThresholdAlert, nowMs: number, deps: AlertOwnersDeps): Promise<ExplainedAlert> {
+async function explain(
+  alert: ThresholdAlert,
+  nowMs: number,
+  deps: ThresholdAlertDeps,
+): Promise<ExplainedAlert> {
   const period = findPeriod(alert, nowMs);
   const forecast = await readForecast(alert, period, nowMs, deps);
   return { ...alert, period, ...(forecast !== undefined && { forecast }) };
@@ -200,7 +164,7 @@ async function readForecast(
   alert: ThresholdAlert,
   { endMs: untilMs, isOver }: AlertPeriod,
   nowMs: number,
-  { readDailyUse, log }: AlertOwnersDeps,
+  { readDailyUse, log }: ThresholdAlertDeps,
 ): Promise<Forecast | undefined> {
   const { key, limit, limitAmount, committed } = alert;
   const left = limitAmount - committed;

@@ -107,7 +107,7 @@ test('a cursor is written once per revision', async () => {
   const table = { table: dynamoTable(local.client, TABLE), instance: 'cursor.example.com' };
   const store = dynamoCursorStore(table);
   expect(await store.read()).toBeUndefined();
-  const cursor = { ...START, edit: 7, told: ['a'] };
+  const cursor = { ...START, edit: 7, sent: ['a'] };
   expect(await store.write({ rev: 1, cursor })).toBe(true);
   expect(await store.write({ rev: 1, cursor: START })).toBe(false);
   expect(await store.read()).toEqual({ rev: 1, cursor });

@@ -6,7 +6,7 @@ import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
 import { runOn } from '../../../../functions/ssm-limits/run.ts';
-import { countedImports } from './counted-tables.ts';
+import { countedAlertRecords, countedImports } from './counted-tables.ts';
 import { BUDGET, type SampleDesk } from './sample-desk.ts';
 
 interface MeasuredRun {
@@ -78,11 +78,7 @@ export async function measureNoticesRun(sample: SampleDesk): Promise<MeasuredRun
         },
       },
       limitTable: sample.limitTable,
-      alerts: {
-        add: async () => {
-          sample.counted.writes += 1;
-        },
-      },
+      alerts: countedAlertRecords(sample.counted),
       policy: sample.policy,
       packed: sample.packed,
       directory: sample.started().directory,

@@ -1,14 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
-import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
-import { MemoryStore, type StoreFault } from '../../../../functions/core/ledger/memory-store.ts';
 import { MemoryNotifier, NotifyError } from '../../../../functions/core/notify/message.ts';
 import {
-  AlertCache,
-  type AlertOwnersDeps,
-  alertOwners,
+  type ThresholdAlertDeps,
+  thresholdAlerts,
 } from '../../../../functions/core/thresholds/threshold-alerts.ts';
 import type { DailyUsage } from '../../../../policies/forecast/daily-usage.ts';
 import type { Limit } from '../../../../policies/limits/limit.ts';
@@ -21,14 +18,13 @@ const DAY_MS = 86_400_000;
 const to = { owner: 'payments-leads' };
 
 /** 21 November 2026; a limit of 100 micros, unless the test says otherwise. */
-function harness(over: Partial<AlertOwnersDeps> = {}, fault?: () => StoreFault | undefined) {
+function harness(over: Partial<ThresholdAlertDeps> = {}) {
   const clock = manualClock();
-  const store = new MemoryStore({ instance: 'gitlab.example.com', clock, ...(fault && { fault }) });
+  const records = memoryAlertRecords(clock);
   const notify = new MemoryNotifier();
   const limit = { now: aLimit({ amount: 100, owner: 'payments-leads' }) as Limit };
-  const deps: AlertOwnersDeps = {
-    ledger: createLedger({ store, clock }),
-    records: memoryAlertRecords(clock),
+  const deps: ThresholdAlertDeps = {
+    records,
     ...{ notify, clock, currency: 'EUR', log: silentLog },
     findLimit: async ({ subject }) => ({
       limit: { ...limit.now, subject },
@@ -37,10 +33,14 @@ function harness(over: Partial<AlertOwnersDeps> = {}, fault?: () => StoreFault |
     }),
     ...over,
   };
-  const alert = (...counters: readonly Counter[]) => alertOwners(counters, deps);
+  let process = thresholdAlerts(deps);
+  const alert = (...counters: readonly Counter[]) => process(counters);
+  const restart = (): void => {
+    process = thresholdAlerts(deps);
+  };
   /** `committed 50 %`, of all messages so far. */
   const sent = (): readonly string[] => notify.sent.flatMap(({ json }) => levelsIn(json));
-  return { alert, sent, notify, limit, clock };
+  return { alert, sent, notify, limit, clock, restart };
 }
 
 const levelsIn = (json: string): readonly string[] => {
@@ -51,16 +51,19 @@ const held = (amount: number, key = counter('group/1')): Counter => aCounter(0, 
 
 describe('once per period and level', () => {
   test('a use that falls and rises again is not repeated', async () => {
-    const { alert, sent } = harness();
+    const { alert, sent, restart } = harness();
     await alert(held(60));
     await alert(held(10));
-    expect(await alert(held(60))).toEqual({ sent: 0, repeated: 1, messages: 0 });
+    expect(await alert(held(60))).toEqual({ sent: 0, messages: 0 });
+    restart();
+    expect(await alert(held(60))).toEqual({ sent: 0, messages: 0 });
     expect(sent()).toEqual(['committed 50 %']);
   });
 
   test('the levels below a jump are not sent later', async () => {
-    const { alert, sent } = harness();
+    const { alert, sent, restart } = harness();
     await alert(held(95));
+    restart();
     await alert(held(0), held(55));
     await alert(held(80));
     expect(sent()).toEqual(['committed 90 %']);
@@ -74,16 +77,20 @@ describe('once per period and level', () => {
     expect(sent()).toEqual(['committed 90 %', 'spent 75 %']);
   });
 
-  test('a process that sent a level does not ask the ledger about it', async () => {
-    let asked = 0;
-    const { alert, sent } = harness({ knownSent: new AlertCache() }, () => {
-      asked += 1;
-      return undefined;
-    });
+  test('a process that sent a level reads no record of it again', async () => {
+    const kept = memoryAlertRecords();
+    const reads: number[] = [];
+    const records: ThresholdAlertDeps['records'] = {
+      ...kept,
+      read: (counters) => {
+        reads.push(counters.length);
+        return kept.read(counters);
+      },
+    };
+    const { alert, sent } = harness({ records });
     await alert(held(60));
-    const before = asked;
-    for (let amount = 61; amount < 70; amount += 1) await alert(held(amount));
-    expect({ asked: asked - before, sent: sent() }).toEqual({ asked: 0, sent: ['committed 50 %'] });
+    for (let amount = 61; amount < 64; amount += 1) await alert(held(amount));
+    expect({ reads, sent: sent() }).toEqual({ reads: [1, 0, 0, 0], sent: ['committed 50 %'] });
   });
 
   test('a new period has its own alerts', async () => {
@@ -172,28 +179,33 @@ describe('along any path of a counter', () => {
   });
 });
 
-describe('a crash between message and announcement', () => {
+describe('a crash between message and record', () => {
   const refusing = { send: () => Promise.reject(new NotifyError('notify_unavailable', 'no')) };
 
   test('a refused message is sent with the next try, once, also by a clock five minutes behind', async () => {
     const topic = new MemoryNotifier();
     let notify: Pick<MemoryNotifier, 'send'> = refusing;
-    const { alert, clock } = harness({ notify: { send: (message) => notify.send(message) } });
+    const { alert, clock, restart } = harness({ notify: { send: (message) => notify.send(message) } });
     await expect(alert(held(60))).rejects.toThrow(NotifyError);
     notify = topic;
     clock.advance(-300_000);
     await alert(held(60));
+    restart();
     await alert(held(60));
     expect(topic.sent).toHaveLength(1);
   });
 
-  test('a message whose announcement was lost is repeated under the same id', async () => {
-    let dead = false;
-    const { alert, notify } = harness({}, () => (dead ? { kind: 'lost-before' } : undefined));
-    dead = true;
+  test('a message without a record is repeated under the same id', async () => {
+    const kept = memoryAlertRecords();
+    let isDown = true;
+    const add: typeof kept.add = (...asked) =>
+      isDown ? Promise.reject(new Error('down')) : kept.add(...asked);
+    const { alert, notify, restart } = harness({ records: { ...kept, add } });
     await alert(held(60));
-    dead = false;
+    isDown = false;
+    restart();
     await alert(held(60));
+    restart();
     await alert(held(60));
     expect(notify.sent).toHaveLength(2);
     expect(notify.sent[1]?.id).toBe(notify.sent[0]?.id);
@@ -216,13 +228,13 @@ describe('one batch, few messages', () => {
   test('more than 40 alerts are split, and each is sent', async () => {
     const { alert, sent } = harness();
     const counters = Array.from({ length: 95 }, (_, id) => held(55, counter(`group/${id}`)));
-    expect(await alert(...counters)).toEqual({ sent: 95, repeated: 0, messages: 3 });
+    expect(await alert(...counters)).toEqual({ sent: 95, messages: 3 });
     expect(sent()).toHaveLength(95);
   });
 
   test('a counter without a limit sends none', async () => {
     const { alert } = harness({ findLimit: async () => undefined });
-    expect(await alert(held(60))).toEqual({ sent: 0, repeated: 0, messages: 0 });
+    expect(await alert(held(60))).toEqual({ sent: 0, messages: 0 });
   });
 });
 
