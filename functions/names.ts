@@ -114,10 +114,10 @@ export const PSEUDONYMS_PK_SUFFIX = '@pseudonyms';
 /** The key of the snapshot of all counters, and of the log of changes since: `functions/core/usage/counter-snapshot.ts`. */
 export const COUNTERS_PK_SUFFIX = '@counters';
 export const COUNTER_LOG_PK_SUFFIX = '@counters#log';
-/** `gitlab.example.com@notices` begins the key of how far owners were told what happened. */
+/** `gitlab.example.com@notices` begins the key of the cursor of the notices. */
 export const NOTICES_PK_SUFFIX = '@notices';
-/** Begins the keys of what owners were told of a counter's levels: the rollup's of crossings, the notices' of forecasts. */
-export const CROSSING_ALERTS_PK_INFIX = '@alerts#crossings#';
+/** Begin the keys of alert records: the rollup writes those of thresholds, the notices those of forecasts. */
+export const THRESHOLD_ALERTS_PK_INFIX = '@alerts#crossings#';
 export const FORECAST_ALERTS_PK_INFIX = '@alerts#forecasts#';
 /** Where browsers reach the console, e.g. `https://budget.example.com`. */
 export const ENV_CONSOLE_URL = 'TOLLGATE_CONSOLE_URL';

@@ -1,5 +1,5 @@
 /** Who may import whom: `policies ← core ← answers ← programs`, everything else around them (docs/DESIGN.md). */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -45,13 +45,15 @@ const importsOf = (file: string): readonly string[] =>
     target.startsWith('.') ? relative(root, join(root, dirname(file), target)) : target,
   );
 const isOurs = (target: string): boolean => /^(policies|functions|relay|cdk|scripts|test)\//.test(target);
-/** A folder of the core; outside it, only its face is known. */
+/** A folder of the core. If it has an `index.ts`, other folders import only that. */
 const roomOf = (file: string): string => /^functions\/core\/[^/]+\//.exec(file)?.[0] ?? '';
 function mayImport(file: string, target: string): boolean {
   const place = Object.keys(MAY_IMPORT).findLast((prefix) => file.startsWith(prefix)) ?? '';
   const own = place === 'functions/' ? file.split('/').slice(0, 2).join('/') : place;
   if (CLIENT.test(file) && roomOf(target) !== '') return false;
-  if (![roomOf(file), ''].includes(roomOf(target)) && target !== `${roomOf(target)}index.ts`) return false;
+  const index = `${roomOf(target)}index.ts`;
+  if (![roomOf(file), ''].includes(roomOf(target)) && target !== index && existsSync(join(root, index)))
+    return false;
   return target.startsWith(own) || (MAY_IMPORT[place] ?? []).some((allowed) => target.startsWith(allowed));
 }
 test.each(files)('%s imports only what its place allows', (file) => {

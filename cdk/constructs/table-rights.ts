@@ -1,7 +1,6 @@
 import {
   COUNTER_LOG_PK_SUFFIX,
   COUNTERS_PK_SUFFIX,
-  CROSSING_ALERTS_PK_INFIX,
   DIRECTORY_PK_SUFFIX,
   FORECAST_ALERTS_PK_INFIX,
   HEALTH_PK_SUFFIX,
@@ -13,6 +12,7 @@ import {
   SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
+  THRESHOLD_ALERTS_PK_INFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../functions/names.ts';
 
@@ -98,10 +98,10 @@ export function tableRights(instance: string): Readonly<Record<LedgerUse, TableR
     rollUp: {
       reads: READ,
       writes: [
-        { actions: WRITE, partitions: [`${instance}#job#*`, ...usage, announced, ...noted] },
+        { actions: WRITE, partitions: [`${instance}#job#*`, ...usage, ...noted] },
         {
           actions: PUT,
-          partitions: [`${instance}${COUNTER_LOG_PK_SUFFIX}`, `${instance}${CROSSING_ALERTS_PK_INFIX}*`],
+          partitions: [`${instance}${COUNTER_LOG_PK_SUFFIX}`, `${instance}${THRESHOLD_ALERTS_PK_INFIX}*`],
         },
       ],
     },

@@ -15,6 +15,7 @@ import {
   onOwnBooks,
 } from '../core/ledger/index.ts';
 import { createLimitsDesk, DynamoLimitTable } from '../core/limits/index.ts';
+import { snsNotifier } from '../core/notify/sns.ts';
 import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
 import { dynamoSheetStore } from '../core/sheets/index.ts';
@@ -26,9 +27,8 @@ import {
   ownSessions,
   visitorAddress,
 } from '../core/signin/index.ts';
-import { snsNotify } from '../core/sns/index.ts';
 import { dynamoPriceEditions, dynamoStatementChain } from '../core/statements/index.ts';
-import { dynamoAlertMarks } from '../core/thresholds/index.ts';
+import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { DynamoRollupStore, dynamoCounterSnapshots } from '../core/usage/index.ts';
 import { tellOwnerBy } from './api/tell-owner.ts';
 import { createConsoleApp } from './app.ts';
@@ -103,7 +103,7 @@ const read = createConsoleRead({
   },
   recounts: dynamoRecountOutcomes(table),
   counterSnapshots: dynamoCounterSnapshots(table),
-  alerts: dynamoAlertMarks(table),
+  alerts: dynamoAlertRecords(table),
   requeue: dynamoRequeueLists(table),
   places,
   zone,
@@ -141,7 +141,7 @@ const signIn = createSignIn({
 });
 const { ownersTopicArn: topicArn } = config;
 const tellOwner =
-  topicArn === undefined ? undefined : tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin });
+  topicArn === undefined ? undefined : tellOwnerBy({ notify: snsNotifier({ topicArn }), ledger, origin });
 const reports = { origin, ...(tellOwner !== undefined && { tellOwner }) };
 const { approvalKeyParameter: keyParameter } = config;
 const checkApproval =

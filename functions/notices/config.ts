@@ -16,19 +16,19 @@ import {
 interface NoticesConfig {
   readonly ledgerTable: string;
   readonly gitlabInstance: string;
-  /** The rules that the build packed. */
+  /** Rules packed by the build. */
   readonly rulesFile: string;
-  /** ARN of the topic that owners listen to. */
+  /** ARN. */
   readonly topicArn: string;
-  /** IANA zone of the days of usage; the rollup's. */
+  /** IANA zone of the rollup's days. */
   readonly zone: string;
-  /** SSM parameter with the webhooks of chat channels, one a line. Absent: nobody is told in chat. */
+  /** SSM parameter with the webhooks of chat channels, one per line. @default no chat */
   readonly chatParameter: string | undefined;
-  /** SSM parameter with the key that signs links to requests. Absent: they are not signed. */
+  /** SSM parameter with the key that signs links to requests. @default unsigned links */
   readonly approvalKeyParameter: string | undefined;
-  /** SSM parameters below `tokensPath` are the tokens of groups. Absent: no merge request is told of anything. */
+  /** SSM parameters below `tokensPath` are the tokens of groups. @default no notes in merge requests */
   readonly notes: { readonly gitlabUrl: string; readonly tokensPath: string } | undefined;
-  /** Where browsers reach the console; absent: messages have no links. */
+  /** @default messages without links */
   readonly consoleUrl: string | undefined;
   /** Only for DynamoDB Local. */
   readonly dynamodbEndpoint: string | undefined;

@@ -1,86 +1,54 @@
-/** Everything one owner is told at once: what waits for them first. */
+/** All notices of one recipient as one message: mail and JSON over the topic, and a chat message. */
 import { createHash } from 'node:crypto';
-import {
-  type Addressee,
-  linkTo,
-  type Message,
-  type MessageSeverity,
-  subjectLine,
-} from '../core/notify/index.ts';
-import type { Notice, NoticeKind } from './gather/notice.ts';
-import { noticeCount } from './gather/notice-format.ts';
+import type { ChatMessage } from '../core/notify/chat.ts';
+import { linkTo } from '../core/notify/console-links.ts';
+import { type Message, type MessageSeverity, subjectLine } from '../core/notify/message.ts';
+import type { Recipient } from '../core/notify/recipient.ts';
+import { headlineText, KINDS, kindRow, type Notice } from './notice.ts';
 
-/** Nobody reads more lines; the console has them all. */
+/** More lines would not be read; the console has them all. */
 export const NOTICES_PER_MESSAGE_MAX = 40;
-/** Bounds the notices in all their forms and leaves room for what stands around them in a message of SNS. */
+const NOTICES_PER_CHAT_MAX = 10;
+/** Notices in all their forms; the rest of a message of SNS needs some room, too. */
 const NOTICES_BYTES_MAX = 220_000;
 
-interface Kind {
-  readonly severity: MessageSeverity;
-  /** Heading it stands under. */
-  readonly under: (typeof HEADINGS)[number];
-}
-
-/** In the order they are read. */
-const HEADINGS = ['Waiting for you', 'Jobs', 'Break-glass', 'Limits', 'Requests'] as const;
-
-const KINDS: Readonly<Record<NoticeKind, Kind>> = {
-  'request-waiting': { severity: 'action', under: 'Waiting for you' },
-  'break-glass-review': { severity: 'action', under: 'Waiting for you' },
-  'jobs-rejected': { severity: 'warning', under: 'Jobs' },
-  'jobs-warned': { severity: 'warning', under: 'Jobs' },
-  'break-glass-opened': { severity: 'warning', under: 'Break-glass' },
-  'break-glass-used': { severity: 'warning', under: 'Break-glass' },
-  'break-glass-changed': { severity: 'info', under: 'Break-glass' },
-  'freeze-set': { severity: 'warning', under: 'Limits' },
-  'freeze-changed': { severity: 'info', under: 'Limits' },
-  'freeze-lifted': { severity: 'info', under: 'Limits' },
-  'forecast-reached': { severity: 'warning', under: 'Limits' },
-  'grant-ending': { severity: 'warning', under: 'Limits' },
-  'limit-tightened': { severity: 'warning', under: 'Limits' },
-  'limit-loosened': { severity: 'info', under: 'Limits' },
-  'limit-described': { severity: 'info', under: 'Limits' },
-  'grant-given': { severity: 'info', under: 'Limits' },
-  'grant-changed': { severity: 'info', under: 'Limits' },
-  'request-decided': { severity: 'info', under: 'Requests' },
-};
-
 const ORDER = Object.keys(KINDS);
+const HEADINGS = [...new Set(Object.values(KINDS).map(({ heading }) => heading))];
 const SEVERITIES: readonly MessageSeverity[] = ['action', 'warning', 'info'];
 
-/**
- * @param notices - of one addressee, at least one.
- * @param consoleUrl - `https://budget.example.com`; undefined: there is no console, and no links.
- */
-export function noticeDigest(
-  to: Addressee,
+/** Notices of one kind stay in the order of their events. */
+const sortNotices = (notices: readonly Notice[]): readonly Notice[] =>
+  [...notices].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+
+/** @param notices - of this recipient, at least one. */
+export function noticeMessage(
+  to: Recipient,
   notices: readonly Notice[],
-  { consoleUrl }: { readonly consoleUrl: string | undefined },
+  consoleUrl: string | undefined,
 ): Message {
-  const sorted = noticeOrder(notices);
-  const shown = fitting(sorted.slice(0, NOTICES_PER_MESSAGE_MAX), consoleUrl);
+  const sorted = sortNotices(notices);
+  const shown = takeFitting(sorted.slice(0, NOTICES_PER_MESSAGE_MAX), consoleUrl);
   const more = sorted.length - shown.length;
-  const id = idOf(notices);
+  // Independent of the order, so that a repeat has the same id.
+  const ids = JSON.stringify(notices.map(({ id }) => id).sort());
+  const id = createHash('sha256').update(ids).digest('base64url');
   const severity = SEVERITIES.find((each) => sorted.some(({ kind }) => KINDS[kind].severity === each));
   const history = linkTo(consoleUrl, '/history');
   const sections = HEADINGS.flatMap((heading) => {
-    const under = shown.filter(({ kind }) => KINDS[kind].under === heading);
-    return under.length === 0
-      ? []
-      : [`${heading}\n${under.map((each) => noticeText(each, consoleUrl)).join('\n')}`];
+    const under = shown.filter(({ kind }) => KINDS[kind].heading === heading);
+    const texts = under.map((each) => noticeText(each, consoleUrl));
+    return texts.length === 0 ? [] : [`${heading}\n${texts.join('\n')}`];
   });
+  const text = [
+    `For the owner: ${to.owner}${to.contact === undefined ? '' : ` (${to.contact})`}`,
+    ...sections,
+    ...(more > 0 ? [`and ${more} more${history === undefined ? '' : `: ${history}`}`] : []),
+  ].join('\n\n');
   return {
-    subject: subjectLine(`Tollgate: ${noticesHeadline(sorted)}`),
-    text: `${[
-      ownerLine(to),
-      ...sections,
-      ...(more > 0 ? [`and ${more} more${history === undefined ? '' : `: ${history}`}`] : []),
-    ].join('\n\n')}\n`,
+    subject: subjectLine(`Tollgate: ${headlineText(sorted)}`),
+    text: `${text}\n`,
     json: JSON.stringify({
-      kind: 'notices',
-      version: 1,
-      id,
-      ...to,
+      ...{ kind: 'notices', version: 1, id, ...to },
       notices: shown.map((each) => noticeJson(each, consoleUrl)),
       ...(more > 0 && { more }),
     }),
@@ -89,12 +57,8 @@ export function noticeDigest(
   };
 }
 
-/** What waits first. Stable: notices of one kind stay in the order they happened. */
-export const noticeOrder = (notices: readonly Notice[]): readonly Notice[] =>
-  [...notices].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
-
-/** As many as a message has room for; long texts of many bytes a letter leave less of it. */
-function fitting(notices: readonly Notice[], consoleUrl: string | undefined): readonly Notice[] {
+/** Long texts of many bytes per letter leave room for fewer notices. */
+function takeFitting(notices: readonly Notice[], consoleUrl: string | undefined): readonly Notice[] {
   let left = NOTICES_BYTES_MAX;
   return notices.filter((each) => {
     const forms = { text: noticeText(each, consoleUrl), json: JSON.stringify(noticeJson(each, consoleUrl)) };
@@ -102,9 +66,6 @@ function fitting(notices: readonly Notice[], consoleUrl: string | undefined): re
     return left >= 0;
   });
 }
-
-const ownerLine = ({ owner, contact }: Addressee): string =>
-  `For the owner: ${owner}${contact === undefined ? '' : ` (${contact})`}`;
 
 function noticeText({ lines: [first, ...rest], examples = [], page }: Notice, consoleUrl?: string): string {
   const link = linkTo(consoleUrl, page);
@@ -120,12 +81,7 @@ function noticeJson(notice: Notice, consoleUrl: string | undefined): object {
   const { id, kind, subject, label, lines, page, facts, examples = [] } = notice;
   const link = linkTo(consoleUrl, page);
   return {
-    id,
-    kind,
-    severity: KINDS[kind].severity,
-    subject,
-    subjectLabel: label,
-    says: lines[0],
+    ...{ id, kind, severity: KINDS[kind].severity, subject, subjectLabel: label, says: lines[0] },
     ...(link !== undefined && { link }),
     ...facts,
     ...(examples.length > 0 && {
@@ -134,42 +90,19 @@ function noticeJson(notice: Notice, consoleUrl: string | undefined): object {
   };
 }
 
-/** `1 request waits, jobs rejected in group acme/payments, 2 changes of limits`. */
-export function noticesHeadline(notices: readonly Notice[]): string {
-  const of = (...kinds: readonly NoticeKind[]): readonly Notice[] =>
-    notices.filter(({ kind }) => kinds.includes(kind));
-  const waiting = of('request-waiting').length;
-  const reviews = of('break-glass-review').length;
-  const frozen = of('freeze-set').length;
-  const opened = of('break-glass-opened', 'break-glass-used').length;
-  const limits = notices.filter(({ kind }) => KINDS[kind].under === 'Limits').length - frozen;
-  const parts = [
-    waiting > 0 ? `${noticeCount(waiting, 'request waits', 'requests wait')}` : undefined,
-    reviews > 0 ? `${reviews} break-glass to review` : undefined,
-    jobsPart(of('jobs-rejected'), 'rejected'),
-    jobsPart(of('jobs-warned'), 'would have been rejected'),
-    opened > 0 ? 'broken glass' : undefined,
-    frozen > 0 ? noticeCount(frozen, 'freeze') : undefined,
-    limits > 0 ? `${noticeCount(limits, 'change')} of limits` : undefined,
-    of('break-glass-changed').length > 0 && opened === 0 ? 'break-glass changed' : undefined,
-    of('request-decided').length > 0
-      ? noticeCount(of('request-decided').length, 'request decided', 'requests decided')
-      : undefined,
-  ];
-  return parts.filter((part) => part !== undefined).join(', ');
+export function chatDigest(notices: readonly Notice[], consoleUrl: string | undefined): ChatMessage {
+  const sorted = sortNotices(notices);
+  const shown = sorted.slice(0, NOTICES_PER_CHAT_MAX);
+  const more = sorted.length - shown.length;
+  const part = (text: string, button: string, page: string) => {
+    const href = linkTo(consoleUrl, page);
+    return { text, ...(href !== undefined && { link: { text: button, href } }) };
+  };
+  return {
+    title: `Tollgate: ${headlineText(sorted)}`,
+    parts: [
+      ...shown.map(({ lines, page, kind }) => part(lines.join('\n'), kindRow(kind).button ?? 'Open', page)),
+      ...(more > 0 ? [part(`and ${more} more`, 'All changes', '/history')] : []),
+    ],
+  };
 }
-
-/** Groups stand in groups, so their jobs do not add up. */
-function jobsPart(notices: readonly Notice[], what: string): string | undefined {
-  const [first] = notices;
-  if (first === undefined) return undefined;
-  return notices.length === 1
-    ? `${noticeCount(Number(first.facts.jobs), 'job')} of ${first.label} ${what}`
-    : `jobs of ${notices.length} groups ${what}`;
-}
-
-/** Hashes the notices alone, whatever order they come in. */
-const idOf = (notices: readonly Notice[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify(notices.map(({ id }) => id).sort()))
-    .digest('base64url');

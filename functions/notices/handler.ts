@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { chatSender } from '../core/chat/index.ts';
 import { DynamoDirectoryTable, readWholeDirectory } from '../core/directory/index.ts';
 import {
   systemClock as clock,
@@ -11,37 +9,25 @@ import {
 import { deployedFetch } from '../core/gitlab/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { DynamoLimitTable } from '../core/limits/index.ts';
+import { chatSender } from '../core/notify/chat.ts';
+import { snsNotifier } from '../core/notify/sns.ts';
 import { readPackedRules } from '../core/rules/index.ts';
-import { snsNotify } from '../core/sns/index.ts';
-import { dynamoAlertMarks } from '../core/thresholds/index.ts';
+import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { DynamoRollupStore } from '../core/usage/index.ts';
 import { readNoticesConfig } from './config.ts';
-import { dynamoCursorStore } from './dynamo-cursor-store.ts';
-import type { NoticesDeps } from './gather/notices-deps.ts';
-import { noteWriter } from './note-writer.ts';
+import { dynamoCursorStore } from './cursor.ts';
+import type { NoticesDeps } from './run.ts';
 import { type NoticesReport, sendNotices } from './send-notices.ts';
-import { chatNotifier } from './tell-chat.ts';
 
 /** All groups of an instance; a run has a minute. */
 const DIRECTORY_TIMEOUT_MS = 20_000;
 
 const config = readNoticesConfig(process.env);
+const { gitlabInstance: instance, chatParameter, approvalKeyParameter, notes } = config;
 const packed = readPackedRules(config.rulesFile);
 const table = deployedTable(config, process.env);
 const directoryTable = new DynamoDirectoryTable(table);
-
-const { chatParameter, approvalKeyParameter, notes } = config;
 const linesIn = (parameter: string) => secretLines({ load: () => ssmText(parameter), clock, log });
-const tellChat =
-  chatParameter === undefined
-    ? undefined
-    : chatNotifier({
-        lines: linesIn(chatParameter),
-        sender: chatSender({ fetch, sleep }),
-        clock,
-        consoleUrl: config.consoleUrl,
-        log,
-      });
 
 const deps: NoticesDeps = {
   cursors: dynamoCursorStore(table),
@@ -54,19 +40,19 @@ const deps: NoticesDeps = {
   },
   ledger: createLedger({ store: new DynamoStore(table) }),
   usage: new DynamoRollupStore(table),
-  notify: snsNotify({ topicArn: config.topicArn }),
-  alerts: dynamoAlertMarks(table),
+  notify: snsNotifier({ topicArn: config.topicArn }),
+  alerts: dynamoAlertRecords(table),
   ...(approvalKeyParameter !== undefined && {
-    approvals: { instance: config.gitlabInstance, keys: linesIn(approvalKeyParameter) },
+    approvals: { instance, keys: linesIn(approvalKeyParameter) },
   }),
-  ...(tellChat !== undefined && { tellChat }),
+  ...(chatParameter !== undefined && {
+    chat: { lines: linesIn(chatParameter), sender: chatSender({ fetch, sleep: clock.sleep }) },
+  }),
   ...(notes !== undefined && {
     notes: {
       gitlabUrl: notes.gitlabUrl,
-      write: noteWriter({
-        ...{ gitlabUrl: notes.gitlabUrl, tokenOf: groupTokens(notes.tokensPath, log), clock },
-        fetch: deployedFetch(process.env, { clock, log }),
-      }),
+      tokenOf: groupTokens(notes.tokensPath, log),
+      fetch: deployedFetch(process.env, { clock, log }),
     },
   }),
   clock,
@@ -75,5 +61,5 @@ const deps: NoticesDeps = {
   log,
 };
 
-/** Lambda's entry point for the schedule. Give it a minute, and one run at a time. */
+/** The schedule gives it a minute, and never runs it twice in parallel. */
 export const handler = onOwnBooks(table, (): Promise<NoticesReport> => sendNotices(deps));

@@ -1,38 +1,62 @@
-/**
- * Tells owners what happened since the last time, one message each. Nothing happened: four reads, no message, no write.
- *
- * At least once: the cursor is written after the messages were taken. A crash between the two tells the same notices again,
- * under the same ids. A topic that stops taking messages in between is no crash: what was taken is marked. Merge requests are told
- * after that, of requests for more.
- */
-
+import { counterName } from '../../policies/claim.ts';
 import { approvalPath } from '../core/approval/index.ts';
 import { readRequests } from '../core/limits/index.ts';
-import { addresseeKey, NotifyError, REQUESTS_PAGE } from '../core/notify/index.ts';
-import { noticeDigest } from './digest.ts';
-import { type Cursor, markOf, partlyTold, START } from './gather/cursor.ts';
-import { gather } from './gather/gather.ts';
-import { knownIn } from './gather/known.ts';
-import type { Notice } from './gather/notice.ts';
-import type { NoticesDeps } from './gather/notices-deps.ts';
-import type { DecisionHref } from './gather/requests.ts';
-import { keepRequestNotes } from './keep-request-notes.ts';
-import { noteAlerts } from './note-alerts.ts';
-import type { ChatNotifier } from './tell-chat.ts';
+import {
+  type ChatChannel,
+  ChatError,
+  type ChatMessage,
+  findChannel,
+  readChatChannels,
+} from '../core/notify/chat.ts';
+import { REQUESTS_PAGE } from '../core/notify/console-links.ts';
+import { NotifyError } from '../core/notify/message.ts';
+import { type Recipient, recipientKey } from '../core/notify/recipient.ts';
+import type { ChannelOutcome } from '../core/thresholds/alert-records.ts';
+import { advancePartly, type Cursor, noticeHash, START } from './cursor.ts';
+import { chatDigest, noticeMessage } from './digest.ts';
+import { findDueNotices } from './due.ts';
+import { findEditNotices } from './edits.ts';
+import { findForecastNotices } from './forecasts.ts';
+import { findJobNotices } from './jobs.ts';
+import { keepRequestNotes } from './merge-request-notes.ts';
+import type { Notice } from './notice.ts';
+import { findRequestNotices } from './requests.ts';
+import { contextReader, type Findings, type NoticesDeps, type Run } from './run.ts';
 
 export interface NoticesReport {
   readonly notices: number;
   readonly messages: number;
-  /** Owners whose message waits for the next run. */
+  /** Recipients whose message waits for the next run. */
   readonly waiting: number;
 }
 
-/** At 30 ms each some ten seconds; an import that meets a thousand owners takes five runs. */
+/** In the order of their notices in a run: earlier ones are sent first. */
+const FINDERS: readonly ((run: Run) => Promise<Findings>)[] = [
+  findRequestNotices,
+  findDueNotices,
+  findForecastNotices,
+  findJobNotices,
+  findEditNotices,
+];
+
+/** At 30 ms each some six seconds. An import with a thousand owners takes five runs. */
 export const MESSAGES_MAX = 200;
+/** Mail goes first, and a run has a minute. */
+const CHAT_RUN_MS = 20_000;
+const TIMEOUT_MS = 5_000;
 
 /**
- * @throws {NotifyError} the topic did not take a message: what was taken before is marked, and the next run goes on.
- * @throws {LimitsError | LedgerError | DirectoryError} something could not be read: nothing was told.
+ * 1. Read cursor, limit pointer and requests. A run without events ends after one more read, without a write.
+ * 2. Find the notices since the cursor.
+ * 3. Send one message per recipient, then write the cursor.
+ * 4. Copy the messages into chats, and record outcomes of alerts.
+ * 5. Keep notes in merge requests, and write the cursor again if they changed. GitLab may be slow, so they come last.
+ *
+ * At least once: a crash before the cursor is written sends the same notices again, under the same ids. If the topic stops taking
+ * messages, the cursor keeps which notices were taken.
+ *
+ * @throws {NotifyError} The topic did not take a message; the next run sends the rest.
+ * @throws {LimitsError | LedgerError | DirectoryError} A read failed; nothing was sent.
  */
 export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
   const { cursors, limitTable, clock, log } = deps;
@@ -43,91 +67,160 @@ export async function sendNotices(deps: NoticesDeps): Promise<NoticesReport> {
     readRequests(limitTable, nowMs),
   ]);
   const cursor = stored?.cursor ?? { ...START, edit: pointer?.edit ?? 0 };
-  const known = knownIn(pointer, deps);
-  const gathered = await gather({
-    cursor,
-    first: stored === undefined,
-    pointer,
-    requests,
-    known,
-    telling: { currency: deps.policy.currency, zone: deps.zone, nowMs },
-    decisionPage: await signedPages(deps, nowMs),
-    deps,
-  });
-  const marks = new Set(cursor.told);
-  const notices = gathered.notices.filter((each) => !marks.has(markOf(each)));
-  const { taken, told, waiting, failure } = await tell(notices, deps);
-  const whole = waiting === 0 && failure === undefined;
-  const next = whole ? { ...gathered.next, told: [] } : partlyTold(cursor, taken);
-  let rev = stored?.rev ?? 0;
-  const mark = async (now: Cursor): Promise<void> => {
-    rev += 1;
-    // Then its messages may be repeats of ours, with the same ids.
-    if (!(await cursors.write({ rev, cursor: now }))) log.warn('notices told by two runs at once', { rev });
+  const run: Run = {
+    ...{ deps, cursor, pointer, requests, nowMs },
+    isFirst: stored === undefined,
+    context: contextReader(pointer, deps, nowMs),
+    decisionPage: await decisionPages(deps, nowMs),
   };
-  if (stored === undefined || !isSame(cursor, next)) await mark(next);
-  const messages = told.length;
-  const report = { notices: taken.length, messages, waiting };
-  if (messages > 0 || waiting > 0) log.info('notices told', report);
-  const chats = (await deps.tellChat?.(told)) ?? [];
+  const found: Notice[] = [];
+  let complete: Cursor = cursor;
+  for (const find of FINDERS) {
+    const { notices, next } = await find(run);
+    found.push(...notices);
+    complete = { ...complete, ...next };
+  }
+  const sentBefore = new Set(cursor.sent);
+  const notices = found.filter((each) => !sentBefore.has(noticeHash(each)));
+  const { sent, waiting, failure } = await sendMessages(notices, deps);
+
+  const taken = sent.flatMap((each) => each.notices);
+  const next = waiting === 0 ? { ...complete, sent: [] } : advancePartly(cursor, taken);
+  let rev = stored?.rev ?? 0;
+  const write = async (changed: Cursor): Promise<void> => {
+    rev += 1;
+    // A parallel run may have sent the same notices, under the same ids.
+    if (!(await cursors.write({ rev, cursor: changed }))) log.warn('notices sent by two runs', { rev });
+  };
+  if (stored === undefined || JSON.stringify(cursor) !== JSON.stringify(next)) await write(next);
+  const report = { notices: taken.length, messages: sent.length, waiting };
+  if (sent.length > 0 || waiting > 0) log.info('notices sent', report);
+
+  const chats = await sendChats(sent, deps);
+  const atMs = clock.nowMs();
+  for (const [index, each] of sent.entries())
+    await recordAlerts(
+      each.notices,
+      [{ channel: 'topic', outcome: 'taken', atMs }, ...(chats[index] ?? [])],
+      deps,
+    );
   const isTaken = new Set(taken);
   const refused = failure === undefined ? [] : notices.filter((each) => !isTaken.has(each));
-  await noteAlerts({ told, chats, refused }, deps);
-  // Last, and marked by itself: GitLab may take its time, and owners are told by then.
-  const before = next.notes ?? {};
-  const notes = await keepRequestNotes({ told: before, requests, edit: pointer?.edit ?? 0, known, deps });
-  if (notes !== before) await mark({ ...next, notes });
+  await recordAlerts(refused, [{ channel: 'topic', outcome: 'failed', atMs }], deps);
+
+  const notesBefore = next.notes ?? {};
+  const notes = await keepRequestNotes(run, notesBefore);
+  if (notes !== notesBefore) await write({ ...next, notes });
   if (failure !== undefined) throw failure;
   return report;
 }
 
-/** Where keys are, links are signed for whom they are sent to; people are told all the same where keys cannot be read. */
-async function signedPages({ approvals, log }: NoticesDeps, nowMs: number): Promise<DecisionHref> {
+/** Signs links for their recipient. Without a readable key links are unsigned, and messages are sent all the same. */
+async function decisionPages({ approvals, log }: NoticesDeps, nowMs: number): Promise<Run['decisionPage']> {
   if (approvals === undefined) return () => REQUESTS_PAGE;
-  let keys: readonly string[] = [];
-  try {
-    keys = await approvals.keys();
-  } catch (error) {
+  const { instance, keys } = approvals;
+  const read = await keys().catch((error: unknown): readonly string[] => {
     log.warn('approval key not read', { error: error instanceof Error ? error.name : '' });
-  }
-  const { instance } = approvals;
+    return [];
+  });
   return (request, { root }) =>
-    approvalPath({ instance, request, role: root === undefined ? 'finance' : 'owner' }, keys, nowMs) ??
+    approvalPath({ instance, request, role: root === undefined ? 'finance' : 'owner' }, read, nowMs) ??
     REQUESTS_PAGE;
 }
 
-const TIMEOUT_MS = 5_000;
+interface SentMessage {
+  readonly to: Recipient;
+  readonly notices: readonly Notice[];
+}
 
-const isSame = (one: Cursor, other: Cursor): boolean => JSON.stringify(one) === JSON.stringify(other);
-
-type Told = Parameters<ChatNotifier>[0][number];
-
-interface Taken {
-  readonly taken: readonly Notice[];
-  /** By owner, in the order of the messages. */
-  readonly told: readonly Told[];
+interface SentMessages {
+  readonly sent: readonly SentMessage[];
   readonly waiting: number;
   readonly failure?: NotifyError;
 }
 
-/** One message per owner, those who were first told of first; ends with the first that is not taken. */
-async function tell(notices: readonly Notice[], { notify, consoleUrl }: NoticesDeps): Promise<Taken> {
-  const owners = [...Map.groupBy(notices, ({ to }) => addresseeKey(to)).values()];
-  const taken: Notice[] = [];
-  const told: Told[] = [];
-  for (const mine of owners.slice(0, MESSAGES_MAX)) {
-    const [first] = mine;
+/** Sends one message per recipient, in the order of their first notices, until the topic refuses one. */
+async function sendMessages(
+  notices: readonly Notice[],
+  { notify, consoleUrl }: NoticesDeps,
+): Promise<SentMessages> {
+  const byRecipient = [...Map.groupBy(notices, ({ to }) => recipientKey(to)).values()];
+  const sent: SentMessage[] = [];
+  for (const own of byRecipient.slice(0, MESSAGES_MAX)) {
+    const [first] = own;
     if (first === undefined) continue;
-    // Where one of them says how to reach the owner, the message says it.
-    const to = mine.find(({ to: { contact } }) => contact !== undefined)?.to ?? first.to;
+    // Some limits of an owner name a contact, others do not.
+    const to = own.find((each) => each.to.contact !== undefined)?.to ?? first.to;
     try {
-      await notify.send(noticeDigest(to, mine, { consoleUrl }));
+      await notify.send(noticeMessage(to, own, consoleUrl));
     } catch (error) {
       if (!(error instanceof NotifyError)) throw error;
-      return { taken, told, waiting: owners.length - told.length, failure: error };
+      return { sent, waiting: byRecipient.length - sent.length, failure: error };
     }
-    told.push({ to, notices: mine });
-    taken.push(...mine);
+    sent.push({ to, notices: own });
   }
-  return { taken, told, waiting: owners.length - told.length };
+  return { sent, waiting: byRecipient.length - sent.length };
+}
+
+/**
+ * Copies messages into the recipients' chat channels. A failed chat is logged and not repeated: mail counts.
+ * Returns outcomes per message, in order; none for a recipient without a channel, or after {@link CHAT_RUN_MS}. Never throws.
+ */
+async function sendChats(
+  messages: readonly SentMessage[],
+  { chat, clock, consoleUrl, log }: NoticesDeps,
+): Promise<readonly (readonly ChannelOutcome[])[]> {
+  const outcomes: ChannelOutcome[][] = [];
+  if (chat === undefined || messages.length === 0) return outcomes;
+  const endMs = clock.monotonicMs() + CHAT_RUN_MS;
+  const counts = { sent: 0, failed: 0, late: 0 };
+  try {
+    const { channels, unreadable } = readChatChannels(await chat.lines());
+    if (unreadable.length > 0) log.warn('chat webhooks unreadable', { lines: unreadable.join(',') });
+    for (const { to, notices } of messages) {
+      const channel = findChannel(to, channels);
+      const isLate = clock.monotonicMs() >= endMs;
+      if (channel !== undefined && isLate) counts.late += 1;
+      if (channel === undefined || isLate) {
+        outcomes.push([]);
+        continue;
+      }
+      const isTaken = await isSent(chatDigest(notices, consoleUrl), channel);
+      counts[isTaken ? 'sent' : 'failed'] += 1;
+      const outcome = isTaken ? 'taken' : 'failed';
+      outcomes.push([{ channel: channel.service, outcome, atMs: clock.nowMs() }]);
+    }
+  } catch (error) {
+    log.warn('chat webhooks not read', { error: error instanceof Error ? error.name : '' });
+  }
+  if (counts.sent + counts.failed + counts.late > 0) log.info('chats sent', counts);
+  return outcomes;
+
+  async function isSent(message: ChatMessage, to: ChatChannel): Promise<boolean> {
+    try {
+      await chat?.sender.send(message, to);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ChatError)) throw error;
+      log.warn('chat not sent', { channel: to.channel, service: to.service, code: error.code });
+      return false;
+    }
+  }
+}
+
+/** Never throws: a lost record must not repeat a sent message. */
+async function recordAlerts(
+  notices: readonly Notice[],
+  channels: readonly ChannelOutcome[],
+  { alerts, log }: NoticesDeps,
+): Promise<void> {
+  for (const { alert } of notices) {
+    if (alert === undefined) continue;
+    try {
+      await alerts.add({ of: 'forecasts', key: alert.key }, [{ ...alert.level, channels }]);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : 'unknown failure';
+      log.warn('alert not recorded', { counter: counterName(alert.key), error: name });
+    }
+  }
 }

@@ -3,16 +3,12 @@ import { consoleLog, systemClock } from '../core/environment/index.ts';
 import { exportImages, s3Objects } from '../core/export/index.ts';
 import { createLedger, DynamoStore, deployedTable, onOwnBooks } from '../core/ledger/index.ts';
 import { deployedMetrics } from '../core/metrics/index.ts';
+import { snsNotifier } from '../core/notify/sns.ts';
 import { deployedRules } from '../core/rules/index.ts';
-import { snsNotify } from '../core/sns/index.ts';
 import { ledgerKeys } from '../core/store/index.ts';
-import {
-  type AnnounceCrossingsDeps,
-  announceCrossings,
-  dynamoAlertMarks,
-  KnownCrossings,
-  limitOf,
-} from '../core/thresholds/index.ts';
+import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
+import { findLimit } from '../core/thresholds/levels.ts';
+import { thresholdAlerts } from '../core/thresholds/threshold-alerts.ts';
 import {
   DynamoRollupStore,
   dynamoCounterSnapshots,
@@ -51,22 +47,19 @@ const directoryOf = ({ subject }: CounterKey) => {
 };
 
 /** A stream has room for two readers in all, and settlement is the other: thresholds ride along here. */
-function tellOwners(topicArn: string): OnTransitions {
-  const telling: AnnounceCrossingsDeps = {
-    ledger,
-    limitOf: async (key) =>
-      limitOf(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
-    notify: snsNotify({ topicArn }),
+function alertsTo(topicArn: string): OnTransitions {
+  const alert = thresholdAlerts({
+    findLimit: async (key) =>
+      findLimit(key, await limitsFor([key.subject]), await directoryOf(key), systemClock.nowMs()),
+    notify: snsNotifier({ topicArn }),
     clock: systemClock,
-    knownTold: new KnownCrossings(),
-    alerts: dynamoAlertMarks(table),
-    knownFailed: new KnownCrossings(),
+    records: dynamoAlertRecords(table),
     currency: policy.currency,
     log: consoleLog,
     consoleUrl: config.consoleUrl,
-    usageOf: dailyUseOf({ store, zone: config.zone, clock: systemClock }),
-  };
-  return (steps) => announceCrossings(steps, telling);
+    readDailyUse: dailyUseOf({ store, zone: config.zone, clock: systemClock }),
+  });
+  return (steps) => alert(steps.map(({ after }) => after));
 }
 
 const objects = config.export && s3Objects(config.export);
@@ -89,7 +82,7 @@ const deps: RollUpDeps = {
       exportImages(event, { instance: config.gitlabInstance, objects, clock: systemClock, log: consoleLog }),
   }),
   ...(config.thresholdsTopicArn !== undefined && {
-    thresholds: new TellTransitions(tellOwners(config.thresholdsTopicArn), consoleLog),
+    thresholds: new TellTransitions(alertsTo(config.thresholdsTopicArn), consoleLog),
   }),
 };
 

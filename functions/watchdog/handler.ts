@@ -1,6 +1,6 @@
 import { consoleLog, secretLines, ssmText, systemClock } from '../core/environment/index.ts';
 import { createController, deployedFetch } from '../core/gitlab/index.ts';
-import { snsNotify } from '../core/sns/index.ts';
+import { snsNotifier } from '../core/notify/sns.ts';
 import { signedTable } from '../core/store/index.ts';
 import { readWatchdogConfig } from './config.ts';
 import { dynamoWatchTable } from './dynamo-watch-table.ts';
@@ -32,7 +32,7 @@ const deps = {
   }),
   controller,
   proveToken: tokenProof({ controller, clock: systemClock, log: consoleLog }),
-  notify: snsNotify({ topicArn: config.pageTopic }),
+  notify: snsNotifier({ topicArn: config.pageTopic }),
   clock: systemClock,
   log: consoleLog,
   instance: config.gitlabInstance,

@@ -1,7 +1,7 @@
 /** A job that was admitted and that GitLab failed all the same: does an armed controller do what it is told? */
 import type { Log } from '../core/environment/index.ts';
 import { type Controller, GitLabError } from '../core/gitlab/index.ts';
-import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/index.ts';
+import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
 import type { YetFailedMark } from '../core/store/index.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';
 

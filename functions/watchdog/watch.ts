@@ -2,7 +2,7 @@
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { Log } from '../core/environment/index.ts';
 import { type Controller, GitLabError } from '../core/gitlab/index.ts';
-import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/index.ts';
+import { type Message, type Notifier, NotifyError, subjectLine } from '../core/notify/message.ts';
 import { SILENT_MS } from '../core/store/index.ts';
 import { watchFailures } from './watch-failures.ts';
 import type { WatchdogMark, WatchTable } from './watch-table.ts';

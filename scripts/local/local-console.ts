@@ -8,7 +8,7 @@ import { createAssets } from '../../functions/console/pages/assets/assets.ts';
 import { createUploads } from '../../functions/console/pages/import/uploads.ts';
 import { type Log, silentLog, systemClock } from '../../functions/core/environment/index.ts';
 import { createLimitsDesk, type LimitsDocument } from '../../functions/core/limits/index.ts';
-import { MemoryNotifier, type Message } from '../../functions/core/notify/index.ts';
+import { MemoryNotifier, type Message } from '../../functions/core/notify/message.ts';
 import { CALLBACK_PATH, createSignIn, gitlabRoles, ownSessions } from '../../functions/core/signin/index.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import { type Directory, directoryOf } from '../../policies/place/directory.ts';

@@ -1,4 +1,4 @@
-import type { Message } from '../../functions/core/notify/index.ts';
+import type { Message } from '../../functions/core/notify/message.ts';
 import type { AnsweredEvent } from './decision-line.ts';
 import type { Figures } from './figures.ts';
 import type { ExhaustedLimit } from './running-out.ts';

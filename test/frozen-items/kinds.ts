@@ -29,13 +29,12 @@ import { dynamoTable } from '../../functions/core/store/dynamo-table.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { readRelayBeats } from '../../functions/core/store/relay-beats.ts';
 import { dynamoYetFailed } from '../../functions/core/store/yet-failed.ts';
-import { dynamoAlertMarks } from '../../functions/core/thresholds/alert-marks.ts';
+import { dynamoAlertRecords } from '../../functions/core/thresholds/alert-records.ts';
 import { placeBy } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { dynamoCounterSnapshots } from '../../functions/core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/dynamo-rollup-store.ts';
-import { dynamoCursorStore } from '../../functions/notices/dynamo-cursor-store.ts';
-import { START } from '../../functions/notices/gather/cursor.ts';
+import { dynamoCursorStore, START } from '../../functions/notices/cursor.ts';
 import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-versions.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/dynamo-watch-table.ts';
 import { directoryOf } from '../../policies/place/directory.ts';
@@ -309,8 +308,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'alert-marks': {
     is: under('@alerts#', is('told')),
     read: (place) =>
-      dynamoAlertMarks(options(place)).read([
-        { of: 'crossings', key: OPENED },
+      dynamoAlertRecords(options(place)).read([
+        { of: 'thresholds', key: OPENED },
         { of: 'forecasts', key: OPENED },
       ]),
   },
@@ -516,10 +515,10 @@ async function writeOthers(place: Place): Promise<void> {
     { outcome: 'taken', atMs: NOVEMBER_21_MS } as const,
     { outcome: 'failed', atMs: NOVEMBER_21_MS } as const,
   ];
-  await dynamoAlertMarks(options(place)).note({ of: 'crossings', key: OPENED }, [
+  await dynamoAlertRecords(options(place)).add({ of: 'thresholds', key: OPENED }, [
     { ...level, measure: 'committed', level: '90 %', channels: [{ channel: 'topic', ...taken }] },
   ]);
-  await dynamoAlertMarks(options(place)).note({ of: 'forecasts', key: OPENED }, [
+  await dynamoAlertRecords(options(place)).add({ of: 'forecasts', key: OPENED }, [
     {
       ...{ ...level, measure: 'forecast', level: 'forecast 90 %' },
       channels: [
@@ -570,7 +569,7 @@ async function writeOthers(place: Place): Promise<void> {
   await dynamoYetFailed(options(place)).write({ jobId: 4711, atMs: NOVEMBER_21_MS });
   const imported = { version: 2, modifiedAtMs: NOVEMBER_21_MS, limits: ['money-month', 'jobs-now'] };
   await dynamoImportedVersions(options(place)).write(101, imported);
-  const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, told: ['m'] };
+  const cursor = { ...START, edit: 17, ending: { 'g-1': FAR_MS }, sent: ['m'] };
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });
   const beat = putHeartbeat({ ...byRelay(place), relayId: 'relay-1' });

@@ -9,7 +9,7 @@
  * A query for the limits of one place also reads nine months of days, to test past forecasts.
  */
 import { isCap } from '../../../policies/limits/cap.ts';
-import { addresseeOf } from '../../core/notify/index.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
 import type { GroupRowsContext } from '../overview/group-rows.ts';
 import { type CountersByName, rankedNow } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/many-days.ts';
@@ -107,7 +107,7 @@ export const budgetsOf =
       (row, index): BudgetRow => ({
         ...row,
         path: labelOf(paths[index] ?? ''),
-        addressee: addresseeOf(row.subject, row.id, { limits, directory }).owner,
+        addressee: findRecipient(row.subject, row.id, { limits, directory }).owner,
         canRunOut: canRunOut(row),
       }),
     );

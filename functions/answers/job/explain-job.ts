@@ -5,7 +5,7 @@ import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { type CurrentDecision, decideNow, decisionIdOf, pageText } from '../../core/admission/index.ts';
 import { isAwaited, type JobFacts, type JobRecord, wasRejected } from '../../core/ledger/index.ts';
-import { jobPagePath, linkTo } from '../../core/notify/index.ts';
+import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { rulesNow } from '../reading/rules-now.ts';
 import { NOWHERE, type Scope, scopeOf } from '../reading/scope.ts';

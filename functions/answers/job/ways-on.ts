@@ -19,7 +19,7 @@ import {
   decideNow,
 } from '../../core/admission/index.ts';
 import type { Counter, JobRecord } from '../../core/ledger/index.ts';
-import { addresseeOf } from '../../core/notify/index.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
 import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
 import { askAgain, type ReevaluatedJob } from './asked-again.ts';
 import { type CounterReader, readNamed } from './counters-read.ts';
@@ -87,7 +87,7 @@ const mayTellRoom = (refused: readonly LimitReason[], tell: ViolationTextContext
   tell.disclosure === 'all' || refused.every((reason) => isSeen(reason, tell));
 
 function ownerOf({ subject, limit }: LimitReason, { limits, directory }: EvaluationContext) {
-  const { owner, contact } = addresseeOf(subject, limit, { limits, directory });
+  const { owner, contact } = findRecipient(subject, limit, { limits, directory });
   return { name: owner, ...withoutAbsent({ contact }) };
 }
 

@@ -5,7 +5,7 @@ import type { Ledger, RecountOutcomes } from '../../core/ledger/index.ts';
 import type { LimitsDesk, LimitTable } from '../../core/limits/index.ts';
 import type { RequeueLists } from '../../core/requeue/index.ts';
 import type { SheetStore } from '../../core/sheets/index.ts';
-import type { AlertMarkStore } from '../../core/thresholds/index.ts';
+import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
 import type { CounterSnapshots, RollupStore } from '../../core/usage/index.ts';
 import type { countedLimitsNow } from '../standing/counted-limits.ts';
 import type { CurrentCounters } from './counters-now.ts';
@@ -46,7 +46,7 @@ export interface ReadingDeps {
   /** For deadlines: never steps back, ms. @default performance.now */
   readonly monotonicMs?: () => number;
   /** What owners were told of the levels of their limits. @default nobody notes it */
-  readonly alerts?: Pick<AlertMarkStore, 'read'>;
+  readonly alerts?: Pick<AlertRecordStore, 'read'>;
   /** What GitLab says of these runners, by id; those it does not tell of are left out. @default nothing is known of any */
   readonly runnerDetails?: RunnerDetails;
   /** What GitLab calls users. @default they are told by number */

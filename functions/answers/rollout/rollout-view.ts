@@ -10,7 +10,7 @@ import {
   rolloutNeeds,
   rolloutStanding,
 } from '../../../policies/rollout-step.ts';
-import { addresseeOf } from '../../core/notify/index.ts';
+import { findRecipient } from '../../core/notify/recipient.ts';
 import type { CurrentLimits } from '../reading/limits-now.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import { NOWHERE, type Places, type Scope, scopeOf, subjectLabelOf } from '../reading/scope.ts';
@@ -87,7 +87,7 @@ function rowOf(
   { places, scope, reading }: RowContext,
 ): RolloutRow {
   const { directory } = places;
-  const { owner, contact } = addresseeOf(subject, undefined, { limits, directory });
+  const { owner, contact } = findRecipient(subject, undefined, { limits, directory });
   const standings = standingsOf(subject, limits, places);
   return {
     subject,

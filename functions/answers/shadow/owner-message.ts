@@ -1,7 +1,7 @@
 import type { Unit } from '../../../policies/units/unit.ts';
 import { amountText } from '../../../policies/units/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { subjectPagePath } from '../../core/notify/index.ts';
+import { subjectPagePath } from '../../core/notify/console-links.ts';
 import { limitWords } from '../standing/limit-words.ts';
 import type { ShadowRow } from './model.ts';
 

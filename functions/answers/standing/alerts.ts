@@ -3,13 +3,14 @@ import { counterName } from '../../../policies/claim.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import { counterOf, limitAt } from '../../../policies/limits/limits.ts';
-import { type AlertMark, forecastLevelsOf, thresholdLevelsOf } from '../../core/thresholds/index.ts';
+import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
+import { listForecastLevels, listThresholdLevels } from '../../core/thresholds/levels.ts';
 import type { ReadContext } from '../reading/reading.ts';
 import type { SubjectLimit } from './group-limits.ts';
 import type { AlertRow, LimitRow } from './model.ts';
 
 /** The oldest first. */
-export type AlertsByCounter = ReadonlyMap<string, readonly AlertMark[]>;
+export type AlertsByCounter = ReadonlyMap<string, readonly AlertRecord[]>;
 
 /** Nobody scrolls further. */
 const SHOWN_MAX = 10;
@@ -25,12 +26,12 @@ export async function alertsOfLimits(
     if (isCap(written.subject)) return [];
     const [limit, key] = [limitAt(written, nowMs), counterOf(written, nowMs)];
     return [
-      ...(thresholdLevelsOf(limit).length > 0 ? [{ of: 'crossings', key } as const] : []),
-      ...(forecastLevelsOf(limit).length > 0 ? [{ of: 'forecasts', key } as const] : []),
+      ...(listThresholdLevels(limit).length > 0 ? [{ of: 'thresholds', key } as const] : []),
+      ...(listForecastLevels(limit).length > 0 ? [{ of: 'forecasts', key } as const] : []),
     ];
   });
   const read = await alerts.read(asks);
-  const found = new Map<string, readonly AlertMark[]>();
+  const found = new Map<string, readonly AlertRecord[]>();
   for (const [index, { key }] of asks.entries()) {
     const name = counterName(key);
     found.set(name, [...(found.get(name) ?? []), ...(read[index] ?? [])]);
@@ -40,7 +41,7 @@ export async function alertsOfLimits(
 
 /** The latest first. */
 export function alertRows(
-  marks: readonly AlertMark[] | undefined,
+  marks: readonly AlertRecord[] | undefined,
   amount: Limit['amount'],
 ): Pick<LimitRow, 'alerts'> {
   if (marks === undefined) return {};

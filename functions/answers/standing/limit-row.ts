@@ -18,12 +18,8 @@ import {
   writtenThresholds,
   writtenWait,
 } from '../../core/limits/index.ts';
-import {
-  type AlertMark,
-  forecastLevelsOf,
-  OVERDRAFT,
-  thresholdLevelsOf,
-} from '../../core/thresholds/index.ts';
+import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
+import { listForecastLevels, listThresholdLevels, OVERDRAFT } from '../../core/thresholds/levels.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
 import type { DayUsage } from '../reading/usage-days.ts';
 import { alertRows } from './alerts.ts';
@@ -43,7 +39,7 @@ interface RowWith {
   readonly tested?: boolean | undefined;
   readonly byDefault: boolean;
   /** What is noted of its period, the oldest first. Absent: nobody is told, or nobody notes it. */
-  readonly alerts?: readonly AlertMark[] | undefined;
+  readonly alerts?: readonly AlertRecord[] | undefined;
   /** Absent: it is not known which limits refuse jobs. */
   readonly refusals?: Refusals | undefined;
   /** Only of a limit in a cohort. */
@@ -141,13 +137,13 @@ function thresholdsOf(
   committed: number,
   forecast: ForecastRow | undefined,
 ): Pick<LimitRow, 'thresholds' | 'baseThresholds'> {
-  const levels = thresholdLevelsOf(limit).map(({ name, amount }) => ({
+  const levels = listThresholdLevels(limit).map(({ name, amount }) => ({
     ...{ name, amount },
     // What is held may be given back: only what is spent is overdrawn.
     reached: (name === OVERDRAFT ? settled : committed) >= amount,
   }));
   const atEnd = Math.max(committed, forecast?.atEndAmount ?? 0);
-  const forecasts = forecastLevelsOf(limit).map((level) => ({ ...level, reached: atEnd >= level.amount }));
+  const forecasts = listForecastLevels(limit).map((level) => ({ ...level, reached: atEnd >= level.amount }));
   const [all, baseThresholds] = [[...levels, ...forecasts], writtenThresholds(limit)];
   return { ...(all.length > 0 && { thresholds: all }), ...withoutAbsent({ baseThresholds }) };
 }

@@ -1,6 +1,6 @@
 import { CAP_KINDS } from '../../../policies/limits/cap.ts';
 import { OUTAGE_POLICIES } from '../../../policies/limits/limit.ts';
-import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/index.ts';
+import { ALERT_CHANNELS, ALERT_MEASURES } from '../../core/thresholds/alert-records.ts';
 import {
   amount,
   count,

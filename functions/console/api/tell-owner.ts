@@ -1,7 +1,8 @@
 /** Sends the shadow report to the owner of a group or project, however many press the button. */
 import type { OwnerMessage } from '../../answers/shadow/owner-message.ts';
 import type { Ledger } from '../../core/ledger/index.ts';
-import { type Message, type Notifier, shadowPagePath, subjectLine } from '../../core/notify/index.ts';
+import { shadowPagePath } from '../../core/notify/console-links.ts';
+import { type Message, type Notifier, subjectLine } from '../../core/notify/message.ts';
 
 interface TellOwnerDeps {
   readonly notify: Notifier;

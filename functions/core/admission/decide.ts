@@ -8,7 +8,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import type { AdmissionAnswer, JobDecision, WaitingAnswer } from '../contract/index.ts';
 import type { HoldOutcome } from '../ledger/index.ts';
-import { jobPagePath, linkTo } from '../notify/index.ts';
+import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import type { DecideDeps, WaitLookup } from './decide-deps.ts';
 import { type JudgedJob, judgeRequests } from './judge.ts';
 import { decisionIdOf, pageText } from './page-text.ts';

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { REQUESTS_PAGE } from '../notify/index.ts';
+import { REQUESTS_PAGE } from '../notify/console-links.ts';
 
 /** To whom a link was sent. */
 type ApproverRole = 'owner' | 'finance';

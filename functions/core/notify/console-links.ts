@@ -1,12 +1,10 @@
-/** Where the console shows what a message is about. A deployment without an address of the console has no links. */
-
 const FOLDERS: Readonly<Record<string, string>> = {
   group: 'groups',
   project: 'projects',
   'runner-class': 'runner-classes',
 };
 
-/** Path of a subject's page, as the console has it; what has no page of its own stands in the history. */
+/** Subjects without a page lead to the history. */
 export function subjectPagePath(subject: string): string {
   if (subject === 'instance') return '/instance';
   const slash = subject.indexOf('/');
@@ -14,10 +12,8 @@ export function subjectPagePath(subject: string): string {
   return folder === undefined ? '/history' : `/${folder}/${encodeURIComponent(subject.slice(slash + 1))}`;
 }
 
-/** What happened to one job, and why. */
 export const jobPagePath = (jobId: number): string => `/jobs/${jobId}`;
 
-/** What only watches would have rejected, below a group or of a project. */
 export function shadowPagePath(subject: string): string {
   const [, kind, id] = /^(group|project)\/(\d+)$/.exec(subject) ?? [];
   return kind === undefined ? '/shadow' : `/shadow?${kind}=${id}`;
@@ -28,6 +24,6 @@ export const historyPagePath = (subject: string): string => `/history?subject=${
 export const REQUESTS_PAGE = '/requests';
 export const BREAK_GLASS_PAGE = '/break-glass';
 
-/** @param origin - `https://budget.example.com`; undefined: there is no console. */
+/** @param origin - `https://budget.example.com`; undefined if the deployment has no console: then there are no links. */
 export const linkTo = (origin: string | undefined, path: string): string | undefined =>
   origin === undefined ? undefined : `${origin}${path}`;

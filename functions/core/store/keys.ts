@@ -9,7 +9,6 @@ import {
   COUNTER_LOG_PK_SUFFIX,
   COUNTER_SK,
   COUNTERS_PK_SUFFIX,
-  CROSSING_ALERTS_PK_INFIX,
   DIRECTORY_PK_SUFFIX,
   ENTRY_SK_PREFIX,
   FORECAST_ALERTS_PK_INFIX,
@@ -26,6 +25,7 @@ import {
   SHEETS_PK_SUFFIX,
   SSM_LIMITS_PK_SUFFIX,
   STATEMENTS_PK_SUFFIX,
+  THRESHOLD_ALERTS_PK_INFIX,
   WATCHDOG_PK_SUFFIX,
   YET_FAILED_PK_SUFFIX,
 } from '../../names.ts';
@@ -148,11 +148,8 @@ export interface LedgerKeys {
   readonly yetFailed: Key;
   /** `gitlab.example.com@notices`, `cursor` */
   readonly noticesCursor: Key;
-  /**
-   * `gitlab.example.com@alerts#crossings#group/101|money-month|2026-11`, `told`: alerts already sent to the
-   * owner of a counter.
-   */
-  alertMarks(of: 'crossings' | 'forecasts', key: CounterKey): Key;
+  /** `gitlab.example.com@alerts#crossings#group/101|money-month|2026-11`, `told`: the alerts of a counter's levels. */
+  alertRecords(of: 'thresholds' | 'forecasts', key: CounterKey): Key;
   /** `gitlab.example.com@ssm-limits`, `parameter/101`: the version of a group's parameter that was imported. */
   importedParameter(group: number): Key;
   /** `gitlab.example.com@requeue`, `group/101`: rejected jobs of a group to retry, and their results. */
@@ -269,8 +266,8 @@ export function ledgerKeys(instance: string): LedgerKeys {
     watchdogMark: { pk: `${instance}${WATCHDOG_PK_SUFFIX}`, sk: 'mark' },
     yetFailed: { pk: `${instance}${YET_FAILED_PK_SUFFIX}`, sk: 'latest' },
     noticesCursor: { pk: `${instance}${NOTICES_PK_SUFFIX}`, sk: 'cursor' },
-    alertMarks: (of, key) => ({
-      pk: `${instance}${of === 'crossings' ? CROSSING_ALERTS_PK_INFIX : FORECAST_ALERTS_PK_INFIX}${counterPath(key)}`,
+    alertRecords: (of, key) => ({
+      pk: `${instance}${of === 'thresholds' ? THRESHOLD_ALERTS_PK_INFIX : FORECAST_ALERTS_PK_INFIX}${counterPath(key)}`,
       sk: 'told',
     }),
     importedParameter: (group) => ({

@@ -26,11 +26,14 @@ import {
   type LimitTable,
   type Rights,
 } from '../../../functions/core/limits/index.ts';
+import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import type { RequeueLists } from '../../../functions/core/requeue/index.ts';
 import { dynamoSheetStore, type SheetStore } from '../../../functions/core/sheets/index.ts';
-import { snsNotify } from '../../../functions/core/sns/index.ts';
 import { MemoryTable } from '../../../functions/core/store/index.ts';
-import { type AlertMarkStore, dynamoAlertMarks } from '../../../functions/core/thresholds/index.ts';
+import {
+  type AlertRecordStore,
+  dynamoAlertRecords,
+} from '../../../functions/core/thresholds/alert-records.ts';
 import { DynamoRollupStore, type RollupStore } from '../../../functions/core/usage/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
@@ -60,7 +63,7 @@ export interface BudgetTables {
   /** What the last recount of all records found. @default nobody recounts */
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
   /** What owners were told of the levels of their limits. @default nobody notes it */
-  readonly alerts?: Pick<AlertMarkStore, 'read'>;
+  readonly alerts?: Pick<AlertRecordStore, 'read'>;
   /** Ids of jobs decided lately, for whoever counts back from them. @default the newest of the whole ledger */
   readonly recentJobIds?: () => Promise<readonly number[]>;
   /** Brings owners the shadow report by this topic. @param origin - of the console, for links */
@@ -112,7 +115,7 @@ export const openBudget: OpenBudget = async (flags, io) => {
     sheets: dynamoSheetStore(parts),
     directory: new DynamoDirectoryTable(parts),
     recounts: dynamoRecountOutcomes(parts),
-    alerts: dynamoAlertMarks(parts),
+    alerts: dynamoAlertRecords(parts),
     recentJobIds: async () => {
       const [marks, live] = await Promise.all([
         dynamoSweepMarks(parts).read(),
@@ -121,7 +124,7 @@ export const openBudget: OpenBudget = async (flags, io) => {
       const seen = [...(marks?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
       return [...seen, ...live.map(({ jobId }) => jobId)];
     },
-    reporter: (topicArn, origin) => tellOwnerBy({ notify: snsNotify({ topicArn }), ledger, origin }),
+    reporter: (topicArn, origin) => tellOwnerBy({ notify: snsNotifier({ topicArn }), ledger, origin }),
     ...(gitlabUrl !== undefined && { gitlabUrl }),
     description,
     close,

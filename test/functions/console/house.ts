@@ -31,7 +31,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { Feed } from '../../support/ledger/rollup-bench.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { memoryAlertMarks } from '../../support/tables/memory-alert-marks.ts';
+import { memoryAlertRecords } from '../../support/tables/memory-alert-records.ts';
 import { memoryLimitTable } from '../../support/tables/memory-limit-table.ts';
 import { describedApp, describedRead } from './described.ts';
 
@@ -129,7 +129,7 @@ export function consoleHouse(
   const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
   const prices = dynamoPriceEditions({ table: new MemoryTable(), instance: INSTANCE });
   const requeue = dynamoRequeueLists({ table: new MemoryTable(), instance: INSTANCE });
-  const alerts = memoryAlertMarks(clock);
+  const alerts = memoryAlertRecords(clock);
   const known = new Map<string, Counter>();
   let ids = 0;
   const desk = createLimitsDesk({

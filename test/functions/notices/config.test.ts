@@ -6,7 +6,13 @@ const ENV = {
   ...{ TOLLGATE_RULES_FILE: 'rules.json', TOLLGATE_THRESHOLDS_TOPIC: 'arn:aws:sns:eu-central-1:1:owners' },
 };
 
-test('merge requests are told only where tokens are kept, and then GitLab’s address is needed', () => {
+test('one error names every missing or wrong setting', () => {
+  expect(() => readNoticesConfig({ TOLLGATE_ROLLUP_ZONE: 'Mars' })).toThrow(
+    /TOLLGATE_LEDGER_TABLE is not set; .*TOLLGATE_THRESHOLDS_TOPIC is not set; TOLLGATE_ROLLUP_ZONE is "Mars"/,
+  );
+});
+
+test('notes in merge requests need the path of the tokens, and GitLab’s address with it', () => {
   expect(readNoticesConfig(ENV).notes).toBeUndefined();
   const kept = { ...ENV, TOLLGATE_NOTE_TOKENS_PATH: '/tollgate/prod/notes' };
   expect(() => readNoticesConfig(kept)).toThrow('TOLLGATE_GITLAB_URL');

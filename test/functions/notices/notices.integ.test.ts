@@ -4,26 +4,25 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { createLimitsDesk } from '../../../functions/core/limits/desk/create-limits-desk.ts';
 import { DynamoLimitTable } from '../../../functions/core/limits/dynamo-limit-table.ts';
-import type { Message, Notifier } from '../../../functions/core/notify/notify.ts';
-import { snsNotify } from '../../../functions/core/sns/sns-notify.ts';
+import type { Message, Notifier } from '../../../functions/core/notify/message.ts';
+import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/dynamo-rollup-store.ts';
-import { dynamoCursorStore } from '../../../functions/notices/dynamo-cursor-store.ts';
-import { START } from '../../../functions/notices/gather/cursor.ts';
+import { dynamoCursorStore, START } from '../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../functions/notices/send-notices.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { aFake, type Fake } from '../../support/bundle-rig.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { memoryAlertMarks } from '../../support/tables/memory-alert-marks.ts';
+import { memoryAlertRecords } from '../../support/tables/memory-alert-records.ts';
 import { DIRECTORY } from '../console/house.ts';
-import { CONSOLE_URL, OWNED } from './house.ts';
+import { CONSOLE_URL, OWNED } from './harness.ts';
 
 const TABLE = 'notices';
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:thresholds';
 const local = localTable(TABLE);
 
-/** As much of SNS as publishing takes. */
+/** SNS, as far as publishing goes. */
 let sns: Fake;
 let published: URLSearchParams[];
 let status: number;
@@ -49,7 +48,7 @@ afterEach(() => {
   sns.close();
 });
 
-function aHouse(instance: string) {
+function instanceOf(instance: string) {
   const clock = manualClock();
   const calls: string[] = [];
   const { client } = local;
@@ -84,24 +83,18 @@ function aHouse(instance: string) {
     directory: async () => DIRECTORY,
     ledger,
     usage: new DynamoRollupStore(table),
-    notify: snsNotify({ topicArn: TOPIC }),
+    notify: snsNotifier({ topicArn: TOPIC }),
     clock,
     zone: 'UTC',
     consoleUrl: CONSOLE_URL,
-    alerts: memoryAlertMarks(clock),
+    alerts: memoryAlertRecords(clock),
     log: silentLog,
   };
   const edit = async (edits: Parameters<typeof desk.apply>[0]): Promise<void> => {
-    const base = (await desk.live())?.pointer.set;
-    const by = {
-      actor: 'fritz',
-      rights: [{ role: 'finance' }],
-      why: 'w',
-      source: 'page',
-      base,
-      confirmed: true,
-    } as const;
-    const outcome = await desk.apply(edits, by);
+    const outcome = await desk.apply(edits, {
+      ...{ actor: 'fritz', rights: [{ role: 'finance' }], why: 'w', source: 'page', confirmed: true },
+      base: (await desk.live())?.pointer.set,
+    });
     if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
   };
   const done = () => client.middlewareStack.remove(`count-${instance}`);
@@ -110,11 +103,11 @@ function aHouse(instance: string) {
 
 const lower = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 300 } as const;
 
-test('a cursor is written once per revision, and is no part of the books', async () => {
+test('a cursor is written once per revision', async () => {
   const table = { table: dynamoTable(local.client, TABLE), instance: 'cursor.example.com' };
   const store = dynamoCursorStore(table);
   expect(await store.read()).toBeUndefined();
-  const cursor = { ...START, edit: 7, told: ['a'] };
+  const cursor = { ...START, edit: 7, sent: ['a'] };
   expect(await store.write({ rev: 1, cursor })).toBe(true);
   expect(await store.write({ rev: 1, cursor: START })).toBe(false);
   expect(await store.read()).toEqual({ rev: 1, cursor });
@@ -122,8 +115,8 @@ test('a cursor is written once per revision, and is no part of the books', async
   expect(await store.write({ rev: 2, cursor })).toBe(false);
 });
 
-test('where nothing happened a run is four reads and no write', async () => {
-  const { deps, edit, calls, clock, done } = aHouse('idle.example.com');
+test('a run without events is four reads and no write', async () => {
+  const { deps, edit, calls, clock, done } = instanceOf('idle.example.com');
   await edit(OWNED);
   await sendNotices(deps);
   calls.length = 0;
@@ -139,8 +132,8 @@ test('where nothing happened a run is four reads and no write', async () => {
   done();
 });
 
-test('an owner’s message reaches the topic as text and JSON, with what filters ask for', async () => {
-  const { deps, edit, done } = aHouse('topic.example.com');
+test('a message reaches the topic as text and JSON, with attributes for filters', async () => {
+  const { deps, edit, done } = instanceOf('topic.example.com');
   await edit(OWNED);
   await sendNotices(deps);
   await edit([lower]);
@@ -148,23 +141,20 @@ test('an owner’s message reaches the topic as text and JSON, with what filters
   const [form] = published;
   expect(form?.get('TopicArn')).toBe(TOPIC);
   expect(form?.get('Subject')).toBe('Tollgate: 1 change of limits');
-  const attributes = [1, 2, 3].map((at) => [
-    form?.get(`MessageAttributes.entry.${at}.Name`),
-    form?.get(`MessageAttributes.entry.${at}.Value.StringValue`),
-  ]);
-  expect(Object.fromEntries(attributes)).toEqual({
-    owner: 'payments-leads',
-    kind: 'notices',
-    severity: 'warning',
+  const attributes = [1, 2, 3].map((at) => {
+    const entry = `MessageAttributes.entry.${at}`;
+    return [form?.get(`${entry}.Name`), form?.get(`${entry}.Value.StringValue`)];
   });
+  const filters = { owner: 'payments-leads', kind: 'notices', severity: 'warning' };
+  expect(Object.fromEntries(attributes)).toEqual(filters);
   const forms = JSON.parse(form?.get('Message') ?? '');
   expect(forms.email).toContain(`${CONSOLE_URL}/groups/101`);
   expect(JSON.parse(forms.default)).toMatchObject({ kind: 'notices', owner: 'payments-leads' });
   done();
 });
 
-test('a topic that refuses fails the run, and the next one tells everything', async () => {
-  const { deps, edit, done } = aHouse('refused.example.com');
+test('a topic that refuses fails the run, and the next run sends everything', async () => {
+  const { deps, edit, done } = instanceOf('refused.example.com');
   await edit(OWNED);
   await sendNotices(deps);
   await edit([lower]);
@@ -176,8 +166,8 @@ test('a topic that refuses fails the run, and the next one tells everything', as
   done();
 });
 
-test('a run that dies after the topic took its message sends it once more, under the same id', async () => {
-  const { deps, edit, done } = aHouse('crash.example.com');
+test('a run that dies after its message sends it again, under the same id', async () => {
+  const { deps, edit, done } = instanceOf('crash.example.com');
   await edit(OWNED);
   await sendNotices(deps);
   await edit([lower]);

@@ -1,53 +1,112 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
-import { NOTICES_PER_MESSAGE_MAX } from '../../../functions/notices/digest.ts';
+import { MESSAGE_BYTES_MAX, MemoryNotifier } from '../../../functions/core/notify/message.ts';
+import { NOTICES_PER_MESSAGE_MAX, noticeMessage } from '../../../functions/notices/digest.ts';
+import { cutName, cutText, type Notice } from '../../../functions/notices/notice.ts';
 import { MESSAGES_MAX } from '../../../functions/notices/send-notices.ts';
 import { aJob } from '../console/house.ts';
-import { CONSOLE_URL, memoryCursors, noticesHouse, OWNED, readMessage } from './house.ts';
+import { CONSOLE_URL, DAY_MS, FRITZ, memoryCursors, noticesHarness, OWNED, readMessage } from './harness.ts';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const DANA = { actor: 'dana', rights: [{ role: 'viewer', groups: [101] }] } as const;
-const FINANCE = { actor: 'fritz', rights: [{ role: 'finance' }] } as const;
-
-const more = (over: object = {}) => ({
-  subject: 'group/101',
-  limit: 'money-month',
-  amount: 200,
-  from: '2026-11-21',
-  until: '2026-11-30',
-  reason: 'load test',
-  ...over,
-});
 const lower = { kind: 'set', subject: 'group/101', limit: 'money-month', amount: 300 } as const;
+/** Rejects every job of acme/payments. */
+const full = {
+  ...({ kind: 'set', subject: 'group/101', unit: 'money', amount: 0.5, per: 'month' } as const),
+  owner: 'payments-leads',
+};
+const BETA = { projectId: 2, namespaceId: 201, rootNamespaceId: 200 };
 
-describe('where nothing happened', () => {
-  test('no message is sent, and nothing is written', async () => {
-    const { news, cursors, clock } = await noticesHouse();
+describe('a run without events', () => {
+  test('sends no message and writes nothing', async () => {
+    const { news, cursors, clock } = await noticesHarness();
     const before = cursors.now();
     clock.advance(15 * 60_000);
     expect(await news()).toEqual([]);
     expect(cursors.now()).toEqual(before);
   });
 
-  test('what lies before the first run is history, what waits is not', async () => {
-    const house = await noticesHouse();
-    await house.desk.request(more(), DANA);
-    await house.ask([aJob(1, { runnerTags: ['large'] })]);
-    const { notify, ...late } = await noticesHouse({ limits: [] });
-    expect(notify.sent).toEqual([]);
-    const notices = new MemoryNotifier();
-    const other = { ...house.deps, cursors: memoryCursors(), notify: notices };
-    await late.runWith(other);
-    expect(notices.sent.map(readMessage).flatMap((each) => each.notices.map(({ kind }) => kind))).toEqual([
-      'request-waiting',
+  test('events before the first run are history, except pending requests', async () => {
+    const { request, ask, runWith } = await noticesHarness();
+    await request();
+    await ask([aJob(1, { runnerTags: ['large'] })]);
+    const notify = new MemoryNotifier();
+    await runWith({ cursors: memoryCursors(), notify });
+    const kinds = notify.sent.map(readMessage).flatMap(({ notices }) => notices.map(({ kind }) => kind));
+    expect(kinds).toEqual(['request-waiting']);
+  });
+});
+
+describe('a message', () => {
+  test('begins with what waits for its recipient, and is as urgent as that', async () => {
+    const { edit, request, ask, run, notify } = await noticesHarness({
+      limits: [full, { ...full, subject: 'group/100', owner: 'acme-leads' }],
+    });
+    await edit([{ kind: 'set', subject: 'group/100', limit: 'money-month', amount: 0.7 }]);
+    await ask([aJob(1), aJob(2)]);
+    await request();
+    await run();
+    const message = notify.sent.find(({ attributes }) => attributes?.owner === 'acme-leads');
+    expect(message?.text.match(/^(Waiting for you|Jobs|Limits)$/gm)).toEqual([
+      'Waiting for you',
+      'Jobs',
+      'Limits',
     ]);
+    expect(message?.subject).toBe(
+      'Tollgate: 1 request waits, 2 jobs of group acme rejected, 1 change of limits',
+    );
+    expect(message?.attributes?.severity).toBe('action');
+  });
+
+  test('has no links without a console', async () => {
+    const { ask, run, notify } = await noticesHarness({ limits: [full], consoleUrl: undefined });
+    await ask([aJob(1, { jobName: 'build' })]);
+    await run();
+    expect(notify.sent.at(-1)?.text).toContain('  Job 1 "build" in acme/payments/cards/api\n');
+    expect(JSON.stringify(notify.sent.at(-1))).not.toMatch(/undefined|\/jobs|\/groups/);
+  });
+
+  test('fits SNS with the most notices of the longest texts', () => {
+    const long = '"文\\'.repeat(200);
+    const [text, name] = [cutText(long), cutName(long)];
+    const notices = Array.from(
+      { length: NOTICES_PER_MESSAGE_MAX + 1 },
+      (_, at): Notice => ({
+        ...{
+          to: { owner: 'payments-leads' },
+          kind: 'jobs-rejected',
+          subject: 'group/101',
+          page: '/groups/101',
+        },
+        ...{ id: `rejected:group/${at}:${'9'.repeat(80)}`, label: `group ${long.slice(0, 100)}` },
+        lines: [`${text}${text}`, text, text, text, text],
+        examples: Array.from({ length: 3 }, () => ({ text: `${name}${name}`, page: '/jobs/9999999999' })),
+        facts: { jobs: 3, causes: `${text}${text}${text}${text}`, why: text },
+      }),
+    );
+    const message = noticeMessage({ owner: 'payments-leads' }, notices, CONSOLE_URL);
+    const forms = { default: message.json, email: message.text, sms: message.subject };
+    expect(Buffer.byteLength(JSON.stringify(forms))).toBeLessThan(MESSAGE_BYTES_MAX - 1_024);
+    const { notices: shown, more = 0 } = readMessage(message);
+    expect(more).toBeGreaterThan(1);
+    expect(shown.length + more).toBe(notices.length);
+    expect(message.subject).toMatch(/^[\x20-\x7e]{1,100}$/);
+  });
+
+  test('has the same id for the same notices in any order', async () => {
+    const { edit, run, notify } = await noticesHarness();
+    await edit([lower]);
+    await edit([{ ...lower, amount: 200 }]);
+    await run();
+    const [sent] = notify.sent;
+    const ids = readMessage(sent ?? { json: '' }).notices.map(({ id }) => id);
+    expect(ids).toHaveLength(2);
+    expect(sent?.id).toBe(createHash('sha256').update(JSON.stringify(ids.sort())).digest('base64url'));
   });
 });
 
 describe('edits', () => {
-  test('are told to the owner, with who, from where to where, and a link', async () => {
-    const { edit, run, notify } = await noticesHouse();
+  test('go to the owner, with author, values and a link', async () => {
+    const { edit, run, notify } = await noticesHarness();
     await edit([lower], { why: 'less work' });
     await run();
     expect(notify.sent).toHaveLength(1);
@@ -66,14 +125,14 @@ describe('edits', () => {
     );
   });
 
-  test('that somebody made of their own limits are not told to them', async () => {
-    const { edit, news } = await noticesHouse();
+  test('are not sent to their author', async () => {
+    const { edit, news } = await noticesHarness();
     await edit([lower], { actor: 'Payments-Leads' });
     expect(await news()).toEqual([]);
   });
 
-  test('a limit does not change hands without a word to whom it belonged to', async () => {
-    const { edit, news } = await noticesHouse();
+  test('that change the owner go to both owners', async () => {
+    const { edit, news } = await noticesHarness();
     await edit([{ ...lower, owner: 'newcomers' }]);
     expect((await news()).toSorted()).toEqual([
       'newcomers limit-tightened group/101',
@@ -81,8 +140,8 @@ describe('edits', () => {
     ]);
   });
 
-  test('go to the closest owner above, and to finance where nobody is named', async () => {
-    const { edit, news } = await noticesHouse();
+  test('go to the closest owner above, else to finance', async () => {
+    const { edit, news } = await noticesHarness();
     await edit([
       { kind: 'set', subject: 'group/104', unit: 'jobs', amount: 3 },
       { kind: 'set', subject: 'group/201', unit: 'jobs', amount: 3 },
@@ -93,61 +152,40 @@ describe('edits', () => {
     ]);
   });
 
+  const on = { subject: 'group/101', reason: 'audit' } as const;
+  const grant = { ...on, kind: 'grant', limit: 'money-month', amount: 9, from: '2026-11-21' } as const;
   test.each([
-    ['a freeze', { kind: 'freeze', subject: 'group/101', reason: 'audit' }, 'freeze-set'],
-    [
-      'a grant',
-      {
-        kind: 'grant',
-        subject: 'group/101',
-        limit: 'money-month',
-        amount: 9,
-        from: '2026-11-21',
-        until: '2026-12-01',
-        reason: 'r',
-      },
-      'grant-given',
-    ],
-    [
-      'broken glass',
-      {
-        kind: 'breakglass',
-        subject: 'group/101',
-        protected: true,
-        jobs: 5,
-        until: '2026-11-22',
-        reason: 'down',
-      },
-      'break-glass-opened',
-    ],
-    ['a rollout', { kind: 'rollout', subject: 'group/101', cost: 'shadow' }, 'limit-loosened'],
-  ] as const)('%s has its own kind', async (_, made, kind) => {
-    const { edit, news } = await noticesHouse();
-    await edit([made], {});
+    ['freeze-set', { ...on, kind: 'freeze' }],
+    ['grant-given', { ...grant, until: '2026-12-01' }],
+    ['break-glass-opened', { ...on, kind: 'breakglass', protected: true, jobs: 5, until: '2026-11-22' }],
+    ['limit-loosened', { kind: 'rollout', subject: 'group/101', cost: 'shadow' }],
+  ] as const)('have the kind %s', async (kind, made) => {
+    const { edit, news } = await noticesHarness();
+    await edit([made]);
     expect(await news()).toEqual([`payments-leads ${kind} group/101`]);
   });
 
-  test('one freeze that is lifted is told, too', async () => {
-    const { edit, news, desk } = await noticesHouse();
-    await edit([{ kind: 'freeze', subject: 'group/101', reason: 'audit' }]);
+  test('that lift a freeze are sent, too', async () => {
+    const { edit, news, desk } = await noticesHarness();
+    await edit([{ ...on, kind: 'freeze' }]);
     await news();
     const freeze = [...((await desk.live())?.limits.freezes?.values() ?? [])].flat()[0]?.id ?? '';
     await edit([{ kind: 'unfreeze', freeze }]);
     expect(await news()).toEqual(['payments-leads freeze-lifted group/101']);
   });
 
-  test('a hundred edits are one message with forty lines and the number of the others', async () => {
-    const { edit, run, notify } = await noticesHouse();
+  test('of one run share a message with forty notices and the number of the others', async () => {
+    const { edit, run, notify, lastText } = await noticesHarness();
     for (let amount = 401; amount <= 400 + NOTICES_PER_MESSAGE_MAX + 7; amount += 1)
       await edit([{ ...lower, amount }]);
     await run();
     expect(notify.sent).toHaveLength(1);
-    expect(notify.sent[0]?.text).toContain(`and 7 more: ${CONSOLE_URL}/history`);
+    expect(lastText()).toContain(`and 7 more: ${CONSOLE_URL}/history`);
     expect(readMessage(notify.sent[0] ?? { json: '' })).toMatchObject({ more: 7 });
   });
 
-  test('what one edit does to many limits of an owner is one line', async () => {
-    const { edit, run, notify } = await noticesHouse();
+  test('of many limits of one owner are one notice', async () => {
+    const { edit, run, sent, lastText } = await noticesHarness();
     const kinds = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
     await edit(
       [101, 104].flatMap((group) =>
@@ -157,31 +195,28 @@ describe('edits', () => {
       ),
     );
     await run();
-    expect(notify.sent).toHaveLength(1);
-    expect(notify.sent[0]?.text).toContain(
+    expect(sent()).toHaveLength(1);
+    expect(lastText()).toContain(
       '12 changes of limits of group acme/payments and 1 other: 0 looser, 12 tighter.',
     );
   });
 
-  test('more edits than a run reads are told by the next ones, each once', async () => {
-    const { edit, run, notify } = await noticesHouse();
+  test('beyond the bound of one run wait for the next, each once', async () => {
+    const { edit, run, notify } = await noticesHarness();
     const edits = 320;
     for (let at = 1; at <= edits; at += 1) await edit([{ ...lower, amount: 100 + at }]);
     for (let runs = 1; runs <= 3; runs += 1) await run();
-    const lines = notify.sent
-      .map(readMessage)
-      .reduce((sum, { notices, more: others = 0 }) => sum + notices.length + others, 0);
-    expect(notify.sent).toHaveLength(2);
-    expect(lines).toBe(edits);
+    const counts = notify.sent.map(readMessage).map(({ notices, more = 0 }) => notices.length + more);
+    expect(counts).toHaveLength(2);
+    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(edits);
   });
 });
 
 describe('requests', () => {
-  test('are told once to who may approve: the owner above, held by a limit; later to finance, too, once a day', async () => {
-    const { desk, news, clock } = await noticesHouse();
-    await desk.request(more(), DANA);
+  test('go to the approver once, and after a day to finance as well', async () => {
+    const { request, news, clock } = await noticesHarness();
+    await request();
     expect(await news()).toEqual(['acme-leads request-waiting group/101']);
-    expect(await news()).toEqual([]);
     clock.advance(DAY_MS - HOUR_MS);
     expect(await news()).toEqual([]);
     clock.advance(HOUR_MS);
@@ -192,44 +227,39 @@ describe('requests', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('go to finance where no owner above may approve them', async () => {
-    const { desk, news } = await noticesHouse();
-    await desk.request(more({ subject: 'group/100' }), {
-      actor: 'dana',
-      rights: [{ role: 'viewer', groups: [100] }],
-    });
+  test('go to finance if no owner above may approve', async () => {
+    const { request, news } = await noticesHarness();
+    const by = { actor: 'dana', rights: [{ role: 'viewer', groups: [100] }] } as const;
+    await request({ subject: 'group/100' }, by);
     expect(await news()).toEqual(['finance request-waiting group/100']);
   });
 
-  test.each(['approve', 'decline'] as const)(
-    '%s: the owner of the group hears of it once',
-    async (verdict) => {
-      const { desk, news, notify } = await noticesHouse();
-      const asked = await desk.request(more(), DANA);
+  test.each([
+    ['approve', 'Approved'],
+    ['decline', 'Declined'],
+  ] as const)(
+    '%s: the owner gets the decision once, without a notice of the grant',
+    async (verdict, word) => {
+      const { request, desk, news, lastText } = await noticesHarness();
+      const id = await request();
       await news();
-      if (asked.outcome !== 'filed') throw new Error(asked.outcome);
-      await desk.decide(asked.request.id, { verdict, note: 'as agreed' }, FINANCE);
-      // The grant itself is not told a second time.
+      await desk.decide(id, { verdict, note: 'as agreed' }, FRITZ);
       expect(await news()).toEqual(['payments-leads request-decided group/101']);
-      expect(notify.sent.at(-1)?.text).toContain(
-        `${verdict === 'approve' ? 'Approved' : 'Declined'}: dana asks for 200 EUR more`,
-      );
+      expect(lastText()).toContain(`${word}: dana asks for 200 EUR more`);
       expect(await news()).toEqual([]);
     },
   );
 });
 
 describe('time', () => {
-  test('a grant that ends within a day is told once', async () => {
-    const { edit, news, clock } = await noticesHouse();
-    const grant = {
-      kind: 'grant',
-      subject: 'group/101',
-      limit: 'money-month',
-      amount: 9,
-      reason: 'r',
-    } as const;
-    await edit([{ ...grant, from: '2026-11-21', until: '2026-11-25T00:00:00Z' }]);
+  test('reports the end of a grant once, a day before', async () => {
+    const { edit, news, clock } = await noticesHarness();
+    await edit([
+      {
+        ...{ kind: 'grant', subject: 'group/101', limit: 'money-month', amount: 9, reason: 'r' },
+        ...{ from: '2026-11-21', until: '2026-11-25T00:00:00Z' },
+      },
+    ]);
     await news();
     clock.advance(2 * DAY_MS);
     expect(await news()).toEqual([]);
@@ -240,18 +270,14 @@ describe('time', () => {
     expect(await news()).toEqual([]);
   });
 
-  test('glass: jobs let in are told as they come, its review to owner and finance once a day', async () => {
-    const { edit, news, clock, ask, desk } = await noticesHouse({
+  test('reports the jobs of a break-glass, and asks owner and finance for its review once a day', async () => {
+    const { edit, news, clock, ask, desk } = await noticesHarness({
       limits: [...OWNED, { kind: 'set', subject: 'group/104', unit: 'jobs', amount: 0 }],
     });
     await edit([
       {
-        kind: 'breakglass',
-        subject: 'group/101',
-        users: [7],
-        jobs: 3,
+        ...{ kind: 'breakglass', subject: 'group/101', users: [7], jobs: 3, reason: 'down' },
         until: '2026-11-21T14:00:00Z',
-        reason: 'down',
       },
     ]);
     await news();
@@ -273,63 +299,48 @@ describe('time', () => {
   });
 });
 
-describe('jobs', () => {
-  const full = {
-    kind: 'set',
-    subject: 'group/101',
-    unit: 'money',
-    amount: 0.5,
-    per: 'month',
-    owner: 'payments-leads',
-  } as const;
-
-  test('that were rejected are counted per group, with the limit, a job to look at and a link', async () => {
-    const { ask, news, notify } = await noticesHouse({ limits: [full] });
+describe('rejected jobs', () => {
+  test('are counted per group, with the limit, an example and a link', async () => {
+    const { ask, news, notify, lastText } = await noticesHarness({ limits: [full] });
     await ask([aJob(1), aJob(2)]);
     expect(await news()).toEqual(['payments-leads jobs-rejected group/101']);
     expect(notify.sent.at(-1)?.subject).toBe('Tollgate: 2 jobs of group acme/payments rejected');
-    expect(notify.sent.at(-1)?.text).toContain(
-      [
-        '- 2 jobs of group acme/payments were rejected.',
-        '  CI budget of group acme/payments, 0.50 EUR: 2',
-      ].join('\n'),
+    expect(lastText()).toContain(
+      '- 2 jobs of group acme/payments were rejected.\n  CI budget of group acme/payments, 0.50 EUR: 2',
     );
-    expect(notify.sent.at(-1)?.text).toContain(`${CONSOLE_URL}/jobs/2`);
-    expect(await news()).toEqual([]);
-    expect(await news()).toEqual([]);
+    expect(lastText()).toContain(`${CONSOLE_URL}/jobs/2`);
+    expect([await news(), await news()]).toEqual([[], []]);
     await ask([aJob(3)]);
     expect(await news()).toEqual(['payments-leads jobs-rejected group/101']);
     expect(notify.sent.at(-1)?.subject).toBe('Tollgate: 1 job of group acme/payments rejected');
   });
 
-  test('a storm of retries is one message, and one line of it', async () => {
-    const { ask, run, notify } = await noticesHouse({ limits: [full] });
+  test('are one example if they are retries of one job', async () => {
+    const { ask, run, sent, lastText } = await noticesHarness({ limits: [full] });
     for (let jobId = 1; jobId <= 6; jobId += 1) await ask([aJob(jobId, { pipelineId: 9, jobName: 'build' })]);
     await run();
-    expect(notify.sent).toHaveLength(1);
-    expect(notify.sent[0]?.text.match(/"build"/g)).toHaveLength(1);
-    expect(notify.sent[0]?.text).toContain('6 tries');
+    expect(sent()).toHaveLength(1);
+    expect(lastText().match(/"build"/g)).toHaveLength(1);
+    expect(lastText()).toContain('6 tries');
   });
 
-  test('of more than the lists hold, every group is found and every job counted', async () => {
-    const { ask, run, notify, told } = await noticesHouse({
+  test('are all counted, and every group is found, if there are more than the lists hold', async () => {
+    const { ask, run, notify, sent } = await noticesHarness({
       limits: [full, { ...full, subject: 'group/200', owner: 'beta-leads' }],
     });
-    await ask([aJob(1_000, { projectId: 2, namespaceId: 201, rootNamespaceId: 200 })]);
+    await ask([aJob(1_000, BETA)]);
     for (let jobId = 1; jobId <= 60; jobId += 1) await ask([aJob(jobId)]);
     await run();
-    expect(told()).toEqual(
-      expect.arrayContaining([
-        'payments-leads jobs-rejected group/101',
-        'beta-leads jobs-rejected group/200',
-      ]),
-    );
+    expect(sent().toSorted()).toEqual([
+      'beta-leads jobs-rejected group/200',
+      'payments-leads jobs-rejected group/101',
+    ]);
     const jobs = notify.sent.map(readMessage).flatMap(({ notices }) => notices.map((each) => each.jobs));
     expect(jobs.sort()).toEqual([1, 60]);
   });
 
-  test('an owner reads of no other owner’s groups, and no number of a limit above', async () => {
-    const { ask, run, notify } = await noticesHouse({
+  test('disclose no groups of other owners, and no amount of a limit above', async () => {
+    const { ask, run, notify } = await noticesHarness({
       limits: [
         { ...full, subject: 'group/100', owner: 'acme-leads' },
         { ...full, amount: 700 },
@@ -337,7 +348,7 @@ describe('jobs', () => {
       ],
       rules: { disclose: { default: 'binding' } },
     });
-    await ask([aJob(1), aJob(2, { projectId: 2, namespaceId: 201, rootNamespaceId: 200 })]);
+    await ask([aJob(1), aJob(2, BETA)]);
     await run();
     const textFor = (owner: string) =>
       notify.sent.find(({ attributes }) => attributes?.owner === owner)?.text ?? '';
@@ -347,79 +358,46 @@ describe('jobs', () => {
     expect(textFor('beta-leads')).not.toContain('acme');
   });
 
-  test('that only a warning let in are told with the rule and the figures; what only shadows is not', async () => {
-    const { ask, news, notify, edit } = await noticesHouse({ limits: [{ ...full, mode: 'warn' }] });
+  test('of yesterday are sent once, if no run completed in between; older ones are not', async () => {
+    const { ask, news, clock } = await noticesHarness({ limits: [full] });
+    await ask([aJob(1), aJob(2)]);
+    clock.advance(DAY_MS);
+    expect(await news()).toEqual(['payments-leads jobs-rejected group/101']);
+    expect([await news(), await news()]).toEqual([[], []]);
+    await ask([aJob(5)]);
+    clock.advance(2 * DAY_MS);
+    expect(await news()).toEqual([]);
+  });
+});
+
+describe('warned jobs', () => {
+  test('are sent with rule and figures; jobs of a limit in shadow are not', async () => {
+    const { ask, news, edit, lastText } = await noticesHarness({ limits: [{ ...full, mode: 'warn' }] });
     await ask([aJob(1), aJob(2)]);
     expect(await news()).toEqual(['payments-leads jobs-warned group/101']);
-    expect(notify.sent.at(-1)?.text).toContain('2 jobs of group acme/payments would have been rejected');
-    expect(notify.sent.at(-1)?.text).toContain(
+    expect(lastText()).toContain('2 jobs of group acme/payments would have been rejected');
+    expect(lastText()).toContain(
       'CI budget: 2.00 EUR of 0.50 EUR spent or held; 2.00 EUR would not have been let in',
     );
-    expect(notify.sent.at(-1)?.text).toContain(`${CONSOLE_URL}/shadow?group=101`);
+    expect(lastText()).toContain(`${CONSOLE_URL}/shadow?group=101`);
     expect(await news()).toEqual([]);
     await edit([{ ...full, mode: 'shadow' }], { actor: 'payments-leads' });
     await ask([aJob(3)]);
     expect(await news()).toEqual([]);
   });
 
-  test('a default by pattern that warns is told for groups that have no limit of their own', async () => {
-    const { kind, unit, amount, per } = full;
-    const byPattern = {
-      kind,
-      unit,
-      amount,
-      per,
-      subject: 'groups/acme/*',
-      mode: 'warn',
-      owner: 'team',
-    } as const;
-    const { ask, news, notify } = await noticesHouse({ limits: [byPattern] });
+  test('of a default by pattern are sent for groups without an own limit', async () => {
+    const byPattern = { ...full, subject: 'groups/acme/*', mode: 'warn', owner: 'team' } as const;
+    const { ask, news, lastText } = await noticesHarness({ limits: [byPattern] });
     await ask([aJob(1), aJob(2)]);
     expect(await news()).toEqual(['team jobs-warned group/101']);
-    expect(notify.sent.at(-1)?.text).toContain('2 jobs of group acme/payments would have been rejected');
-    expect(notify.sent.at(-1)?.text).toContain('CI budget: 2.00 EUR of 0.50 EUR spent or held');
+    expect(lastText()).toContain('2 jobs of group acme/payments would have been rejected');
+    expect(lastText()).toContain('CI budget: 2.00 EUR of 0.50 EUR spent or held');
     expect(await news()).toEqual([]);
   });
 
-  test('that were rejected while no run came to its end for days are told once, up to two weeks back', async () => {
-    const house = await noticesHouse({
-      limits: [full, { ...full, subject: 'group/200', owner: 'beta-leads' }],
-    });
-    const { ask, news, clock, run, notify } = house;
-    const beta = { projectId: 2, namespaceId: 201, rootNamespaceId: 200 };
-    await ask([aJob(1)]);
-    await run();
-    await ask([aJob(2), aJob(3)]);
-    clock.advance(DAY_MS);
-    await ask([aJob(4, beta)]);
-    clock.advance(5 * DAY_MS);
-    const missed = ['payments-leads jobs-rejected group/101', 'beta-leads jobs-rejected group/200'];
-    expect((await news()).toSorted()).toEqual(missed.toSorted());
-    const texts = notify.sent.slice(-2).map(({ text }) => text);
-    expect(texts.join()).toContain('2 jobs of group acme/payments were rejected');
-    expect(texts.join()).toContain('1 job of group beta was rejected');
-    expect(texts.join()).toContain('CI budget of group beta, 0.50 EUR: 1');
-    expect([await news(), await news()]).toEqual([[], []]);
-    await ask([aJob(5)]);
-    clock.advance(15 * DAY_MS);
-    expect(await news()).toEqual([]);
-  });
-
-  test('a cursor of before is told nothing twice: what it no longer knows is left alone', async () => {
-    const { ask, news, clock, run, cursors } = await noticesHouse({ limits: [full] });
-    await ask([aJob(1)]);
-    await run();
-    clock.advance(4 * DAY_MS);
-    await run();
-    const stored = await cursors.read();
-    if (stored === undefined) throw new Error('no cursor');
-    const { talliesSince: _, ...cursor } = stored.cursor;
-    await cursors.write({ rev: stored.rev + 1, cursor: { ...cursor, tallies: {} } });
-    expect(await news()).toEqual([]);
-  });
-
-  test('a group that is rolled out as far as a warning is told like a limit in that mode', async () => {
-    const { ask, news, edit } = await noticesHouse({ limits: [full] });
+  test('of a group whose rollout only warns are sent like those of a limit in that mode', async () => {
+    const { ask, news, edit } = await noticesHarness({ limits: [full] });
     await edit([{ kind: 'rollout', subject: 'group/100', cost: 'warn' }]);
     await news();
     await ask([aJob(1)]);
@@ -427,62 +405,48 @@ describe('jobs', () => {
   });
 });
 
-describe('at least once, and once where nothing crashes', () => {
-  const three = async (notify: MemoryNotifier) => {
-    const house = await noticesHouse({ notify });
-    await house.edit([lower, { kind: 'set', subject: 'group/100', limit: 'money-month', amount: 800 }]);
-    await house.edit([{ kind: 'set', subject: 'group/200', limit: 'money-month', amount: 90 }]);
-    return house;
+describe('at least once, and once without a crash', () => {
+  const three = async () => {
+    const harness = await noticesHarness();
+    await harness.edit([lower, { kind: 'set', subject: 'group/100', limit: 'money-month', amount: 800 }]);
+    await harness.edit([{ kind: 'set', subject: 'group/200', limit: 'money-month', amount: 90 }]);
+    return harness;
   };
 
-  test('a topic that stops taking messages is told the rest by the next run, and nothing twice', async () => {
-    const notify = new MemoryNotifier();
-    const house = await three(notify);
-    let taken = 0;
-    const flaky = {
-      send: async (message: Parameters<MemoryNotifier['send']>[0]) => {
-        if (taken === 1) throw new NotifyError('notify_unavailable', 'no');
-        taken += 1;
-        await notify.send(message);
-      },
-    };
-    await expect(house.runWith({ ...house.deps, notify: flaky })).rejects.toThrow('[notify_unavailable]');
-    await house.run();
-    await house.run();
-    expect(house.told().toSorted()).toEqual([
+  test('after a failure of the topic the next run sends the rest, and repeats nothing', async () => {
+    const { runWithTopic, run, sent } = await three();
+    await expect(runWithTopic(1)).rejects.toThrow('[notify_unavailable]');
+    await run();
+    await run();
+    expect(sent().toSorted()).toEqual([
       'acme-leads limit-tightened group/100',
       'finance limit-tightened group/200',
       'payments-leads limit-tightened group/101',
     ]);
   });
 
-  test('a crash between the messages and the cursor repeats them under the same ids', async () => {
-    const notify = new MemoryNotifier();
-    const house = await three(notify);
-    const cursors = { ...house.deps.cursors, write: () => Promise.reject(new Error('crashed')) };
-    await expect(house.runWith({ ...house.deps, cursors })).rejects.toThrow('crashed');
+  test('a crash between messages and cursor repeats them under the same ids', async () => {
+    const { runWith, run, news, cursors, notify } = await three();
+    const write = () => Promise.reject(new Error('crashed'));
+    await expect(runWith({ cursors: { ...cursors, write } })).rejects.toThrow('crashed');
     const first = notify.sent.map(({ id }) => id);
-    await house.run();
+    await run();
     expect(notify.sent.map(({ id }) => id)).toEqual([...first, ...first]);
-    expect(await house.news()).toEqual([]);
+    expect(await news()).toEqual([]);
   });
 
-  test('more owners than a run tells are told by the next ones, each once', async () => {
+  test('recipients beyond the bound of one run wait for the next, each once', async () => {
     const many = Array.from({ length: MESSAGES_MAX + 5 }, (_, at) => ({
-      kind: 'set' as const,
-      subject: `user/${at + 1}`,
-      unit: 'starts' as const,
-      per: 'day' as const,
-      amount: at + 1,
-      owner: `owner-${at}`,
+      ...({ kind: 'set', unit: 'starts', per: 'day' } as const),
+      ...{ subject: `user/${at + 1}`, amount: at + 1, owner: `owner-${at}` },
     }));
-    const house = await noticesHouse();
-    await house.edit(many);
-    expect(await house.run()).toMatchObject({ messages: MESSAGES_MAX, waiting: 5 });
-    expect(await house.run()).toMatchObject({ messages: 5, waiting: 0 });
-    expect(await house.run()).toMatchObject({ messages: 0 });
-    const owners = house.messages().map(({ owner }) => owner);
-    expect(new Set(owners).size).toBe(owners.length);
+    const { edit, run, notify } = await noticesHarness();
+    await edit(many);
+    expect(await run()).toMatchObject({ messages: MESSAGES_MAX, waiting: 5 });
+    expect(await run()).toMatchObject({ messages: 5, waiting: 0 });
+    expect(await run()).toMatchObject({ messages: 0 });
+    const owners = notify.sent.map(readMessage).map(({ owner }) => owner);
+    expect(new Set(owners).size).toBe(many.length);
     expect(owners).toHaveLength(many.length);
   });
 });

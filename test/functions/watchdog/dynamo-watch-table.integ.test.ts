@@ -3,7 +3,7 @@ import { silentLog, systemClock } from '../../../functions/core/environment/mach
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { MemoryNotifier } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../functions/core/notify/message.ts';
 import { dynamoTable } from '../../../functions/core/store/dynamo-table.ts';
 import { readRelayBeats } from '../../../functions/core/store/relay-beats.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/dynamo-watch-table.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../../functions/core/environment/machine.ts';
 import type { ControllerState } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
-import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/notify.ts';
+import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import { SILENT_MS } from '../../../functions/core/store/relay-beats.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
 import type { YetFailedMark } from '../../../functions/core/store/yet-failed.ts';

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { jobPagePath } from '../../../core/notify/index.ts';
+import { jobPagePath } from '../../../core/notify/console-links.ts';
 import type { SignInEnv, User } from '../../../core/signin/index.ts';
 import { query } from '../asked.ts';
 import { ConsolePage } from '../frame.tsx';

@@ -3,7 +3,10 @@ import { systemClock } from '../../../../functions/core/environment/index.ts';
 import { DynamoLimitTable } from '../../../../functions/core/limits/index.ts';
 import { dynamoSessionStore, type SessionStore } from '../../../../functions/core/signin/index.ts';
 import { MemoryTable } from '../../../../functions/core/store/index.ts';
-import { type AlertMarkStore, dynamoAlertMarks } from '../../../../functions/core/thresholds/index.ts';
+import {
+  type AlertRecordStore,
+  dynamoAlertRecords,
+} from '../../../../functions/core/thresholds/alert-records.ts';
 import {
   dynamoImportedVersions,
   type ImportedVersions,
@@ -80,14 +83,19 @@ export class CountedDirectoryTable extends DynamoDirectoryTable {
   }
 }
 
-/** What owners were told. Read with eventual consistency, whether or not there is anything: at most some KB each. */
-export function countedAlertMarks(counted: TableCounts): AlertMarkStore {
-  const marks = dynamoAlertMarks({ ...place(), clock: systemClock, random: () => 0 });
+/** Counts reads of alert records: some KB each, and charged for absent items, too. A write reads the record first. */
+export function countedAlertRecords(counted: TableCounts): AlertRecordStore {
+  const records = dynamoAlertRecords({ ...place(), clock: systemClock, random: () => 0 });
   return {
-    ...marks,
-    read(asks) {
-      counted.reads += asks.length / 2;
-      return marks.read(asks);
+    ...records,
+    read(counters) {
+      counted.reads += counters.length;
+      return records.read(counters);
+    },
+    add(...asked) {
+      counted.reads += 1;
+      counted.writes += 1;
+      return records.add(...asked);
     },
   };
 }

@@ -1,12 +1,12 @@
 /** What runs for limits by the clock, when nothing happened since it last ran: so it is nearly always. */
 import { readWholeDirectory } from '../../../../functions/core/directory/index.ts';
 import { silentLog } from '../../../../functions/core/environment/index.ts';
-import { MemoryNotifier } from '../../../../functions/core/notify/index.ts';
-import type { StoredCursor } from '../../../../functions/notices/gather/cursor.ts';
+import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
+import type { StoredCursor } from '../../../../functions/notices/cursor.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { MemoryParameters } from '../../../../functions/ssm-limits/memory-parameters.ts';
 import { runOn } from '../../../../functions/ssm-limits/run.ts';
-import { countedImports } from './counted-tables.ts';
+import { countedAlertRecords, countedImports } from './counted-tables.ts';
 import { BUDGET, type SampleDesk } from './sample-desk.ts';
 
 interface MeasuredRun {
@@ -60,7 +60,7 @@ export async function measureParameterRun(sample: SampleDesk, parameters: number
   return run;
 }
 
-/** The telling of owners. */
+/** Measures a run of the notices without events. */
 export async function measureNoticesRun(sample: SampleDesk): Promise<MeasuredRun> {
   let stored: StoredCursor | undefined;
   const notify = new MemoryNotifier();
@@ -78,11 +78,7 @@ export async function measureNoticesRun(sample: SampleDesk): Promise<MeasuredRun
         },
       },
       limitTable: sample.limitTable,
-      alerts: {
-        note: async () => {
-          sample.counted.writes += 1;
-        },
-      },
+      alerts: countedAlertRecords(sample.counted),
       policy: sample.policy,
       packed: sample.packed,
       directory: sample.started().directory,

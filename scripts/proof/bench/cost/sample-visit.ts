@@ -10,7 +10,7 @@ import { Sessions, type SignInEnv } from '../../../../functions/core/signin/inde
 import { VISIT_PAGES } from '../../../cli/cost/assumptions.ts';
 import type { VisitUnits } from '../../../cli/cost/desk-units.ts';
 import { createPages } from '../../../local/console-pages.ts';
-import { countedAlertMarks, countedSessions } from './counted-tables.ts';
+import { countedAlertRecords, countedSessions } from './counted-tables.ts';
 import type { SampleDesk } from './sample-desk.ts';
 
 const MINUTE_MS = 60_000;
@@ -54,7 +54,7 @@ function consoleOf(sample: SampleDesk, sessions: Sessions): Hono {
   const { clock, policy, packed, limitTable, ledger, usage } = sample;
   const { places, directory, desk } = sample.started();
   const zone = 'UTC';
-  const alerts = countedAlertMarks(sample.counted);
+  const alerts = countedAlertRecords(sample.counted);
   const read = createConsoleRead({
     ...{ desk, limitTable, packedLimits: packed, policy, ledger, usage, alerts, places, zone, clock },
   });

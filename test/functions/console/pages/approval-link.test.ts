@@ -5,13 +5,13 @@ import { createPages } from '../../../../functions/console/pages/create-pages.ts
 import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { approvalCheck, approvalPath } from '../../../../functions/core/approval/approval-link.ts';
 import { type Log, silentLog } from '../../../../functions/core/environment/machine.ts';
-import { MemoryNotifier } from '../../../../functions/core/notify/notify.ts';
+import { MemoryNotifier } from '../../../../functions/core/notify/message.ts';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { csrfTokenOf, secretHashOf } from '../../../../functions/core/signin/secret-ids.ts';
 import { sendNotices } from '../../../../functions/notices/send-notices.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { memorySessionStore } from '../../../support/tables/memory-session-store.ts';
-import { memoryCursors, noticesHouse } from '../../notices/house.ts';
+import { memoryCursors, noticesHarness } from '../../notices/harness.ts';
 import { USERS } from '../house.ts';
 
 const ORIGIN = 'http://localhost:3000';
@@ -26,7 +26,7 @@ type Who = keyof typeof USERS;
 
 /** The console with its real sign-in, and the link that the notices mailed to whoever may decide. */
 async function house() {
-  const real = await noticesHouse();
+  const real = await noticesHarness();
   const filed = await real.desk.request(ASKED, {
     actor: 'vera',
     userId: USERS.viewer.id,

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Message } from '../../../../functions/core/notify/notify.ts';
+import type { Message } from '../../../../functions/core/notify/message.ts';
 import { openBrowser } from './open-browser.ts';
 import { openRealConsole, type RealConsole } from './real-console.ts';
 

@@ -135,7 +135,7 @@ test('what an alert told stands in the list and at the limit; what no channel to
   const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
   const level = { measure: 'committed', limitAmount: 500_000_000, owner: 'payments-leads' } as const;
   const note = (outcome: 'taken' | 'failed', name: string, levelAmount: number) =>
-    alerts.note({ of: 'crossings', key }, [
+    alerts.add({ of: 'thresholds', key }, [
       {
         ...{ ...level, level: name, levelAmount },
         channels: [{ channel: 'topic', outcome, atMs: clock.nowMs() }],

@@ -5,7 +5,7 @@ import type { BudgetDeps } from '../../../../scripts/cli/budget/budget-flags.ts'
 import { readOnly } from '../../../../scripts/cli/ledger/read-only-store.ts';
 import { publishCommandOn } from '../../../../scripts/cli/limits/publish-command.ts';
 import type { Command, TerminalIo } from '../../../../scripts/terminal/command.ts';
-import { memoryAlertMarks } from '../../../support/tables/memory-alert-marks.ts';
+import { memoryAlertRecords } from '../../../support/tables/memory-alert-records.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { type DeskRun, runDesk } from '../desk-run.ts';
@@ -25,7 +25,7 @@ export async function budgetBench(limits: readonly object[] = LIMITS, isLive = t
   const ledger = ledgerBench({ limits });
   const table = memoryLimitTable();
   const rollup = new MemoryRollupStore({ instance: 'gitlab.example.com' });
-  const alerts = memoryAlertMarks(ledger.clock);
+  const alerts = memoryAlertRecords(ledger.clock);
   let stillOpen = 0;
   const tables: BudgetTables = {
     limits: table,

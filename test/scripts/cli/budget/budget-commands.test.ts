@@ -729,7 +729,7 @@ test('ls and show say what an alert told, as the page does; what failed is said 
   const { run, json, alerts, clock } = await withJobs();
   const key = { subject: 'group/101', limit: 'money-month', period: '2026-11' };
   const note = (outcome: 'taken' | 'failed', level: string, levelAmount: number) =>
-    alerts.note({ of: 'crossings', key }, [
+    alerts.add({ of: 'thresholds', key }, [
       {
         ...{ measure: 'committed', level, levelAmount, limitAmount: 7_500_000, owner: 'payments-leads' },
         channels: [{ channel: 'topic', outcome, atMs: clock.nowMs() }],

@@ -1,0 +1,193 @@
+/** Alerts owners when the use of a limit reaches a level: once per period, level and amount of the limit. */
+import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { type DailyUsage, type Forecast, runOut } from '../../../policies/forecast/forecast.ts';
+import { limitPeriod } from '../../../policies/limits/limits.ts';
+import type { LedgerClock, Log } from '../environment/index.ts';
+import type { Counter } from '../ledger/index.ts';
+import type { Notifier } from '../notify/message.ts';
+import { recipientKey } from '../notify/recipient.ts';
+import {
+  ALERTS_PER_MESSAGE_MAX,
+  type AlertPeriod,
+  alertMessage,
+  type ExplainedAlert,
+} from './alert-message.ts';
+import { type AlertRecordStore, type ChannelOutcome, isSent } from './alert-records.ts';
+import { alertId, findAlerts, type OwnedLimit, shortId, type ThresholdAlert } from './levels.ts';
+
+export interface ThresholdAlertDeps {
+  /** Resolves to undefined if the counter has no limit any more. */
+  readonly findLimit: (key: CounterKey) => Promise<OwnedLimit | undefined>;
+  readonly notify: Notifier;
+  readonly clock: Pick<LedgerClock, 'nowMs'>;
+  readonly records: AlertRecordStore;
+  /** ISO 4217 code. */
+  readonly currency: string;
+  readonly log: Log;
+  /** @default no links */
+  readonly consoleUrl?: string | undefined;
+  /** Reads the daily use of the limit's subject, in the limit's unit. @default no forecasts */
+  readonly readDailyUse?: (key: CounterKey, owned: OwnedLimit) => Promise<readonly DailyUsage[]>;
+}
+
+interface AlertReport {
+  readonly sent: number;
+  readonly messages: number;
+}
+
+/** Calls in parallel: a batch may move hundreds of counters. */
+const PARALLEL_MAX = 16;
+/** Some 100 bytes each. */
+const KNOWN_MAX = 20_000;
+
+/**
+ * Returns a function that alerts the owners of counters:
+ *
+ * 1. Find the highest level that each counter has reached. The level counts, not the step to it: the next step of a counter makes up
+ *    for a lost one.
+ * 2. Drop the levels that the alert records show as sent.
+ * 3. Send one message per recipient and 40 alerts, then record it.
+ *
+ * At least once: a crash before step 3 is complete sends the message again, under the same id. The other order could lose the only
+ * warning. Batches of one counter must not run in parallel: the stream gives each partition to one reader.
+ *
+ * The returned function throws {@link NotifyError}: give the same counters again. Keep one per process: it remembers sent alerts, which
+ * saves a read per counter write.
+ */
+export function thresholdAlerts(deps: ThresholdAlertDeps) {
+  const known = new Set<string>();
+  const remember = (alerts: readonly ThresholdAlert[]): void => {
+    if (known.size > KNOWN_MAX) known.clear();
+    for (const each of alerts) known.add(shortId(alertId(each)));
+  };
+  return async (counters: readonly Counter[]): Promise<AlertReport> => {
+    const { records, clock, currency, notify, consoleUrl } = deps;
+    const reached = await findHighest(counters, deps);
+    const unknown = reached.filter((each) => !known.has(shortId(alertId(each))));
+    const recorded = await records.read(unknown.map(({ key }) => ({ of: 'thresholds', key })));
+    const unsent = unknown.filter((each, index) => !isSent(each, recorded[index] ?? []));
+    remember(unknown.filter((each) => !unsent.includes(each)));
+    const nowMs = clock.nowMs();
+    const parts = [...Map.groupBy(unsent, ({ to }) => recipientKey(to)).values()].flatMap((alerts) =>
+      chunked(alerts, ALERTS_PER_MESSAGE_MAX),
+    );
+    let messages = 0;
+    for (const part of parts) {
+      const alerts = await inParallel(part, (each) => explain(each, nowMs, deps));
+      try {
+        await notify.send(alertMessage(alerts, { currency, nowMs, consoleUrl }));
+      } catch (error) {
+        // All recipients share the topic, so the remaining parts fail, too.
+        await recordOutcome(parts.slice(messages).flat(), 'failed', deps);
+        throw error;
+      }
+      messages += 1;
+      await recordOutcome(alerts, 'taken', deps);
+      remember(alerts);
+    }
+    return { sent: unsent.length, messages };
+  };
+}
+
+async function findHighest(
+  counters: readonly Counter[],
+  { findLimit }: ThresholdAlertDeps,
+): Promise<readonly ThresholdAlert[]> {
+  const keys = new Map(counters.map(({ key }) => [counterName(key), key]));
+  const limits = new Map(
+    await inParallel([...keys], async ([name, key]) => [name, await findLimit(key)] as const),
+  );
+  const highest = new Map<string, ThresholdAlert>();
+  for (const counter of counters) {
+    const counted = counterName(counter.key);
+    const owned = limits.get(counted);
+    for (const alert of owned === undefined ? [] : findAlerts(counter, owned)) {
+      const name = `${alert.measure} ${counted}`;
+      // Of equal amounts the level found last is the same or a higher one.
+      if ((highest.get(name)?.level.amount ?? 0) <= alert.level.amount) highest.set(name, alert);
+    }
+  }
+  return [...highest.values()];
+}
+
+/** Never throws: a lost record must not repeat a sent message, and a failed one is sent with the counter's next step. */
+async function recordOutcome(
+  alerts: readonly ThresholdAlert[],
+  outcome: ChannelOutcome['outcome'],
+  { records, clock, log }: ThresholdAlertDeps,
+): Promise<void> {
+  const channels: readonly ChannelOutcome[] = [{ channel: 'topic', outcome, atMs: clock.nowMs() }];
+  await inParallel([...Map.groupBy(alerts, ({ key }) => counterName(key))], async ([counter, all]) => {
+    const [{ key } = { key: undefined }] = all;
+    if (key === undefined) return;
+    try {
+      await records.add(
+        { of: 'thresholds', key },
+        all.map(({ measure, level, limitAmount, to: { owner } }) => ({
+          ...{ measure, level: level.name, levelAmount: level.amount, limitAmount, owner, channels },
+        })),
+      );
+    } catch (error) {
+      log.warn('alert not recorded', { counter, error: errorName(error) });
+    }
+  });
+}
+
+async function explain(
+  alert: ThresholdAlert,
+  nowMs: number,
+  deps: ThresholdAlertDeps,
+): Promise<ExplainedAlert> {
+  const period = findPeriod(alert, nowMs);
+  const forecast = await readForecast(alert, period, nowMs, deps);
+  return { ...alert, period, ...(forecast !== undefined && { forecast }) };
+}
+
+/** Counters of past periods still move: a job settles in the period of its admission. */
+function findPeriod({ key, limit }: ThresholdAlert, nowMs: number): AlertPeriod {
+  const current = limitPeriod(limit, nowMs);
+  if (current === undefined) return { label: key.period, isOver: false };
+  const { startMs, endMs } = current;
+  if (current.key === key.period) return { label: current.label, endMs, isOver: false };
+  // If this clock is behind the writer's, the counter is of the next period.
+  const next = Number.isFinite(endMs) ? limitPeriod(limit, endMs) : undefined;
+  if (next?.key === key.period) return { label: next.label, endMs: next.endMs, isOver: false };
+  const last = Number.isFinite(startMs) ? limitPeriod(limit, startMs - 1) : undefined;
+  return last?.key === key.period
+    ? { label: last.label, endMs: last.endMs, isOver: true }
+    : { label: key.period, isOver: true };
+}
+
+/** Returns undefined on failure: the warning matters more than its forecast. */
+async function readForecast(
+  alert: ThresholdAlert,
+  { endMs: untilMs, isOver }: AlertPeriod,
+  nowMs: number,
+  { readDailyUse, log }: ThresholdAlertDeps,
+): Promise<Forecast | undefined> {
+  const { key, limit, limitAmount, committed } = alert;
+  const left = limitAmount - committed;
+  if (readDailyUse === undefined || isOver || untilMs === undefined || left <= 0) return undefined;
+  try {
+    const usage = await readDailyUse(key, alert);
+    return runOut({ usage, left, nowMs, untilMs, zone: limit.zone });
+  } catch (error) {
+    log.warn('no forecast', { counter: counterName(key), error: errorName(error) });
+    return undefined;
+  }
+}
+
+const errorName = (error: unknown): string => (error instanceof Error ? error.name : 'unknown failure');
+
+const chunked = <Each>(all: readonly Each[], size: number): readonly (readonly Each[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+
+/** Keeps the order of the results. */
+async function inParallel<From, To>(
+  all: readonly From[],
+  work: (from: From) => Promise<To>,
+): Promise<readonly To[]> {
+  const results: To[] = [];
+  for (const part of chunked(all, PARALLEL_MAX)) results.push(...(await Promise.all(part.map(work))));
+  return results;
+}

@@ -1,0 +1,187 @@
+/** Events of the clock: grants that end soon, and use and review of break-glass. */
+import { type CounterKey, counterName } from '../../policies/claim.ts';
+import { type BreakGlass, breakGlassCounter } from '../../policies/limits/break-glass.ts';
+import { DAY_MS } from '../../policies/limits/calendar.ts';
+import type { Grant, Limit } from '../../policies/limits/limit.ts';
+import { edgeText, instantText, relativeText } from '../../policies/text/edge-text.ts';
+import { limitName } from '../../policies/units/unit-texts.ts';
+import { BREAK_GLASS_PAGE } from '../core/notify/console-links.ts';
+import { FINANCE, findRecipient, recipientKey, subjectLabel } from '../core/notify/recipient.ts';
+import type { BreakGlassCheckpoint, Cursor } from './cursor.ts';
+import { aNotice, countText, cutName, type Notice, quoteText, wholeAmountText } from './notice.ts';
+import type { Findings, NoticeContext, NoticesDeps, Run } from './run.ts';
+
+/** JSON has no Infinity. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** Reads the limits at the first run of a set, and when something in it is due. */
+export async function findDueNotices({ cursor, pointer, nowMs, deps, context }: Run): Promise<Findings> {
+  const set = pointer?.set ?? 'packed';
+  if (cursor.due?.set === set && nowMs < cursor.due.atMs) return { notices: [], next: {} };
+  const now = await context();
+  const grants = findEndingGrants(cursor.ending, now);
+  const glasses = await findBreakGlasses(cursor.breakGlasses, now, deps.ledger);
+  return {
+    notices: [...grants.notices, ...glasses.notices],
+    next: {
+      due: { set, atMs: Math.min(grants.dueAtMs, glasses.dueAtMs, NEVER_MS) },
+      ending: grants.ending,
+      breakGlasses: glasses.breakGlasses,
+    },
+  };
+}
+
+/** A shorter grant was reported when it was given. */
+const REPORT_BEFORE_END_MS = DAY_MS;
+
+function findEndingGrants(sent: Cursor['ending'], context: NoticeContext) {
+  const { nowMs, limits } = context;
+  const notices: Notice[] = [];
+  const ending = new Map(Object.entries(sent).filter(([, untilMs]) => untilMs > nowMs));
+  let dueAtMs = Number.POSITIVE_INFINITY;
+  for (const limit of [...limits.bySubject.values()].flat()) {
+    for (const grant of limit.grants ?? []) {
+      const { fromMs, untilMs } = grant;
+      const reportAtMs = untilMs - REPORT_BEFORE_END_MS;
+      const key = `${limit.subject}:${limit.id}:${grant.id ?? grant.amount}:${untilMs}`;
+      if (untilMs <= nowMs || fromMs > reportAtMs || ending.has(key)) continue;
+      if (nowMs < reportAtMs) dueAtMs = Math.min(dueAtMs, reportAtMs);
+      else {
+        ending.set(key, untilMs);
+        notices.push(endingNotice(key, limit, grant, context));
+      }
+    }
+  }
+  return { notices, dueAtMs, ending: Object.fromEntries(ending) };
+}
+
+function endingNotice(key: string, limit: Limit, grant: Grant, context: NoticeContext): Notice {
+  const { subject, id, unit, zone, amount } = limit;
+  const { nowMs } = context;
+  const what = `${wholeAmountText(grant.amount, unit, context)} for the ${limitName(limit)} of ${subjectLabel(subject, context.directory)}`;
+  const end = `${edgeText(grant.untilMs, 'end', zone)} (${relativeText(nowMs, grant.untilMs)})`;
+  const afterwards =
+    amount === 'unlimited' ? '' : ` It is ${wholeAmountText(amount, unit, context)} without grants.`;
+  return aNotice('grant-ending', subject, context, {
+    to: findRecipient(subject, id, context),
+    id: `grant:${key}:ending`,
+    lines: [
+      `A grant of ${what} counts until ${end}.${afterwards}`,
+      `It was given for ${quoteText(grant.reason)}`,
+    ],
+    facts: { limit: id, amount: grant.amount, unit, until: new Date(grant.untilMs).toISOString() },
+  });
+}
+
+const REMIND_AFTER_MS = DAY_MS;
+const STEP_MS = { hour: 3_600_000, day: DAY_MS, once: Number.POSITIVE_INFINITY } as const;
+/** A break-glass may last seven days: that many hours, and one that it begins within. */
+const PERIODS_MAX = 7 * 24 + 1;
+const NOTHING_SENT: BreakGlassCheckpoint = { used: 0, reviews: 0, atMs: 0 };
+
+/** Admitted jobs go to the owner in every run; a missing review to owner and finance once a day. */
+async function findBreakGlasses(
+  sent: Cursor['breakGlasses'],
+  context: NoticeContext,
+  ledger: NoticesDeps['ledger'],
+) {
+  const { nowMs, limits } = context;
+  const all = limits.breakGlasses ?? [];
+  const begun = all.filter(({ fromMs }) => fromMs <= nowMs);
+  // A reviewed one that is over needs one more look if its last jobs may be unreported.
+  const active = begun.filter(
+    ({ id, reviewed, untilMs }) => reviewed === undefined || nowMs < untilMs || sent[id],
+  );
+  const usedBy = await readUse(active, nowMs, ledger);
+  const notices: Notice[] = [];
+  const breakGlasses: Record<string, BreakGlassCheckpoint> = {};
+  let dueAtMs = Math.min(
+    Number.POSITIVE_INFINITY,
+    ...all.filter((each) => !begun.includes(each)).map(({ fromMs }) => fromMs),
+  );
+  for (const glass of active) {
+    const before = sent[glass.id] ?? NOTHING_SENT;
+    const used = usedBy(glass);
+    const isOver = nowMs >= glass.untilMs;
+    if (used > before.used) notices.push(usedNotice(glass, before.used, used, context));
+    let { reviews, atMs } = before;
+    if (isOver && glass.reviewed === undefined && nowMs - atMs >= REMIND_AFTER_MS) {
+      reviews += 1;
+      atMs = nowMs;
+      notices.push(...reviewNotices(glass, used, reviews, context));
+    }
+    if (isOver && glass.reviewed !== undefined) continue;
+    breakGlasses[glass.id] = { used, reviews, atMs };
+    dueAtMs = Math.min(dueAtMs, isOver ? atMs + REMIND_AFTER_MS : nowMs);
+  }
+  return { notices, dueAtMs, breakGlasses };
+}
+
+/** Sums the admitted jobs of each break-glass over all its periods. */
+async function readUse(
+  glasses: readonly BreakGlass[],
+  nowMs: number,
+  ledger: NoticesDeps['ledger'],
+): Promise<(glass: BreakGlass) => number> {
+  const keysOf = new Map(glasses.map((glass) => [glass.id, listCounters(glass, nowMs)]));
+  const keys = [...keysOf.values()].flat();
+  const counters = keys.length === 0 ? [] : await ledger.readCounters(keys);
+  const committed = new Map(counters.map((counter) => [counterName(counter.key), counter.committed]));
+  return ({ id }) =>
+    (keysOf.get(id) ?? []).reduce((sum, key) => sum + (committed.get(counterName(key)) ?? 0), 0);
+}
+
+function listCounters(glass: BreakGlass, nowMs: number): readonly CounterKey[] {
+  const lastMs = Math.min(nowMs, glass.untilMs - 1);
+  const step = STEP_MS[glass.per];
+  const instants = [lastMs];
+  for (let atMs = glass.fromMs; atMs <= lastMs && instants.length <= PERIODS_MAX; atMs += step)
+    instants.push(atMs);
+  return [
+    ...new Map(
+      instants.map((atMs) => breakGlassCounter(glass, atMs)).map((key) => [key.period, key]),
+    ).values(),
+  ];
+}
+
+function usedNotice(glass: BreakGlass, from: number, to: number, context: NoticeContext): Notice {
+  const { id, subject, untilMs, jobs, per } = glass;
+  const label = subjectLabel(subject, context.directory);
+  const most = per === 'once' ? countText(jobs, 'job') : `${countText(jobs, 'job')} per ${per}`;
+  const soFar = `${to.toLocaleString('en-US')} so far, at most ${most} until ${instantText(untilMs, context.zone)}`;
+  return aNotice('break-glass-used', subject, context, {
+    id: `break-glass:${id}:used:${to}`,
+    lines: [
+      `${countText(to - from, 'job')} of ${label} passed its limits through broken glass: ${soFar}.`,
+      reasonLine(glass),
+    ],
+    page: BREAK_GLASS_PAGE,
+    facts: { breakGlass: id, jobs: to - from, used: to, jobsMax: jobs, per },
+    checkpoints: [{ kind: 'break-glass', id, used: to }],
+  });
+}
+
+function reviewNotices(
+  glass: BreakGlass,
+  used: number,
+  reviews: number,
+  context: NoticeContext,
+): readonly Notice[] {
+  const { id, subject, untilMs } = glass;
+  const label = subjectLabel(subject, context.directory);
+  const ended = `ended on ${instantText(untilMs, context.zone)} and let ${countText(used, 'job')} pass`;
+  const owner = findRecipient(subject, undefined, context);
+  const recipients = recipientKey(owner) === recipientKey(FINANCE) ? [owner] : [owner, FINANCE];
+  return recipients.map((to) =>
+    aNotice('break-glass-review', subject, context, {
+      to,
+      id: `break-glass:${id}:review:${reviews}`,
+      lines: [`The break-glass of ${label} ${ended}. Nobody has looked at it yet.`, reasonLine(glass)],
+      page: BREAK_GLASS_PAGE,
+      facts: { breakGlass: id, used, asked: reviews },
+    }),
+  );
+}
+
+const reasonLine = ({ by, reason }: BreakGlass): string =>
+  `It was broken${by === undefined ? '' : ` by ${cutName(by)}`}: ${quoteText(reason)}`;

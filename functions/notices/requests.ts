@@ -1,0 +1,162 @@
+/** Pending requests, for the recipients who may approve them, and decisions, for the owner of the limit. */
+import { DAY_MS } from '../../policies/limits/calendar.ts';
+import type { Limit } from '../../policies/limits/limit.ts';
+import { limitsOn } from '../../policies/limits/limits.ts';
+import { isValidAt } from '../../policies/limits/period.ts';
+import { instantText } from '../../policies/text/edge-text.ts';
+import { isMoney, isSpent, UNIT_OF } from '../../policies/units/unit.ts';
+import { limitName, UNIT_TEXTS } from '../../policies/units/unit-texts.ts';
+import {
+  binds,
+  type ChangeRow,
+  type EditRequest,
+  isDecided,
+  isPending,
+  type LimitRequest,
+} from '../core/limits/index.ts';
+import {
+  FINANCE,
+  findOwnRecipient,
+  findRecipient,
+  groupsAround,
+  type Recipient,
+  recipientKey,
+  subjectLabel,
+} from '../core/notify/recipient.ts';
+import type { RequestCheckpoint } from './cursor.ts';
+import {
+  aNotice,
+  countText,
+  cutName,
+  cutText,
+  type Notice,
+  quoteText,
+  whenText,
+  wholeAmountText,
+} from './notice.ts';
+import type { Findings, NoticeContext, Run } from './run.ts';
+
+/** The second message also goes to finance. */
+const REMIND_AFTER_MS = DAY_MS;
+
+export async function findRequestNotices(run: Run): Promise<Findings> {
+  const { cursor, nowMs } = run;
+  const notices: Notice[] = [];
+  const requests: Record<string, RequestCheckpoint> = {};
+  for (const stored of run.requests) {
+    const { request } = stored;
+    const before = cursor.requests[request.id];
+    if (isPending(stored) && (before === undefined || nowMs - before.atMs >= REMIND_AFTER_MS)) {
+      const asked = (before?.asked ?? 0) + 1;
+      notices.push(...waitingNotices(request, asked, await run.context(), run.decisionPage));
+      requests[request.id] = { asked, atMs: nowMs, decided: false };
+    } else if (isDecided(stored) && before?.decided !== true) {
+      if (!run.isFirst) notices.push(decidedNotice(request, await run.context()));
+      requests[request.id] = { asked: before?.asked ?? 0, atMs: nowMs, decided: true };
+    } else if (before !== undefined) requests[request.id] = before;
+  }
+  return { notices, next: { requests } };
+}
+
+function waitingNotices(
+  request: LimitRequest,
+  asked: number,
+  context: NoticeContext,
+  decisionPage: Run['decisionPage'],
+): readonly Notice[] {
+  const { id, subject, requestedAtMs, link } = request;
+  const approver = findApprover(request, context);
+  const alone = asked === 1 || recipientKey(approver) === recipientKey(FINANCE);
+  const again = asked > 1 ? ` (told ${asked} times)` : '';
+  const about = link === undefined ? '' : ` It is about ${cutName(link)}`;
+  return (alone ? [approver] : [approver, FINANCE]).map((to) =>
+    aNotice('request-waiting', subject, context, {
+      to,
+      id: `request:${id}:waiting:${asked}`,
+      lines: [
+        `${requestText(request, context)}.`,
+        `Asked on ${instantText(requestedAtMs, context.zone)}; approve or decline it${again}.${about}`,
+      ],
+      page: decisionPage(id, to),
+      facts: { request: id, asked, ...requestFacts(request) },
+    }),
+  );
+}
+
+function decidedNotice(request: LimitRequest, context: NoticeContext): Notice {
+  const { id, subject, limit, state, decidedBy = 'somebody', decidedAtMs = context.nowMs } = request;
+  const { note, link } = request;
+  const isApproved = state === 'approved';
+  const why = note === undefined ? '' : `: ${quoteText(note)}`;
+  return aNotice('request-decided', subject, context, {
+    to: findRecipient(subject, limit, context),
+    id: `request:${id}:${state}`,
+    lines: [
+      `${isApproved ? 'Approved' : 'Declined'}: ${requestText(request, context)}.`,
+      `By ${cutName(decidedBy)} on ${instantText(decidedAtMs, context.zone)}${why}`,
+      ...(link === undefined || !isApproved ? [] : [`Retry the job in GitLab: ${cutText(link)}`]),
+    ],
+    facts: { request: id, state, decidedBy: cutName(decidedBy), ...requestFacts(request) },
+  });
+}
+
+const requestFacts = ({ limit, amount, from, until, edit, requestedBy }: LimitRequest) => ({
+  limit,
+  ...(edit === undefined ? { amount, from, until } : { differences: edit.count }),
+  requestedBy: cutName(requestedBy),
+});
+
+function requestText(request: LimitRequest, context: NoticeContext): string {
+  if (request.edit !== undefined) return editText(request, context);
+  const { subject, limit: id, amount, from, until, requestedBy, reason, ticket } = request;
+  const limit = limitsOn(context.limits, subject).find((each) => each.id === id);
+  const what = limit === undefined ? `limit ${cutName(id)}` : limitName(limit);
+  const more = `${askedText(amount, limit, context)} more for the ${what} of ${subjectLabel(subject, context.directory)}`;
+  const days = `${whenText(from, context)} to ${whenText(until, context)}`;
+  return `${cutName(requestedBy)} asks for ${more}, ${days}: ${quoteText(reason)}${ticket === undefined ? '' : ` (${cutName(ticket)})`}`;
+}
+
+/** `ann asks to change amount of money-month of group acme/payments from 500.00 EUR to 900.00 EUR: "…"` */
+function editText({ edit, requestedBy, reason }: EditRequest, context: NoticeContext): string {
+  const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
+  const value = (side: ChangeRow['from']): string =>
+    typeof side === 'number' && row?.unit !== undefined
+      ? wholeAmountText(side, row.unit, context)
+      : cutName(String(side ?? 'nothing'));
+  const what =
+    row === undefined
+      ? 'change limits'
+      : `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${value(row.from)} to ${value(row.to)}`;
+  const more = edit.count > 1 ? `, with ${countText(edit.count - 1, 'more difference')}` : '';
+  return `${cutName(requestedBy)} asks to ${what}${more}: ${quoteText(reason)}`;
+}
+
+/** Requests write money and minutes without a unit. */
+function askedText(
+  amount: string | number,
+  limit: Limit | undefined,
+  { policy: { currency } }: NoticeContext,
+): string {
+  const written = cutName(String(amount)).replace(/^\+/, '');
+  if (limit === undefined || !isSpent(limit.kind)) return written;
+  if (isMoney(limit.kind)) return `${written} ${currency}`;
+  return /^\d+$/.test(written) ? `${written} ${UNIT_TEXTS[UNIT_OF[limit.kind]].words[0]}` : written;
+}
+
+/**
+ * Finds the closest owner above who may approve: an enforced limit of the same unit, there or above, must bound the increase.
+ * A requester never approves their own request. Else finance.
+ */
+function findApprover({ subject, limit: id, requestedBy }: LimitRequest, context: NoticeContext): Recipient {
+  const { limits, directory, nowMs } = context;
+  const unit = limitsOn(limits, subject).find((limit) => limit.id === id)?.unit;
+  const above = groupsAround(subject, directory).filter((group) => group !== subject);
+  const isBound = (group: string): boolean =>
+    limitsOn(limits, group).some((limit) => limit.unit === unit && binds(limit) && isValidAt(limit, nowMs));
+  for (const [index, group] of above.entries()) {
+    const owner = findOwnRecipient(group, context);
+    if (owner === undefined || owner.owner.toLowerCase() === requestedBy.toLowerCase()) continue;
+    if (above.slice(index).some(isBound)) return owner;
+  }
+  return FINANCE;
+}
