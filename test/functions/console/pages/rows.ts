@@ -138,7 +138,7 @@ const dayOf = (index: number): string =>
   new Date(Date.parse('2026-11-01T00:00:00Z') + index * DAY_MS).toISOString().slice(0, 10);
 
 export function aBurnUp(limit: LimitRow): BurnUpChart {
-  const total = limit.settled + limit.held;
+  const total = (limit.settled ?? 0) + (limit.held ?? 0);
   const weight = (index: number): number =>
     index % 7 === 0 || index % 7 === 6 ? 0.25 : 1.1 + (index % 3) * 0.12;
   const all = Array.from({ length: 21 }, (_, index) => weight(index)).reduce((sum, each) => sum + each, 0);
