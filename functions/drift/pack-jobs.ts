@@ -4,7 +4,9 @@
  */
 import { calendarDay, DAY_MS } from '../../policies/limits/calendar.ts';
 import { dayStartMs, hourOfWeek } from '../../policies/limits/zone.ts';
-import { type ReadBounds, type RecordReader, readRecentRecords } from '../answers/backtest/recent-records.ts';
+import type { CountBounds } from '../answers/backtest/count-jobs.ts';
+import type { RecordReader } from '../answers/backtest/id-walk.ts';
+import { readRecentRecords } from '../answers/backtest/recent-records.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import type { JobRecord } from '../core/ledger/index.ts';
@@ -33,7 +35,7 @@ interface PackJobsDeps extends RecordReader {
   /** How many days before today. @default {@link DAYS_BACK} */
   readonly daysBack?: number;
   /** @default {@link BOUNDS} */
-  readonly bounds?: Pick<ReadBounds, 'idsMax' | 'recordsMax'>;
+  readonly bounds?: Pick<CountBounds, 'idsMax' | 'recordsMax'>;
 }
 
 interface PackedJobs {

@@ -152,8 +152,11 @@ export const previewPage = (
   </ConsolePage>
 );
 
+/** The page itself has them. */
+const NOT_ALONG: ReadonlySet<string> = new Set(['step', 'confirmed', 'cursor']);
+
 export const withoutStep = (values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => name !== 'step' && name !== 'confirmed'));
+  Object.fromEntries(Object.entries(values).filter(([name]) => !NOT_ALONG.has(name)));
 
 export const untouched = (kind: EditKind, form: EditForm, values: Values): EditFormView => ({
   kind,

@@ -624,7 +624,9 @@ export function aRolloutRow(index: number, path: string): RolloutRow {
 export const A_ROLLOUT_FORECAST: RolloutForecast = {
   outcome: 'counted',
   days: 7,
+  daysCounted: 7,
   fromMs: NOW_MS - 7 * 86_400_000,
+  fromDay: '2026-11-15',
   untilMs: NOW_MS,
   complete: true,
   jobsRead: 4_210,
