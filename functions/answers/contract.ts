@@ -56,7 +56,11 @@ export interface ConsoleReader {
   /** Where groups stand on the way to enforcing, and what their next step needs. */
   rollout(asked: RolloutQuery, viewer: Viewer): Promise<RolloutView>;
   /** Which jobs of the last days would have failed, were these enforced. Writes nothing. */
-  rolloutForecast(subjects: readonly string[], viewer: Viewer): Promise<RolloutForecastAnswer>;
+  rolloutForecast(
+    subjects: readonly string[],
+    viewer: Viewer,
+    cursor?: string,
+  ): Promise<RolloutForecastAnswer>;
   /** What a group of the viewer's is charged for a month. */
   statement(asked: StatementQuery, viewer: Viewer): Promise<StatementAnswer>;
   /** The closed months of a group of the viewer's. Undefined: there is no such group, or it is not theirs to see. */
@@ -72,7 +76,13 @@ export interface ConsoleReader {
   /** What edits would do, for the page on which somebody confirms them. Writes nothing. */
   preview(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<PreviewAnswer>;
   /** Which jobs of the last days edits would have failed, job by job, within what a request may take. Writes nothing. */
-  backtest(edits: readonly LimitEdit[], base: string | undefined, viewer: Viewer): Promise<BacktestAnswer>;
+  /** @param cursor - the `next` of an answer. @default begins */
+  backtest(
+    edits: readonly LimitEdit[],
+    base: string | undefined,
+    viewer: Viewer,
+    cursor?: string,
+  ): Promise<BacktestAnswer>;
   /** The last year's use and the forecast of limits of groups, projects and runner classes, by their `entryKey`. */
   limitFigures(limits: LimitSet): Promise<ReadonlyMap<string, LimitFigures>>;
   /** Newest first; rows of subjects outside are left out, `count` with them. */

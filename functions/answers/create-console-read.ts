@@ -1,7 +1,8 @@
 /** Puts the read models together. Keep one per process: it remembers the limits, the groups, and counters for a minute. */
 import type { Ledger } from '../core/ledger/index.ts';
 import { backtestOf } from './backtest/backtest-view.ts';
-import type { EditComparison } from './backtest/compare-recent.ts';
+import type { EditComparison } from './backtest/compare-all.ts';
+import { editCounts } from './backtest/count-edit.ts';
 import { budgetsOf } from './budgets/budgets.ts';
 import { ownLimitsOf } from './budgets/own-limits.ts';
 import { checkOf } from './check/check-pipeline.ts';
@@ -51,6 +52,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
   const scopeFor = async (viewer: Parameters<ConsoleReader['me']>[0]) =>
     scopeOf(viewer.roles, ((await deps.places()) ?? NOWHERE).directory);
   const requests = requestRows(reading);
+  const countEdit = editCounts(reading, compareEdit);
   return {
     me: meOf(reading, requests),
     overview: overviewOf(reading),
@@ -62,7 +64,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     check: checkOf(reading),
     shadow: shadowViewOf(reading),
     rollout: rolloutOf(reading),
-    rolloutForecast: rolloutForecastOf(reading),
+    rolloutForecast: rolloutForecastOf(reading, countEdit),
     statement: viewerStatement(reading),
     closedMonths: closedMonthsOf(reading),
     statementNumbers: statementNumbersOf(reading),
@@ -70,7 +72,7 @@ export function createConsoleRead({ compareEdit, ...deps }: ConsoleReadDeps): Co
     lastStatements: lastStatementsOf(reading),
     reconciliation: reconciliationOf(reading),
     preview: previewOf(reading),
-    backtest: backtestOf(reading, compareEdit),
+    backtest: backtestOf(reading, countEdit),
     limitFigures: limitFiguresOf(reading),
     history: async (asked, viewer) => viewerHistory(asked, await scopeFor(viewer), reading),
     edit: async (edit, viewer) => viewerEdit(await desk.edit(edit), await scopeFor(viewer)),

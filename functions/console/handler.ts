@@ -14,7 +14,7 @@ import {
   dynamoSweepMarks,
   onOwnBooks,
 } from '../core/ledger/index.ts';
-import { createLimitsDesk, DynamoLimitTable } from '../core/limits/index.ts';
+import { createLimitsDesk, createUploads, DynamoLimitTable } from '../core/limits/index.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { dynamoRequeueLists } from '../core/requeue/index.ts';
 import { readPackedRules } from '../core/rules/index.ts';
@@ -35,7 +35,7 @@ import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets/assets.ts';
 import { createPages } from './pages/create-pages.ts';
-import { createUploads } from './pages/import/uploads.ts';
+
 import { renderNotice } from './pages/problem-page.tsx';
 
 /** For each of the two calls for a runner: a page is shown without them. */

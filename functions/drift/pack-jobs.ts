@@ -3,7 +3,9 @@
  * of each group and project: from the records of the last days, once a night. A job that settles later than that, or that was decided long after its neighbours, is in no row of it.
  */
 import { calendarDay, DAY_MS, dayStartMs, hourOfWeek } from '../../policies/limits/calendar.ts';
-import { type ReadBounds, type RecordReader, readRecentRecords } from '../answers/backtest/recent-records.ts';
+import type { CountBounds } from '../answers/backtest/count-jobs.ts';
+import type { RecordReader } from '../answers/backtest/id-walk.ts';
+import { readRecentRecords } from '../answers/backtest/recent-records.ts';
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/index.ts';
 import type { JobRecord } from '../core/ledger/index.ts';
@@ -32,7 +34,7 @@ interface PackJobsDeps extends RecordReader {
   /** How many days before today. @default {@link DAYS_BACK} */
   readonly daysBack?: number;
   /** @default {@link BOUNDS} */
-  readonly bounds?: Pick<ReadBounds, 'idsMax' | 'recordsMax'>;
+  readonly bounds?: Pick<CountBounds, 'idsMax' | 'recordsMax'>;
 }
 
 interface PackedJobs {

@@ -6,7 +6,16 @@ export interface TimedEvent {
 
 /** The earliest first, equal instants by job id: a binary heap, because there are as many as jobs run at once. */
 export class EndQueue<End extends TimedEvent> {
-  readonly #heap: End[] = [];
+  readonly #heap: End[];
+
+  /** @param all - as another queue gave them. */
+  constructor(all: readonly End[] = []) {
+    this.#heap = [...all];
+  }
+
+  get all(): readonly End[] {
+    return this.#heap;
+  }
 
   add(end: End): void {
     const heap = this.#heap;

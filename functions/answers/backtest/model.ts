@@ -16,24 +16,33 @@ const JobsCountedSchema = z.object({
 
 export type BacktestCounts = z.infer<typeof JobsCountedSchema>;
 
+/** How far a count of recorded jobs came. */
+export const countedSpan = {
+  days: count('Days that are to be counted, today included.'),
+  daysCounted: count('The first so many of them are counted whole.'),
+  fromMs: instantMs('Where they begin, Unix ms.'),
+  untilMs: instantMs('Unix ms; the first instant that is not counted. Equal to `fromMs`: nothing is yet.'),
+  fromDay: day('The first of the days.'),
+  complete: z.boolean().openapi({
+    description: 'All of these days are counted. False without `next`: no recent job is known.',
+  }),
+  jobsRead: count(
+    'Records read, of all subjects, since the earliest period began that was open on the first day.',
+  ),
+  next: maybe(text('The `cursor` of the request that counts on. Absent: there is nothing left to count.')),
+};
+
+export type CountedSpan = z.infer<z.ZodObject<typeof countedSpan>>;
+
 const BacktestCountedSchema = z
   .object({
     outcome: z.literal('counted'),
     set: orNone(text('The live one; absent: none was ever made live.')),
-    days: count('Days that were to be counted, today included.'),
-    fromMs: instantMs('What was counted of them begins then, Unix ms. Equal to `untilMs`: nothing could be.'),
-    untilMs: instantMs('Unix ms; the first instant that was not counted.'),
-    fromDay: day('The first day that was counted.'),
-    complete: z.boolean().openapi({ description: 'All of these days, and every job of them.' }),
+    ...countedSpan,
     all: JobsCountedSchema.openapi({ description: 'Jobs of any edited subject, each counted once.' }),
-    subjects: list(
-      JobsCountedSchema.extend({
-        subject: subject(),
-        path: text(),
-        missed: count('What the days’ totals have and no record was found of.'),
-      }),
-    ).openapi({ description: 'One per edited subject, named as in the edits; at most 20.' }),
-    jobsRead: count('Records read, of all subjects.'),
+    subjects: list(JobsCountedSchema.extend({ subject: subject(), path: text() })).openapi({
+      description: 'One per edited subject, named as in the edits; at most 20.',
+    }),
   })
   .openapi('BacktestCounted', {
     description: 'From the jobs’ records, lived again with the limits as they are and with the edit.',

@@ -2,7 +2,6 @@
 import { counterName } from '../../../policies/claim.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
-  type CounterChange,
   expireMove,
   type HoldAsk,
   isExpiredCharged,
@@ -15,7 +14,7 @@ import {
 import { pricedAs } from '../../core/truth/index.ts';
 import { EndQueue, type TimedEvent } from './ends.ts';
 import type { BacktestQuestion, BacktestQuestions } from './question.ts';
-import { NO_CHANGE, sumOf, VirtualLedger } from './virtual-ledger.ts';
+import { type CounterChange, NO_CHANGE, sumOf, VirtualLedger } from './virtual-ledger.ts';
 
 /** What became of one job, then and now. */
 export interface ReplayedJob {
@@ -36,35 +35,45 @@ export interface ReplayedJob {
 
 const MINUTE_MS = 60_000;
 
+/** The end of a job, and what it changes. */
 interface End extends TimedEvent {
-  readonly record: JobRecord;
-  /** How the job ended: the record as it really was. */
-  readonly how: JobRecord;
-  readonly durationSeconds: number;
+  readonly changes: readonly CounterChange[];
+}
+
+/** Is kept as JSON. */
+export interface ReplayState {
+  readonly counters: readonly (readonly [name: string, KnownCounter])[];
+  readonly ends: readonly End[];
+}
+
+interface ReplayOptions {
+  /** GitLab follows every answer: a job that is rejected uses up nothing, also one that really ran. @default false */
+  readonly obeyed?: boolean;
+  /** Where an earlier replay stopped. @default no job was decided before */
+  readonly from?: ReplayState | undefined;
 }
 
 export class Replay {
   readonly #questions: BacktestQuestions;
   readonly #sinceMs: number;
   readonly #ledger: VirtualLedger;
-  readonly #ends = new EndQueue<End>();
+  readonly #ends: EndQueue<End>;
   readonly #obeyed: boolean;
 
   /**
    * @param sinceMs - jobs decided before are counted as they were decided, and not judged.
-   * @param filled - what counters show before the first job, by `counterName`.
-   * @param obeyed - GitLab follows every answer: a job that is rejected uses up nothing, also one that really ran.
    */
-  constructor(
-    questions: BacktestQuestions,
-    sinceMs: number,
-    filled?: ReadonlyMap<string, KnownCounter>,
-    { obeyed = false }: { readonly obeyed?: boolean } = {},
-  ) {
+  constructor(questions: BacktestQuestions, sinceMs: number, { obeyed = false, from }: ReplayOptions = {}) {
     this.#obeyed = obeyed;
     this.#questions = questions;
     this.#sinceMs = sinceMs;
-    this.#ledger = new VirtualLedger(filled);
+    this.#ledger = new VirtualLedger(from?.counters);
+    this.#ends = new EndQueue(from?.ends);
+  }
+
+  /** @param atMs - no job that was decided before follows. */
+  state(atMs: number): ReplayState {
+    return { counters: this.#ledger.counters(atMs), ends: this.#ends.all };
   }
 
   /**
@@ -78,7 +87,7 @@ export class Replay {
       end !== undefined;
       end = this.#ends.takeUntil(decidedAtMs)
     )
-      this.#ledger.apply(changesAt(end));
+      this.#ledger.apply(end.changes);
     const rejectedThen = wasRejected(record);
     const ranAnyway = record.unchecked === 'bypass';
     const judged = decidedAtMs >= this.#sinceMs && (rejectedThen || !wasUnasked(record));
@@ -126,9 +135,9 @@ export class Replay {
     for (const end of this.#ends.dueBy(untilMs)) {
       const waited = !turned && end.atMs >= turnMs ? atTheTurn() : undefined;
       if (waited !== undefined) return waited;
-      const changes = changesAt(end).filter(({ name }) => names.has(name));
+      const changes = end.changes.filter(({ name }) => names.has(name));
       if (changes.length === 0) continue;
-      for (const { name, write } of changes) freed.set(name, sumOf(freed.get(name) ?? NO_CHANGE, write));
+      for (const { name, change } of changes) freed.set(name, sumOf(freed.get(name) ?? NO_CHANGE, change));
       const found = again(end.atMs, ask);
       if (found !== undefined) return found;
     }
@@ -141,22 +150,27 @@ export class Replay {
     // A job that is rejected again counts only if it ran all the same.
     if (now.state === 'REJECTED' && (this.#obeyed || record.unchecked !== 'bypass')) return;
     const durationSeconds = neverRan ? now.facts.estimateSeconds : (record.durationSeconds ?? 0);
-    const atMs = neverRan ? decidedAtMs + durationSeconds * 1000 : endedAtMs;
-    if (atMs !== undefined)
-      this.#ends.add({ atMs: atMs + waitedMs, jobId, record: now, how: record, durationSeconds });
+    const ranUntilMs = neverRan ? decidedAtMs + durationSeconds * 1000 : endedAtMs;
+    if (ranUntilMs === undefined) return;
+    const atMs = ranUntilMs + waitedMs;
+    const changes = changesAt(atMs, now, record, durationSeconds).map(({ name, write }) => {
+      const { committed, fitted, settled } = write;
+      return { name, change: { committed, fitted, settled } };
+    });
+    if (changes.length > 0) this.#ends.add({ atMs, jobId, changes });
   }
 }
 
-/** What counters give back, and are charged, at the end of a job. */
-function changesAt({ atMs, jobId, record, how, durationSeconds }: End): readonly CounterChange[] {
+/** What counters give back, and are charged, at the end of a job. @param how - the record as it really was. */
+function changesAt(atMs: number, now: JobRecord, how: JobRecord, durationSeconds: number) {
   switch (how.state) {
     case 'RELEASED':
-      return releaseMove(record, atMs).changes;
+      return releaseMove(now, atMs).changes;
     case 'EXPIRED':
-      return expireMove(record, isExpiredCharged(how) ? 'hold' : 'nothing', atMs).changes;
+      return expireMove(now, isExpiredCharged(how) ? 'hold' : 'nothing', atMs).changes;
     case 'SETTLED':
     case 'REJECTED':
-      return settleMove(record, { jobId, durationSeconds, endedAtMs: atMs }, atMs).changes;
+      return settleMove(now, { jobId: now.jobId, durationSeconds, endedAtMs: atMs }, atMs).changes;
     case 'HELD':
     case 'RUNNING':
     case 'RESERVED':

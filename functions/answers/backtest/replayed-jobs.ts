@@ -24,7 +24,7 @@ export async function* replayedJobs(
   store: LedgerStore,
   { sinceMs, untilMs, rules, counts, onJob, obeyed = false }: BacktestOptions,
 ): AsyncGenerator<ReplayedJob | undefined> {
-  const replay = new Replay(new BacktestQuestions(rules), sinceMs, undefined, { obeyed });
+  const replay = new Replay(new BacktestQuestions(rules), sinceMs, { obeyed });
   for await (const record of jobsInOrder(store, jobsThatMatter({ sinceMs, untilMs }, rules.limits))) {
     onJob();
     const replayed = replay.next(record);
@@ -37,15 +37,19 @@ export function jobsThatMatter(
   { sinceMs, untilMs }: Pick<BacktestOptions, 'sinceMs' | 'untilMs'>,
   ...sets: readonly LimitSet[]
 ): (record: JobRecord) => boolean {
-  const fromMs = Math.min(...sets.map((limits) => filledFromMs(limits, sinceMs)));
+  const fromMs = earliestPeriodMs(sinceMs, ...sets);
   return (record) =>
     record.decidedAtMs < untilMs &&
     (record.decidedAtMs >= fromMs || isLive(record) || (record.endedAtMs ?? 0) >= sinceMs);
 }
 
 /** Where the earliest period begins that is open at that instant: its counters were not empty then. */
-function filledFromMs(limits: LimitSet, sinceMs: number): number {
-  const byDefault = limits.groupDefaults?.all.map(({ limit }) => limit) ?? [];
-  const all = [...limits.bySubject.values(), limits.personalDefault, byDefault].flat();
-  return Math.min(sinceMs, ...all.map((limit) => limitPeriod(limit, sinceMs)?.startMs ?? sinceMs));
+export function earliestPeriodMs(sinceMs: number, ...sets: readonly LimitSet[]): number {
+  let fromMs = sinceMs;
+  for (const { groupDefaults, bySubject, personalDefault } of sets) {
+    const byDefault = groupDefaults?.all.map(({ limit }) => limit) ?? [];
+    for (const limit of [...bySubject.values(), personalDefault, byDefault].flat())
+      fromMs = Math.min(fromMs, limitPeriod(limit, sinceMs)?.startMs ?? sinceMs);
+  }
+  return fromMs;
 }

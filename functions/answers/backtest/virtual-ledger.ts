@@ -1,7 +1,7 @@
 import { counterName } from '../../../policies/claim.ts';
+import { overEverywhereMs } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
-  type CounterChange,
   draftRecord,
   type HoldAsk,
   type JobRecord,
@@ -12,6 +12,11 @@ import {
 
 /** Some 200 bytes each: more than a machine should be filled with. Windows of a minute make the most. */
 const COUNTERS_MAX = 2_000_000;
+
+export interface CounterChange {
+  readonly name: string;
+  readonly change: KnownCounter;
+}
 
 interface VirtualHold {
   /** The record the ledger would have made: HELD or REJECTED. */
@@ -31,9 +36,18 @@ export const NO_CHANGE: KnownCounter = { committed: 0, fitted: 0, settled: 0 };
 export class VirtualLedger {
   readonly #known: Map<string, KnownCounter>;
 
-  /** @param filled - what counters show before the first job, by `counterName`. @default nothing */
-  constructor(filled: ReadonlyMap<string, KnownCounter> = new Map()) {
-    this.#known = new Map(filled);
+  /** @param counters - as another ledger gave them. @default none was ever written */
+  constructor(counters: Iterable<readonly [name: string, KnownCounter]> = []) {
+    this.#known = new Map(counters);
+  }
+
+  /** All that a job decided at that instant or later may ask, by `counterName`. */
+  counters(atMs: number): readonly (readonly [name: string, KnownCounter])[] {
+    return [...this.#known].filter(
+      ([name, { committed, fitted, settled }]) =>
+        (committed !== 0 || fitted !== 0 || settled !== 0) &&
+        overEverywhereMs(name.slice(name.lastIndexOf('|') + 1)) > atMs,
+    );
   }
 
   /**
@@ -59,7 +73,7 @@ export class VirtualLedger {
   }
 
   apply(changes: readonly CounterChange[]): void {
-    for (const { name, write } of changes) this.#add(name, write.committed, write.fitted, write.settled);
+    for (const { name, change } of changes) this.#add(name, change.committed, change.fitted, change.settled);
   }
 
   #after(names: readonly string[], freed: ReadonlyMap<string, KnownCounter>): Map<string, KnownCounter> {

@@ -10,7 +10,7 @@ import {
 } from '../../core/admission/index.ts';
 import { reservedClaims } from '../../core/ledger/index.ts';
 import { askAgain } from '../job/asked-again.ts';
-import { reasonsOf, ruleNowOf } from '../job/decision-lines.ts';
+import { reasonsOf, ruleNowOf, waitOf } from '../job/decision-lines.ts';
 import type { ViolationTextContext } from '../job/disclosed-violation.ts';
 import { isTheirs } from '../job/explain-job.ts';
 import { ruleResults } from '../job/rule-results.ts';
@@ -108,6 +108,7 @@ function jobRow(
     parallel: asked.parallel ?? 1,
     outcome: decision.outcome === 'rejected' && isUnsure ? 'not sure' : decision.outcome,
     ...{ runnerClass, estimateSeconds, costMicros },
+    ...waitOf(decision),
     reasons: reasonsOf(decision, tell),
   };
 }

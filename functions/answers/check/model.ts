@@ -1,4 +1,4 @@
-import { ReasonLineSchema, RuleNowSchema } from '../job/model.ts';
+import { ReasonLineSchema, RuleNowSchema, waitSeconds } from '../job/model.ts';
 import {
   amount,
   count,
@@ -95,6 +95,7 @@ const CheckedJobSchema = z
     outcome: z.enum(['admitted', 'rejected', 'not sure']).openapi({
       description: 'Each as if it came alone. Not sure: a rule needs what was not said of it.',
     }),
+    waitSeconds,
     runnerClass: text(),
     estimateSeconds: amount(),
     costMicros: micros('Of one of them, at the prices of now.'),

@@ -1,4 +1,5 @@
 /** Words the reasons against a job in lines that the caller may read. */
+import { durationText } from '../../../policies/units/unit-texts.ts';
 import type { CurrentDecision } from '../../core/admission/index.ts';
 import { disclosedViolation, type ViolationTextContext } from './disclosed-violation.ts';
 import type { DisclosedViolation, RuleNowRow } from './model.ts';
@@ -15,6 +16,14 @@ export const reasonsOf = (
     rule: each.rule,
     ...disclosedViolation(each, tell),
   }));
+
+/** How long the relay would keep the job waiting for room before it is rejected. */
+export const waitOf = ({ waitMs }: CurrentDecision): { readonly waitSeconds?: number } =>
+  waitMs === undefined ? {} : { waitSeconds: waitMs / 1_000 };
+
+/** Follows `rejected`: `, unless it gets room within 20 s`. Empty if the job would not wait. */
+export const waitText = ({ waitSeconds }: { readonly waitSeconds?: number }): string =>
+  waitSeconds === undefined ? '' : `, unless it gets room within ${durationText(waitSeconds)}`;
 
 /** Describes the outcome of a rule, with the violations that the decision has because of it. */
 export function ruleNowOf(

@@ -13,7 +13,7 @@ import type { Viewer } from '../reading/viewer.ts';
 import { askAgain, type ReevaluatedJob } from './asked-again.ts';
 import { type CounterReader, countersFor } from './counters-read.ts';
 import { type CounterLine, counterLines } from './counters-then-and-now.ts';
-import { reasonsOf, ruleNowOf } from './decision-lines.ts';
+import { reasonsOf, ruleNowOf, waitOf } from './decision-lines.ts';
 import { disclosedViolation, type ViolationTextContext } from './disclosed-violation.ts';
 import { parseJobReference } from './job-reference.ts';
 import { reportJobUrl } from './job-url.ts';
@@ -78,7 +78,12 @@ export const explainJob =
         atDecision: termsOf(facts),
         ...(again &&
           now && {
-            now: { ...termsOf(again.evaluation.facts), outcome: now.outcome, reasons: reasonsOf(now, tell) },
+            now: {
+              ...termsOf(again.evaluation.facts),
+              outcome: now.outcome,
+              ...waitOf(now),
+              reasons: reasonsOf(now, tell),
+            },
           }),
         limitsVersionNow: rules.limits.version,
         rules: ruleRows(record, rules, again, now, tell),

@@ -159,6 +159,10 @@ const RetrySchema = z
 
 export type JobRetry = z.infer<typeof RetrySchema>;
 
+export const waitSeconds = maybe(
+  amount('How long it would first be kept waiting for room. Absent: it would not wait.'),
+);
+
 /** One decision, as far as whoever asks may know. */
 export const ExplainedSchema = z
   .object({
@@ -187,7 +191,7 @@ export const ExplainedSchema = z
     atDecision: z.object(terms),
     now: maybe(
       z.object({
-        ...{ ...terms, outcome },
+        ...{ ...terms, outcome, waitSeconds },
         reasons: list(ReasonLineSchema).openapi({
           description: 'What is against it now, also where it only watches.',
         }),

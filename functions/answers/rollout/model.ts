@@ -1,4 +1,5 @@
 import { ROLLOUT_STEPS } from '../../../policies/rollout-step.ts';
+import { countedSpan } from '../backtest/model.ts';
 import { count, day, instantMs, list, maybe, mode, subject, text, z } from '../reading/schema.ts';
 
 export interface RolloutQuery {
@@ -91,11 +92,7 @@ const RolloutJobSchema = z.object({
 export const RolloutForecastSchema = z
   .object({
     outcome: z.literal('counted'),
-    days: count('Days that were to be looked at.'),
-    fromMs: instantMs('What was counted begins then, Unix ms. Equal to `untilMs`: nothing could be.'),
-    untilMs: instantMs(),
-    complete: z.boolean().openapi({ description: 'All of these days, and every job of them.' }),
-    jobsRead: count('Records read, of all subjects.'),
+    ...countedSpan,
     jobs: count('Jobs of these subjects that were asked about.'),
     wouldFail: count('Of these, those that run as it is and would fail if it were enforced.'),
     rows: list(

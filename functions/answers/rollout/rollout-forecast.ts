@@ -1,14 +1,9 @@
-/** If somebody were enforced now: which jobs of the last days would have failed, as many as a request may read. */
-import { DAY_MS } from '../../../policies/limits/calendar.ts';
+/** If subjects were enforced now: which jobs of the last days would have failed. */
 import type { Directory } from '../../../policies/place/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { JobRecord } from '../../core/ledger/index.ts';
 import type { LimitEdit } from '../../core/limits/index.ts';
-import { rateLimit } from '../../core/signin/index.ts';
-import { recentBounds, recentReads } from '../backtest/backtest-view.ts';
-import { compareRecent } from '../backtest/compare-recent.ts';
+import type { editCounts, JobTally } from '../backtest/count-edit.ts';
 import { JobSubjects } from '../backtest/job-subjects.ts';
-import { usedBefore } from '../backtest/used-before.ts';
 import { reportJobUrl } from '../job/job-url.ts';
 import { judgeEdits } from '../preview/preview-view.ts';
 import { limitLabel, subjectOfLimit } from '../reading/limit-label.ts';
@@ -16,52 +11,39 @@ import type { ReadContext } from '../reading/reading.ts';
 import { subjectLabelOf } from '../reading/scope.ts';
 import { userLabels } from '../reading/user-labels.ts';
 import type { Viewer } from '../reading/viewer.ts';
-import { type RejectionRow, RejectionRows } from '../shadow/rejection-rows.ts';
+import { type RejectedExample, type RejectionRow, RejectionRows } from '../shadow/rejection-rows.ts';
 import type { RolloutForecast, RolloutForecastAnswer } from './model.ts';
 
 const DAYS = 7;
 const ROWS_MAX = 50;
 const EXAMPLES_MAX = 5;
-/** Each costs up to 40 000 reads. */
-const OFTEN = { max: 6, windowMs: 60_000 };
 
-export function rolloutForecastOf(reading: ReadContext) {
-  const often = rateLimit({ ...OFTEN, clock: reading.clock });
-  return async (subjects: readonly string[], viewer: Viewer): Promise<RolloutForecastAnswer> => {
+interface ForecastFigures {
+  readonly jobs: number;
+  readonly wouldFail: number;
+  readonly rows: readonly RejectionRow[];
+}
+
+export const rolloutForecastOf =
+  (reading: ReadContext, countEdit: ReturnType<typeof editCounts>) =>
+  async (subjects: readonly string[], viewer: Viewer, cursor?: string): Promise<RolloutForecastAnswer> => {
     const { set } = await reading.limits();
     const edits = subjects.map(
       (subject): LimitEdit => ({ kind: 'rollout', subject, cost: 'enforce', capacity: 'enforce' }),
     );
     const judged = await judgeEdits(edits, set, viewer, reading);
     if (judged.outcome === 'unknown_subject') return judged;
-    const retryAfterSeconds = often.take(String(viewer.id));
-    if (retryAfterSeconds !== undefined) return { outcome: 'too_often', retryAfterSeconds };
     // A mode of a subject that is there is always a lawful edit.
     if (judged.outcome !== 'valid') return { outcome: 'unknown_subject', subject: subjects[0] ?? '' };
     const { directory } = judged.places;
-    const untilMs = reading.clock.nowMs();
-    const used = usedBefore(reading, directory);
-    const rows = new RejectionRows();
-    const counted = { jobs: 0, wouldFail: 0 };
-    const compared = await compareRecent({
-      sinceMs: untilMs - DAYS * DAY_MS,
-      untilMs,
-      policy: reading.policy,
-      directory,
-      before: judged.now.limits,
-      after: judged.preview.limits,
-      subjects: new JobSubjects(subjects, directory),
-      beginAt: (fromMs) => fromMs,
-      reads: recentReads(reading, used),
-      bounds: recentBounds(reading),
-      onJudged: (asIs, edited) => {
-        counted.jobs += 1;
-        if (asIs.now?.state === 'REJECTED' || edited.now?.state !== 'REJECTED') return;
-        counted.wouldFail += 1;
-        rows.add({ record: edited.record, violations: edited.now.violations });
-      },
+    const counted = await countEdit({
+      ...{ viewer, cursor, about: [set, subjects], days: DAYS, directory },
+      ...{ before: judged.now.limits, after: judged.preview.limits },
+      tallyOf: (figures?: ForecastFigures) => forecastTally(new JobSubjects(subjects, directory), figures),
     });
-    const shown = rows.all().slice(0, ROWS_MAX);
+    if (counted.outcome === 'too_often') return counted;
+    const { jobs, wouldFail, rows } = counted.figures;
+    const shown = rows.slice(0, ROWS_MAX);
     const nameOf = await userLabels(
       shown.flatMap(({ limit }) =>
         limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
@@ -70,17 +52,28 @@ export function rolloutForecastOf(reading: ReadContext) {
     );
     return {
       outcome: 'counted',
-      days: DAYS,
-      fromMs: compared.fromMs,
-      untilMs: compared.untilMs,
-      complete: compared.complete && used.complete,
-      jobsRead: compared.jobsRead,
-      ...counted,
+      ...counted.span,
+      ...{ jobs, wouldFail },
       rows: shown.map((row) => ({
         ...forecastRow(row, reading.gitlabUrl, directory),
         ...(row.limit !== undefined && { limitLabel: limitLabel(row.limit, directory, row, nameOf) }),
       })),
     };
+  };
+
+/** Counts jobs that run as it is, and would fail. */
+function forecastTally(subjects: JobSubjects, from?: ForecastFigures): JobTally<ForecastFigures> {
+  let { jobs, wouldFail } = from ?? { jobs: 0, wouldFail: 0 };
+  const rows = new RejectionRows(from?.rows);
+  return {
+    add: (record, asIs, edited) => {
+      if (asIs === undefined || edited === undefined || subjects.of(record).length === 0) return;
+      jobs += 1;
+      if (asIs.now?.state === 'REJECTED' || edited.now?.state !== 'REJECTED') return;
+      wouldFail += 1;
+      rows.add({ record, violations: edited.now.violations });
+    },
+    figures: () => ({ jobs, wouldFail, rows: rows.all() }),
   };
 }
 
@@ -104,11 +97,10 @@ function forecastRow(
 }
 
 function exampleOf(
-  { jobId, decidedAtMs, facts }: JobRecord,
+  { jobId, decidedAtMs, projectId, projectPath }: RejectedExample,
   gitlabUrl: string | undefined,
   directory: Directory,
 ) {
-  const { projectId, projectPath } = facts;
   const url = reportJobUrl(gitlabUrl, { jobId, ...withoutAbsent({ projectId, projectPath }) }, directory);
   return { jobId, atMs: decidedAtMs, ...withoutAbsent({ projectPath, url }) };
 }

@@ -19,7 +19,14 @@ export interface RejectionRow extends Pick<Violation, 'rule' | 'class' | 'mode'>
   readonly firstAtMs: number;
   readonly lastAtMs: number;
   /** The latest, newest first; at most {@link EXAMPLES_MAX}. */
-  readonly examples: readonly JobRecord[];
+  readonly examples: readonly RejectedExample[];
+}
+
+export interface RejectedExample extends Pick<JobRecord, 'jobId' | 'decidedAtMs'> {
+  readonly jobName?: string;
+  readonly projectId?: number;
+  readonly projectPath?: string;
+  readonly costMicros: number;
 }
 
 interface RejectedJob {
@@ -38,7 +45,12 @@ type Open<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
 /** Failing jobs by group, rule and reason. Add them in the order of their decisions. */
 export class RejectionRows {
-  readonly #rows = new Map<string, Open<RejectionRow>>();
+  readonly #rows: Map<string, Open<RejectionRow>>;
+
+  /** @param rows - as others gave them. */
+  constructor(rows: readonly RejectionRow[] = []) {
+    this.#rows = new Map(rows.map((row) => [keyOf(row), { ...row }]));
+  }
 
   add({ record, violations, costMicros = record.facts.costMicros, repeats = false }: RejectedJob): void {
     // A job counts once per limit, however many violations of it there are.
@@ -48,7 +60,7 @@ export class RejectionRows {
       if (repeats) row.repeats += 1;
       row.costMicros += costMicros;
       row.lastAtMs = record.decidedAtMs;
-      row.examples = [record, ...row.examples].slice(0, EXAMPLES_MAX);
+      row.examples = [exampleOf(record), ...row.examples].slice(0, EXAMPLES_MAX);
     }
   }
 
@@ -61,20 +73,31 @@ export class RejectionRows {
     const { rule, class: ruleClass, mode, reason } = violation;
     const { rootId, groupId, projectPath } = facts;
     const limit = 'limit' in reason ? `${reason.subject} ${reason.limit}` : undefined;
-    const key = [rootId ?? '', groupId ?? projectPath ?? '', rule, mode, limit, reason.code].join('\n');
+    const row = {
+      ...withoutAbsent({ rootId, groupId, projectPath, limit }),
+      ...{ rule, class: ruleClass, mode, code: reason.code },
+    };
+    const key = keyOf(row);
     const known = this.#rows.get(key);
     if (known !== undefined || this.#rows.size >= ROWS_MAX) return known;
     const made = {
-      ...withoutAbsent({ rootId, groupId, projectPath }),
-      ...{ rule, class: ruleClass, mode },
-      ...(limit !== undefined && { limit }),
-      ...{ code: reason.code, jobs: 0, repeats: 0, costMicros: 0 },
+      ...row,
+      ...{ jobs: 0, repeats: 0, costMicros: 0 },
       ...{ firstAtMs: decidedAtMs, lastAtMs: decidedAtMs, examples: [] },
     };
     this.#rows.set(key, made);
     return made;
   }
 }
+
+const keyOf = (
+  row: Omit<RejectionRow, 'jobs' | 'repeats' | 'costMicros' | 'firstAtMs' | 'lastAtMs' | 'examples'>,
+) => [row.rootId, row.groupId ?? row.projectPath, row.rule, row.mode, row.limit, row.code].join('\n');
+
+const exampleOf = ({ jobId, decidedAtMs, facts }: JobRecord): RejectedExample => {
+  const { jobName, projectId, projectPath, costMicros } = facts;
+  return { jobId, decidedAtMs, costMicros, ...withoutAbsent({ jobName, projectId, projectPath }) };
+};
 
 const byWeight = (a: RejectionRow, b: RejectionRow): number =>
   b.jobs - a.jobs || (a.groupId ?? 0) - (b.groupId ?? 0) || (a.rule < b.rule ? -1 : 1);

@@ -1,12 +1,11 @@
 /** What would have been rejected in a span of time: by an enabled controller, and by what only watches. From every record. */
 import type { Directory } from '../../../policies/place/directory.ts';
-import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { JobRecord, LedgerStore } from '../../core/ledger/index.ts';
+import type { LedgerStore } from '../../core/ledger/index.ts';
 import type { BacktestRules } from '../backtest/question.ts';
 import type { BacktestOptions } from '../backtest/replayed-jobs.ts';
 import { reportJobUrl } from '../job/job-url.ts';
 import { limitLabel } from '../reading/limit-label.ts';
-import type { RejectionRow } from './rejection-rows.ts';
+import type { RejectedExample, RejectionRow } from './rejection-rows.ts';
 import { type ArmedFigures, shadowFigures, type WatchedFigures } from './shadow-figures.ts';
 
 /** Half-open: the instant `untilMs` is not part of it. Unix ms. */
@@ -50,13 +49,7 @@ export interface ReportRow extends Omit<RejectionRow, 'projectPath' | 'limit' | 
   readonly examples: readonly ReportJob[];
 }
 
-export interface ReportJob {
-  readonly jobId: number;
-  readonly jobName?: string;
-  readonly projectId?: number;
-  readonly projectPath?: string;
-  readonly decidedAtMs: number;
-  readonly costMicros: number;
+export interface ReportJob extends RejectedExample {
   /** The job's page. */
   readonly url?: string;
 }
@@ -118,13 +111,7 @@ function reportRow(row: RejectionRow, { directory, gitlabUrl }: LabelContext): R
   };
 }
 
-function reportJob(
-  { jobId, decidedAtMs, facts }: JobRecord,
-  directory: Directory,
-  gitlabUrl: string | undefined,
-): ReportJob {
-  const { jobName, projectId, projectPath, costMicros } = facts;
-  const job = { jobId, ...withoutAbsent({ jobName, projectId, projectPath }), decidedAtMs, costMicros };
+function reportJob(job: RejectedExample, directory: Directory, gitlabUrl: string | undefined): ReportJob {
   const url = reportJobUrl(gitlabUrl, job, directory);
   return { ...job, ...(url !== undefined && { url }) };
 }

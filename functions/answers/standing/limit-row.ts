@@ -85,13 +85,16 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
   const { whenUnreachable } = limit;
   const [baseSoft, baseCarry, wait] = [writtenSoft(written), writtenCarry(written), writtenWait(written)];
   const [cohort, baseBorrow, baseLend] = [written.cohort, writtenBorrow(written), writtenLend(written)];
-  const left = amount === 'unlimited' ? undefined : amount - committed;
+  const each = capOf(limit.subject)?.kind;
+  // Admissions write no counter of these: 0 would say that nothing was used.
+  const counted = amount === 'unlimited' || asked === 'off' || each !== undefined ? undefined : amount;
+  const left = counted === undefined ? undefined : counted - committed;
   const forecast = forecastFor(limit, committed, left, using);
   const isBudget = asked === 'enforce' && isValidAt(limit, nowMs) && canRunOut(limit);
   const refusing = isBudget ? using.refusals?.get(`${limit.subject} ${limit.id}`) : undefined;
   return {
     subject: limit.subject,
-    ...withoutAbsent({ each: capOf(limit.subject)?.kind }),
+    ...withoutAbsent({ each }),
     id: limit.id,
     kind: limit.kind,
     unit: limit.unit,
@@ -110,11 +113,13 @@ export function limitRow(written: Limit, using: RowWith): LimitRow {
     zone: limit.zone,
     mode: limit.mode,
     ...(asked !== limit.mode && { rolledOutAs: asked }),
-    settled: final,
-    held: committed - final,
-    fitted,
-    ...(left !== undefined && { left }),
-    ...(typeof amount === 'number' && { percent: percentOf(committed, amount) }),
+    ...(counted !== undefined && {
+      settled: final,
+      held: committed - final,
+      fitted,
+      left: counted - committed,
+      percent: percentOf(committed, counted),
+    }),
     ...withoutAbsent({
       forecast,
       refusing,

@@ -181,15 +181,21 @@ export const LimitRowSchema = z
     rolledOutAs: maybe(
       mode.openapi({ description: 'The rollout of the group makes it milder than `mode`.' }),
     ),
-    settled: amount('Solid part of the bar: final. 0 for what is counted at once.'),
-    held: amount('Hatched part: held by jobs that run or wait.'),
-    fitted: amount(
-      'Settled and held, of it what would fit had this been enforced; differs from the sum only in shadow and warn.',
+    settled: maybe(
+      amount(
+        'Solid part of the bar: final. 0 for what is counted at once. This and the following figures are absent where no counter of it exists: of an unlimited limit, one in mode `off`, and a cap.',
+      ),
     ),
-    left: maybe(amount('Below 0: passed. Absent: unlimited.')),
+    held: maybe(amount('Hatched part: held by jobs that run or wait.')),
+    fitted: maybe(
+      amount(
+        'Settled and held, of it what would fit had this been enforced; differs from the sum only in shadow and warn.',
+      ),
+    ),
+    left: maybe(amount('Below 0: passed.')),
     percent: maybe(
       count(
-        'Settled and held of the amount, whole percent, rounded down; 100 or more only if it is used up. Absent: unlimited.',
+        'Settled and held of the amount, whole percent, rounded down; 100 or more only if it is used up.',
       ),
     ),
     forecast: maybe(ForecastRowSchema),

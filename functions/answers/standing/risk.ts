@@ -20,10 +20,10 @@ const FULL_MS = 1;
 export const NO_RISK: RiskLevel = { tier: 4, atMs: Number.POSITIVE_INFINITY, share: -1 };
 
 export function riskOf(row: LimitRow | undefined): RiskLevel {
-  if (row === undefined || row.amount === 'unlimited' || row.each !== undefined) return NO_RISK;
-  const { amount, settled, held, left = Number.POSITIVE_INFINITY } = row;
+  if (row?.left === undefined || row.amount === 'unlimited') return NO_RISK;
+  const { amount, left } = row;
   const rejects = (row.rolledOutAs ?? row.mode) === 'enforce';
-  const share = amount === 0 ? Number.POSITIVE_INFINITY : (settled + held) / amount;
+  const share = amount === 0 ? Number.POSITIVE_INFINITY : (amount - left) / amount;
   const atMs = row.refusing !== undefined ? REFUSES_MS : runOutMs(row, left);
   const lasts = atMs === Number.POSITIVE_INFINITY;
   return { tier: lasts ? (rejects ? 2 : 3) : rejects ? 0 : 1, atMs, share };

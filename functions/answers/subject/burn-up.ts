@@ -23,7 +23,7 @@ export function chartDays(
 }
 
 /**
- * Undefined: it is no budget of days. What the counter has beyond the rollup's days is added to today, so that the end of the
+ * Undefined: it is not a budget of days, or not counted. What the counter has beyond the rollup's days is added to today, so that the end of the
  * line is what the next job meets.
  */
 export function burnUpOf(
@@ -32,9 +32,10 @@ export function burnUpOf(
   nowMs: number,
   today: number,
 ): BurnUpChart | undefined {
-  const { kind, period, settled, held, zone, amount, softAmount } = row;
+  const { kind, period, settled, held = 0, zone, amount, softAmount } = row;
   const span = chartDays(row, today);
   if (!isForecastable(kind) || period === undefined || span === undefined || isShort(row)) return undefined;
+  if (settled === undefined) return undefined;
   const days: { day: string; used: number; total: number }[] = [];
   let total = 0;
   for (const day of usage) {

@@ -151,10 +151,11 @@ function agreementOf(
   { zone, clock }: ReadContext,
   recount: RecountOutcome | undefined,
 ): BudgetAgreement | undefined {
+  const { settled, held } = row;
   const span = row.inForce ? agreementDays(row, zone, clock.nowMs()) : undefined;
-  if (span === undefined) return undefined;
+  if (span === undefined || settled === undefined || held === undefined) return undefined;
   const days = usage.filter(({ number }) => number >= span.from && number <= span.to);
-  return budgetAgreement(row, { days, usageZone: zone, recount });
+  return budgetAgreement({ ...row, settled, held }, { days, usageZone: zone, recount });
 }
 
 /** Undefined: there is no such subject. */

@@ -20,7 +20,7 @@ import { importFile, saysWhatIsInForce, staleImport } from '../import-file.ts';
 import { type ApiDeps, baseOf, editedBy, etagOf, invalidHook } from './api-deps.ts';
 import { type ApiError, apiError, NO_BASE, NOT_THERE } from './api-error.ts';
 import { AppliedSchema, FiledSchema, outcomeAnswer } from './outcome-answer.ts';
-import { baseHeader, createRoute, errorAnswer, jsonAnswer, z } from './route-parts.ts';
+import { baseHeader, createRoute, cursor, errorAnswer, jsonAnswer, z } from './route-parts.ts';
 
 /** As spreadsheets of some countries write it. */
 const SEMICOLON_CSV: CsvDialect = { delimiter: ';', decimal: ',' };
@@ -62,6 +62,7 @@ const upload = createRoute({
       backtest: yes.openapi({
         description: 'With `dry_run`: counts the jobs of the last days that would have failed, too.',
       }),
+      cursor,
       confirmed: yes,
       why: z.string().min(1).max(500),
       name: z.string().max(100).default('limits.csv'),
@@ -141,7 +142,7 @@ export const csvRoutes = ({ desk, read, policy, directory, clock }: ApiDeps) =>
           ...{ base, understood, unnamed: imported.unnamed, rowsRead: rows.rows.length, notes: rows.notes },
         };
         if (asked.backtest !== 'yes' || isStale) return c.json(preview, 200);
-        const backtest = await read.backtest([edit], base, user);
+        const backtest = await read.backtest([edit], base, user, asked.cursor);
         return c.json({ ...preview, backtest }, 200);
       }
       const by = {

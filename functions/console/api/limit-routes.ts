@@ -22,7 +22,16 @@ import {
 } from './edit-schemas.ts';
 import { editsMeant } from './edits-meant.ts';
 import { AppliedSchema, FiledSchema, type OutcomeAnswer, outcomeAnswer } from './outcome-answer.ts';
-import { baseHeader, createRoute, errorAnswer, jsonAnswer, jsonBody, textId, z } from './route-parts.ts';
+import {
+  baseHeader,
+  createRoute,
+  cursor,
+  errorAnswer,
+  jsonAnswer,
+  jsonBody,
+  textId,
+  z,
+} from './route-parts.ts';
 
 const LiveSetSchema = z
   .object({
@@ -89,8 +98,8 @@ const backtest = createRoute({
   path: '/limits/backtest',
   summary: 'Which jobs of the last days edits would have failed; changes nothing',
   description:
-    'Lives the jobs again, newest days first, as many as one request may read: `complete`, `fromMs` and `untilMs` say how far it came. `npx tollgate budget set … --dry-run` counts all.',
-  request: { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
+    'Lives the jobs again, the first of the days first, as many as one request may read. Send the same again with the `next` of the answer as `cursor`, until it has none.',
+  request: { headers: baseHeader, query: z.object({ cursor }), body: jsonBody(PreviewAskedSchema) },
   responses: {
     200: jsonAnswer(
       BacktestSchema,
@@ -203,7 +212,7 @@ export function limitRoutes({ desk, read, source }: ApiDeps) {
     .openapi(backtest, async (c) => {
       const meant = await asked(c, c.req.valid('json').edits);
       if (!meant.ok) return c.json(meant.body, meant.status);
-      const answer = await read.backtest(meant.edits, meant.base, c.var.user);
+      const answer = await read.backtest(meant.edits, meant.base, c.var.user, c.req.valid('query').cursor);
       if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       if (answer.outcome !== 'too_often') return c.json(answer, 200);
       c.header('retry-after', String(answer.retryAfterSeconds));

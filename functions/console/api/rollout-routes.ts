@@ -16,7 +16,7 @@ import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { type ApiContext, type ApiDeps, baseOf, invalidHook } from './api-deps.ts';
 import { apiError, NO_BASE, NOT_THERE, TOO_OFTEN } from './api-error.ts';
 import { outcomeAnswer } from './outcome-answer.ts';
-import { baseHeader, createRoute, errorAnswer, jsonAnswer, jsonBody, z } from './route-parts.ts';
+import { baseHeader, createRoute, cursor, errorAnswer, jsonAnswer, jsonBody, z } from './route-parts.ts';
 
 const SUBJECTS_MAX = 100;
 /** Each is a message. */
@@ -45,7 +45,10 @@ const forecast = createRoute({
   method: 'post',
   path: '/rollout/forecast',
   summary: 'If these were enforced now: which jobs of the last days would have failed; changes nothing',
-  request: { body: jsonBody(z.strictObject({ subjects }).openapi('RolloutForecastAsked')) },
+  request: {
+    query: z.object({ cursor }),
+    body: jsonBody(z.strictObject({ subjects }).openapi('RolloutForecastAsked')),
+  },
   responses: {
     200: jsonAnswer(RolloutForecastSchema, 'By group, rule and reason, with jobs'),
     404: errorAnswer('No such subject, or not in one of your groups'),
@@ -125,7 +128,8 @@ export function rolloutRoutes(deps: ApiDeps) {
       return c.json(await read.rollout(asked, c.var.user), 200);
     })
     .openapi(forecast, async (c) => {
-      const answer = await read.rolloutForecast(c.req.valid('json').subjects, c.var.user);
+      const { subjects: of } = c.req.valid('json');
+      const answer = await read.rolloutForecast(of, c.var.user, c.req.valid('query').cursor);
       if (answer.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       if (answer.outcome === 'counted') return c.json(answer, 200);
       c.header('retry-after', String(answer.retryAfterSeconds));

@@ -38,4 +38,11 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { 'application/json': { schema } },
 });
 
+/** Where a list or a count goes on. */
+export const cursor = z
+  .string()
+  .max(100)
+  .optional()
+  .openapi({ description: 'The `next` of the answer before.' });
+
 export { createRoute, z };

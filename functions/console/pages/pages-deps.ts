@@ -5,10 +5,9 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { ConsoleReader } from '../../answers/contract.ts';
 import type { ApprovalCheck } from '../../core/approval/index.ts';
 import type { Log } from '../../core/environment/index.ts';
-import type { LimitsDesk } from '../../core/limits/index.ts';
+import type { LimitsDesk, Uploads } from '../../core/limits/index.ts';
 import type { OwnSessions, SignInEnv } from '../../core/signin/index.ts';
 import type { ReportSender } from '../api/tell-owner.ts';
-import type { Uploads } from './import/uploads.ts';
 import type { Markup } from './parts/markup.ts';
 import type { PageFormat } from './parts/page-format.tsx';
 

@@ -97,3 +97,4 @@ export {
   readChange,
   readLimitSet,
 } from './publish-limits.ts';
+export { createUploads, type Uploads } from './uploads.ts';

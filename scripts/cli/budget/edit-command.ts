@@ -6,6 +6,7 @@ import { DocumentError } from '../../policy/read-documents.ts';
 import type { ExitCode, TerminalIo } from '../../terminal/command.ts';
 import type { FlagValues } from '../../terminal/flags.ts';
 import { answerOf } from '../api/api-in-process.ts';
+import { countToTheEnd } from '../api/count-to-the-end.ts';
 import { liveSet, ofSet, type SentEdit } from '../api/edit-answer.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import type { SetView } from '../limits/live-set.ts';
@@ -99,7 +100,13 @@ export async function makeEdit(
   const preview = shown.body;
   if (preview.outcome === 'invalid') throw new DocumentError(preview.problems.map(editProblemText));
   const isEdit = !preview.stale && preview.rows.length > 0;
-  const lived = isEdit ? await answerOf(limits.backtest.$post({ header, json: { edits } })) : undefined;
+  const lived = isEdit
+    ? await countToTheEnd(
+        (query) => answerOf(limits.backtest.$post({ header, query, json: { edits } })),
+        (answer) => (answer.ok && answer.body.outcome === 'counted' ? answer.body : undefined),
+        io,
+      )
+    : undefined;
   if (lived?.ok === false) return tellRefusal(lived, set, format);
   return tellPreview(preview, lived && countedJobs(lived.body), { base: set, live }, format);
 }

@@ -5,6 +5,7 @@ import { type Command, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { answerOf } from '../api/api-in-process.ts';
+import { countToTheEnd } from '../api/count-to-the-end.ts';
 import { ofSet } from '../api/edit-answer.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
@@ -85,8 +86,20 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
         ...(!values.apply && { dry_run: 'yes' as const, backtest: 'yes' as const }),
       };
       const headers = { 'content-type': 'text/csv', ...(values.base !== undefined && ofSet(set)) };
-      const sending = limits.import.$post({ query: asked, header: {} }, { init: { body: bytes, headers } });
-      const answer = await answerOf(sending);
+      const answer = await countToTheEnd(
+        (on) =>
+          answerOf(
+            limits.import.$post(
+              { query: { ...asked, ...on }, header: {} },
+              { init: { body: bytes, headers } },
+            ),
+          ),
+        ({ ok, ...told }) => {
+          const counted = 'body' in told && 'backtest' in told.body ? told.body.backtest : undefined;
+          return counted?.outcome === 'counted' ? counted : undefined;
+        },
+        io,
+      );
       if (!answer.ok) {
         const { error, problems } = answer.refused;
         if (error.code === 'base_missing') throw new UsageError(noVersion(set));

@@ -24,8 +24,8 @@ export const limitStandingJson = (row: BudgetRow): object => ({
   // In force for jobs of the subject: the policy and the rollout may make it milder than it was written.
   mode: modeOf(row),
   ...(row.each !== undefined && { each: row.each }),
-  used: row.settled,
-  held: row.held,
+  used: row.settled ?? null,
+  held: row.held ?? null,
   left: row.left ?? null,
   percent: row.percent ?? null,
   runsOut: runsOutOf(row),
@@ -89,17 +89,16 @@ export function standingsText(
 }
 
 function cellsOf(row: BudgetRow, currency: string, nowMs: number, paint: Paint): readonly string[] {
-  // A cap has a counter for each, and so no figures of its own.
   const { unit, settled, held, left, percent, owner, each } = row;
   const bare = (amount: number): string => bareAmountText(amount, unit);
   return [
     printable(standingPath(row)),
     limitText(row, currency),
-    each === undefined ? bare(settled) : '',
-    each === undefined ? bare(held) : '',
-    left === undefined || each !== undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
-    percent === undefined || each !== undefined ? '' : percentText(percent, paint),
-    row.canRunOut && each === undefined ? forecastText(row, nowMs, paint) : '',
+    settled !== undefined ? bare(settled) : each === undefined ? 'not counted' : '',
+    held === undefined ? '' : bare(held),
+    left === undefined ? '' : left < 0 ? paint.bad(bare(left)) : bare(left),
+    percent === undefined ? '' : percentText(percent, paint),
+    row.canRunOut && left !== undefined ? forecastText(row, nowMs, paint) : '',
     printable(owner ?? ''),
   ];
 }

@@ -1,4 +1,5 @@
 import type { CheckedPipeline } from '../../../functions/answers/check/model.ts';
+import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import { amountText, durationText } from '../../../policies/units/unit-texts.ts';
 import { type Paint, printable } from '../../terminal/paint.ts';
 import { table } from '../../terminal/table.ts';
@@ -23,7 +24,8 @@ export function canIText(answer: CanIAnswer, note: string, columns: number, pain
   if (job === undefined) return '';
   const { outcome, costMicros, estimateSeconds, runnerClass, reasons, rules = [], text } = job;
   const word = { admitted: paint.good('Yes'), rejected: paint.bad('No'), 'not sure': paint.warn('Not sure') };
-  const decision = outcome === 'not sure' ? 'a rule needs to know more' : `would be ${outcome}`;
+  const decision =
+    outcome === 'not sure' ? 'a rule needs to know more' : `would be ${outcome}${waitText(job)}`;
   const cost = amountText(costMicros, 'micros', answer.currency, 'up');
   const head = `${word[outcome]}: ${decision}; about ${cost}, ${durationText(estimateSeconds)} on ${printable(runnerClass)}, ${printable(answer.place.path)}.`;
   const line = (each: string): string => `${wrapped(`  ${printable(each)}`, columns, '    ')}\n`;

@@ -1,3 +1,4 @@
+import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import type {
   ExplainedCounter,
   ExplainedRuleRow,
@@ -99,14 +100,17 @@ const versionText = (then: string, now: string | undefined): string =>
     ? `${then}${now === undefined ? '' : ', the same as now'}`
     : `${then} then, ${now} now`;
 
-function nowText({ outcome, reasons }: NonNullable<JobExplanation['now']>, paint: Paint): string {
+function nowText(now: NonNullable<JobExplanation['now']>, paint: Paint): string {
+  const { outcome, reasons } = now;
   const rules = (isRejecting: boolean): string =>
     [
       ...new Set(reasons.flatMap(({ rule, mode }) => ((mode === 'enforce') === isRejecting ? [rule] : []))),
     ].join(', ');
   const watching = rules(false);
   const verdict =
-    outcome === 'admitted' ? paint.good('admitted') : `${paint.bad('rejected')} by ${rules(true)}`;
+    outcome === 'admitted'
+      ? paint.good('admitted')
+      : `${paint.bad('rejected')} by ${rules(true)}${waitText(now)}`;
   return `would be ${verdict}${watching === '' ? '' : `; against it, but only watching: ${watching}`}`;
 }
 

@@ -11,6 +11,7 @@ import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
+import { countToTheEnd } from '../api/count-to-the-end.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
   BUDGET_DEPS,
@@ -143,7 +144,7 @@ function moved(deps: BudgetDeps, io: TerminalIo, asked: MoveAsked): Promise<Exit
     const api = budget.apiOf(actor, readRights(values, budget.directory));
     const base = await editBase(budget, values.base);
     const rows = which === 'all' ? (await wholeRollout(api)).rows : await namedRows(which, api, budget);
-    const forecast = move.direction === 'next' ? await forecastOf(rows, move, api) : undefined;
+    const forecast = move.direction === 'next' ? await forecastOf(rows, move, api, io) : undefined;
     const paint = paintWhen(io.colours);
     if (forecast !== undefined && !values.json) io.out(forecastText(forecast, io.columns));
     const view = dryRun
@@ -177,13 +178,20 @@ async function forecastOf(
   rows: readonly RolloutRow[],
   move: RolloutMove,
   api: ApiClient,
+  io: TerminalIo,
 ): Promise<RolloutForecast | undefined> {
   const subjects = [...new Set(planMoves(rows, move).moved.map(({ subject }) => subject))];
   // Whose rules all jobs follow is counted with everybody.
   const asked = subjects.includes('instance') ? ['instance'] : subjects.slice(0, WORDS.max);
   if (asked.length === 0) return undefined;
-  const response = await api.rollout.forecast.$post({ json: { subjects: asked } });
-  return response.status === 429 ? undefined : answeredInProcess(Promise.resolve(response));
+  return countToTheEnd(
+    async (query) => {
+      const response = await api.rollout.forecast.$post({ query, json: { subjects: asked } });
+      return response.status === 429 ? undefined : answeredInProcess(Promise.resolve(response));
+    },
+    (forecast) => forecast,
+    io,
+  );
 }
 
 async function applied(

@@ -109,7 +109,7 @@ export const stepsText = (moved: readonly RolloutStepRow[], columns: number): st
 
 /** What enforcing would have done. */
 export function forecastText(
-  { jobs, wouldFail, days, complete, rows, jobsRead }: RolloutForecast,
+  { jobs, wouldFail, days, rows, jobsRead }: RolloutForecast,
   columns: number,
 ): string {
   const head = `If enforced now: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs of the last ${days} days would have failed that run as it is.\n`;
@@ -117,11 +117,8 @@ export function forecastText(
     ['', path, rule, `${code}${limit === undefined ? '' : `  ${limit}`}`, shadowCount(count)],
     ...examples.map(({ jobId, url }) => ['', '', '', url ?? `job ${jobId}`, '']),
   ]);
-  const read = `Read ${jobsRead.toLocaleString('en-US')} ${jobsRead === 1 ? 'record' : 'records'}.`;
-  const part = complete
-    ? `${read}\n`
-    : `${read} Not every job of these days could be read: there may be more.\n`;
-  return `${head}${rows.length === 0 ? '' : table([{}, {}, {}, {}, right], shown, columns)}${part}`;
+  const read = `Read ${jobsRead.toLocaleString('en-US')} ${jobsRead === 1 ? 'record' : 'records'}.\n`;
+  return `${head}${rows.length === 0 ? '' : table([{}, {}, {}, {}, right], shown, columns)}${read}`;
 }
 
 /** Who stays, and why. */

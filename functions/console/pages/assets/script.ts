@@ -38,13 +38,18 @@ document.addEventListener('keydown', (event) => {
 const uncounted = document.querySelector('[data-count]');
 if (uncounted !== null) {
   const form = document.getElementById(uncounted.dataset.count);
-  const body = new URLSearchParams(new FormData(form));
-  body.set('step', 'count');
-  uncounted.setAttribute('aria-busy', 'true');
-  fetch(form.action, { method: 'POST', body }).then(async (answer) => {
+  const live = uncounted.querySelector('[aria-live]');
+  const count = async () => {
+    const body = new URLSearchParams(new FormData(form));
+    body.set('step', 'count');
+    const answer = await fetch(form.action, { method: 'POST', body });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const counted = page.querySelector('#exact:not([data-count]) > [aria-live]');
-    if (counted !== null) uncounted.querySelector('[aria-live]').replaceChildren(...counted.childNodes);
-  }).catch(() => {}).finally(() => uncounted.removeAttribute('aria-busy'));
+    if (counted === null) return;
+    live.replaceChildren(...counted.childNodes);
+    if (live.querySelector('[name=cursor]') !== null) await count();
+  };
+  uncounted.setAttribute('aria-busy', 'true');
+  count().catch(() => {}).finally(() => uncounted.removeAttribute('aria-busy'));
 }
 `;

@@ -5,7 +5,7 @@ import { ConsolePage } from '../frame.tsx';
 import { SAVE_FORM } from '../parts/backtest-part.tsx';
 import { type FieldProblems, field, hiddenFields, problemList, type Values } from '../parts/form-field.tsx';
 import { NotSaved, PostForm } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmountWords } from '../parts/limit-words.ts';
+import { leftClass, leftText, limitAmountWords, NOT_COUNTED } from '../parts/limit-words.ts';
 import { address, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageAmount } from '../parts/page-format.tsx';
@@ -76,18 +76,25 @@ export function editPage(user: User, shown: EditFormView, telling: PageFormat): 
 
 /** What the number is in now, so that nobody has to remember it from the page before. */
 const standingText = (limit: LimitRow, telling: PageFormat): Markup => {
-  const { amount: whole, settled, held, unit, granted, period } = limit;
+  const { settled, held = 0, unit, granted, period } = limit;
   return (
     <p>
-      {period?.label ?? 'Now'}: {pageAmount(settled, unit, telling)} spent and{' '}
-      {pageAmount(held, unit, telling)} held of {limitAmountWords(limit, telling)}
+      {period?.label ?? 'Now'}:{' '}
+      {settled === undefined ? (
+        <>{NOT_COUNTED}; </>
+      ) : (
+        <>
+          {pageAmount(settled, unit, telling)} spent and {pageAmount(held, unit, telling)} held of{' '}
+        </>
+      )}
+      {limitAmountWords(limit, telling)}
       {granted > 0 && <>, of which {pageAmount(granted, unit, telling)} are granted for a time</>}.{' '}
-      {whole === 'unlimited' ? (
+      {limit.left === undefined ? (
         ''
       ) : (
         <>
           <span class={leftClass(limit)}>{leftText(limit, telling)}</span>
-          {(limit.left ?? 0) < 0 ? '' : ' left'}.
+          {limit.left < 0 ? '' : ' left'}.
         </>
       )}
     </p>
@@ -145,8 +152,11 @@ export const previewPage = (
   </ConsolePage>
 );
 
+/** The page itself has them. */
+const NOT_ALONG: ReadonlySet<string> = new Set(['step', 'confirmed', 'cursor']);
+
 export const withoutStep = (values: Values): Values =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => name !== 'step' && name !== 'confirmed'));
+  Object.fromEntries(Object.entries(values).filter(([name]) => !NOT_ALONG.has(name)));
 
 export const untouched = (kind: EditKind, form: EditForm, values: Values): EditFormView => ({
   kind,

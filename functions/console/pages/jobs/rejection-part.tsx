@@ -1,5 +1,6 @@
 import { unitRow } from '../../../../policies/units/unit.ts';
 import { amountText } from '../../../../policies/units/unit-texts.ts';
+import { waitText } from '../../../answers/job/decision-lines.ts';
 import type { JobExplanation, JobRejection, JobRetry } from '../../../answers/job/model.ts';
 import { BECAME } from '../../../answers/job/retried.ts';
 import type { RequestRow } from '../../../answers/requests/model.ts';
@@ -84,7 +85,8 @@ function nowPart({ now }: JobExplanation): Markup | '' {
   return (
     <div class="note warn" id="now">
       <p>
-        If it came now it would be <strong>rejected</strong>:
+        If it came now it would be <strong>rejected</strong>
+        {now && waitText(now)}:
       </p>
       <ul>
         {against.map(({ text }) => (

@@ -106,7 +106,7 @@ function aboutText(overview: Overview, { nowMs }: PageFormat): Markup {
 function instanceCard({ instance }: Overview, telling: PageFormat): Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
-  if (budget === undefined || budget.amount === 'unlimited') {
+  if (budget?.settled === undefined || budget.amount === 'unlimited') {
     return (
       <Card
         id="whole"
@@ -125,7 +125,7 @@ function instanceCard({ instance }: Overview, telling: PageFormat): Markup | '' 
       </Card>
     );
   }
-  const { settled, held, unit, amount: limit, period, forecast } = budget;
+  const { settled, held = 0, unit, amount: limit, period, forecast } = budget;
   return (
     <Card
       id="whole"

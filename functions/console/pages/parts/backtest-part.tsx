@@ -6,7 +6,7 @@ import type { User } from '../../../core/signin/index.ts';
 import { shortDayLabel } from './chart-scale.ts';
 import type { Values } from './form-field.tsx';
 import type { Markup } from './markup.ts';
-import { distance, type PageFormat, pageCount, shortInstant } from './page-format.tsx';
+import { pageCount } from './page-format.tsx';
 
 /** The form that saves; its fields say what is to be counted, too. */
 export const SAVE_FORM = 'save';
@@ -18,16 +18,16 @@ export const countedFor = async (
   { read }: { readonly read: Pick<ConsoleReader, 'backtest'> },
   edits: readonly LimitEdit[],
   base: string | undefined,
-  { step }: Values,
+  { step, cursor }: Values,
   user: User,
 ): Promise<BacktestAnswer | undefined> =>
-  step === COUNT_STEP ? read.backtest(edits, base, user) : undefined;
+  step === COUNT_STEP ? read.backtest(edits, base, user, cursor) : undefined;
 
 /**
- * Shows a button that asks for the count as long as there is no answer; the page's script asks by itself and puts the answer
- * here. Counting takes some seconds, for which saving does not wait.
+ * Shows a button that counts, or counts on; the page's script does so by itself and puts each answer here. A request counts
+ * for some seconds, and saving waits for none.
  */
-export const backtestPart = (answer: BacktestAnswer | undefined, telling: PageFormat): Markup => (
+export const backtestPart = (answer: BacktestAnswer | undefined): Markup => (
   <section
     class="card"
     id="exact"
@@ -42,7 +42,7 @@ export const backtestPart = (answer: BacktestAnswer | undefined, telling: PageFo
           {countButton('Count exactly')}
         </>
       ) : (
-        answerText(answer, telling)
+        answerText(answer)
       )}
     </div>
   </section>
@@ -56,10 +56,10 @@ const countButton = (text: string): Markup => (
   </div>
 );
 
-function answerText(answer: BacktestAnswer, telling: PageFormat): Markup {
+function answerText(answer: BacktestAnswer): Markup {
   switch (answer.outcome) {
     case 'counted':
-      return countedText(answer, telling);
+      return countedText(answer);
     case 'too_often':
       return (
         <>
@@ -73,14 +73,21 @@ function answerText(answer: BacktestAnswer, telling: PageFormat): Markup {
   }
 }
 
-function countedText(answer: BacktestSummary, telling: PageFormat): Markup {
-  const { all, subjects, complete, jobsRead } = answer;
+function countedText(answer: BacktestSummary): Markup {
+  const { all, subjects, days, daysCounted, fromDay, complete, jobsRead, next } = answer;
   const several = subjects.length > 1;
-  const missed = subjects.reduce((sum, each) => sum + each.missed, 0);
+  if (!complete && next === undefined) return <p>No recent job is known, so nothing can be counted.</p>;
   return (
     <>
       <p>
-        {spanText(answer, telling)}: {figureText(all)}
+        {next === undefined ? (
+          <>The last {pageCount(days, 'day')}</>
+        ) : (
+          <>
+            {daysCounted} of {pageCount(days, 'day')} counted
+          </>
+        )}
+        , from {shortDayLabel(fromDay)} on: {figureText(all)}
       </p>
       {several && (
         <ul>
@@ -91,48 +98,16 @@ function countedText(answer: BacktestSummary, telling: PageFormat): Markup {
           ))}
         </ul>
       )}
-      {missed > 0 && (
-        <p class="soft">
-          {pageCount(missed, 'job')} of these days {missed === 1 ? 'was' : 'were'} not found among the latest
-          ids, and {missed === 1 ? 'is' : 'are'} not counted.
-        </p>
-      )}
-      <p class="soft">Read {pageCount(jobsRead, 'record')} of these days.</p>
-      {!complete && (
-        <p class="soft">
-          More than can be counted here: <code>npx tollgate budget set … --dry-run</code> counts all.
-        </p>
+      <p class="soft">Read {pageCount(jobsRead, 'record')}.</p>
+      {next !== undefined && (
+        <>
+          <input type="hidden" form={SAVE_FORM} name="cursor" value={next} />
+          {countButton('Count the rest')}
+        </>
       )}
     </>
   );
 }
-
-/** `The last 30 days`, or honestly less. */
-function spanText({ fromMs, untilMs, fromDay, days }: BacktestSummary, telling: PageFormat): Markup {
-  if (fromMs >= untilMs) return <>No day</>;
-  const whole = Math.round((untilMs - fromMs) / DAY_MS);
-  if (untilMs < telling.nowMs - HOUR_MS)
-    return (
-      <>
-        From {shortInstant(fromMs, telling)} to {shortInstant(untilMs, telling)}
-      </>
-    );
-  if (whole < 1)
-    return (
-      <>
-        Since {shortInstant(fromMs, telling)} ({distance(fromMs, telling.nowMs)})
-      </>
-    );
-  return (
-    <>
-      The last {pageCount(Math.min(days, Math.ceil((untilMs - fromMs) / DAY_MS)), 'day')}, from{' '}
-      {shortDayLabel(fromDay)} on
-    </>
-  );
-}
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 function figureText({
   jobs,

@@ -151,7 +151,6 @@ function meteredCells({ metered }: GroupRow, telling: PageFormat): Markup {
 /** What an eye looking down the list must not miss. */
 function tags({ subject, frozen, budget, pool, grants, personal }: GroupRow): Markup[] {
   const kind = KIND_TAGS[subject.slice(0, subject.indexOf('/'))];
-  const isUsed = budget !== undefined && (budget.settled + budget.held > 0 || budget.amount !== 'unlimited');
   const all = [
     kind !== undefined && <span class="tag">{kind}</span>,
     frozen && (
@@ -159,7 +158,7 @@ function tags({ subject, frozen, budget, pool, grants, personal }: GroupRow): Ma
         frozen
       </span>
     ),
-    isUsed && modeTag(budget.rolledOutAs ?? budget.mode),
+    budget !== undefined && budget.amount !== 'unlimited' && modeTag(budget.rolledOutAs ?? budget.mode),
     pool && (
       <span class="tag" title={`Its groups may use ${pool.children} limits that come to more than its own`}>
         pool

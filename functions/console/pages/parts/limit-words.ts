@@ -8,6 +8,9 @@ export { limitWords } from '../../../answers/standing/limit-words.ts';
 export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, telling: PageFormat): string =>
   limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, telling);
 
+/** Stands where the use of a limit would: it has no counter. */
+export const NOT_COUNTED = 'not counted';
+
 /** What a limit does while it cannot be asked. */
 export const OUTAGE_TEXTS = {
   admit: 'admits all',

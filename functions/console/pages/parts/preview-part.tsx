@@ -32,7 +32,7 @@ export const previewPart = (preview: ValidPreview, telling: PageFormat, exact?: 
         {effectTable(preview.effects, telling)}
       </Card>
     )}
-    {preview.rows.length > 0 && backtestPart(exact, telling)}
+    {preview.rows.length > 0 && backtestPart(exact)}
     {preview.oversubscription.length > 0 && (
       <div class="note warn">
         <p>

@@ -33,7 +33,7 @@ export function rolloutPageRoutes(deps: PagesDeps): Hono<SignInEnv> {
     const view = await read.rollout({ subjects: [subject] }, user);
     const [row] = view.rows;
     if (row === undefined) return send(c, unknownPlace(user), 404);
-    const forecast = await read.rolloutForecast([subject], user);
+    const forecast = await read.rolloutForecast([subject], user, queryCursor(c));
     const shown = { view, row, forecast, canTell: deps.tellOwner !== undefined };
     return send(c, rolloutStepPage(user, shown, pageFormatOf(deps)));
   });

@@ -5,7 +5,7 @@ import type { User } from '../../../core/signin/index.ts';
 import { ConsolePage } from '../frame.tsx';
 import { mayOpen } from '../page-access.ts';
 import { Card, Crumbs, PostForm, Table } from '../parts/layout.tsx';
-import { contactLink, subjectLink } from '../parts/links.tsx';
+import { address, contactLink, subjectLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { type PageFormat, pageCount, percent, shortInstant } from '../parts/page-format.tsx';
 import { sinceText, stepTag } from './rollout-page.tsx';
@@ -80,20 +80,20 @@ export function rolloutStepPage(
           )}
         </Card>
       ))}
-      {forecastCard(forecast, telling)}
+      {forecastCard(forecast, row.subject, telling)}
       {stepForms(user, { view, row, canTell })}
     </ConsolePage>
   );
 }
 
-function forecastCard(forecast: RolloutForecastAnswer, telling: PageFormat): Markup {
+function forecastCard(forecast: RolloutForecastAnswer, subject: string, telling: PageFormat): Markup {
   if (forecast.outcome !== 'counted')
     return (
       <Card id="forecast" title="If enforced now">
-        <p>Not counted: it can be asked six times a minute. Load the page again in a moment.</p>
+        <p>Counted too often within a minute: load the page again in a moment.</p>
       </Card>
     );
-  const { jobs, wouldFail, days, rows, complete, jobsRead } = forecast;
+  const { jobs, wouldFail, days, daysCounted, rows, jobsRead, next } = forecast;
   return (
     <Card id="forecast" title="If enforced now">
       <p>
@@ -103,7 +103,13 @@ function forecastCard(forecast: RolloutForecastAnswer, telling: PageFormat): Mar
         </strong>{' '}
         would have failed beyond those that fail already.
         {` Read ${pageCount(jobsRead, 'record')}.`}
-        {!complete && ' Not every job could be read: there may be more.'}
+        {next !== undefined && (
+          <>
+            {' '}
+            {daysCounted} of {days} days counted:{' '}
+            <a href={address('/rollout/step', { subject, cursor: next })}>count the rest</a>.
+          </>
+        )}
       </p>
       {rows.length > 0 && (
         <Table

@@ -1,7 +1,6 @@
 import { capWords } from '../../../../policies/limits/cap.ts';
 import type { LimitRow } from '../../../answers/standing/model.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
-import { Bar } from '../parts/bar.tsx';
 import { Table } from '../parts/layout.tsx';
 import {
   alertsText,
@@ -14,8 +13,9 @@ import {
 } from '../parts/limit-words.ts';
 import { address, contactLink } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
-import { bare, edge, modeTag, type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
+import { edge, modeTag, type PageFormat, pageAmount } from '../parts/page-format.tsx';
 import { runsOut } from '../parts/run-out.tsx';
+import { useCells } from '../parts/standing-cells.tsx';
 
 /** Every limit of the subject with its bar. */
 export function limitsPart(view: SubjectView, telling: PageFormat): Markup {
@@ -52,8 +52,7 @@ export function limitsPart(view: SubjectView, telling: PageFormat): Markup {
 }
 
 function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): Markup {
-  const { settled, held, unit, forecast, subject, id } = limit;
-  const of = limit.amount === 'unlimited' ? undefined : limit.amount;
+  const { subject, id } = limit;
   const edit = address('/edit', { kind: 'set', subject, limit: id });
   return (
     <tr>
@@ -61,14 +60,7 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): 
         {limitWords(limit)} {modeTag(limit.rolledOutAs ?? limit.mode)}
         <small class="soft">{factsText(limit, telling)}</small>
       </th>
-      <td class="bar-cell">
-        {of !== undefined && limit.inForce && (
-          <Bar spent={settled} held={held} limit={of} forecast={forecast?.atEndAmount} />
-        )}
-      </td>
-      <td class="n wide">{of === undefined ? '–' : percent(settled + held, of)}</td>
-      <td class="n wide">{bare(settled, unit)}</td>
-      <td class="n wide">{bare(held, unit)}</td>
+      {useCells(limit)}
       <td class="n" data-l="limit">
         {limitAmountWords(limit, telling)}
       </td>
@@ -76,7 +68,7 @@ function limitLine(limit: LimitRow, { may }: SubjectView, telling: PageFormat): 
         {leftText(limit, telling)}
       </td>
       <td class="wide ro">
-        {limit.per === undefined || of === undefined ? (
+        {limit.per === undefined || limit.left === undefined ? (
           <span class="soft">–</span>
         ) : (
           runsOut(limit, telling.nowMs)

@@ -3,7 +3,7 @@ import { agreementText } from '../../../answers/subject/agreement-text.ts';
 import type { SubjectView } from '../../../answers/subject/model.ts';
 import { BAR_KEY, Bar } from '../parts/bar.tsx';
 import { Card, Fact } from '../parts/layout.tsx';
-import { leftClass, leftText, limitAmountWords, limitWords } from '../parts/limit-words.ts';
+import { leftClass, leftText, limitAmountWords, limitWords, NOT_COUNTED } from '../parts/limit-words.ts';
 import { address, contactLink, subjectHref } from '../parts/links.tsx';
 import type { Markup } from '../parts/markup.ts';
 import { bare, modeTag, type PageFormat, pageAmount, percent } from '../parts/page-format.tsx';
@@ -12,7 +12,7 @@ import { burnUpChart } from './burn-up-chart.tsx';
 
 /** The limit that matters most here: its figures, its bar and its course. */
 export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageFormat): Markup {
-  const { unit, settled, held, forecast, owner, contact, reason, costCenter } = limit;
+  const { unit, settled, held = 0, forecast, owner, contact, reason, costCenter } = limit;
   const of = limit.amount === 'unlimited' ? undefined : limit.amount;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
   const here = subjectHref(view.subject) ?? '/';
@@ -31,11 +31,11 @@ export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageF
       <dl class="figures">
         <div>
           <dt>Spent</dt>
-          <dd>{pageAmount(settled, unit, telling)}</dd>
+          <dd>{settled === undefined ? NOT_COUNTED : pageAmount(settled, unit, telling)}</dd>
         </div>
         <div>
           <Fact name="Held">
-            {pageAmount(held, unit, telling)}
+            {settled === undefined ? '–' : pageAmount(held, unit, telling)}
             <small class="soft">by jobs that run or wait</small>
           </Fact>
         </div>
@@ -49,7 +49,9 @@ export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageF
           <dt>Left</dt>
           <dd class={leftClass(limit)}>
             {leftText(limit, telling)}
-            <small class="soft">{of !== undefined && <>{percent(settled + held, of)} used</>}</small>
+            <small class="soft">
+              {of !== undefined && settled !== undefined && <>{percent(settled + held, of)} used</>}
+            </small>
           </dd>
         </div>
         <div>
@@ -58,7 +60,7 @@ export function mainLimitCard(limit: LimitRow, view: SubjectView, telling: PageF
           </Fact>
         </div>
       </dl>
-      {of !== undefined && (
+      {of !== undefined && settled !== undefined && (
         <>
           <Bar spent={settled} held={held} limit={of} forecast={forecast?.atEndAmount} />
           {BAR_KEY}

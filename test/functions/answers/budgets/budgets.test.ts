@@ -5,9 +5,13 @@ import { directoryOf } from '../../../../policies/place/directory.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';
+const RULES = ['budget', 'concurrency', 'window'].map((kind) => ({ id: kind, kind, mode: 'enforce' }));
 
 async function live(packed: object = {}) {
-  const house = consoleHouse({ packed: { personal_default: [{ jobs: 8 }], ...packed } });
+  const house = consoleHouse({
+    policy: { rules: RULES },
+    packed: { personal_default: [{ jobs: 8 }], ...packed },
+  });
   await house.apply(LIMITS);
   house.counts('group/100', 'money-month', PERIOD, 450_000_000);
   house.counts('group/101', 'money-month', PERIOD, 499_999_999);

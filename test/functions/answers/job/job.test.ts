@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
+import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import { requeueEntryOf } from '../../../../functions/core/requeue/candidate.ts';
 import { aPolicy } from '../../../policies/documents.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
@@ -117,6 +117,27 @@ test('nobody is told of retries for anything but room, or where no group agreed'
   }
 });
 
+async function jobPage(house: ReturnType<typeof consoleHouse>): Promise<string> {
+  const pages = createPages({
+    ...{ desk: house.desk, read: house.read, policy: house.policy, clock: house.clock, zone: 'UTC' },
+    directory: async () => house.directory,
+    uploads: createUploads({ table: memoryLimitTable(), clock: house.clock, newId: () => 'u1' }),
+    ...{ origin: 'https://budget.example.com', log: silentLog },
+  });
+  return (await servedTo(USERS.finance, '/', pages).request('/jobs/4711')).text();
+}
+
+test('a rejected job that would be kept waiting for room now says for how long, by the API and on its page', async () => {
+  const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce' }];
+  const house = consoleHouse({ policy: { rules } });
+  await house.apply([{ kind: 'set', subject: 'group/104', unit: 'jobs', amount: 1, wait: '20s' }]);
+  await house.ask([aJob(4710), job()]);
+  const answer = await house.read.job('4711', USERS.finance);
+  if (answer.outcome !== 'found') throw new Error(answer.outcome);
+  expect(answer.explanation.now).toMatchObject({ outcome: 'rejected', waitSeconds: 20 });
+  expect(await jobPage(house)).toContain('<strong>rejected</strong>, unless it gets room within 20 s:');
+});
+
 test('a job whose group was frozen since is told so, by the API and on its page, and is not told to retry', async () => {
   const house = consoleHouse({ policy: { disclose: { default: 'all' } } });
   await house.apply([{ kind: 'set', subject: 'group/104', unit: 'money', amount: 0, per: 'month' }]);
@@ -134,13 +155,7 @@ test('a job whose group was frozen since is told so, by the API and on its page,
   expect(answer.explanation.rules).toContainEqual(
     expect.objectContaining({ id: 'freezes', now: expect.objectContaining({ outcome: 'matched' }) }),
   );
-  const pages = createPages({
-    ...{ desk: house.desk, read: house.read, policy: house.policy, clock: house.clock, zone: 'UTC' },
-    directory: async () => house.directory,
-    uploads: createUploads({ table: memoryLimitTable(), clock: house.clock, newId: () => 'u1' }),
-    ...{ origin: 'https://budget.example.com', log: silentLog },
-  });
-  const page = await (await servedTo(USERS.finance, '/', pages).request('/jobs/4711')).text();
+  const page = await jobPage(house);
   expect(page).toMatch(
     /If it came now it would be <strong>rejected<\/strong>:.*acme\/payments.*year-end close/s,
   );

@@ -34,18 +34,20 @@ test('without script a button counts the jobs, on the same page, and nothing typ
   const section = page.locator('#exact');
   expect(await section.textContent()).not.toContain('12,030');
   await section.getByRole('button', { name: 'Count exactly' }).click();
-  const text = await page.locator('#exact').textContent();
-  expect(text).toContain(`The last 9 days, from 13 Nov on: ${COUNTED}`);
-  expect(text).toContain('npx tollgate budget set … --dry-run counts all');
+  expect(await section.textContent()).toContain(`9 of 30 days counted, from 23 Oct on: ${COUNTED}`);
+  await section.getByRole('button', { name: 'Count the rest' }).click();
+  const text = await section.textContent();
+  expect(text).toContain(`The last 30 days, from 23 Oct on: ${COUNTED}`);
+  expect(text).toContain('Read 31,000 records.');
   // The page is still the one that saves.
   await page.getByRole('button', { name: 'Save' }).click();
   expect(await page.getByRole('status').textContent()).toContain('Saved as edit');
 });
 
-test('with script they are counted without a click, and read out when they are there', async () => {
+test('with script they are counted to the last day without a click, and read out when they are there', async () => {
   const page = await previewed({ javaScriptEnabled: true });
   const live = page.locator('#exact [aria-live=polite]');
-  await live.getByText(COUNTED).waitFor();
-  expect(await page.locator('#exact').getAttribute('aria-busy')).toBeNull();
+  await live.getByText(`The last 30 days, from 23 Oct on: ${COUNTED}`).waitFor();
+  await page.locator('#exact:not([aria-busy])').waitFor();
   expect(await page.locator('#exact button').count()).toBe(0);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { roundTicks } from '../../../../functions/console/pages/parts/chart-scale.ts';
 import { writtenAmount } from '../../../../functions/console/pages/parts/limit-words.ts';
 import { renderNotice } from '../../../../functions/console/pages/problem-page.tsx';
 import { LimitsError } from '../../../../functions/core/limits/limits-error.ts';
+import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import { type LimitKind, readUnits } from '../../../../policies/units/unit.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { fakeDesk } from './fake-desk.ts';
@@ -94,6 +94,22 @@ test('only fields that were changed are sent, so that nobody undoes what others 
   expect(edits).toEqual([
     { kind: 'set', subject: 'group/101', limit: 'money-month', amount: '700', owner: null },
   ]);
+});
+
+test('a count that is not at its end says how far it is, and goes on from there', async () => {
+  const { app } = pagesApp('full');
+  const text = async (more: object) => {
+    const answer = await app.request('/edit', form({ ...SET, step: 'count', ...more }));
+    return (await answer.text()).replace(/<(?!input)[^>]*>/g, '').replace(/\s+/g, ' ');
+  };
+  const first = await text({});
+  expect(first).toContain('9 of 30 days counted, from 23 Oct on: 41 of 12,030 jobs would have failed');
+  expect(first).toMatch(
+    /Read 20,000 records\.<input type="hidden" form="save" name="cursor" value="c1"\/?>Count the rest/,
+  );
+  const rest = await text({ cursor: 'c1' });
+  expect(rest).toContain('The last 30 days, from 23 Oct on: 41 of 12,030 jobs would have failed');
+  expect(rest).not.toContain('name="cursor"');
 });
 
 test('a request that somebody may not see is not decided by them', async () => {

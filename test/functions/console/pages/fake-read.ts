@@ -281,20 +281,21 @@ export function fakeRead(amount: Amount, desk: FakeDesk): ConsoleReader {
         otherRunners: none,
       };
     },
-    async backtest(edits) {
+    async backtest(edits, _base, _viewer, cursor) {
       const subjects = edits.flatMap((edit) => ('subject' in edit ? [edit.subject] : []));
       const figures = { jobs: 12_030, wouldFail: 41, wouldFailNow: 3, failed: 2, unasked: 0 };
       return {
         outcome: 'counted',
         set: desk.set(),
         days: 30,
-        fromMs: Date.parse('2026-11-12T23:00:00Z'),
-        untilMs: NOW_MS,
-        fromDay: '2026-11-13',
-        complete: false,
+        fromMs: Date.parse('2026-10-22T23:00:00Z'),
+        fromDay: '2026-10-23',
+        ...(cursor === undefined
+          ? { daysCounted: 9, untilMs: Date.parse('2026-11-01T00:00:00Z'), complete: false, next: 'c1' }
+          : { daysCounted: 30, untilMs: NOW_MS, complete: true }),
         all: figures,
-        subjects: subjects.map((subject) => ({ subject, path: 'acme/payments', ...figures, missed: 0 })),
-        jobsRead: 20_000,
+        subjects: subjects.map((subject) => ({ subject, path: 'acme/payments', ...figures })),
+        jobsRead: cursor === undefined ? 20_000 : 31_000,
       };
     },
     async preview(edits, base, _viewer): Promise<PreviewAnswer> {

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import type { LimitsDocument } from '../../../../functions/core/limits/limit-set.ts';
+import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import type { SignInEnv, User } from '../../../../functions/core/signin/user.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';

@@ -138,7 +138,7 @@ const dayOf = (index: number): string =>
   new Date(Date.parse('2026-11-01T00:00:00Z') + index * DAY_MS).toISOString().slice(0, 10);
 
 export function aBurnUp(limit: LimitRow): BurnUpChart {
-  const total = limit.settled + limit.held;
+  const total = (limit.settled ?? 0) + (limit.held ?? 0);
   const weight = (index: number): number =>
     index % 7 === 0 || index % 7 === 6 ? 0.25 : 1.1 + (index % 3) * 0.12;
   const all = Array.from({ length: 21 }, (_, index) => weight(index)).reduce((sum, each) => sum + each, 0);
@@ -624,7 +624,9 @@ export function aRolloutRow(index: number, path: string): RolloutRow {
 export const A_ROLLOUT_FORECAST: RolloutForecast = {
   outcome: 'counted',
   days: 7,
+  daysCounted: 7,
   fromMs: NOW_MS - 7 * 86_400_000,
+  fromDay: '2026-11-15',
   untilMs: NOW_MS,
   complete: true,
   jobsRead: 4_210,

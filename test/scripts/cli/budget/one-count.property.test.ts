@@ -8,9 +8,9 @@ import { createConsoleRead } from '../../../../functions/answers/create-console-
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
 import { setCommandOn } from '../../../../scripts/cli/budget/set-command.ts';
 import { readDirectory, readPolicy } from '../../../../scripts/policy/read-documents.ts';

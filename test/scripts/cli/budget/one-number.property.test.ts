@@ -13,12 +13,12 @@ import type { LimitRow } from '../../../../functions/answers/standing/model.ts';
 import type { SubjectView } from '../../../../functions/answers/subject/model.ts';
 import { API_PATH, createApi } from '../../../../functions/console/api/create-api.ts';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
-import { createUploads } from '../../../../functions/console/pages/import/uploads.ts';
 import { silentLog } from '../../../../functions/core/environment/machine.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { createLimitsDesk } from '../../../../functions/core/limits/desk/create-limits-desk.ts';
+import { createUploads } from '../../../../functions/core/limits/uploads.ts';
 import type { SignInEnv } from '../../../../functions/core/signin/user.ts';
 import { MemoryRollupStore } from '../../../../functions/core/usage/memory-rollup-store.ts';
 import type { UsageTally } from '../../../../functions/core/usage/tally.ts';
@@ -257,7 +257,7 @@ function pageFigures(html: string): readonly Figures[] {
     return {
       limit: /<code>([^<]+)<\/code>/.exec(row)?.[1] ?? '',
       used: plain(3),
-      held: plain(4),
+      held: plain(4) === '–' ? '' : plain(4),
       left: left === '–' ? '' : left.endsWith(' over') ? `-${bareOf(left.slice(0, -5))}` : bareOf(left),
       percent: plain(2) === '–' ? '' : plain(2).replace(' %', ''),
       runsOut:
@@ -269,12 +269,21 @@ function pageFigures(html: string): readonly Figures[] {
 
 const bareOf = (amount: string): string => amount.replace(/ (EUR|min|jobs?)$/, '');
 
+/** A limit without a counter has no figures. */
+const usedFigures = (
+  used: number | undefined,
+  held: number | undefined,
+  bare: (amount: number) => string,
+): Pick<Figures, 'used' | 'held'> => ({
+  used: used === undefined ? 'not counted' : bare(used),
+  held: held === undefined ? '' : bare(held),
+});
+
 function apiFigures({ id, unit, settled, held, left, percent, forecast }: LimitRow): Figures {
   const bare = (amount: number): string => bareAmountText(amount, unit);
   return {
     limit: id,
-    used: bare(settled),
-    held: bare(held),
+    ...usedFigures(settled, held, bare),
     left: left === undefined ? '' : bare(left),
     percent: `${percent ?? ''}`,
     runsOut: forecast?.atMs === undefined ? (forecast?.outcome ?? '') : new Date(forecast.atMs).toISOString(),
@@ -286,8 +295,8 @@ interface Told {
   readonly own: boolean;
   readonly limit: string;
   readonly unit: Unit;
-  readonly used: number;
-  readonly held: number;
+  readonly used: number | null;
+  readonly held: number | null;
   readonly left: number | null;
   readonly percent: number | null;
   readonly runsOut: string | null;
@@ -297,8 +306,7 @@ function cliFigures({ limit, unit, used, held, left, percent, runsOut }: Told): 
   const bare = (amount: number): string => bareAmountText(amount, unit);
   return {
     limit,
-    used: bare(used),
-    held: bare(held),
+    ...usedFigures(used ?? undefined, held ?? undefined, bare),
     left: left === null ? '' : bare(left),
     percent: `${percent ?? ''}`,
     runsOut: runsOut ?? '',
@@ -334,6 +342,23 @@ test('page, API and command line print the same number', async () => {
     }),
     { numRuns: propertyRuns(150), examples: [[BLOCKED]] },
   );
+});
+
+test('a limit that no job is counted on has no figure on page, API and command line', async () => {
+  const { page, api, cli, printed } = await mouths({
+    limits: [
+      { on: { group: 101 }, money: 'unlimited', per: 'month' },
+      { on: { group: 101 }, minutes: 10, per: 'month', mode: 'off' },
+    ],
+    counters: new Map(),
+    perDay: [29_730_000],
+    zone: 'UTC',
+  });
+  const nothing = { used: 'not counted', held: '', left: '', percent: '', runsOut: '' };
+  const all = ['minutes-month', 'money-month'].map((limit) => ({ limit, ...nothing }));
+  expect([page, api, cli].map(byLimit)).toEqual([all, all, all]);
+  // The list leaves out what is off.
+  expect(printed).toEqual(['not counted']);
 });
 
 test('page, API and command line say the same forecast, with its band and how far off it was', async () => {

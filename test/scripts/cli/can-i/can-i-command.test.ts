@@ -109,6 +109,16 @@ test('with a ledger the counters as they are now decide, and their numbers are t
   expect((await canI(house, FITS)).code, 'empty counters would have admitted it').toBe(EXIT.ok);
 });
 
+test('a job that would be kept waiting for room says for how long', async () => {
+  const limits = [{ on: { group: 100 }, jobs: 1, wait: '20s' }];
+  const house = ledgerBench({ policy: { rules: RULES }, limits });
+  await house.ask([aRequest(1)]);
+  const { out } = await canI(house, [...FITS, '--ledger', 'local']);
+  expect(out).toMatch(/^No: would be rejected, unless it gets room within 20 s;/);
+  const whole = await canI(house, [...FITS, '--ledger', 'local', '--json']);
+  expect(JSON.parse(whole.out).jobs).toMatchObject([{ outcome: 'rejected', waitSeconds: 20 }]);
+});
+
 test('no counter is touched: the table is only read, admitted or rejected', async () => {
   const house = bench();
   await house.ask([aRequest(1)]);

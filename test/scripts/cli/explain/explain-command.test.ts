@@ -50,6 +50,15 @@ test('people read the times of the deployment, with the name of its zone; --json
   expect((await explanationOf(house, 'd-1-1')).decidedAtMs).toBe(Date.parse('2026-11-21T12:00:00Z'));
 });
 
+test('a job that would be kept waiting for room now says for how long', async () => {
+  const rules = [{ id: 'slots', kind: 'concurrency', mode: 'enforce' }];
+  const limits = [{ on: { group: 100 }, jobs: 1, wait: '20s' }];
+  const house = ledgerBench({ policy: { rules }, limits });
+  await house.ask([aRequest(1), aRequest(2)]);
+  const { out } = await explained(house, '2');
+  expect(out).toMatch(/asked again +would be rejected by slots, unless it gets room within 20 s/);
+});
+
 test('a rejection: the rule, the numbers it met, what they are now, and the text the developer read', async () => {
   const house = bench();
   const [, , rejected] = await house.ask([aRequest(1), aRequest(2), aRequest(3)]);

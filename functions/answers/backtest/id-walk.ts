@@ -1,0 +1,116 @@
+/**
+ * Finds the records of the last days without an index of them: job ids are handed out one by one, so the jobs before a known
+ * one have the ids below it. A hundred ids are one read, whether there is a job or not.
+ */
+import type { JobRecord } from '../../core/ledger/index.ts';
+
+export interface RecordReader {
+  /** One per job id, same order. */
+  readonly readRecords: (jobIds: readonly number[]) => Promise<readonly (JobRecord | undefined)[]>;
+  /** Ids of jobs that were decided lately: the search begins at the largest of them. Empty: none is known. */
+  readonly recentJobIds: () => Promise<readonly number[]>;
+}
+
+/** Five requests of a hundred keys at once: the table is there for admissions. */
+const BLOCK_IDS = 500;
+/** Jobs that are played by hand or wait for others have ids and no record: so many in a row are the end of the records, or a leap. */
+const GAP_IDS_MAX = 10_000;
+/** Above the largest known id the ids end soon. */
+const GAP_ABOVE_IDS = 1_000;
+
+/** Is kept as JSON. */
+export interface WalkState {
+  /** Known ids below where the walk is, the highest first. */
+  readonly known: readonly number[];
+  /** The next id above the largest known one; absent: there are no more. */
+  readonly above?: number;
+  /** The next id below; 0: the walk is over. */
+  readonly below: number;
+  /** Ids in a row that have no record. */
+  readonly gap: number;
+}
+
+interface FoundBlock {
+  /** The highest id of the block, by which it is read again. */
+  readonly last: number;
+  readonly ids: number;
+  readonly records: readonly JobRecord[];
+}
+
+/** Walks up from the largest known id to the newest job, then down to the first block that was decided wholly before an instant. */
+export class IdWalk {
+  readonly #reads: Pick<RecordReader, 'readRecords'>;
+  readonly #sinceMs: number;
+  #state: WalkState;
+
+  /** @param from - ids of jobs decided lately, or where an earlier walk stopped. */
+  constructor(
+    reads: Pick<RecordReader, 'readRecords'>,
+    sinceMs: number,
+    from: readonly number[] | WalkState,
+  ) {
+    this.#reads = reads;
+    this.#sinceMs = sinceMs;
+    this.#state = 'below' in from ? from : begin(from);
+  }
+
+  get state(): WalkState {
+    return this.#state;
+  }
+
+  get isOver(): boolean {
+    return this.#state.below < 1;
+  }
+
+  async next(): Promise<FoundBlock> {
+    const { above, below, gap, known } = this.#state;
+    const last = above === undefined ? below : above + BLOCK_IDS - 1;
+    const first = firstOf(last);
+    const records = await readBlock(this.#reads, last);
+    const empty = records.length === 0 ? gap + BLOCK_IDS : 0;
+    if (above !== undefined) {
+      const isTop = empty >= GAP_ABOVE_IDS;
+      this.#state = { known, below, gap: isTop ? 0 : empty, ...(!isTop && { above: last + 1 }) };
+    } else if (records.length > 0 && records.every(({ decidedAtMs }) => decidedAtMs < this.#sinceMs)) {
+      this.#state = { known, below: 0, gap: 0 };
+    } else if (empty >= GAP_IDS_MAX) {
+      // Where the ids made a leap, only a known id below it leads to the rest.
+      this.#state = { known, below: known.find((id) => id < first) ?? 0, gap: 0 };
+    } else {
+      this.#state = { known, below: first - 1, gap: empty };
+    }
+    return { last, ids: last - first + 1, records };
+  }
+}
+
+function begin(recent: readonly number[]): WalkState {
+  const known = [...recent].sort((a, b) => b - a);
+  const [top = 0] = known;
+  return { known, below: top, gap: 0, ...(top > 0 && { above: top + 1 }) };
+}
+
+const firstOf = (last: number): number => Math.max(1, last - BLOCK_IDS + 1);
+
+/** @param last - the highest id of the block. */
+export function readBlock(
+  reads: Pick<RecordReader, 'readRecords'>,
+  last: number,
+): Promise<readonly JobRecord[]> {
+  const first = firstOf(last);
+  return readIds(
+    reads,
+    Array.from({ length: last - first + 1 }, (_, index) => first + index),
+  );
+}
+
+/** Leaves out ids without a record. */
+export async function readIds(
+  { readRecords }: Pick<RecordReader, 'readRecords'>,
+  jobIds: readonly number[],
+): Promise<readonly JobRecord[]> {
+  const found: JobRecord[] = [];
+  for (let at = 0; at < jobIds.length; at += BLOCK_IDS)
+    for (const record of await readRecords(jobIds.slice(at, at + BLOCK_IDS)))
+      if (record !== undefined) found.push(record);
+  return found;
+}
