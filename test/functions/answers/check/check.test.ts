@@ -158,6 +158,15 @@ test('a job once more is asked about as it was then, on top of what it used', as
   });
 });
 
+test('a job that runs does not give its own slot to itself once more', async () => {
+  const house = await live();
+  await house.apply([{ kind: 'set', subject: 'group/104', unit: 'jobs', amount: 1 }]);
+  await house.ask([aJob(4711, { image: 'alpine:3.22' })]);
+  expect(await house.read.check({ rerun: 4711 }, USERS.job)).toMatchObject({
+    pipeline: { jobs: [{ outcome: 'rejected', reasons: [{ rule: 'at-once' }] }] },
+  });
+});
+
 test.each([
   ['another project’s job', 4711, 'job of another subtree'],
   ['a job of another subtree', 4711, 'viewer of another subtree'],

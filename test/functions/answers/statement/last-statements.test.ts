@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { placesOf } from '../../../../functions/answers/reading/scope.ts';
 import {
+  closedMonthsOf,
   lastStatementsOf,
   statementNumbersOf,
 } from '../../../../functions/answers/statement/closed-months.ts';
@@ -32,7 +33,12 @@ function house(last: number) {
     return placesOf(directoryOf([ACME]));
   };
   const context = { places, books: { ...BOOKS, chain } };
-  return { asked, read: lastStatementsOf(context), numbers: statementNumbersOf(context as never) };
+  return {
+    asked,
+    read: lastStatementsOf(context),
+    numbers: statementNumbersOf(context as never),
+    months: closedMonthsOf(context as never),
+  };
 }
 
 test('the last statements are the youngest first, over the end of a block, with the paths of their groups', async () => {
@@ -64,4 +70,18 @@ test('a block that has only the last number is read, too', async () => {
     next: 1_000,
   });
   expect(await house(999).numbers(998)).not.toHaveProperty('next');
+});
+
+const NOTHING = { admin: false, finance: false, ownedGroupIds: [], viewerGroupIds: [] };
+
+test.each([
+  ['the group’s viewer', { ...NOTHING, viewerGroupIds: [101] }, ['acme', undefined]],
+  ['finance', { ...NOTHING, finance: true }, ['acme', 'all groups']],
+  ['a viewer of another group', { ...NOTHING, viewerGroupIds: [7] }, [undefined, undefined]],
+])('%s reads the closed months of the groups they see, and no others', async (_, roles, seen) => {
+  const { months } = house(0);
+  const read = async (group: string) =>
+    (await months(group, { id: 5, username: 'ann', name: 'Ann', roles }))?.group;
+  expect([await read('acme'), await read('instance')]).toEqual(seen);
+  expect(await read('no-such-group')).toBeUndefined();
 });
