@@ -97,14 +97,17 @@ async function firstDays(
   const first = new Map<string, number>([['instance', months[1] ?? 0]]);
   for (const { id, parentId } of directory.groupById.values())
     if (parentId === undefined) first.set(`group/${id}`, months[1] ?? 0);
-  const read = await sheets.read(
-    months.map((day) => ({ kind: 'group' as const, span: dayText(day).slice(0, '2026-11'.length) })),
-    'first',
-  );
-  for (const [index, day] of months.entries()) {
-    const bytes = read[index]?.bytes;
-    if (bytes !== undefined)
-      eachRow(bytes, (id) => first.set(id === WHOLE ? 'instance' : `group/${id}`, day), { first: 0 });
+  for (const day of months) {
+    const span = dayText(day).slice(0, '2026-11'.length);
+    const names = (['group', 'subject-class'] as const).map((kind) => ({ kind, span }));
+    const [groups, classes] = await sheets.read(names, 'first');
+    if (groups !== undefined)
+      eachRow(groups.bytes, (id) => first.set(id === WHOLE ? 'instance' : `group/${id}`, day), { first: 0 });
+    // Made of records each night: groups that were deleted before the hour of their jobs was packed are here alone.
+    for (const name of classes?.names ?? []) {
+      const [subject = ''] = name.split('\n');
+      if (subject.startsWith('group/')) first.set(subject, day);
+    }
   }
   for (const { id, personal } of directory.groupById.values()) if (personal) first.delete(`group/${id}`);
   return first;

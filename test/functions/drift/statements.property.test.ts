@@ -14,6 +14,7 @@ import { placeBy } from '../../../functions/core/usage/contribution.ts';
 import { MemoryRollupStore } from '../../../functions/core/usage/memory-rollup-store.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
+import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import { type Directory, directoryOf } from '../../../policies/place/directory.ts';
@@ -31,6 +32,8 @@ const BEGIN_MS = Date.UTC(2026, 0, 1);
 const DAYS = 730;
 const PACKED_DAYS = 5;
 const CLOSED_DAYS = 3;
+/** A job is in three nights' packing: each third night has all of them. */
+const NIGHTS = 3;
 /** The last end comes after 70 days, and the next month closes after 36 more. */
 const QUIET_DAYS = 112;
 /** One micro-unit a millisecond: nothing is rounded. */
@@ -47,6 +50,8 @@ interface Kind {
   /** Days between two moves, on average. */
   readonly moves?: number;
   readonly late?: true;
+  /** Groups move between two packings, and jobs are packed by night. */
+  readonly unpacked?: true;
 }
 
 const KINDS: readonly Kind[] = [
@@ -54,6 +59,7 @@ const KINDS: readonly Kind[] = [
   { name: 'limits that begin, end, are unlimited or switched off', limits: true },
   { name: 'fiscal years that change', fiscal: true },
   { name: 'groups that move, become top-level and are deleted', moves: 25 },
+  { name: 'groups that are deleted before the hour of their jobs is packed', moves: 4, unpacked: true },
   { name: 'ends that come late and repeatedly', late: true },
   { name: 'all of it', zones: true, fiscal: true, limits: true, moves: 4, late: true },
 ];
@@ -126,6 +132,7 @@ class Life {
       await this.#rollUp();
       // A deployment packs every hour. Between two moves of groups it makes no difference.
       if (day % PACKED_DAYS === 0) await this.#pack();
+      if (this.#kind.unpacked && day % NIGHTS === 0) await this.#packJobs();
       if (day % CLOSED_DAYS === 0) await this.#close();
     }
   }
@@ -179,7 +186,7 @@ class Life {
       this.#limits = [...others, { subject, zone: this.#limitZone(), kind }];
     }
     if (moves !== undefined && this.#below(moves) === 0) {
-      await this.#pack();
+      if (!this.#kind.unpacked) await this.#pack();
       this.#move();
     }
   }
@@ -330,6 +337,15 @@ class Life {
     await packSheets(clock.monotonicMs() + DAY_MS, {
       ...{ sheets: this.#sheets, usage: this.#usage, zone: this.zone, clock },
       subjects: async () => ({ directory, classNames: ['small'] }),
+    });
+  }
+
+  async #packJobs(): Promise<void> {
+    const { clock } = this;
+    await packJobs(clock.monotonicMs() + DAY_MS, {
+      ...{ sheets: this.#sheets, zone: this.zone, clock },
+      readRecords: this.#ledger.readRecords,
+      recentJobIds: async () => [this.jobs.size],
     });
   }
 
