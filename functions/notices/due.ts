@@ -88,7 +88,7 @@ async function findBreakGlasses(
   const { nowMs, limits } = context;
   const all = limits.breakGlasses ?? [];
   const begun = all.filter(({ fromMs }) => fromMs <= nowMs);
-  // A reviewed one that is over needs one more look if its last jobs may be unreported.
+  // A reviewed one that is over is read once more if its last jobs may be unreported.
   const active = begun.filter(
     ({ id, reviewed, untilMs }) => reviewed === undefined || nowMs < untilMs || sent[id],
   );
@@ -152,7 +152,7 @@ function usedNotice(glass: BreakGlass, from: number, to: number, context: Notice
   return aNotice('break-glass-used', subject, context, {
     id: `break-glass:${id}:used:${to}`,
     lines: [
-      `${countText(to - from, 'job')} of ${label} passed its limits through broken glass: ${soFar}.`,
+      `${countText(to - from, 'job')} of ${label} passed its limits by break-glass: ${soFar}.`,
       reasonLine(glass),
     ],
     page: BREAK_GLASS_PAGE,
@@ -176,7 +176,7 @@ function reviewNotices(
     aNotice('break-glass-review', subject, context, {
       to,
       id: `break-glass:${id}:review:${reviews}`,
-      lines: [`The break-glass of ${label} ${ended}. Nobody has looked at it yet.`, reasonLine(glass)],
+      lines: [`The break-glass of ${label} ${ended}. It is not reviewed yet.`, reasonLine(glass)],
       page: BREAK_GLASS_PAGE,
       facts: { breakGlass: id, used, asked: reviews },
     }),
@@ -184,4 +184,4 @@ function reviewNotices(
 }
 
 const reasonLine = ({ by, reason }: BreakGlass): string =>
-  `It was broken${by === undefined ? '' : ` by ${cutName(by)}`}: ${quoteText(reason)}`;
+  `Opened${by === undefined ? '' : ` by ${cutName(by)}`}: ${quoteText(reason)}`;

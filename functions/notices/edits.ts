@@ -223,7 +223,7 @@ function describeChange(
     }
     case 'freeze': {
       const until = value('until', 'to') ?? 'lifted';
-      const end = until === 'lifted' ? 'somebody lifts it' : until;
+      const end = until === 'lifted' ? 'it is lifted' : until;
       if (isAdded) return ['freeze-set', `Frozen: no job of ${label} starts until ${end}. ${reason()}`];
       if (isRemoved) return ['freeze-lifted', `Freeze of ${label} lifted`];
       return ['freeze-changed', `Freeze of ${label} changed${changed}`];
@@ -235,7 +235,7 @@ function describeChange(
       if (isAdded)
         return [
           'break-glass-opened',
-          `Glass broken for ${label}: up to ${jobs}pass its limits until ${until}. ${reason()}`,
+          `Break-glass opened for ${label}: up to ${jobs}pass its limits until ${until}. ${reason()}`,
         ];
       return [
         'break-glass-changed',
@@ -244,7 +244,7 @@ function describeChange(
     }
     case 'rollout': {
       const report = `Shadow report of ${label}: ${fields}`;
-      const modes = `How far ${first.limit} rules go in ${label}: ${fields}`;
+      const modes = `Rollout of ${first.limit} rules in ${label}: ${fields}`;
       return [effect.kind, first.limit === 'report' ? report : modes];
     }
     case 'document':

@@ -164,7 +164,7 @@ function rejectedNotice(
     id: `rejected:${subject}:${days[0]}:${before.join('+')}+${jobs}`,
     lines: [
       `${countText(jobs, 'job')} of ${label} ${jobs === 1 ? 'was' : 'were'} rejected.`,
-      ...(ran > 0 ? [`${of}${ran} ran all the same: GitLab follows no answer in dry_run`] : []),
+      ...(ran > 0 ? [`${of}${ran} ran all the same: in dry_run GitLab ignores rejections`] : []),
       ...causes.map((cause) => `${of}${cause}`),
     ],
     examples: listExamples(records, context.directory),
@@ -326,7 +326,7 @@ function warnedNotice(
     to: findRecipient(subject, limits[0]?.id, context),
     id: `warned:${subject}:${days[0]}:${before.join('+')}+${sum([...byRule.values()])}`,
     lines: [
-      `${jobs} would have been rejected, were what only warns enforced. By rule: ${perRule}.`,
+      `${jobs} would have been rejected if the rules that only warn were enforced. By rule: ${perRule}.`,
       ...limits.slice(0, RULES_MAX).flatMap((limit) => figureLine(limit, counters, context)),
     ],
     page: shadowPagePath(subject),
@@ -345,6 +345,6 @@ function figureLine(
   if (counter === undefined || amount === 'unlimited') return [];
   const text = (whole: number): string => wholeAmountText(whole, limit.unit, context);
   const over = counter.committed - counter.fitted;
-  const refused = over > 0 ? `; ${text(over)} would not have been let in` : '';
+  const refused = over > 0 ? `; ${text(over)} would have been rejected` : '';
   return [`${limitNameFirst(limit)}: ${text(counter.committed)} of ${text(amount)} spent or held${refused}`];
 }

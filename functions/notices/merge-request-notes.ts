@@ -187,18 +187,16 @@ function composeNote(
   const url = reportJobUrl(notes?.gitlabUrl, { jobId, ...facts }, known);
   const job = url === undefined ? `job ${jobId}` : `[job ${jobId}](${url})`;
   const by = disclosure === 'none' ? '' : byText(request.decidedBy);
-  const why = `what was asked for because ${job} was rejected`;
+  const why = `the request for more after ${job} was rejected`;
   const page = disclosure === 'none' ? undefined : linkTo(consoleUrl, jobPagePath(jobId));
   const compose = (...paragraphs: readonly string[]): string =>
-    [...paragraphs, ...(page === undefined ? [] : [`What stopped it and what would help: ${page}`])].join(
-      '\n\n',
-    );
+    [...paragraphs, ...(page === undefined ? [] : [`Reasons and next steps: ${page}`])].join('\n\n');
   if (request.state === 'declined') return { text: compose(`**Declined**${by}: ${why}.`) };
 
   const limit = limitsOn(limits, request.subject).find(({ id }) => id === request.limit);
   const grant = limit?.grants?.find(({ id }) => id === request.id);
   if (limit === undefined || grant === undefined || grant.untilMs <= nowMs)
-    return { text: compose(`**Approved**${by}, and it counts no more: ${why}.`) };
+    return { text: compose(`**Approved**${by}, but no longer in force: ${why}.`) };
   const { zone } = limit;
   const isToCome = grant.fromMs > nowMs;
   const from = isToCome ? ` from ${edgeText(grant.fromMs, 'start', zone)}` : '';

@@ -22,7 +22,7 @@ interface KindRow {
 export const KINDS = {
   'request-waiting': {
     ...{ severity: 'action', heading: 'Waiting for you', subject: 'requests' },
-    button: 'Look at it and decide',
+    button: 'Open request',
   },
   'break-glass-review': { severity: 'action', heading: 'Waiting for you', subject: 'reviews' },
   'jobs-rejected': { severity: 'warning', heading: 'Jobs', subject: 'rejected' },
@@ -52,7 +52,7 @@ const SUBJECT_PARTS = {
   reviews: ({ length }: readonly Notice[]) => `${length} break-glass to review`,
   rejected: (notices: readonly Notice[]) => jobsText(notices, 'rejected'),
   warned: (notices: readonly Notice[]) => jobsText(notices, 'would have been rejected'),
-  brokenGlass: () => 'broken glass',
+  brokenGlass: () => 'break-glass used',
   freezes: ({ length }: readonly Notice[]) => countText(length, 'freeze'),
   limits: ({ length }: readonly Notice[]) => `${countText(length, 'change')} of limits`,
   changedGlass: () => 'break-glass changed',

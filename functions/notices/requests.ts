@@ -67,7 +67,7 @@ function waitingNotices(
   const { id, subject, requestedAtMs, link } = request;
   const approver = findApprover(request, context);
   const alone = asked === 1 || recipientKey(approver) === recipientKey(FINANCE);
-  const again = asked > 1 ? ` (told ${asked} times)` : '';
+  const again = asked > 1 ? ` (message ${asked})` : '';
   const about = link === undefined ? '' : ` It is about ${cutName(link)}`;
   return (alone ? [approver] : [approver, FINANCE]).map((to) =>
     aNotice('request-waiting', subject, context, {
@@ -84,7 +84,7 @@ function waitingNotices(
 }
 
 function decidedNotice(request: LimitRequest, context: NoticeContext): Notice {
-  const { id, subject, limit, state, decidedBy = 'somebody', decidedAtMs = context.nowMs } = request;
+  const { id, subject, limit, state, decidedBy = 'an unknown user', decidedAtMs = context.nowMs } = request;
   const { note, link } = request;
   const isApproved = state === 'approved';
   const why = note === undefined ? '' : `: ${quoteText(note)}`;

@@ -56,7 +56,7 @@ export function alertMessage(alerts: readonly ExplainedAlert[], format: AlertFor
     text: `${sorted.map((each) => alertText(each, format)).join('\n\n')}\n`,
     json: JSON.stringify({
       ...{ kind: 'thresholds', version: 1, id },
-      crossings: sorted.map((each) => alertJson(each, format)),
+      alerts: sorted.map((each) => alertJson(each, format)),
     }),
     id,
     ...(first !== undefined && {
@@ -121,8 +121,8 @@ function forecastText({ forecast, limit }: ExplainedAlert, { nowMs }: AlertForma
 function resetText({ period: { endMs, isOver }, limit }: ExplainedAlert, { nowMs }: AlertFormat): string {
   if (isOver)
     return endMs === undefined ? 'The period is over.' : `Ended on ${instantText(endMs, limit.zone)}.`;
-  if (endMs === undefined || !Number.isFinite(endMs)) return 'It never starts anew.';
-  return `Starts anew on ${untilText(endMs, limit.zone, nowMs)}.`;
+  if (endMs === undefined || !Number.isFinite(endMs)) return 'It never resets.';
+  return `Resets on ${untilText(endMs, limit.zone, nowMs)}.`;
 }
 
 /** Amounts are whole units, instants ISO 8601. */

@@ -35,7 +35,7 @@ test('a request goes to the channel of its approver, the decision to the channel
   await run();
   expect(posts.map(({ path }) => path)).toEqual(['/teams/others']);
   expect(posts[0]?.body).toContain('dana asks for 200 EUR more');
-  expect(posts[0]?.body).toContain('Look at it and decide');
+  expect(posts[0]?.body).toContain('Open request');
   await desk.decide(id, { verdict: 'approve' }, FRITZ);
   await run();
   const bodies = posts.filter(({ path }) => path === '/slack/payments').map(({ body }) => body);

@@ -92,10 +92,10 @@ describe('the text', () => {
     await run();
     expect(texts()).toEqual([
       [
-        `**Approved** by \`fritz\`: what was asked for because [job 1](${JOB_URL}) was rejected.`,
+        `**Approved** by \`fritz\`: the request for more after [job 1](${JOB_URL}) was rejected.`,
         '200.00 EUR more for the CI budget of `group acme/payments`, until the end of 30 Nov 2026 UTC.',
         `Retry [job 1](${JOB_URL}).`,
-        `What stopped it and what would help: ${CONSOLE_URL}/jobs/1`,
+        `Reasons and next steps: ${CONSOLE_URL}/jobs/1`,
       ].join('\n\n'),
     ]);
     expect(notes[0]).toMatchObject({ place: PLACE, authorId: NOTE_USER_ID });
@@ -118,7 +118,7 @@ describe('the text', () => {
     const [first] = texts();
     await edit([{ kind: 'revoke', grant }]);
     await later();
-    expect(texts()).toEqual([expect.stringContaining('**Approved** by `fritz`, and it counts no more')]);
+    expect(texts()).toEqual([expect.stringContaining('**Approved** by `fritz`, but no longer in force')]);
     expect(texts()[0]).not.toBe(first);
   });
 
@@ -139,7 +139,7 @@ describe('the text', () => {
     await approve();
     await run();
     expect(texts()).toEqual([
-      `**Approved**: what was asked for because [job 1](${JOB_URL}) was rejected.\n\nRetry [job 1](${JOB_URL}).`,
+      `**Approved**: the request for more after [job 1](${JOB_URL}) was rejected.\n\nRetry [job 1](${JOB_URL}).`,
     ]);
   });
 

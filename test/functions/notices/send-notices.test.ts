@@ -377,7 +377,7 @@ describe('warned jobs', () => {
     expect(await news()).toEqual(['payments-leads jobs-warned group/101']);
     expect(lastText()).toContain('2 jobs of group acme/payments would have been rejected');
     expect(lastText()).toContain(
-      'CI budget: 2.00 EUR of 0.50 EUR spent or held; 2.00 EUR would not have been let in',
+      'CI budget: 2.00 EUR of 0.50 EUR spent or held; 2.00 EUR would have been rejected',
     );
     expect(lastText()).toContain(`${CONSOLE_URL}/shadow?group=101`);
     expect(await news()).toEqual([]);

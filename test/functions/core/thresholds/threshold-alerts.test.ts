@@ -44,8 +44,8 @@ function harness(over: Partial<ThresholdAlertDeps> = {}) {
 }
 
 const levelsIn = (json: string): readonly string[] => {
-  const { crossings }: { crossings: { measure: string; level: string }[] } = JSON.parse(json);
-  return crossings.map(({ measure, level }) => `${measure} ${level}`);
+  const { alerts }: { alerts: { measure: string; level: string }[] } = JSON.parse(json);
+  return alerts.map(({ measure, level }) => `${measure} ${level}`);
 };
 const held = (amount: number, key = counter('group/1')): Counter => aCounter(0, amount, key);
 
@@ -256,7 +256,7 @@ describe('the text of an alert', () => {
       'CI budget of group acme/payments: 90 % committed (spent + held) (November 2026).',
       '  Spent 440.10 + held 39.90 = 480.00 of 500.00 EUR: 20.00 EUR left.',
       '  At the pace of the last weeks it runs out on 25 Nov 2026 13:00 Europe/Berlin (in 4 days).',
-      '  Owner: payments-leads. Starts anew on 1 Dec 2026 00:00 Europe/Berlin (in 9 days).',
+      '  Owner: payments-leads. Resets on 1 Dec 2026 00:00 Europe/Berlin (in 9 days).',
     ]);
   });
 
@@ -267,7 +267,7 @@ describe('the text of an alert', () => {
       [
         'CI budget of group acme/payments: 50 % committed (spent + held) (November 2026).',
         '  Spent 0.00 + held 260.00 = 260.00 of 500.00 EUR: 240.00 EUR left.',
-        '  Owner: payments-leads. Starts anew on 1 Dec 2026 00:00 Europe/Berlin (in 9 days).\n',
+        '  Owner: payments-leads. Resets on 1 Dec 2026 00:00 Europe/Berlin (in 9 days).\n',
       ].join('\n'),
     );
   });
