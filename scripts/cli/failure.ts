@@ -1,6 +1,7 @@
 import { DocumentError } from '../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { printable } from '../terminal/paint.ts';
+import { systemFailure } from '../terminal/system-failure.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 import { shortPath } from './short-path.ts';
 
@@ -43,7 +44,8 @@ function failureOf(error: unknown, cwd: string): FailureJson {
   }
   if (error instanceof PipelineError)
     return { error: { code: 'invalid', message: '1 problem', problems: [error.message] } };
-  const message = error instanceof Error && error.message !== '' ? error.message : String(error);
+  const message =
+    systemFailure(error) ?? (error instanceof Error && error.message !== '' ? error.message : String(error));
   return { error: { code: 'failed', message, problems: [] } };
 }
 

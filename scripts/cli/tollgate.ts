@@ -1,16 +1,24 @@
 /** Wires the commands to this process; each of them has a folder beside. */
 import { fileURLToPath } from 'node:url';
-import type { TerminalIo } from '../terminal/command.ts';
+import { EXIT, type TerminalIo } from '../terminal/command.ts';
 import { coloursWanted } from '../terminal/paint.ts';
 import { sink } from '../terminal/sink.ts';
 import { COMMANDS } from './commands.ts';
 import { runTollgate } from './run-tollgate.ts';
 
 const { stdout, stderr, env } = process;
+// With stderr lost there is no other place for the line.
+const err = sink(stderr, () => {});
 
 const io: TerminalIo = {
-  out: sink(stdout),
-  err: sink(stderr),
+  out: sink(stdout, (line) => {
+    err(line);
+    // The command may still be running, e.g. to take back what it made.
+    process.once('exit', () => {
+      process.exitCode = EXIT.failed;
+    });
+  }),
+  err,
   colours: coloursWanted(stdout.isTTY === true, env),
   progress: stderr.isTTY === true,
   columns: stdout.isTTY === true ? stdout.columns : Number.POSITIVE_INFINITY,

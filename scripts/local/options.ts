@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
 
 /** What `npm start` was asked to do. */
@@ -9,7 +10,6 @@ export interface StartOptions {
   /** The GitLab whose jobs the router asks about. */
   readonly gitlabUrl: string | undefined;
   readonly protoFile: string | undefined;
-  readonly caFile: string | undefined;
   readonly allowPlaintextRouter: boolean;
   readonly pipeline: string | undefined;
   readonly jobs: number | undefined;
@@ -58,7 +58,7 @@ Pilot
                                       it is not the router's host; then it is remembered
   --token-file <file>                 the controller's token (glrct-…), read again when GitLab refuses it
   --proto <file>                      GitLab's real descriptors (see: npm run proto:sync -- --help)
-  --ca-file <file>                    a private certificate authority, PEM
+                                      ${ENV_CA_FILE} names the PEM file of a private certificate authority
   --allow-plaintext-router            send the token unencrypted to a router on another machine. Whoever can read
                                       that network can then answer for every job. Never needed with wss:// or grpcs://
 
@@ -77,7 +77,7 @@ export function parseOptions(args: readonly string[], root: string): StartOption
   }
   const misplaced =
     values.router === undefined
-      ? ['token-file', 'gitlab', 'proto', 'ca-file']
+      ? ['token-file', 'gitlab', 'proto']
       : ['pipeline', 'jobs', 'rate', 'forever', 'transport', 'seed'];
   for (const flag of misplaced) {
     if (values[flag as keyof typeof values] === undefined) continue;
@@ -104,7 +104,6 @@ export function parseOptions(args: readonly string[], root: string): StartOption
     tokenFile: values['token-file'],
     gitlabUrl: values.gitlab === undefined ? undefined : plainUrl('gitlab', values.gitlab),
     protoFile: values.proto,
-    caFile: values['ca-file'],
     allowPlaintextRouter: values['allow-plaintext-router'] ?? false,
     pipeline: values.pipeline,
     jobs: values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1, 1_000_000),
@@ -134,7 +133,6 @@ function readFlags(args: readonly string[]) {
         'token-file': text,
         gitlab: text,
         proto: text,
-        'ca-file': text,
         'allow-plaintext-router': flag,
         pipeline: text,
         jobs: text,

@@ -17,7 +17,6 @@ const FLAGS: Readonly<Record<string, string>> = {
   [names.ENV_ROUTER_URL]: '--router',
   [names.ENV_ROUTER_TOKEN_FILE]: '--token-file',
   [names.ENV_PROTO_FILE]: '--proto',
-  [names.ENV_CA_FILE]: '--ca-file',
   [`${names.ENV_ALLOW_PLAINTEXT_ROUTER}=yes`]: '--allow-plaintext-router',
 };
 
@@ -35,7 +34,7 @@ export function newRelay(
       [names.ENV_ROUTER_TOKEN]: router?.token,
       [names.ENV_ROUTER_TOKEN_FILE]: options.tokenFile,
       [names.ENV_PROTO_FILE]: options.protoFile,
-      [names.ENV_CA_FILE]: options.caFile,
+      [names.ENV_CA_FILE]: router === undefined ? process.env[names.ENV_CA_FILE] : undefined,
       [names.ENV_ALLOW_PLAINTEXT_ROUTER]: options.allowPlaintextRouter ? 'yes' : 'no',
       [names.ENV_ADMIT_URL]: admitUrl,
     }),

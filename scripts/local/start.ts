@@ -2,18 +2,12 @@
 import { fileURLToPath } from 'node:url';
 import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
 import { DocumentError } from '../policy/read-documents.ts';
-import { UsageError } from '../terminal/command.ts';
+import { runProgram } from '../terminal/program.ts';
 import { jsonScreen } from './json-screen.ts';
 import { HELP, parseOptions } from './options.ts';
 import { readLocalRules } from './rules.ts';
 import { run } from './run.ts';
 import { terminalScreen } from './terminal-screen.ts';
-
-// Whoever reads on has enough (`npm start | head`): an end like any other.
-process.stdout.on('error', (error) => {
-  if ('code' in error && error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -39,11 +33,8 @@ async function main(): Promise<number> {
   return 0;
 }
 
-try {
-  process.exit(await main());
-} catch (error) {
-  const wrongInput =
-    error instanceof UsageError || error instanceof DocumentError || error instanceof PipelineError;
-  console.error(wrongInput ? `${error.message}\nSee: npm start -- --help` : error);
-  process.exit(wrongInput ? 3 : 1);
-}
+await runProgram(
+  main,
+  'npm start -- --help',
+  (error) => error instanceof DocumentError || error instanceof PipelineError,
+);

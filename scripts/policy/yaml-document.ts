@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/document/reading.ts';
 import { SPENT_KINDS } from '../../policies/units/unit.ts';
+import { UsageError } from '../terminal/command.ts';
+import { readUserFile } from '../terminal/user-file.ts';
 
 /** Numbers under these keys may have decimals: they are read as they are written, never through a float. */
 const DECIMALS: ReadonlySet<string> = new Set([
@@ -13,11 +14,13 @@ const DECIMALS: ReadonlySet<string> = new Set([
   'fitted',
   'cost',
 ]);
-/** A document larger than this was not written by people. */
-const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
+/** A file that is no YAML has a fault in each of its lines, and the parser quotes them. */
+const FAULTS_MAX = 20;
+const FAULT_CHARACTERS_MAX = 200;
 
 /** A YAML file that could be read, and where each of its values stands. */
 export interface YamlDocument {
+  readonly text: string;
   readonly value: unknown;
   /** `policies/policy.yaml:12:9 rules[2].mode: …`. */
   locate(problem: DocumentProblem): string;
@@ -41,9 +44,18 @@ export class DocumentError extends Error {
   }
 }
 
-/** @throws {DocumentError} for a file that is missing or no YAML: `file:line:col message`, duplicate keys included. */
+/** @throws {DocumentError} for a file that is unreadable or no YAML: `file:line:col message`, duplicate keys included. */
 export function readYaml(file: string): YamlDocument {
   return parseYaml(readText(file), file);
+}
+
+function readText(file: string): string {
+  try {
+    return readUserFile(file);
+  } catch (error) {
+    if (error instanceof UsageError) throw new DocumentError([error.message]);
+    throw error;
+  }
 }
 
 /**
@@ -65,9 +77,15 @@ export function parseYaml(text: string, file: string): YamlDocument {
   };
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0)
-    throw new DocumentError(faults.map((fault) => `${at(fault.pos[0])} ${fault.message}`));
+    throw new DocumentError([
+      ...faults.slice(0, FAULTS_MAX).map((fault) => `${at(fault.pos[0])} ${shortened(fault.message)}`),
+      ...(faults.length > FAULTS_MAX
+        ? [`${file}: ${faults.length - FAULTS_MAX} more faults; check that it is the right file`]
+        : []),
+    ]);
   keepDecimals(document);
   return {
+    text,
     value: toValue(document, file),
     locate: (problem) => `${at(offsetOf(document, problem))} ${problemText(problem)}`,
     position: (path) => {
@@ -77,18 +95,8 @@ export function parseYaml(text: string, file: string): YamlDocument {
   };
 }
 
-function readText(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    throw new DocumentError([`${file}: cannot be read (${code}); check the path`]);
-  }
-  if (text.length > DOCUMENT_BYTES_MAX)
-    throw new DocumentError([`${file}: is larger than 16 MB; is it the right file?`]);
-  return text;
-}
+const shortened = (message: string): string =>
+  message.length > FAULT_CHARACTERS_MAX ? `${message.slice(0, FAULT_CHARACTERS_MAX)} …` : message;
 
 function keepDecimals(document: Document): void {
   visit(document, {

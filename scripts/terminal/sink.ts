@@ -1,16 +1,21 @@
 import type { Writable } from 'node:stream';
+import { codeOf, systemCause } from './system-failure.ts';
 
 /**
- * Writes to a stream whose reader may leave (`tollgate … | head`): from then on the rest is dropped without a word, and
- * the exit code stays what the result says.
+ * Writes to a stream. After its first failure the rest is dropped.
+ *
+ * @param onFailure - gets one line; not called for a reader that left (`tollgate … | head`), which is no failure.
  */
-export function sink(stream: Writable): (text: string) => void {
-  let open = true;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    open = false;
-    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+export function sink(stream: Writable, onFailure: (line: string) => void): (text: string) => void {
+  let isOpen = true;
+  stream.on('error', (error) => {
+    if (isOpen && !hasReaderLeft(error)) onFailure(`stdout: ${systemCause(error)}\n`);
+    isOpen = false;
   });
   return (text) => {
-    if (open) stream.write(text);
+    if (isOpen) stream.write(text);
   };
 }
+
+export const hasReaderLeft = (error: unknown): boolean =>
+  ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(codeOf(error) ?? '');

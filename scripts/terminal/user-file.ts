@@ -1,23 +1,32 @@
-/** Files that a user names: read whole, within a bound of bytes and time, and only if they are text. */
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+/** Files that a user names, and the sentences about them: the file, the cause and the remedy. Contents are never quoted. */
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from './command.ts';
+import { codeOf, systemCause } from './system-failure.ts';
+
+export const STANDARD_INPUT = 0;
 
 /** The documents of the largest instances have some MB. */
-const BYTES_MAX = 32 * 1024 * 1024;
-/** A pipe that ends no sooner was opened by mistake, or nothing writes into it. */
-const WAIT_MS_MAX = 10_000;
+const BYTES_MAX = 16 * 1024 * 1024;
+/** A pipe that is silent for longer was named by mistake, or has no writer. */
+const SILENCE_MS_MAX = 10_000;
 const PAUSE_MS = 20;
 const CHUNK_BYTES = 64 * 1024;
 
-/** @throws {UsageError} naming the file, the cause and what to do; never quoting it. */
-export function readUserFile(file: string, named: string = file): string {
-  let bytes: Buffer;
-  try {
-    bytes = readWhole(file);
-  } catch (error) {
-    throw new UsageError(`${named}: ${error instanceof NotReadable ? error.message : whyNot(error)}`);
-  }
-  // A byte that no text has says "binary" before a parser would echo it.
+/**
+ * Reads UTF-8 text.
+ *
+ * @param named - the words for the file in errors.
+ * @throws {UsageError} for a file that is missing, a folder, unreadable, silent, too large or binary.
+ */
+export function readUserFile(
+  file: string | typeof STANDARD_INPUT,
+  named = String(file),
+  bytesMax = BYTES_MAX,
+): string {
+  const bytes = readUserBytes(file, named, bytesMax);
+  // A parser would quote what it does not understand.
   const zero = bytes.indexOf(0);
   if (zero !== -1)
     throw new UsageError(`${named}: is not text: byte ${zero + 1} is zero; expected UTF-8 text`);
@@ -28,62 +37,105 @@ export function readUserFile(file: string, named: string = file): string {
   }
 }
 
-class NotReadable extends Error {}
-
-function readWhole(file: string): Buffer {
-  // Opening a pipe that nothing writes into would otherwise wait for ever.
-  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+/** Returns undefined if there is no such file. @throws {UsageError} like {@link readUserFile} */
+export function readUserFileIfThere(file: string, named = file, bytesMax = BYTES_MAX): string | undefined {
   try {
-    const stats = fstatSync(handle);
-    if (stats.isDirectory()) throw new NotReadable('is a folder; expected a file');
-    if (stats.size > BYTES_MAX) throw tooLong();
-    return readToEnd(handle, stats);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function readToEnd(handle: number, stats: Stats): Buffer {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  const endMs = performance.now() + WAIT_MS_MAX;
-  for (;;) {
-    const piece = Buffer.allocUnsafe(CHUNK_BYTES);
-    const read = readSome(handle, piece);
-    const isOver = read === 0 && (bytes > 0 || !stats.isFIFO());
-    if (isOver) return Buffer.concat(pieces);
-    if (read !== undefined && read > 0) {
-      pieces.push(piece.subarray(0, read));
-      bytes += read;
-      if (bytes > BYTES_MAX) throw tooLong();
-      continue;
-    }
-    if (performance.now() >= endMs)
-      throw new NotReadable(
-        `gave ${bytes === 0 ? 'nothing' : 'no end'} within ${WAIT_MS_MAX / 1_000} s; expected a file, or a pipe whose writer ends`,
-      );
-    Atomics.wait(SLEEPER, 0, 0, PAUSE_MS);
-  }
-}
-
-const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
-
-/** Undefined: there is nothing yet. */
-function readSome(handle: number, piece: Buffer): number | undefined {
-  try {
-    return readSync(handle, piece);
+    return readUserFile(file, named, bytesMax);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
+    if (error instanceof UsageError && codeOf(error.cause) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-const tooLong = (): NotReadable =>
-  new NotReadable(`has more than ${BYTES_MAX / 1024 / 1024} MiB; expected a document`);
+/** Reads text of any encoding. @throws {UsageError} like {@link readUserFile} */
+export function readUserBytes(
+  file: string | typeof STANDARD_INPUT,
+  named = String(file),
+  bytesMax = BYTES_MAX,
+): Buffer<ArrayBuffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of piecesOf(file, named)) {
+    if (piece === undefined) {
+      Atomics.wait(SLEEPER, 0, 0, PAUSE_MS);
+      continue;
+    }
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > bytesMax)
+      throw new UsageError(`${named}: has more than ${bytesMax / 1024 / 1024} MiB; expected a smaller file`);
+  }
+  return Buffer.concat(pieces);
+}
 
-function whyNot(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file; check the path';
-  if (code === 'EACCES' || code === 'EPERM') return `cannot be read (${code}); check its rights`;
-  return `cannot be read (${code ?? 'unknown error'})`;
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4));
+
+/** Reads a file of any size. @throws {UsageError} for a file that is missing, a folder, unreadable or silent. */
+export async function* streamUserFile(file: string, named = file): AsyncGenerator<Buffer> {
+  for (const piece of piecesOf(file, named)) {
+    if (piece === undefined) await sleep(PAUSE_MS);
+    else yield piece;
+  }
+}
+
+/** Yields undefined while a pipe has nothing to read. */
+function* piecesOf(file: string | typeof STANDARD_INPUT, named: string): Generator<Buffer | undefined> {
+  const isNamed = file !== STANDARD_INPUT;
+  try {
+    // Opening a pipe without a writer would otherwise block.
+    const handle = isNamed ? openSync(file, constants.O_RDONLY | constants.O_NONBLOCK) : STANDARD_INPUT;
+    try {
+      const stats = fstatSync(handle);
+      if (stats.isDirectory()) throw new UsageError(`${named}: is a folder; expected a file`);
+      // A named pipe ends before its first writer comes.
+      let hasBegun = !(isNamed && stats.isFIFO());
+      let heardAtMs = performance.now();
+      for (;;) {
+        const piece = Buffer.allocUnsafe(CHUNK_BYTES);
+        const read = readSome(handle, piece);
+        if (read === 0 && hasBegun) return;
+        if (read > 0) {
+          hasBegun = true;
+          heardAtMs = performance.now();
+          yield piece.subarray(0, read);
+          continue;
+        }
+        if (performance.now() - heardAtMs >= SILENCE_MS_MAX)
+          throw new UsageError(
+            `${named}: gave nothing for ${SILENCE_MS_MAX / 1_000} s; expected a file, or a pipe whose writer ends`,
+          );
+        yield undefined;
+      }
+    } finally {
+      if (isNamed) closeSync(handle);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${named}: cannot be read: ${systemCause(error)}`, { cause: error });
+  }
+}
+
+/** Returns -1 while there is nothing to read. */
+function readSome(handle: number, piece: Buffer): number {
+  try {
+    return readSync(handle, piece);
+  } catch (error) {
+    if (codeOf(error) === 'EAGAIN') return -1;
+    throw error;
+  }
+}
+
+/**
+ * Makes missing folders, too.
+ *
+ * @param flag - `wx` fails if the file is there.
+ * @throws {UsageError} if the file cannot be written.
+ */
+export function writeUserFile(file: string, text: string, named = file, flag: 'w' | 'wx' = 'w'): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text, { flag });
+  } catch (error) {
+    throw new UsageError(`${named}: cannot be written: ${systemCause(error)}`, { cause: error });
+  }
 }

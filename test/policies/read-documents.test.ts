@@ -95,7 +95,9 @@ test('aliases that multiply are refused, not expanded', () => {
 });
 
 test('a file that is not there is named', () => {
-  expect(() => readPolicy(join(folder, 'no.yaml'))).toThrow(/no\.yaml: cannot be read \(ENOENT\)/);
+  expect(() => readPolicy(join(folder, 'no.yaml'))).toThrow(
+    /no\.yaml: cannot be read: there is no such file or folder \(ENOENT\); check the path/,
+  );
 });
 
 test('money is read as it is written, beyond what a float can hold', () => {

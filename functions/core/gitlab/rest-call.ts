@@ -130,16 +130,7 @@ export const answered = (call: string, { baseUrl }: Pick<RestCallDeps, 'baseUrl'
 function refusal(call: string, { status, headers }: Response, deps: RestCallDeps): GitLabError {
   const said = answered(call, deps, status);
   if (status === 429) return rateLimited(said, headers, deps.clock.nowMs());
-  if (status === 401)
-    return new GitLabError('gitlab_refused', `${said}. The token is wrong, revoked or has expired.`, {
-      status,
-    });
-  if (status === 403)
-    return new GitLabError(
-      'gitlab_refused',
-      `${said}. The token needs the scope read_api and an administrator.`,
-      { status },
-    );
+  if (status === 401 || status === 403) return tokenRefused(said, status, 'read_api');
   if (status >= 500 || status === 408)
     return new GitLabError(
       'gitlab_unavailable',
@@ -151,6 +142,14 @@ function refusal(call: string, { status, headers }: Response, deps: RestCallDeps
       status,
     });
   return new GitLabError('gitlab_unreadable', said, { status });
+}
+
+export function tokenRefused(said: string, status: 401 | 403, scope: 'api' | 'read_api'): GitLabError {
+  const remedy =
+    status === 401
+      ? 'The token is wrong, revoked or has expired.'
+      : `The token needs the scope ${scope} and an administrator.`;
+  return new GitLabError('gitlab_refused', `${said}. ${remedy}`, { status });
 }
 
 /** Quotes only the origin of an address, because the rest can hold secrets. */

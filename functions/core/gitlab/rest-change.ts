@@ -1,5 +1,13 @@
 import { GitLabError } from './gitlab.ts';
-import { answered, apiUrl, type RestCallDeps, rateLimited, readToken, sendOnce } from './rest-call.ts';
+import {
+  answered,
+  apiUrl,
+  type RestCallDeps,
+  rateLimited,
+  readToken,
+  sendOnce,
+  tokenRefused,
+} from './rest-call.ts';
 
 interface RestChange {
   readonly status: number;
@@ -31,10 +39,7 @@ export async function restChange(
   const { response, text } = await sendOnce(call, url, { method, headers, ...body }, timeoutMs, deps);
   const { status } = response;
   const said = answered(call, deps, status);
-  if (status === 401 || status === 403)
-    throw new GitLabError('gitlab_refused', `${said}. The token needs the scope api and an administrator.`, {
-      status,
-    });
+  if (status === 401 || status === 403) throw tokenRefused(said, status, 'api');
   if (status === 429) throw rateLimited(said, response.headers, deps.clock.nowMs());
   if (status >= 500 || status === 408) throw new GitLabError('gitlab_unavailable', said, { status });
   return { status, body: status === 200 || status === 201 ? parsed(text) : undefined };

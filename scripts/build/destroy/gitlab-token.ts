@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../../terminal/command.ts';
+import { readUserFile } from '../../terminal/user-file.ts';
 
 interface TokenPlaces {
   readonly file: string | undefined;
@@ -30,13 +30,7 @@ export async function gitLabToken(places: TokenPlaces): Promise<string | undefin
 }
 
 function tokenIn(file: string, cwd: string): string {
-  let text: string;
-  try {
-    text = readFileSync(resolve(cwd, file), 'utf8').trim();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--token-file "${file}": could not be read (${code ?? 'unknown error'})`);
-  }
+  const text = readUserFile(resolve(cwd, file), `--token-file "${file}"`).trim();
   if (text === '' || /\s/.test(text))
     throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
   return text;

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Statement } from '../../../functions/answers/statement/model.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { readUserFile } from '../../terminal/user-file.ts';
 import { answeredInProcess, found } from '../api/api-in-process.ts';
 import { withBooks } from '../api/open-api.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
@@ -126,17 +126,10 @@ function pricesOf(
     return { prices, source: { kind: 'deployed', editions, sinceMs } };
   }
   const files = named.length > 0 ? named : [policyFile];
-  const texts = new Map(files.map((file) => [file, textOf(file, io)]));
+  const texts = new Map(
+    files.map((file) => [file, readUserFile(resolve(io.cwd, file), `--prices "${file}"`)]),
+  );
   return { prices: bookOfDocuments(texts), source: { kind: 'documents', files } };
-}
-
-function textOf(file: string, io: TerminalIo): string {
-  try {
-    return readFileSync(resolve(io.cwd, file), 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--prices "${file}": could not be read (${code ?? 'unknown error'})`);
-  }
 }
 
 /** A job's lines together: what it was charged first, and its corrections. */

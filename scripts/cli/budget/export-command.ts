@@ -43,7 +43,7 @@ export const exportCommandOn = (deps: BudgetDeps): Command => ({
       return { set: live.set, csv };
     });
     const text = `${values.bom ? BOM : ''}${told.csv}`;
-    await deliver(values.json ? `${JSON.stringify(told)}\n` : text, values.out, io);
+    deliver(values.json ? `${JSON.stringify(told)}\n` : text, values.out, io);
     return EXIT.ok;
   },
 });

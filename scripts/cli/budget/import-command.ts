@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
+import { readUserBytes } from '../../terminal/user-file.ts';
 import { answerOf } from '../api/api-in-process.ts';
 import { countToTheEnd } from '../api/count-to-the-end.ts';
 import { ofSet } from '../api/edit-answer.ts';
@@ -72,7 +72,7 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
     const actor = readActor(values, deps);
     const why = values.apply ? readReason(values.reason) : 'dry run';
     const file = resolve(io.cwd, word);
-    const bytes = await bytesOf(file);
+    const bytes = readUserBytes(file);
     return withBudget(deps.open, values, io, async (budget) => {
       const { apiOf, directory, policy } = budget;
       const { live, set } = await editBase(budget, values.base);
@@ -125,12 +125,6 @@ export const importCommandOn = (deps: BudgetDeps): Command => ({
 });
 
 export const importCommand: Command = importCommandOn(BUDGET_DEPS);
-
-async function bytesOf(file: string): Promise<Uint8Array> {
-  return readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${file}: could not be read (${error.code ?? error.message})`);
-  });
-}
 
 /** `limits.csv: line 7, limit: …`, as the API names the place: a line, and a column of it. */
 function problemIn(file: string, [line, column]: readonly (string | number)[], message: string): string {

@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { basename, dirname, relative, resolve } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags } from '../../terminal/flags.ts';
 import { paintWhen, printable } from '../../terminal/paint.ts';
+import { writeUserFile } from '../../terminal/user-file.ts';
 import { withClass } from '../evaluation/class-override.ts';
 import {
   PLACE_FLAGS,
@@ -133,7 +133,7 @@ async function run(args: readonly string[], io: TerminalIo, open: OpenLedger): P
   const { now } = live;
   const write = (flag: 'code-quality' | 'markdown', text: () => string): void => {
     const path = values[flag];
-    if (path !== undefined) writeReport(flag, resolve(io.cwd, path), text());
+    if (path !== undefined) writeUserFile(resolve(io.cwd, path), text(), `--${flag} "${path}"`);
   };
   write('code-quality', () => `${JSON.stringify(codeQuality(check, folder), undefined, 2)}\n`);
   write('markdown', () => checkMarkdown(check, before, now));
@@ -176,15 +176,6 @@ function timeoutOf(text: string | undefined): number | undefined {
 /** GitLab wants one visible job. Those that start other pipelines count, and so do those that rules leave out. */
 const isEmpty = ({ jobs, leftOut, bridges, notRead, isCreated }: ExpandedPipeline): boolean =>
   [jobs, leftOut, bridges, notRead].every(({ length }) => length === 0) && isCreated !== 'no';
-
-function writeReport(flag: string, file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
-    throw new UsageError(`--${flag} ${file}: cannot be written (${code}); does ${dirname(file)} exist?`);
-  }
-}
 
 function aboutText(
   file: string,

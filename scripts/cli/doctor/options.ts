@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { ENV_CA_FILE } from '../../../relay/names.ts';
+import { UsageError } from '../../terminal/command.ts';
 
 export interface DoctorOptions {
   readonly router: string;
@@ -27,21 +29,25 @@ It answers that one question with "admitted": set the controller to dry_run firs
   --token-file <file>  the controller's token
   --proto <file>       descriptor set of your GitLab's version (npm run proto:sync)
   --policy <file>      the rules that will be asked (default policies/policy.yaml): tells which can never fire
-  --ca-file <file>     PEM of a private authority; --cert-file and --key-file for a client certificate
+  --cert-file <file>, --key-file <file>
+                       PEM of a client certificate. ${ENV_CA_FILE} names the PEM file of a private authority
   --wait <time>        how long to wait for a question: 60s, 5m, 0s for not at all (default 60s)
   --show <text>        a project path or image that may be shown as it is; may be repeated
   --socket-dir <dir>   writable folder for the WebSocket tunnel's socket
   --allow-plaintext    let the token and the jobs travel unencrypted (grpc://, ws://) to another host
   --json               one JSON document instead of lines
 
-Exit code: 0 all well, 1 problems found, 2 wrong usage.`;
+Exit code: 0 all well, 1 problems found, 3 wrong usage.`;
 
 const TIME = /^(\d+)(ms|s|m)?$/;
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const;
 const WAIT_MS_MAX = 3_600_000;
 
-/** The options, or what is wrong with them. */
-export function readDoctorOptions(args: readonly string[]): DoctorOptions | { readonly problem: string } {
+/** @throws {UsageError} naming the option and what would be right. */
+export function readDoctorOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): DoctorOptions | 'help' {
   const text = { type: 'string' } as const;
   let values: ReturnType<typeof parse>['values'];
   const parse = () =>
@@ -52,7 +58,6 @@ export function readDoctorOptions(args: readonly string[]): DoctorOptions | { re
         'token-file': text,
         proto: text,
         policy: text,
-        'ca-file': text,
         'cert-file': text,
         'key-file': text,
         'socket-dir': text,
@@ -66,19 +71,20 @@ export function readDoctorOptions(args: readonly string[]): DoctorOptions | { re
   try {
     ({ values } = parse());
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-  if (values.help) return { problem: '' };
-  if (values.router === undefined) return { problem: '--router is missing' };
-  if (values['token-file'] === undefined) return { problem: '--token-file is missing' };
+  if (values.help) return 'help';
+  if (values.router === undefined) throw new UsageError('--router is missing');
+  if (values['token-file'] === undefined) throw new UsageError('--token-file is missing');
   const waitMs = readTime(values.wait);
-  if (waitMs === undefined) return { problem: `--wait ${values.wait} is no time up to 60m; write 30s or 5m` };
+  if (waitMs === undefined)
+    throw new UsageError(`--wait ${values.wait} is no time up to 60m; write 30s or 5m`);
   return {
     router: values.router,
     tokenFile: values['token-file'],
     proto: values.proto,
     policy: values.policy,
-    caFile: values['ca-file'],
+    caFile: env[ENV_CA_FILE] || undefined,
     certFile: values['cert-file'],
     keyFile: values['key-file'],
     socketDir: values['socket-dir'],

@@ -1,8 +1,10 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { secretMark } from '../../../functions/core/gitlab/index.ts';
 import { UsageError } from '../../terminal/command.ts';
+import { systemCause } from '../../terminal/system-failure.ts';
+import { readUserFileIfThere } from '../../terminal/user-file.ts';
 import type { SecretName, SecretStore } from './secret-text.ts';
 import { ssmSecretStore } from './ssm-secret-store.ts';
 
@@ -24,12 +26,12 @@ const NOTES_MAX = 2;
  */
 function folderSecretStore(folder: string): SecretStore {
   const notesOf = (name: SecretName): readonly string[] =>
-    (textIn(join(folder, `.${name}.notes`)) ?? '').split('\n').filter((line) => line !== '');
+    (readUserFileIfThere(join(folder, `.${name}.notes`)) ?? '').split('\n').filter((line) => line !== '');
   return {
     kind: 'folder',
     place: (name) => `${hostname()}:${join(folder, name)}`,
     read: async (name) => {
-      const value = textIn(join(folder, name))?.trim();
+      const value = readUserFileIfThere(join(folder, name))?.trim();
       if (value === undefined || value === '') return undefined;
       const mark = `${secretMark(value)} `;
       return {
@@ -40,7 +42,6 @@ function folderSecretStore(folder: string): SecretStore {
       };
     },
     write: async (name, value, note) => {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
       const notes = [...notesOf(name), `${secretMark(value)} ${note}`].slice(-NOTES_MAX);
       replaceFile(join(folder, `.${name}.notes`), `${notes.join('\n')}\n`);
       replaceFile(join(folder, name), `${value}\n`);
@@ -48,26 +49,16 @@ function folderSecretStore(folder: string): SecretStore {
   };
 }
 
-function textIn(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw new UsageError(`${file} could not be read (${code ?? 'unknown error'})`);
-  }
-}
-
 function replaceFile(file: string, text: string): void {
   const next = `${file}.next`;
   try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(next, { force: true });
     writeFileSync(next, text, { mode: 0o600, flag: 'wx', flush: true });
     // A mask may have taken rights, never given them.
     chmodSync(next, 0o600);
     renameSync(next, file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`${file} could not be written (${code ?? 'unknown error'})`);
+    throw new UsageError(`${file}: cannot be written: ${systemCause(error)}`);
   }
 }

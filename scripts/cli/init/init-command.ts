@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import {
@@ -15,6 +15,7 @@ import { DocumentError, limitsIn, policyIn } from '../../policy/read-documents.t
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { writeUserFile } from '../../terminal/user-file.ts';
 import { type OpenFleet, openFleet, readFleet } from '../fleet/read-fleet.ts';
 import { shortPath } from '../short-path.ts';
 import { GITLAB_FLAGS, GITLAB_FLAGS_HELP, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
@@ -175,9 +176,10 @@ function checkDrafted({ policy, limits, directory }: DraftedDocuments): void {
 }
 
 function writeDocuments(folder: string, documents: DraftedDocuments, force: boolean): void {
-  mkdirSync(folder, { recursive: true });
-  for (const name of DOCUMENTS)
-    writeFileSync(join(folder, `${name}.yaml`), documents[name], { flag: force ? 'w' : 'wx' });
+  for (const name of DOCUMENTS) {
+    const file = join(folder, `${name}.yaml`);
+    writeUserFile(file, documents[name], file, force ? 'w' : 'wx');
+  }
 }
 
 function writtenText(

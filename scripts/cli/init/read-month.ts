@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
+import { closeSync, openSync, truncateSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import {
   type FinishedJobsPage,
@@ -7,6 +7,7 @@ import {
   type JobsMark,
 } from '../../../functions/core/gitlab/index.ts';
 import { UsageError } from '../../terminal/command.ts';
+import { readUserFileIfThere } from '../../terminal/user-file.ts';
 
 /** A job that ran in the span. */
 export interface RanJob {
@@ -42,6 +43,7 @@ interface MonthOptions {
 const PAGES_PER_RUNNER_MAX = 200;
 /** A hundred bytes each. */
 const JOBS_MAX = 1_000_000;
+const KEPT_BYTES_MAX = 256 * 1024 * 1024;
 
 const KeptHead = z.object({ instance: z.string(), sinceMs: z.int(), untilMs: z.int() });
 const KeptPage = z.object({
@@ -134,15 +136,15 @@ interface KeptMonth {
 /** One line for the span, then one per page. A line that a kill cut short is dropped, and its page asked for again. */
 function openKept({ resumeFile: file, instance, sinceMs, untilMs }: MonthOptions): KeptMonth {
   if (file === undefined) return { sinceMs, untilMs, pages: [], append: () => {}, close: () => {} };
-  const isThere = existsSync(file);
-  const text = isThere ? readFileSync(file, 'utf8') : '';
+  const kept = readUserFileIfThere(file, `--resume "${file}"`, KEPT_BYTES_MAX);
+  const text = kept ?? '';
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   const [first, ...lines] = whole.split('\n').slice(0, -1);
   const head = first === undefined ? { instance, sinceMs, untilMs } : readLine(file, KeptHead, first);
   if (head.instance !== instance)
     throw new UsageError(`--resume "${file}": holds jobs of ${head.instance}, not of ${instance}`);
   const pages = lines.map((line) => readLine(file, KeptPage, line));
-  if (isThere) truncateSync(file, Buffer.byteLength(whole));
+  if (kept !== undefined) truncateSync(file, Buffer.byteLength(whole));
   const handle = openSync(file, 'a', 0o600);
   if (first === undefined) writeSync(handle, `${JSON.stringify(head)}\n`);
   return {

@@ -17,7 +17,7 @@ import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
 import { rulesFiles } from '../rules-flags.ts';
 import { askSomebody } from './ask-somebody.ts';
-import { baseInFile } from './base-in-file.ts';
+import { baseIn } from './base-line.ts';
 import { osUserName, whoAndWhy } from './change-flags.ts';
 import { changesSince, changesText } from './changes.ts';
 import { AGAINST_FLAGS, AGAINST_FLAGS_HELP } from './check-command.ts';
@@ -96,7 +96,7 @@ async function publish(
     if (lockout.length > 0)
       throw new DocumentError(lockout.map((each) => `${file}: ${each}; mend it, or say --force`));
     const live = await livePointer(table);
-    const said = values.base ?? baseInFile(file) ?? live?.set;
+    const said = values.base ?? baseIn(yaml.text) ?? live?.set;
     const base = said === NONE ? undefined : said;
     if (live?.set !== base) return tellStale(base, { outcome: 'stale', live }, table, values.json, io);
     const changes = await changesSince(live, limits, { table, policy, directory, nowMs: io.nowMs() });

@@ -4,7 +4,7 @@ import { readFlags } from '../../terminal/flags.ts';
 import { paintWhen } from '../../terminal/paint.ts';
 import { LEDGER_FLAGS, LEDGER_FLAGS_HELP } from '../ledger/ledger-flags.ts';
 import { rollupZone } from '../rollup-zone.ts';
-import { baseLine } from './base-in-file.ts';
+import { baseLine } from './base-line.ts';
 import { limitsYaml } from './limits-yaml.ts';
 import { type KeptSet, type LiveSet, readKept, readLiveSet, setShown } from './live-set.ts';
 import { type OpenLimits, openLimits, withOpenLimits } from './open-limits.ts';

@@ -1,5 +1,6 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { readUserFile } from '../../terminal/user-file.ts';
 import { deepMerge } from './deep-merge.ts';
 import type { InputArguments } from './inputs.ts';
 import { PipelineError } from './pipeline-error.ts';
@@ -46,6 +47,7 @@ const NOTHING: LocalInclude = { files: [], inputs: {} };
  * including file over both. A file included twice is read twice, because its inputs may differ.
  *
  * @throws {PipelineError} for what GitLab creates no pipeline from: files that include each other or do not exist, wrong inputs.
+ * @throws {UsageError} for a file that cannot be read as text.
  */
 export function loadConfig(
   root: string,
@@ -72,7 +74,7 @@ export function loadConfig(
         'refused',
         `${path}: more than ${INCLUDES_MAX} includes; GitLab creates no pipeline`,
       );
-    const source = readSource(readFileSync(join(root, path), 'utf8'), path, given);
+    const source = readSource(readUserFile(join(root, path), path), path, given);
     const { include, ...own } = source.map;
     let merged: YamlMap = {};
     for (const entry of include === undefined ? [] : [include].flat(2)) {
@@ -103,7 +105,6 @@ export function loadConfig(
       return path === undefined ? {} : load(path, given, from);
     } catch (error) {
       if (error instanceof PipelineError && error.code === 'not_told') leaveOut('local', error.message);
-      else if (error instanceof Error && 'syscall' in error) leaveOut(`local: ${written}`, error.message);
       else throw error;
       return {};
     }

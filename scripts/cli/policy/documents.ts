@@ -7,10 +7,10 @@ import {
   DocumentError,
   type LocatedDocument,
   locateLimits,
-  locatePolicy,
+  policyIn,
   readDirectory,
 } from '../../policy/read-documents.ts';
-import { readYaml } from '../../policy/yaml-document.ts';
+import { readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import type { RulesFiles } from '../rules-flags.ts';
 
 export interface Documents {
@@ -26,9 +26,10 @@ export interface Documents {
  */
 export function readDocuments(files: RulesFiles): Documents {
   const problems: string[] = [];
-  const policy = collect(problems, () => locatePolicy(files.policy));
+  const yaml = collect(problems, () => readYaml(files.policy));
+  const policy = yaml && collect(problems, () => policyIn(yaml));
   const directory = collect(problems, () => readDirectory(files.directory));
-  const priced = policy?.model ?? pricesAlone(files.policy);
+  const priced = policy?.model ?? (yaml && pricesAlone(yaml));
   const limits = priced && collect(problems, () => locateLimits(files.limits, priced, directory));
   if (priced === undefined)
     problems.push(`${files.limits}: was not checked, since the runner classes are not known`);
@@ -48,15 +49,9 @@ function collect<Model>(problems: string[], read: () => Model): Model | undefine
 }
 
 /** Limits name runner classes: where only rules are wrong, they can be checked all the same. */
-function pricesAlone(file: string): Policy | undefined {
-  try {
-    const { value } = readYaml(file);
-    if (!isRecord(value)) return undefined;
-    const { currency, prices, estimate } = value;
-    const parsed = parsePolicy({ currency, prices, estimate, rules: [] }, '');
-    return parsed.ok ? parsed.value : undefined;
-  } catch (error) {
-    if (error instanceof DocumentError) return undefined;
-    throw error;
-  }
+function pricesAlone({ value }: YamlDocument): Policy | undefined {
+  if (!isRecord(value)) return undefined;
+  const { currency, prices, estimate } = value;
+  const parsed = parsePolicy({ currency, prices, estimate, rules: [] }, '');
+  return parsed.ok ? parsed.value : undefined;
 }

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { MODES } from '../../../policies/mode.ts';
-import { DocumentError, locatePolicy, policyIn } from '../../policy/read-documents.ts';
+import { locatePolicy, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice, readFlags, readWhole } from '../../terminal/flags.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/paint.ts';
+import { readUserFile } from '../../terminal/user-file.ts';
 import { RULES_FLAGS_HELP, rulesFiles } from '../rules-flags.ts';
 import { importRunner } from './import/import-rules.ts';
 import { rulesText } from './import/import-text.ts';
@@ -61,7 +61,7 @@ function importConfig(args: readonly string[], io: TerminalIo): ExitCode {
   const mode = values.mode === undefined ? 'shadow' : readChoice('mode', values.mode, MODES);
   const given =
     values['runner-id'] === undefined ? undefined : readWhole('runner-id', values['runner-id'], 1, ID_MAX);
-  const sections = readRunnerConfig(readConfig(path, io), path);
+  const sections = readRunnerConfig(readUserFile(resolve(io.cwd, path), path), path);
   const untold = sections.filter(({ id }) => id === undefined);
   if (given !== undefined && untold.length !== 1)
     throw new UsageError(
@@ -89,15 +89,6 @@ function importConfig(args: readonly string[], io: TerminalIo): ExitCode {
   }
   const isWrong = runners.some(({ notes }) => notes.some(({ code }) => code === 'policy_admits'));
   return isWrong ? EXIT.wouldReject : EXIT.ok;
-}
-
-function readConfig(path: string, io: TerminalIo): string {
-  try {
-    return readFileSync(resolve(io.cwd, path), 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new DocumentError([`${path}: cannot be read (${code ?? 'unknown error'}); check the path`]);
-  }
 }
 
 /** @throws {DocumentError} for rules nobody could use: a defect of ours, or a list longer than a policy may have. */

@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { DocumentError } from '../../policy/yaml-document.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { readFlags, readWhole } from '../../terminal/flags.ts';
+import { writeUserFile } from '../../terminal/user-file.ts';
 import { RULES_FLAGS, rulesFiles } from '../rules-flags.ts';
 import { shortPath } from '../short-path.ts';
 import { fixtureFiles } from './fixture-files.ts';
@@ -66,7 +66,8 @@ async function test(args: readonly string[], io: TerminalIo): Promise<ExitCode> 
   const percentMin = coverageMin === undefined ? 0 : readWhole('coverage-min', coverageMin, 0, 100);
   const shown = (file: string): string => shortPath(file, io.cwd);
   const run = await runFixtures(readAll(fixtureFiles(words, io), values, io));
-  if (values.junit !== undefined) write(resolve(io.cwd, values.junit), junitXml(run, shown));
+  if (values.junit !== undefined)
+    writeUserFile(resolve(io.cwd, values.junit), junitXml(run, shown), `--junit "${values.junit}"`);
   const covered = run.coveragePercent >= percentMin;
   if (values.json) io.out(`${JSON.stringify(runJson(run, shown))}\n`);
   else tellRun(run, shown, io);
@@ -102,9 +103,4 @@ function readAll(files: readonly string[], flags: Documents, io: TerminalIo): re
   });
   if (problems.length > 0) throw new DocumentError(problems);
   return fixtures;
-}
-
-function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
 }

@@ -1,9 +1,10 @@
 /** Reads a FOCUS bill of any size as CSV and sums its cost by the value of a tag. */
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CsvError, parse } from 'csv-parse';
 import { UsageError } from '../../terminal/command.ts';
+import { codeOf } from '../../terminal/system-failure.ts';
+import { streamUserFile } from '../../terminal/user-file.ts';
 
 /** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
 export const PARTS_PER_MICRO = 1_000_000n;
@@ -49,9 +50,8 @@ export async function readBill(file: string, terms: BillTerms): Promise<BillSum>
     if (error instanceof CsvError)
       throw new UsageError(`${file}: is no CSV, near line ${error.lines ?? '?'}`);
     if (error instanceof BillLineError) throw new UsageError(`${file}: ${error.message}`);
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    throw new UsageError(`${file}: could not be read (${code})`);
+    if (codeOf(error)?.startsWith('Z_') !== true) throw error;
+    throw new UsageError(`${file}: is not gzip; unpack it and name the CSV file`);
   }
 }
 
@@ -73,7 +73,7 @@ async function readCsv(file: string, sum: RunningSum): Promise<void> {
   const addLines = async (rows: AsyncIterable<Cells>): Promise<void> => {
     for await (const cells of rows) sum.add(cells);
   };
-  const source = createReadStream(file);
+  const source = streamUserFile(file);
   await (file.endsWith('.gz')
     ? pipeline(source, createGunzip(), parser, addLines)
     : pipeline(source, parser, addLines));

@@ -72,7 +72,7 @@ async function reportShadow(args: readonly string[], io: TerminalIo, open: OpenL
   const givenUrl = readGitlabUrl(values['gitlab-url']);
   const ledger = await open(values, io);
   const report = await reportOn(ledger).finally(ledger.close);
-  await deliver(rendered(report, format, values.out, io), values.out, io);
+  deliver(rendered(report, format, values.out, io), values.out, io);
   return EXIT.ok;
 
   async function reportOn(books: LedgerAccess): Promise<ShadowReport> {

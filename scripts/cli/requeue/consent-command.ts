@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathKey } from '../../../policies/place/directory.ts';
 import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
 import { readFlags } from '../../terminal/flags.ts';
+import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
 import type { SecretStore } from '../gitlab/secret-text.ts';
 import { ssmSecretStore } from '../gitlab/ssm-secret-store.ts';
 import { RULES_FLAGS, RULES_FLAGS_HELP, readRules } from '../rules-flags.ts';
@@ -49,11 +49,10 @@ ${RULES_FLAGS_HELP}
 Exit codes: 0 kept, 1 Parameter Store does not take it, 3 wrong usage`;
 
 const PATH = /^(?:\/[\w.-]+){1,14}$/;
-const STANDARD_INPUT = 0;
 
 interface ConsentDeps {
   readonly keep: (path: string) => Pick<SecretStore, 'write' | 'place'>;
-  readonly standardInput: () => Promise<string>;
+  readonly standardInput: () => string;
 }
 
 export const consentCommandOn = (
@@ -80,7 +79,7 @@ export const consentCommandOn = (
     if (id === undefined)
       throw new UsageError(`group "${asked}" is not in the directory; give its number instead`);
     const token = (
-      from === '-' ? await standardInput() : await readFile(resolve(io.cwd, from), 'utf8')
+      from === '-' ? standardInput() : readUserFile(resolve(io.cwd, from), `--token-from "${from}"`)
     ).trim();
     // The text itself stays unsaid, whatever it is.
     if (!/^[\x21-\x7e]{8,}$/.test(token))
@@ -96,7 +95,7 @@ export const consentCommandOn = (
 
 const deps: ConsentDeps = {
   keep: (path) => ssmSecretStore(path),
-  standardInput: async () => (await import('node:fs')).readFileSync(STANDARD_INPUT, 'utf8'),
+  standardInput: () => readUserFile(STANDARD_INPUT, 'the standard input'),
 };
 
 export const consentCommand: Command = consentCommandOn(deps);

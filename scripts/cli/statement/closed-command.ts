@@ -74,7 +74,7 @@ async function tellClosed(args: readonly string[], io: TerminalIo, open: OpenLed
     focus: () => closedFocusCsv(statement),
     terminal: () => closedTerminal(statement, ...terminalOf(out, io)),
   }[format]();
-  await deliver(text, out, io);
+  deliver(text, out, io);
   return EXIT.ok;
 }
 

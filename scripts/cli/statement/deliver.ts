@@ -1,9 +1,9 @@
 /** In which form a report or statement is told, and where to. */
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { readChoice } from '../../terminal/flags.ts';
 import { type Paint, paintWhen } from '../../terminal/paint.ts';
+import { writeUserFile } from '../../terminal/user-file.ts';
 
 /** `--format`, or `json`. @throws {UsageError} for another one, and for both. */
 export function readFormat<Format extends string>(
@@ -24,11 +24,11 @@ export const terminalOf = (
   out === undefined ? [paintWhen(colours), columns] : [paintWhen(false), Number.POSITIVE_INFINITY];
 
 /** To the terminal, or into a file. @throws {UsageError} if the file cannot be written. */
-export async function deliver(text: string, out: string | undefined, io: TerminalIo): Promise<void> {
-  if (out === undefined) return io.out(text);
-  const file = resolve(io.cwd, out);
-  await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--out "${out}": could not be written (${error.code ?? error.message})`);
-  });
-  io.err(`${file} written\n`);
+export function deliver(text: string, out: string | undefined, io: TerminalIo): void {
+  if (out === undefined) io.out(text);
+  else {
+    const file = resolve(io.cwd, out);
+    writeUserFile(file, text, `--out "${out}"`);
+    io.err(`${file} written\n`);
+  }
 }

@@ -98,7 +98,7 @@ async function tellStatement(args: readonly string[], io: TerminalIo, open: Open
       problem === undefined ? error.message : `--${problem.path[0]} "${asked}": ${problem.message}`,
     );
   });
-  await deliver(rendered(statement, chosen, values.out, io), values.out, io);
+  deliver(rendered(statement, chosen, values.out, io), values.out, io);
   return EXIT.ok;
 }
 

@@ -3,6 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { UsageError } from '../../terminal/command.ts';
+import { runProgram } from '../../terminal/program.ts';
 import { machineClock } from '../clock/clock.ts';
 import { startRoutedGitLab } from './routed-gitlab.ts';
 import { createRunnerClient } from './runner-client.ts';
@@ -20,16 +22,12 @@ const RUNNER_TOKEN = 'glrt-local-canary';
 const ADMIN_TOKEN = 'glpat-local-administrator';
 const TAG = 'tollgate-canary';
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { port: { type: 'string' }, help: { type: 'boolean' } } });
+async function main(): Promise<number> {
+  const values = readFlags();
   if (values.help) {
     console.log(USAGE);
-    return;
+    return 0;
   }
-  const folder = join(fileURLToPath(new URL('../../..', import.meta.url)), '.tollgate');
-  mkdirSync(folder, { recursive: true });
-  const tokenFile = join(folder, 'local-admin-token');
-  writeFileSync(tokenFile, `${ADMIN_TOKEN}\n`, { mode: 0o600 });
   const job = { tags: [TAG], onlyApi: true };
   const routed = await startRoutedGitLab({
     token: ADMIN_TOKEN,
@@ -45,7 +43,11 @@ async function main(): Promise<void> {
       },
     ],
   });
-  const server = await routed.gitlab.listen(values.port === undefined ? undefined : Number(values.port));
+  const server = await routed.gitlab.listen(values.port);
+  const folder = join(fileURLToPath(new URL('../../..', import.meta.url)), '.tollgate');
+  mkdirSync(folder, { recursive: true });
+  const tokenFile = join(folder, 'local-admin-token');
+  writeFileSync(tokenFile, `${ADMIN_TOKEN}\n`, { mode: 0o600 });
   console.log(`GitLab ${server.url}, its job router ${routed.router.grpcUrl}
 Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/local-admin-token --project platform/tollgate-canary`);
   const runner = createRunnerClient({
@@ -67,7 +69,21 @@ Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/lo
   await server.stop();
   await routed.close();
   rmSync(tokenFile, { force: true });
-  process.exit(0);
+  return 0;
 }
 
-await main();
+function readFlags(): { readonly help: boolean; readonly port: number | undefined } {
+  const options = { port: { type: 'string' }, help: { type: 'boolean', default: false } } as const;
+  let values: { readonly port?: string; readonly help: boolean };
+  try {
+    ({ values } = parseArgs({ options }));
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  const port = values.port === undefined ? undefined : Number(values.port);
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw new UsageError(`--port "${values.port}": expected a port, 0 to 65535`);
+  return { help: values.help, port };
+}
+
+await runProgram(main, 'npm run gitlab:local -- --help');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../../../functions/core/environment/index.ts';
 import { UsageError } from '../../terminal/command.ts';
+import { codeOf, systemCause } from '../../terminal/system-failure.ts';
 import { isBusy, SqliteTable } from './sqlite-table.ts';
 
 const TABLE_FILE = 'ledger.sqlite';
@@ -32,10 +33,9 @@ interface OwnLedger {
 
 /**
  * @param fresh - empties it; a program that reads beside us sees it empty, and its file stays.
- * @throws {UsageError} when another `npm start` has the folder, or its file cannot be read.
+ * @throws {UsageError} when another `npm start` has the folder, the folder cannot be written, or its file cannot be read.
  */
 export function openOwn(dataDir: string, fresh: boolean): OwnLedger {
-  mkdirSync(dataDir, { recursive: true });
   const lock = locked(dataDir);
   try {
     const table = openTable(join(dataDir, TABLE_FILE), fresh);
@@ -62,17 +62,23 @@ const held = new Set<DatabaseSync>();
 
 /** Held by the system for as long as this program has it open: whatever ends the program lets go of it. */
 function locked(dataDir: string): DatabaseSync {
-  const lock = new DatabaseSync(join(dataDir, LOCK_FILE), { timeout: 0 });
+  let lock: DatabaseSync | undefined;
   try {
+    mkdirSync(dataDir, { recursive: true });
+    lock = new DatabaseSync(join(dataDir, LOCK_FILE), { timeout: 0 });
     lock.exec('BEGIN EXCLUSIVE');
     held.add(lock);
     return lock;
   } catch (error) {
-    lock.close();
-    if (!isBusy(error)) throw error;
-    throw new UsageError(
-      `${dataDir} is in use: another npm start runs here. Let it end first, or say --memory`,
-    );
+    lock?.close();
+    if (isBusy(error))
+      throw new UsageError(
+        `${dataDir} is in use: another npm start runs here. Let it end first, or say --memory`,
+      );
+    // SQLite has codes of its own.
+    const isSqlite = codeOf(error) === 'ERR_SQLITE_ERROR' && error instanceof Error;
+    const cause = isSqlite ? `${error.message}; check the rights of the folder` : systemCause(error);
+    throw new UsageError(`${dataDir}: cannot keep a ledger: ${cause}, or say --memory`);
   }
 }
 

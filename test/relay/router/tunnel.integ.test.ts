@@ -143,7 +143,7 @@ test.each([
   );
 });
 
-test('wss with an authority of its own is trusted by --ca-file only', async () => {
+test('wss with an authority of its own is trusted by its file only', async () => {
   const router = await aRouter({ tls: { key, cert } });
   const url = router.wsUrl ?? '';
   await using relay = relayBefore(url, { tls: { caFile } });

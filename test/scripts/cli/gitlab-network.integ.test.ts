@@ -37,8 +37,11 @@ const answering =
     response.writeHead(status, headers).end(body);
   };
 
-function fleetOf(gitlab: string, env: Readonly<Record<string, string>> = {}) {
-  const args = [BIN, 'fleet', 'ls', '--gitlab', gitlab, '--token-file', token];
+const fleetOf = (gitlab: string, env: Readonly<Record<string, string>> = {}) =>
+  tollgate(['fleet', 'ls'], gitlab, env);
+
+function tollgate(words: readonly string[], gitlab: string, env: Readonly<Record<string, string>> = {}) {
+  const args = [BIN, ...words, '--gitlab', gitlab, '--token-file', token];
   const settings = { env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env }, timeout: 120_000 };
   return new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>(
     (resolve) => {
@@ -144,6 +147,41 @@ test.each(CASES)(
     expect(stderr).not.toContain(TOKEN);
   },
 );
+
+const NOTHING = join(dir, 'no-secrets');
+const ADMINISTRATION: readonly (readonly string[])[] = [
+  ['gitlab', 'setup', '--dry-run', '--secrets', NOTHING],
+  ['gitlab', 'status', '--secrets', NOTHING],
+  ['gitlab', 'rotate-token', '--secrets', NOTHING],
+  ['gitlab', 'rotate-webhook-key', '--webhook-url', 'https://hooks.example.com', '--secrets', NOTHING],
+  ['gitlab', 'teardown', '--yes', '--confirm', 'HOST', '--secrets', NOTHING],
+  ['gitlab', 'canary', '--project', 'platform/canary'],
+  ['controller', 'status', '--controller', '1'],
+];
+const REFUSALS: readonly [status: number, cause: RegExp, remedy: RegExp][] = [
+  [401, /GitLab does not take the token/, /wrong, revoked or expired/],
+  [403, /GitLab does not let the token do this/, /administrator's token of scope api/],
+  [404, /GitLab (?:has|knows) no/, /check|need/],
+];
+test.each(
+  ADMINISTRATION.flatMap((words) =>
+    REFUSALS.map((refusal) => [words.slice(0, 2).join(' '), words, ...refusal] as const),
+  ),
+)('%s %j refused with %i: address, cause and remedy', async (_, words, status, cause, remedy) => {
+  const url = await plain(answering(status));
+  const { host } = new URL(url);
+  const { code, stdout, stderr } = await tollgate(
+    words.map((word) => (word === 'HOST' ? host : word)),
+    url,
+  );
+  const said = stdout + stderr;
+  expect(code).toBeGreaterThan(0);
+  expect(said).toMatch(new RegExp(`at ${url}.*: ${status}\\)`));
+  expect(said).toMatch(cause);
+  expect(said).toMatch(remedy);
+  expect(said).not.toMatch(/^\s+at /m);
+  expect(said).not.toContain(TOKEN);
+});
 
 test('a GitLab that is silent is named with what to look at', async () => {
   const baseUrl = await plain(() => {});

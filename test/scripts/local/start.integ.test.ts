@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
+import { cert, key } from '../../../scripts/proof/bench/self-signed.ts';
 import { question } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
@@ -101,8 +102,15 @@ interface Watched {
 }
 
 /** Whatever becomes of the test, the run does not stay. */
-async function watching<T>(args: readonly string[], use: (run: Watched) => Promise<T>): Promise<T> {
-  const child = spawn(process.execPath, [START, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function watching<T>(
+  args: readonly string[],
+  use: (run: Watched) => Promise<T>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const child = spawn(process.execPath, [START, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
   let text = '';
   child.stdout.on('data', (piece) => {
     text += String(piece);
@@ -138,22 +146,6 @@ test('--forever goes on past the end of the pipeline, and Ctrl-C ends it with a 
   });
 });
 
-test('a reader that has enough ends it without a word', async () => {
-  const child = spawn(process.execPath, [START, '--memory', '--pipeline', PIPELINE, '--rate', '200']);
-  try {
-    let complaint = '';
-    child.stderr.on('data', (piece) => {
-      complaint += String(piece);
-    });
-    child.stdout.once('data', () => child.stdout.destroy());
-    const code = await new Promise((resolve) => child.once('exit', resolve));
-    expect(complaint).toBe('');
-    expect(code).toBe(0);
-  } finally {
-    child.kill('SIGKILL');
-  }
-});
-
 test('a line tells what the rules of a pipeline leave open', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'));
   writeFileSync(
@@ -172,30 +164,38 @@ b: { script: x, image: "alpine:3" }
   expect(code).toBe(0);
 });
 
-test('--router: the pilot answers the questions of a router it did not start, and Ctrl-C prints the summary', async () => {
+test('--router: the pilot answers the questions of a router with a private authority, and Ctrl-C prints the summary', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
   const token = 'glrct-of-a-test';
   writeFileSync(join(folder, 'token'), `${token}\n`);
-  const router = await patientRouter({ controllers: [{ id: 7, tokens: [token], state: 'dry_run' }] });
+  writeFileSync(join(folder, 'ca.pem'), cert);
+  const router = await patientRouter({
+    controllers: [{ id: 7, tokens: [token], state: 'dry_run' }],
+    tls: { key, cert },
+  });
   try {
     const flags = [
       ...['--memory', '--router', router.wsUrl ?? '', '--gitlab', 'https://gitlab.example.com'],
       ...['--token-file', join(folder, 'token')],
     ];
-    await watching(flags, async (run) => {
-      const head = await run.until(/^ +job +group/m);
-      expect(head).toContain('are taken to last as estimated');
-      expect(head).not.toContain('console');
-      await router.until(() => router.waitingStreams() > 0);
-      await proveSchema(router);
-      await router.admit({ ...question(1), image: { name: 'evil.example/x:1' } });
-      await run.until(new RegExp(`^${PROVING_JOBS + 1} +unit .* rejected`, 'm'));
-      run.interrupt();
-      const { code, text } = await run.ended();
-      expect(text).toContain(`${PROVING_JOBS + 1} decisions: ${PROVING_JOBS} admitted, 1 rejected, `);
-      expect(text).not.toContain(token);
-      expect(code).toBe(0);
-    });
+    await watching(
+      flags,
+      async (run) => {
+        const head = await run.until(/^ +job +group/m);
+        expect(head).toContain('are taken to last as estimated');
+        expect(head).not.toContain('console');
+        await router.until(() => router.waitingStreams() > 0);
+        await proveSchema(router);
+        await router.admit({ ...question(1), image: { name: 'evil.example/x:1' } });
+        await run.until(new RegExp(`^${PROVING_JOBS + 1} +unit .* rejected`, 'm'));
+        run.interrupt();
+        const { code, text } = await run.ended();
+        expect(text).toContain(`${PROVING_JOBS + 1} decisions: ${PROVING_JOBS} admitted, 1 rejected, `);
+        expect(text).not.toContain(token);
+        expect(code).toBe(0);
+      },
+      { TOLLGATE_CA_FILE: join(folder, 'ca.pem') },
+    );
   } finally {
     await router.close();
     rmSync(folder, { recursive: true, force: true });

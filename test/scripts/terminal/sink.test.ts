@@ -16,12 +16,17 @@ const closing = (code: string): { readonly stream: Writable; readonly written: s
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a reader who leaves is no failure, and gets nothing more', async () => {
-  const { stream, written } = closing('EPIPE');
-  const out = sink(stream);
+test.each([
+  ['EPIPE', []],
+  ['ENOSPC', ['stdout: no space is left (ENOSPC); free space, or write elsewhere\n']],
+])('%s: the rest is dropped, and only a failure is reported', async (code, reported) => {
+  const { stream, written } = closing(code);
+  const lines: string[] = [];
+  const out = sink(stream, (line) => lines.push(line));
   for (const text of ['a', 'b', 'c']) {
     out(text);
     await turn();
   }
   expect(written).toEqual(['a', 'b']);
+  expect(lines).toEqual(reported);
 });

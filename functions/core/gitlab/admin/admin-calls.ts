@@ -3,7 +3,13 @@ import { GitLabError } from '../gitlab.ts';
 import { type RestCallDeps, restCall } from '../rest-call.ts';
 import { restChange } from '../rest-change.ts';
 import { nextPage, pageQuery } from '../rest-pages.ts';
-import { type AdminAnswer, type AdminTopic, refusalOf, refusalOfFailure } from './admin-refusal.ts';
+import {
+  type AdminAnswer,
+  type AdminCall,
+  type AdminTopic,
+  refusalOf,
+  refusalOfFailure,
+} from './admin-refusal.ts';
 
 /** A person waits, who would only run the command again. */
 const WAITS_MAX = 6;
@@ -34,7 +40,7 @@ export class AdminCalls {
     query = new URLSearchParams(),
   ): Promise<AdminAnswer<z.output<S>>> {
     const answer = await this.#get(topic, path, query);
-    return answer.ok ? checked(topic, `GET ${path}`, schema, answer.value.body) : answer;
+    return answer.ok ? checked(this.#made(topic, `GET ${path}`), schema, answer.value.body) : answer;
   }
 
   /** All pages. */
@@ -49,7 +55,7 @@ export class AdminCalls {
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
       const answer = await this.#get(topic, path, pageQuery(asked, page));
       if (!answer.ok) return answer;
-      const entries = checked(topic, `GET ${path}`, schema.array(), answer.value.body);
+      const entries = checked(this.#made(topic, `GET ${path}`), schema.array(), answer.value.body);
       if (!entries.ok) return entries;
       found.push(...entries.value);
       page = nextPage(answer.value.headers);
@@ -69,8 +75,8 @@ export class AdminCalls {
     const [method, path] = said;
     const { status, body } = answer.value;
     return status === 200 || status === 201
-      ? checked(topic, `${method} ${path}`, schema, body)
-      : { ok: false, refusal: refusalOf(topic, `${method} ${path}`, status) };
+      ? checked(this.#made(topic, `${method} ${path}`), schema, body)
+      : { ok: false, refusal: refusalOf(this.#made(topic, `${method} ${path}`), status) };
   }
 
   /** Deletes; what is gone already is as good. */
@@ -80,19 +86,19 @@ export class AdminCalls {
     const { status } = answer.value;
     return (status >= 200 && status < 300) || status === 404
       ? { ok: true, value: undefined }
-      : { ok: false, refusal: refusalOf(topic, `DELETE ${path}`, status) };
+      : { ok: false, refusal: refusalOf(this.#made(topic, `DELETE ${path}`), status) };
   }
 
   async #get(topic: AdminTopic, path: string, query: URLSearchParams) {
-    const call = `GET ${path}`;
-    const answer = await this.#waiting(topic, call, () => restCall(path, query, this.#deps));
+    const made = this.#made(topic, `GET ${path}`);
+    const answer = await this.#waiting(made, () => restCall(path, query, this.#deps));
     if (!answer.ok || answer.value.status === 200) return answer;
-    return { ok: false, refusal: refusalOf(topic, call, answer.value.status) } as const;
+    return { ok: false, refusal: refusalOf(made, answer.value.status) } as const;
   }
 
   async #changed(topic: AdminTopic, [method, path, change]: Change) {
     const once = () => restChange(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
-    const say = () => this.#waiting(topic, `${method} ${path}`, once);
+    const say = () => this.#waiting(this.#made(topic, `${method} ${path}`), once);
     let answer = await say();
     if (method === 'POST') return answer;
     for (
@@ -106,15 +112,19 @@ export class AdminCalls {
     return answer;
   }
 
+  #made(topic: AdminTopic, call: string): AdminCall {
+    return { topic, call, baseUrl: this.#deps.baseUrl };
+  }
+
   /** A call answered with 429 was not executed. */
-  async #waiting<T>(topic: AdminTopic, call: string, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
+  async #waiting<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
     for (let waits = 0; ; waits += 1) {
       try {
         return { ok: true, value: await ask() };
       } catch (error) {
         if (!(error instanceof GitLabError)) throw error;
         if (error.code !== 'gitlab_rate_limited' || waits >= WAITS_MAX)
-          return { ok: false, refusal: refusalOfFailure(topic, call, error) };
+          return { ok: false, refusal: refusalOfFailure(made, error) };
         await this.#deps.clock.sleep(Math.min(WAIT_MS_MAX, error.retryAfterMs ?? WAIT_MS));
       }
     }
@@ -122,15 +132,10 @@ export class AdminCalls {
 }
 
 /** Names fields in errors, never their values. */
-function checked<S extends z.ZodType>(
-  topic: AdminTopic,
-  call: string,
-  schema: S,
-  body: unknown,
-): AdminAnswer<z.output<S>> {
+function checked<S extends z.ZodType>(made: AdminCall, schema: S, body: unknown): AdminAnswer<z.output<S>> {
   const read = schema.safeParse(body);
   if (read.success) return { ok: true, value: read.data };
   const fields = [...new Set(read.error.issues.map(({ path }) => path.join('.') || 'the whole'))];
-  const refusal = refusalOf(topic, call, 200);
+  const refusal = refusalOf(made, 200);
   return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${fields.slice(0, 3).join(', ')}` } };
 }

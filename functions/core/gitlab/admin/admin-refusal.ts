@@ -100,11 +100,22 @@ const INVALID: Partial<Record<AdminTopic, Words>> = {
   ],
 };
 
-/** Explains an unsuccessful response. @param status - 3xx, 4xx, or 200 with an unreadable body */
-export function refusalOf(topic: AdminTopic, call: string, status: number): AdminRefusal {
-  const [code, [says, remedy]] = wordsOf(topic, status);
-  return { code, call, status, says: `${says} (${call}: ${status})`, remedy };
+/** A call that was made. */
+export interface AdminCall {
+  readonly topic: AdminTopic;
+  /** E.g. `POST /groups/7/hooks`. */
+  readonly call: string;
+  /** The GitLab that was called. */
+  readonly baseUrl: string;
 }
+
+/** Explains an answer without success. @param status - 3xx, 4xx, or 200 with a body that is not readable */
+export function refusalOf(made: AdminCall, status: number): AdminRefusal {
+  const [code, [says, remedy]] = wordsOf(made.topic, status);
+  return { code, call: made.call, status, says: `${says} ${answer(made, status)}`, remedy };
+}
+
+const answer = ({ call, baseUrl }: AdminCall, status: number): string => `(${call} at ${baseUrl}: ${status})`;
 
 function wordsOf(topic: AdminTopic, status: number): readonly [AdminRefusal['code'], Words] {
   if (status === 401)
@@ -132,15 +143,16 @@ const FORBIDDEN: Words = [
   "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
 ];
 
-/** Explains a failed call. The error's message names the call. */
-export function refusalOfFailure(topic: AdminTopic, call: string, error: GitLabError): AdminRefusal {
+/** Explains a call that failed. The message of the error names the call and the address. */
+export function refusalOfFailure(made: AdminCall, error: GitLabError): AdminRefusal {
   const { code, status } = error;
+  const { call } = made;
   if (code === 'gitlab_rate_limited')
     return {
       code: 'rate_limited',
       call,
       status,
-      says: `GitLab asks to wait, again and again (${call}: 429)`,
+      says: `GitLab asks to wait, again and again ${answer(made, 429)}`,
       remedy: 'run the command again later; GITLAB_THROTTLE_USER_ALLOWLIST frees a user of limits',
     };
   if (code === 'gitlab_unavailable' && status === 501)
@@ -148,7 +160,7 @@ export function refusalOfFailure(topic: AdminTopic, call: string, error: GitLabE
       code: 'absent',
       call,
       status,
-      says: `GitLab's job router is not available for this runner (${call}: 501)`,
+      says: `GitLab's job router is not available for this runner ${answer(made, 501)}`,
       remedy: 'switch on KAS and the flags job_router and job_router_instance_runners',
     };
   if (code === 'gitlab_unavailable')
@@ -159,7 +171,7 @@ export function refusalOfFailure(topic: AdminTopic, call: string, error: GitLabE
       says: error.says,
       remedy: 'run the command again: it goes on where it stopped',
     };
-  if (status !== undefined && status >= 400) return refusalOf(topic, call, status);
+  if (status !== undefined && status >= 400) return refusalOf(made, status);
   return code === 'gitlab_refused'
     ? { code: 'unauthorised', call, status, says: 'the token is empty or no token', remedy: 'store it again' }
     : {

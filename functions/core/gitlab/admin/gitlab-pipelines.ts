@@ -129,10 +129,10 @@ async function askMessage(
   jobId: number,
   deps: RestCallDeps,
 ): Promise<AdminAnswer<string | undefined>> {
-  const call = 'POST /api/graphql';
+  const made = { topic: 'pipelines', call: 'POST /api/graphql', baseUrl: deps.baseUrl } as const;
   try {
     const { response, text } = await sendOnce(
-      call,
+      made.call,
       `${deps.baseUrl.replace(/\/+$/, '')}/api/graphql`,
       {
         method: 'POST',
@@ -148,10 +148,10 @@ async function askMessage(
     const read = response.status === 200 ? messageSchema.safeParse(parsed(text)) : undefined;
     if (read?.success === true)
       return { ok: true, value: read.data.data.project?.job?.failureMessage ?? undefined };
-    return { ok: false, refusal: refusalOf('pipelines', call, response.status) };
+    return { ok: false, refusal: refusalOf(made, response.status) };
   } catch (error) {
     if (!(error instanceof GitLabError)) throw error;
-    return { ok: false, refusal: refusalOfFailure('pipelines', call, error) };
+    return { ok: false, refusal: refusalOfFailure(made, error) };
   }
 }
 

@@ -37,6 +37,11 @@ const PAGES_MAX = 100_000;
 /** GitLab's longest job: what started later than this before the span cannot end in it. */
 const LONGEST_JOB_MS = 35 * 86_400_000;
 
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: 'The token is wrong, revoked or has expired.',
+  403: 'The token needs the scope read_api and an administrator.',
+};
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** @throws {Error} where GitLab does not answer, or says no. */
@@ -97,7 +102,9 @@ async function called(path: string, ask: RunsAsk): Promise<Page> {
     const { pauseMs, page, why } = await once(path, ask);
     if (page !== undefined) return page;
     if (tries === TRIES_MAX)
-      throw new Error(`GitLab at ${ask.baseUrl} did not answer after ${TRIES_MAX} tries: ${why}`);
+      throw new Error(
+        `GitLab at ${ask.baseUrl} did not answer after ${TRIES_MAX} tries: ${why}. Try again later.`,
+      );
     await ask.sleep(Math.min(PAUSE_MS_MAX, Math.max(pauseMs, PAUSE_MS * 2 ** (tries - 1))));
   }
 }
@@ -124,7 +131,9 @@ async function once(
     return { pauseMs: 0, why: error instanceof Error ? error.message : String(error) };
   }
   if (!response.ok)
-    throw new Error(`GitLab at ${baseUrl} answered ${path.split('?')[0]} with ${response.status}`);
+    throw new Error(
+      `GitLab at ${baseUrl} answered GET ${path.split('?')[0]} with ${response.status}. ${REMEDIES[response.status] ?? "Check GitLab's address and version."}`,
+    );
   const link = /<[^>]*\?([^>]*)>;\s*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1];
   const entries = (Array.isArray(body) ? body : [body]) as readonly Fields[];
   return { pauseMs: 0, page: { entries, query: link } };

@@ -157,7 +157,7 @@ test('more jobs than a page are read, answers that fail are asked for again, and
   const { code, out, waits } = await run(failing, '--json');
   expect([code, JSON.parse(out).jobs, waits]).toEqual([0, 130, [7_000, 2_000]]);
   await expect(run(async () => new Response('{}', { status: 403 }))).rejects.toThrow(
-    /GitLab at \S+ answered \/runners\/all with 403/,
+    /GitLab at \S+ answered GET \/runners\/all with 403\. The token needs/,
   );
   await expect(run(async () => new Response('', { status: 502 }))).rejects.toThrow('after 5 tries');
 });

@@ -228,7 +228,7 @@ test.each([
   { args: ['.gitlab-ci.yml', 'ci'], says: '"ci": expected one folder' },
   { args: ['--class', 'huge'], says: 'is no runner class' },
   { args: ['--images', 'raw'], says: 'expected expanded, as-written' },
-  { args: ['--code-quality', 'no/such/folder.json'], says: 'cannot be written' },
+  { args: ['--code-quality', '/dev/null/folder.json'], says: 'cannot be written' },
 ])('$args is wrong usage: $says', async ({ args, says }) => {
   using house = shop();
   const run = house.check(...args);

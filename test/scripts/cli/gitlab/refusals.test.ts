@@ -85,7 +85,7 @@ test('a token GitLab does not take, and a file without one, are told without quo
   writeFileSync(join(bench.root, 'token'), 'glpat-of-somebody-else\n');
   const { code, out } = await bench.run(SETUP);
   expect(code).toBe(2);
-  expect(out).toContain('GitLab does not take the token (GET /metadata: 401)');
+  expect(out).toContain('GitLab does not take the token (GET /metadata at https://gitlab.example.com: 401)');
   expect(out).toContain('it is wrong, revoked or expired');
   writeFileSync(join(bench.root, 'token'), '');
   expect((await bench.run(SETUP)).code).toBe(3);
@@ -111,7 +111,7 @@ test('GitLab before 18.9 is told to be upgraded, and nothing is asked of it', as
 test('an answer that lacks a field says which one; fields that are new do no harm', async () => {
   const lacking = setupBench({ fetch: async () => Response.json({ revision: 'abc' }) });
   expect((await lacking.run(SETUP)).out).toContain(
-    'the answer is not what GitLab documents (GET /metadata: 200): version',
+    'the answer is not what GitLab documents (GET /metadata at https://gitlab.example.com: 200): version',
   );
   const page = setupBench({ fetch: async () => new Response('<html>', { status: 200 }) });
   expect((await page.run(SETUP)).out).toContain("check GitLab's address");

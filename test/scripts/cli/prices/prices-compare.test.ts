@@ -137,7 +137,7 @@ test.each([
     'line_item_unblended_cost,line_item_currency_code\n1,USD\n',
     /expected a FOCUS export/,
   ],
-  ['no gzip', 'bill.csv.gz', 'x', /could not be read/],
+  ['no gzip', 'bill.csv.gz', 'x', /is not gzip; unpack it/],
 ])('a file with %s is refused', async (_, name, bill, message) => {
   const { run } = await house();
   await expect(run(name, bill)).rejects.toThrow(message);

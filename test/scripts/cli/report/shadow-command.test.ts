@@ -346,7 +346,7 @@ test.each([
   [['--format', 'pdf']],
   [['--format', 'csv', '--json']],
   [['--gitlab-url', 'javascript:alert(1)']],
-  [['--out', 'no/such/folder/report.csv']],
+  [['--out', '/dev/null/report.csv']],
   [['word']],
 ])('%j is wrong usage', async (args) => {
   await expect(report(await house(), ...args)).rejects.toThrow(UsageError);

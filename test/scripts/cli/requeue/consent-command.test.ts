@@ -16,7 +16,7 @@ function house(commandOn: typeof noteConsentOn = consentCommandOn) {
       place: (name) => `ssm:${path}/${name}`,
       write: async (name, value) => void kept.set(`${path}/${name}`, value),
     }),
-    standardInput: async () => 'not a token at all',
+    standardInput: () => 'not a token at all',
   });
   const { io, told } = bench.desk();
   const run = (...args: string[]) => command.run([...args, ...bench.flags], { ...io, cwd: bench.folder });

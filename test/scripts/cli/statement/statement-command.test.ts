@@ -245,7 +245,7 @@ test.each([
   [[...NOVEMBER, '--by', 'week']],
   [[...NOVEMBER, '--format', 'pdf']],
   [[...NOVEMBER, '--format', 'csv', '--json']],
-  [[...NOVEMBER, '--out', 'no/such/folder/s.csv']],
+  [[...NOVEMBER, '--out', '/dev/null/s.csv']],
 ])('%j is wrong usage', async (args) => {
   await expect(run(await house(), ...args)).rejects.toThrow(UsageError);
 });

@@ -1,9 +1,0 @@
-import { readFileSync } from 'node:fs';
-
-/** The first line of what `limits show --document` prints of the live set. */
-export const baseLine = (set: string, edit: number): string =>
-  `# Set ${set}, edit ${edit}. An edit of it is published only while it is live (--base ${set})\n`;
-
-/** The set a document says it is an edit of; undefined: it does not say. @throws like `readFileSync` */
-export const baseInFile = (file: string): string | undefined =>
-  /^\uFEFF?# Set (\S+), edit \d+\./.exec(readFileSync(file, 'utf8'))?.[1];

@@ -1,0 +1,39 @@
+import { UsageError } from './command.ts';
+import { hasReaderLeft } from './sink.ts';
+import { systemCause, systemFailure } from './system-failure.ts';
+
+/**
+ * Runs a program with a stdout of its own and ends the process. Failures are lines on stderr.
+ *
+ * @param main - returns the exit code; usage errors and invalid files end with 3, other failures with 1.
+ * @param isInput - recognizes errors about what the user gave.
+ * @param help - the command that prints the usage.
+ */
+export async function runProgram(
+  main: () => Promise<number>,
+  help: string,
+  isInput: (error: Error) => boolean = () => false,
+): Promise<never> {
+  process.stdout.on('error', (error) => {
+    if (hasReaderLeft(error)) process.exit(0);
+    process.stderr.write(`stdout: ${systemCause(error)}\n`);
+    process.exit(1);
+  });
+  // A full or closed stderr leaves the exit code.
+  process.stderr.on('error', () => {});
+  try {
+    const code = await main();
+    // A stream reports a failed write in the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.exit(code);
+  } catch (error) {
+    const line = error instanceof Error ? error.message : String(error);
+    if (error instanceof Error && (error instanceof UsageError || isInput(error))) {
+      process.stderr.write(`${line}\nSee: ${help}\n`);
+      process.exit(3);
+    }
+    const debug = process.env.TOLLGATE_DEBUG ? `${error instanceof Error ? error.stack : ''}\n` : '';
+    process.stderr.write(`${systemFailure(error) ?? line}\n${debug}`);
+    process.exit(1);
+  }
+}

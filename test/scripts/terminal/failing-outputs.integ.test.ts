@@ -1,0 +1,119 @@
+/** Programs whose output cannot be written: a full disk, a reader that left, a folder that takes no files, a port in use. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PROGRAMS = {
+  tollgate: 'scripts/cli/tollgate.ts',
+  start: 'scripts/local/start.ts',
+  doctor: 'scripts/cli/doctor.ts',
+  gitlab: 'scripts/local/runner/main.ts',
+} as const;
+type Program = keyof typeof PROGRAMS;
+const SAMPLE = join(ROOT, 'scripts/local/pipelines/web-shop');
+
+interface Ended {
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+/** @param stdout - a redirection of the shell; `| left` is a pipe whose reader leaves first. */
+function run(program: Program, args: readonly string[], stdout: string, root = ROOT): Promise<Ended> {
+  const file = join(root, PROGRAMS[program]);
+  const redirection = stdout === '| left' ? '' : stdout;
+  const command = `exec "$0" "$@" ${redirection}`;
+  const child = spawn(
+    'sh',
+    ['-c', command, process.execPath, '--preserve-symlinks', '--preserve-symlinks-main', file, ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stderr = '';
+  child.stderr.on('data', (piece) => {
+    stderr += String(piece);
+  });
+  if (stdout === '| left') child.stdout.destroy();
+  else child.stdout.resume();
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stderr })));
+}
+
+const JOBS = ['--jobs', '3', '--rate', '100'];
+const RUNS: readonly [program: Program, args: readonly string[]][] = [
+  ['tollgate', ['--version']],
+  ['tollgate', ['check', '--help']],
+  ['tollgate', ['policy', 'validate', '--json']],
+  ['start', ['--help']],
+  ['start', ['--memory', ...JOBS]],
+  ['doctor', ['--help']],
+  ['gitlab', ['--help']],
+];
+test.each(RUNS)('%s %j: a full stdout is one line on stderr and a failure', async (program, args) => {
+  const { code, stderr } = await run(program, args, '> /dev/full');
+  expect(stderr).toBe('stdout: no space is left (ENOSPC); free space, or write elsewhere\n');
+  expect(code).toBe(1);
+});
+test.each(RUNS)('%s %j: a closed stdout ends it quietly', async (program, args) => {
+  expect(await run(program, args, '>&-')).toEqual({ code: 0, stderr: '' });
+});
+test.each(RUNS)('%s %j: a reader that leaves ends it quietly', async (program, args) => {
+  expect(await run(program, args, '| left')).toEqual({ code: 0, stderr: '' });
+});
+
+/** The project's folder, with a `.tollgate` that takes no files, whoever runs this. */
+function readOnlyProject(target: string): string {
+  const root = mkdtempSync(join(tmpdir(), 'read-only-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  for (const name of ['functions', 'node_modules', 'package.json', 'policies', 'relay', 'scripts'])
+    symlinkSync(join(ROOT, name), join(root, name));
+  symlinkSync(target, join(root, '.tollgate'));
+  return root;
+}
+const ONE_LINE = /^[^\n]+\n(?:See: [^\n]+\n)?$/;
+
+test.each([
+  [
+    'a folder that cannot be made',
+    '/sys',
+    /\.tollgate\/ledger: cannot keep a ledger: the system forbids it \(EPERM\)/,
+  ],
+  ['a folder without files', '/sys/kernel', /\.tollgate\/ledger: cannot keep a ledger: /],
+  [
+    'a file in its place',
+    '/dev/null',
+    /\.tollgate\/ledger: cannot keep a ledger: a part of its path is a file/,
+  ],
+])('npm start in %s names the folder, the cause and the remedy', async (_, target, says) => {
+  const { code, stderr } = await run('start', JOBS, '', readOnlyProject(target));
+  expect(stderr).toMatch(says);
+  expect(stderr).toMatch(/, or say --memory/);
+  expect(stderr).toMatch(ONE_LINE);
+  expect(code).toBe(3);
+});
+
+test('npm run gitlab:local at a port in use names the address, the cause and the remedy', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const { code, stderr } = await run('gitlab', ['--port', String(port)], '', readOnlyProject('/sys'));
+  expect(stderr).toBe(
+    `127.0.0.1:${port}: listen failed: another program listens there (EADDRINUSE); end it, or choose another port\n`,
+  );
+  expect(code).toBe(1);
+});
+
+const IN_SYS = '/sys/report';
+test.each([
+  [['check', SAMPLE, '--code-quality', IN_SYS], 3],
+  [['policy', 'test', '--junit', IN_SYS], 3],
+] as const)('tollgate %j names the file that cannot be written', async (args, exit) => {
+  const { code, stderr } = await run('tollgate', args, '');
+  expect(stderr).toMatch(/"\/sys\/report": cannot be written: .+ \(E\w+\); check/);
+  expect(stderr).toMatch(ONE_LINE);
+  expect(code).toBe(exit);
+});
