@@ -8,7 +8,7 @@ import type { StartOptions } from './options.ts';
 import { pipelineQuestions } from './questions.ts';
 import type { AdmissionResult } from './router/admission.ts';
 import { startLocalRouter } from './router/local-router.ts';
-import type { JobQuestion } from './router/question.ts';
+import type { JobQuestion } from './router/messages.ts';
 
 /** A short pipeline runs several times, as it does in real groups, until a budget is used up. */
 const JOBS_MIN = 160;

@@ -6,7 +6,7 @@ import {
   type PipelineRun,
   pick,
 } from '../cli/pipeline/pipeline-run.ts';
-import type { JobQuestion } from './router/question.ts';
+import type { JobQuestion } from './router/messages.ts';
 import { seededRandom } from './seeded-random.ts';
 import { checksum } from './workload/draws.ts';
 

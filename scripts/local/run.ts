@@ -6,7 +6,7 @@ import { fastClock, SPEED } from './clock/clock.ts';
 import type { AnsweredEvent } from './decision-line.ts';
 import { EstimatedLives } from './estimated-lives.ts';
 import type { Figures } from './figures.ts';
-import type { LocalJob } from './gitlab/job.ts';
+import type { LocalJob } from './gitlab/jobs.ts';
 import { WEBHOOK_FAULTS } from './gitlab/played-gitlab.ts';
 import { writeLedgerClock } from './ledger-clock.ts';
 import { openLocalLedger } from './ledger-source.ts';

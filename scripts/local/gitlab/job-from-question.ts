@@ -1,6 +1,6 @@
 import { isRecord } from '../../../policies/document/reading.ts';
-import type { JobQuestion } from '../router/question.ts';
-import type { LocalRunner, NewJob } from './job.ts';
+import type { JobQuestion } from '../router/messages.ts';
+import type { LocalRunner, NewJob } from './jobs.ts';
 
 /** The job a router's question is about, and the runner that wants it. */
 export function jobFromQuestion(question: JobQuestion): { job: NewJob; runner: LocalRunner } {

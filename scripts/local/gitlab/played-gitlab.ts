@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, type WallClock } from '../clock/clock.ts';
-import type { JobQuestion } from '../router/question.ts';
+import type { JobQuestion } from '../router/messages.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { checksum } from '../workload/draws.ts';
 import type { HookFaultShares } from './faults.ts';
-import type { JobEnding } from './job.ts';
 import { jobFromQuestion } from './job-from-question.ts';
+import type { JobEnding } from './jobs.ts';
 import { createLocalGitLab, type LocalGitLab, type LocalGitLabOptions } from './local-gitlab.ts';
 
 /** What goes wrong with webhooks here: more than anybody's GitLab does, so that it is seen. */

@@ -2,18 +2,18 @@ import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/
 import { parseTarget } from '../../../relay/router/target.ts';
 import { decodeGetJob, encodeGetJob, GET_JOB_PATH } from '../router/get-job.ts';
 
-/** What one GetJob came to. */
+/** The outcome of one GetJob. */
 type GetJobOutcome =
   | { readonly kind: 'job'; readonly payload: unknown }
   | { readonly kind: 'none' }
-  /** The router does not hand out jobs (any more). */
+  /** The router has no GetJob. */
   | { readonly kind: 'disabled' }
-  /** It is out of reach: this is what the breaker counts. */
+  /** Out of reach; the breaker counts it. */
   | { readonly kind: 'unreachable' }
-  /** It answered with an error. */
+  /** Answered with an error. */
   | { readonly kind: 'refused'; readonly code: number };
 
-/** The router as one runner asks it, over one connection. `grpc://` only. */
+/** A runner's connection to the router. `grpc://` only. */
 export interface RunnerRouter {
   getJob(request: object, deadlineMs: number): Promise<GetJobOutcome>;
   close(): void;
@@ -21,7 +21,7 @@ export interface RunnerRouter {
 
 const UNREACHABLE: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED];
 
-/** @throws {RelayError} for an address nobody can dial. */
+/** @throws {RelayError} for an invalid address. */
 export function dialRouter(url: string, runnerToken: string): RunnerRouter {
   const { host, port } = parseTarget(url);
   const client = new Client(`dns:${host}:${port}`, credentials.createInsecure(), {

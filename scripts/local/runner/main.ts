@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const tokenFile = join(folder, 'local-admin-token');
   writeFileSync(tokenFile, `${ADMIN_TOKEN}\n`, { mode: 0o600 });
-  const job = { tags: [TAG], onlyApi: true };
+  const job = { tags: [TAG] };
   const routed = await startRoutedGitLab({
     token: ADMIN_TOKEN,
     runners: [{ id: 1, token: RUNNER_TOKEN, tags: [TAG], runUntagged: false }],

@@ -1,15 +1,13 @@
-/**
- * When a runner stops asking the job router and asks GitLab itself, past every controller: after failures in a row that last.
- * The numbers are GitLab Runner's since 19.2.
- */
+/** GitLab Runner's numbers since 19.2. */
 const FAILURES_MIN = 3;
-/** A connection that drops takes many calls along at once; that alone is no outage. */
+/** A dropped connection fails many calls together, which alone is not an outage. */
 const FAILING_MS_MIN = 5_000;
-/** Then one call tries the router again. */
+/** After this time one call tries the router again. */
 const OPEN_MS = 30_000;
 
 type BreakerPhase = 'closed' | 'open' | 'half_open';
 
+/** Opens after repeated failures: the runner then requests jobs from GitLab, past every controller. */
 export class RouterBreaker {
   readonly #monotonicMs: () => number;
   #phase: BreakerPhase = 'closed';
@@ -25,7 +23,7 @@ export class RouterBreaker {
     return this.#phase;
   }
 
-  /** Whether the router may be asked now. The one trial of an open breaker must be followed by its outcome. */
+  /** Returns true if the router may be called now. The trial of an open breaker must be followed by its outcome. */
   allows(): boolean {
     if (this.#phase === 'open' && this.#monotonicMs() - this.#openedAtMs >= OPEN_MS) {
       this.#phase = 'half_open';
@@ -39,7 +37,7 @@ export class RouterBreaker {
     this.#phase = 'closed';
   }
 
-  /** @returns whether that opened it. */
+  /** @returns true if this failure opened it. */
   failed(): boolean {
     if (this.#phase === 'open') return false;
     const nowMs = this.#monotonicMs();

@@ -3,7 +3,7 @@ import type { RouterClock } from '../clock/clock.ts';
 import { dialRouter, type RunnerRouter } from './ask-router.ts';
 import { RouterBreaker } from './router-breaker.ts';
 
-/** Why a runner asked GitLab itself, past the router and its controllers: the labels of GitLab Runner's own metric. */
+/** The reason for a request to GitLab past the router: labels of GitLab Runner's own metric. */
 type FallbackCause = 'no_discovery' | 'breaker_open' | 'dial_failed' | 'breaker_tripped' | 'router_disabled';
 
 interface RunnerOptions {
@@ -17,16 +17,16 @@ interface RunnerOptions {
   readonly usesRouter?: boolean;
 }
 
-/** One look for a job, and what became of the job. */
+/** The outcome of one poll. */
 interface RunnerOutcome {
-  /** Undefined: there was none. */
+  /** Undefined: there was no job. */
   readonly jobId: number | undefined;
   readonly way: 'router' | 'gitlab';
-  /** Whether the runner would ask again at its usual pace. */
+  /** True if GitLab Runner would poll again at its usual pace. */
   readonly healthy: boolean;
 }
 
-/** A runner of the shape of GitLab Runner. Its jobs are played: each line of the script is written to the trace. */
+/** A runner that behaves as GitLab Runner. It plays jobs: each line of the script is written to the trace. */
 interface RunnerClient {
   poll(): Promise<RunnerOutcome>;
   readonly breaker: RouterBreaker;
@@ -35,7 +35,7 @@ interface RunnerClient {
 }
 
 const DISCOVERY_MS = 3_600_000;
-/** GitLab Runner's own figures of GetJob end here. */
+/** GitLab Runner's own histogram of GetJob ends here. */
 const GET_JOB_MS = 60_000;
 const REST_MS = 10_000;
 
@@ -82,7 +82,7 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
     return connection.router;
   }
 
-  /** Past the router: whatever GitLab hands out has not been asked about. */
+  /** Requests a job from GitLab, past the router: no controller decides about it. */
   async function askGitLab(cause?: FallbackCause): Promise<RunnerOutcome> {
     if (cause !== undefined) fallbacks[cause] += 1;
     const answer = await call('POST', '/jobs/request', request);
@@ -109,7 +109,7 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
     fallbacks,
     async poll() {
       if (options.usesRouter === false) return askGitLab();
-      // Before the breaker: a GitLab without a router must not use up its trial.
+      // Discovery comes first: a GitLab without a router must not use up the breaker's trial.
       const url = await routerUrl();
       if (url === undefined) return askGitLab('no_discovery');
       if (!breaker.allows()) return askGitLab('breaker_open');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/job-truth.ts';
 import { getItem, itemAt, putItem } from '../../../functions/core/store/calls.ts';
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
-import type { LocalJob } from '../../../scripts/local/gitlab/job.ts';
+import type { LocalJob } from '../../../scripts/local/gitlab/jobs.ts';
 import { WEBHOOK_FAULTS } from '../../../scripts/local/gitlab/played-gitlab.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { readLocalRules } from '../../../scripts/local/rules.ts';

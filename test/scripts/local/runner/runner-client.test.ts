@@ -25,9 +25,9 @@ async function aBench({ usesRouter = true, withController = true } = {}) {
         id: 900,
         path: 'platform/canary',
         jobs: [
-          { name: 'fails', tags: ['canary'], script: ['echo one'], onlyApi: true },
-          { name: 'runs', tags: ['canary', 'linux'], script: ['echo two'], onlyApi: true },
-          { name: 'elsewhere', tags: ['arm'], onlyApi: true },
+          { name: 'fails', tags: ['canary'], script: ['echo one'] },
+          { name: 'runs', tags: ['canary', 'linux'], script: ['echo two'] },
+          { name: 'elsewhere', tags: ['arm'] },
         ],
       },
     ],
