@@ -1,29 +1,36 @@
 /**
- * A month of jobs before today, so that pages show a past: decided and charged by the real ledger on a clock of then,
- * over a table in memory, and written to the real one some days at a time. A job is then one write instead of two, and
- * the month takes seconds.
+ * A month of made-up jobs before today, so that pages show a past. The real ledger decides and charges them on a clock of
+ * that time, over a table in memory; some days at a time go into the real table. One write per job instead of two
+ * makes the month take seconds.
  */
 import { randomUUID } from 'node:crypto';
 import { decide } from '../../functions/core/admission/index.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/index.ts';
 import type { JobTruth } from '../../functions/core/gitlab/index.ts';
 import {
+  type Counter,
   changesBetween,
   createLedger,
   expiring,
   type JobRecord,
+  type LedgerStore,
+  MemoryStore,
   mergeChanges,
   packs,
+  type ReadOptions,
+  recordItem,
+  type TransactOptions,
+  type TransactOutcome,
+  type Write,
 } from '../../functions/core/ledger/index.ts';
 import type { RulesInForce } from '../../functions/core/rules/index.ts';
 import { settleTruths } from '../../functions/core/truth/index.ts';
-import { counterName } from '../../policies/claim.ts';
+import { type CounterKey, counterName } from '../../policies/claim.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Directory } from '../../policies/place/directory.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import { type CountUsageDeps, countUsage } from './count-usage.ts';
 import type { LocalLedger } from './ledger-source.ts';
-import { RehearsalStore } from './rehearsal-store.ts';
+import { type CountUsageDeps, countUsage } from './usage-counter.ts';
 import { firstJobId, jobsOfDay, type PastJob, pastProjects, scalesOf } from './workload/past-jobs.ts';
 
 export interface PastMonthOptions extends CountUsageDeps {
@@ -39,23 +46,23 @@ export interface PastMonthOptions extends CountUsageDeps {
 }
 
 export interface PastMonth {
-  /** Written now; 0: the month was there already. */
+  /** Jobs written now; 0: the month was there already. */
   readonly jobs: number;
-  /** Not written, because it took too long: the next start goes on. */
+  /** Days not written in time; the next start continues. */
   readonly daysLeft: number;
 }
 
 export const PAST_DAYS = 30;
-/** When their jobs ask: few at a time, for a group may have few slots. */
+/** Hours at which jobs ask: few jobs together, because a group may have few slots. */
 const WAVE_HOURS = [9, 14] as const;
-/** Counted together: some hundred jobs, as many as a stream's batch. */
+/** Days counted together: about a hundred jobs, as many as a stream's batch. */
 const DAYS_AT_ONCE = 6;
-/** It takes two to four seconds. On a machine that is too busy for that people wait for their jobs, not for a past. */
+/** Loading takes two to four seconds. On a machine that is too busy for that the run starts without the rest. */
 const LOAD_MS_MAX = 8_000;
 const DEADLINE_MS = 30_000;
 const TIMEOUT_MS = 10_000;
 
-/** Loads what is missing of the 30 days before today, the last ones first. */
+/** Loads the missing days of the 30 before today, the last ones first. */
 export async function loadPastMonth(options: PastMonthOptions): Promise<PastMonth> {
   const { ledger, rulesFor, directory, nowMs, onDays, monotonicMs = systemClock.monotonicMs } = options;
   const days = await missingDays(options);
@@ -74,14 +81,23 @@ export async function loadPastMonth(options: PastMonthOptions): Promise<PastMont
     const records: JobRecord[] = [];
     for (const day of some)
       records.push(...(await live(jobsOfDay(day, directory, scales), day, rehearsal, rulesFor)));
-    // Before the records: whoever is interrupted finds the days missing, and counts nothing twice.
-    await countUsage(records, options);
+    // Counted before the records: after an interruption the days are still missing, and counting again changes nothing.
+    await countUsage(
+      records.map((record) => insertOf(record, ledger.keys)),
+      options,
+    );
     await write(records, ledger);
     jobs += records.length;
     daysLeft -= some.length;
   }
   return { jobs, daysLeft };
 }
+
+/** The stream record of a job that is written once. */
+const insertOf = (record: JobRecord, keys: LocalLedger['keys']) => ({
+  eventName: 'INSERT',
+  dynamodb: { SequenceNumber: String(record.jobId), NewImage: recordItem(record, keys) },
+});
 
 async function missingDays({ ledger, directory, nowMs }: PastMonthOptions): Promise<readonly number[]> {
   if (directory.projectById.size === 0) return [];
@@ -91,7 +107,7 @@ async function missingDays({ ledger, directory, nowMs }: PastMonthOptions): Prom
   return days.filter((_, index) => firsts[index] === undefined);
 }
 
-/** Asks about the jobs of a day, in two waves, and charges those that were let in when they end. */
+/** Decides the jobs of a day in two waves, and charges the admitted ones at their end. */
 async function live(
   planned: readonly PastJob[],
   day: number,
@@ -132,7 +148,7 @@ async function live(
   return records.filter((record) => record !== undefined);
 }
 
-/** What GitLab tells of a job that nobody had asked about. */
+/** GitLab's report of a job that ran without a decision. */
 const endOf = (
   { request, runsSeconds, outcome, retryCount, queuedSeconds }: PastJob,
   startedAtMs: number,
@@ -153,7 +169,7 @@ const endOf = (
   durationSeconds: runsSeconds,
 });
 
-/** Writes also what they count, as if asked about there. The first of a day, by which it is known, comes last. */
+/** Writes records with their counters. The first job of a day comes last: it marks the day as loaded. */
 async function write(records: readonly JobRecord[], { store }: PastMonthOptions['ledger']): Promise<void> {
   const all = packs(records.toReversed(), ({ claims }) => ({
     items: 1,
@@ -161,7 +177,7 @@ async function write(records: readonly JobRecord[], { store }: PastMonthOptions[
   }));
   for (const pack of all) {
     const there = await writePack(pack, store);
-    // An interrupted run had come that far.
+    // An earlier run was interrupted here.
     if (there.size > 0)
       await writePack(
         pack.filter((record) => !there.has(record)),
@@ -170,7 +186,7 @@ async function write(records: readonly JobRecord[], { store }: PastMonthOptions[
   }
 }
 
-/** @returns those that are there already; with one of them nothing was written. */
+/** @returns records that exist already; if there are any, nothing was written. */
 async function writePack(
   pack: readonly JobRecord[],
   store: PastMonthOptions['ledger']['store'],
@@ -190,4 +206,40 @@ async function writePack(
   return new Set(
     outcome.outcome === 'refused' ? pack.filter((_, index) => outcome.refusals[index] !== undefined) : [],
   );
+}
+
+/** A table in memory whose counters start from those of another table, which it never writes. */
+class RehearsalStore extends MemoryStore {
+  readonly #below: Pick<LedgerStore, 'readCounters'>;
+  readonly #known = new Set<string>();
+
+  constructor(below: Pick<LedgerStore, 'readCounters'>) {
+    super({ instance: 'rehearsal' });
+    this.#below = below;
+  }
+
+  override async transact(writes: readonly Write[], options: TransactOptions): Promise<TransactOutcome> {
+    await this.#learn(writes.flatMap((write) => (write.kind === 'counter' ? [write.key] : [])));
+    return super.transact(writes, options);
+  }
+
+  override async readCounters(
+    keys: readonly CounterKey[],
+    options: ReadOptions,
+  ): Promise<readonly (Counter | undefined)[]> {
+    await this.#learn(keys);
+    return super.readCounters(keys, options);
+  }
+
+  async #learn(keys: readonly CounterKey[]): Promise<void> {
+    const unknown = keys.filter((key) => !this.#known.has(counterName(key)));
+    if (unknown.length === 0) return;
+    const counters = await this.#below.readCounters(unknown, { timeoutMs: TIMEOUT_MS });
+    for (const key of unknown) this.#known.add(counterName(key));
+    const writes = counters.flatMap((counter): readonly Write[] =>
+      counter === undefined ? [] : [{ kind: 'counter', ...counter }],
+    );
+    if (writes.length === 0) return;
+    await super.transact(writes, { token: `learned ${this.#known.size}`, timeoutMs: TIMEOUT_MS });
+  }
 }

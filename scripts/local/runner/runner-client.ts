@@ -1,7 +1,8 @@
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { z } from 'zod';
+import { parseTarget } from '../../../relay/router/target.ts';
 import type { RouterClock } from '../clock/clock.ts';
-import { dialRouter, type RunnerRouter } from './ask-router.ts';
-import { RouterBreaker } from './router-breaker.ts';
+import { decodeGetJob, encodeGetJob, GET_JOB_PATH } from '../router/get-job.ts';
 
 /** The reason for a request to GitLab past the router: labels of GitLab Runner's own metric. */
 type FallbackCause = 'no_discovery' | 'breaker_open' | 'dial_failed' | 'breaker_tripped' | 'router_disabled';
@@ -134,5 +135,111 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
       return { jobId: undefined, way: 'router', healthy: answer.kind === 'none' };
     },
     close: () => connection?.router.close(),
+  };
+}
+
+/** GitLab Runner's numbers since 19.2. */
+const FAILURES_MIN = 3;
+/** A dropped connection fails many calls together, which alone is not an outage. */
+const FAILING_MS_MIN = 5_000;
+/** After this time one call tries the router again. */
+const OPEN_MS = 30_000;
+
+type BreakerPhase = 'closed' | 'open' | 'half_open';
+
+/** Opens after repeated failures: the runner then requests jobs from GitLab, past every controller. */
+class RouterBreaker {
+  readonly #monotonicMs: () => number;
+  #phase: BreakerPhase = 'closed';
+  #failures = 0;
+  #failingSinceMs = 0;
+  #openedAtMs = 0;
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get phase(): BreakerPhase {
+    return this.#phase;
+  }
+
+  /** Returns true if the router may be called now. The trial of an open breaker must be followed by its outcome. */
+  allows(): boolean {
+    if (this.#phase === 'open' && this.#monotonicMs() - this.#openedAtMs >= OPEN_MS) {
+      this.#phase = 'half_open';
+      return true;
+    }
+    return this.#phase === 'closed';
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#phase = 'closed';
+  }
+
+  /** @returns true if this failure opened it. */
+  failed(): boolean {
+    if (this.#phase === 'open') return false;
+    const nowMs = this.#monotonicMs();
+    if (this.#failures === 0) this.#failingSinceMs = nowMs;
+    this.#failures += 1;
+    const lasts = this.#failures >= FAILURES_MIN && nowMs - this.#failingSinceMs >= FAILING_MS_MIN;
+    if (this.#phase === 'closed' && !lasts) return false;
+    this.#phase = 'open';
+    this.#openedAtMs = nowMs;
+    return true;
+  }
+}
+
+/** The outcome of one GetJob. */
+type GetJobOutcome =
+  | { readonly kind: 'job'; readonly payload: unknown }
+  | { readonly kind: 'none' }
+  /** The router has no GetJob. */
+  | { readonly kind: 'disabled' }
+  /** Out of reach; the breaker counts it. */
+  | { readonly kind: 'unreachable' }
+  /** Answered with an error. */
+  | { readonly kind: 'refused'; readonly code: number };
+
+/** A runner's connection to the router. `grpc://` only. */
+interface RunnerRouter {
+  getJob(request: object, deadlineMs: number): Promise<GetJobOutcome>;
+  close(): void;
+}
+
+const UNREACHABLE: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED];
+
+/** @throws {RelayError} for an invalid address. */
+function dialRouter(url: string, runnerToken: string): RunnerRouter {
+  const { host, port } = parseTarget(url);
+  const client = new Client(`dns:${host}:${port}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.initial_reconnect_backoff_ms': 20,
+    'grpc.max_reconnect_backoff_ms': 100,
+  });
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${runnerToken}`);
+  metadata.set('gitlab-agent-type', 'runner');
+  return {
+    getJob: (request, deadlineMs) =>
+      new Promise((resolve) => {
+        const answered = (error: ServiceError | null, payload?: unknown): void => {
+          if (error === null) resolve(payload === undefined ? { kind: 'none' } : { kind: 'job', payload });
+          else if (error.code === status.UNIMPLEMENTED) resolve({ kind: 'disabled' });
+          else if (UNREACHABLE.includes(error.code)) resolve({ kind: 'unreachable' });
+          else resolve({ kind: 'refused', code: error.code });
+        };
+        client.makeUnaryRequest(
+          GET_JOB_PATH,
+          (body: object) => Buffer.from(encodeGetJob(body)),
+          (bytes: Buffer) => decodeGetJob(bytes),
+          request,
+          metadata,
+          { deadline: Date.now() + deadlineMs },
+          answered,
+        );
+      }),
+    close: () => client.close(),
   };
 }

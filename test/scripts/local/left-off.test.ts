@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readLeftOff, writeLeftOff } from '../../../scripts/local/left-off.ts';
+import { readLeftOff, writeLeftOff } from '../../../scripts/local/ledger-clock.ts';
 
 function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'left-off-'));

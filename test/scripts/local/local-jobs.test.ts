@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/machine.ts';
 import { eachRow } from '../../../functions/core/sheets/sheet-rows.ts';
-import { packLocalJobs } from '../../../scripts/local/local-jobs.ts';
+import { packLocalJobs } from '../../../scripts/local/nightly-programs.ts';
 import { loadPastMonth, PAST_DAYS } from '../../../scripts/local/past-month.ts';
 import { FIRST_RUN_JOB_ID, firstJobId } from '../../../scripts/local/workload/past-jobs.ts';
 import { exampleLedger } from './example-ledger.ts';

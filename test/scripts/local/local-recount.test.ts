@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/machine.ts';
-import { recountLocalBooks } from '../../../scripts/local/local-recount.ts';
+import { recountLocalLedger } from '../../../scripts/local/nightly-programs.ts';
 import { loadPastMonth } from '../../../scripts/local/past-month.ts';
 import { exampleLedger } from './example-ledger.ts';
 
@@ -17,7 +17,7 @@ async function monthOfJobs() {
 test('the counters of a made-up month are found to be what its jobs make, and compared again after a day', async () => {
   const { deps, troubles } = await monthOfJobs();
   const recountedAt = async (nowMs: number) => {
-    await recountLocalBooks({ ...deps, clock: { nowMs: () => nowMs } });
+    await recountLocalLedger({ ...deps, clock: { nowMs: () => nowMs } });
     return deps.ledger.recounts.read();
   };
   expect(await recountedAt(NOW_MS)).toMatchObject({ recountedAtMs: NOW_MS, drifting: [], unlisted: 0 });
@@ -31,7 +31,7 @@ test('books that cannot be read are told, and nothing is said of counters', asyn
   const { deps, troubles } = await monthOfJobs();
   const rebuild = () => Promise.reject(new Error('no disk'));
   const ledger = { ...deps.ledger, ledger: { ...deps.ledger.ledger, rebuild } };
-  await recountLocalBooks({ ...deps, ledger, clock: { nowMs: () => NOW_MS } });
+  await recountLocalLedger({ ...deps, ledger, clock: { nowMs: () => NOW_MS } });
   expect(troubles).toEqual([
     'counters are not compared with their jobs (Error: no disk); the next start tries again',
   ]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJobHook } from '../../../../functions/core/gitlab/job-hook.ts';
-import { jobFromQuestion } from '../../../../scripts/local/gitlab/job-from-question.ts';
+import { jobFromQuestion } from '../../../../scripts/local/gitlab/played-gitlab.ts';
 import { hookBench, newJob, RUNNER, START_MS } from '../../../support/hook-bench.ts';
 
 test('a job tells of every change of its status, and ends with what it took', async () => {
