@@ -80,18 +80,22 @@ export type JobEnding =
   | { readonly status: 'success' | 'canceled' }
   | { readonly status: 'failed'; readonly failureReason?: string; readonly message?: string };
 
+/** A list of jobs in the REST API. */
+type JobList = `runners/${number}` | `projects/${number}`;
+
 export class JobBook {
   readonly #jobs = new Map<number, LocalJob>();
   readonly #runners = new Map<number, LocalRunner>();
   /** Ascending ids, so that a month of jobs is paged without sorting. */
-  readonly #idsOfRunner = new Map<number, number[]>();
-  readonly #runningOfRunner = new Map<number, Set<number>>();
+  readonly #ids = new Map<JobList, number[]>();
+  readonly #running = new Map<JobList, Set<number>>();
 
   /** @throws {Error} if the id is taken. */
   create(job: NewJob, nowMs: number): LocalJob {
     if (this.#jobs.has(job.id)) throw new Error(`job ${job.id} is there already; ids are unique`);
     const created: LocalJob = { ...job, status: 'created', createdAtMs: nowMs };
     this.#jobs.set(job.id, created);
+    insertAscending(this.#idsIn(`projects/${job.projectId}`), job.id);
     return created;
   }
 
@@ -104,11 +108,8 @@ export class JobBook {
     Object.assign(job, { status: 'running', startedAtMs: nowMs, runner });
     // An administrator's settings of a runner stay; a job knows only its id and tags.
     if (!this.#runners.has(runner.id)) this.addRunner(runner);
-    insertAscending(
-      entry(this.#idsOfRunner, runner.id, () => []),
-      job.id,
-    );
-    this.#runningOf(runner.id).add(job.id);
+    insertAscending(this.#idsIn(`runners/${runner.id}`), job.id);
+    for (const list of listsOf(job)) this.#runningIn(list).add(job.id);
   }
 
   end(job: LocalJob, ending: JobEnding, nowMs: number): void {
@@ -117,16 +118,17 @@ export class JobBook {
       job.failureReason = ending.failureReason ?? 'script_failure';
       if (ending.message !== undefined) job.failureMessage = ending.message;
     }
-    if (job.runner !== undefined) this.#runningOf(job.runner.id).delete(job.id);
+    for (const list of listsOf(job)) this.#runningIn(list).delete(job.id);
   }
 
   /** Removes a job as if its project had been deleted. */
   forget(job: LocalJob): void {
     this.#jobs.delete(job.id);
-    if (job.runner === undefined) return;
-    this.#runningOf(job.runner.id).delete(job.id);
-    const ids = this.#idsOfRunner.get(job.runner.id) ?? [];
-    ids.splice(ids.indexOf(job.id), 1);
+    for (const list of listsOf(job)) {
+      this.#runningIn(list).delete(job.id);
+      const ids = this.#idsIn(list);
+      ids.splice(ids.indexOf(job.id), 1);
+    }
   }
 
   /** Adds a runner, or replaces the one with this id. */
@@ -164,17 +166,27 @@ export class JobBook {
     return this.#runners.get(id);
   }
 
-  /** Ascending ids of the jobs a runner took. */
-  idsOfRunner(runnerId: number, status: string | undefined): readonly number[] {
-    if (status === 'running') return [...this.#runningOf(runnerId)].sort((a, b) => a - b);
-    const ids = this.#idsOfRunner.get(runnerId) ?? [];
+  /** Ascending ids of a list. */
+  idsOn(list: JobList, status: string | undefined): readonly number[] {
+    if (status === 'running') return [...this.#runningIn(list)].sort((a, b) => a - b);
+    const ids = this.#idsIn(list);
     return status === undefined ? ids : ids.filter((id) => this.#jobs.get(id)?.status === status);
   }
 
-  #runningOf(runnerId: number): Set<number> {
-    return entry(this.#runningOfRunner, runnerId, () => new Set());
+  #idsIn(list: JobList): number[] {
+    return entry(this.#ids, list, () => []);
+  }
+
+  #runningIn(list: JobList): Set<number> {
+    return entry(this.#running, list, () => new Set());
   }
 }
+
+/** The lists that show a job. */
+export const listsOf = ({ projectId, runner }: LocalJob): JobList[] => [
+  `projects/${projectId}`,
+  ...(runner === undefined ? [] : [`runners/${runner.id}` as const]),
+];
 
 function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const found = map.get(key) ?? make();

@@ -1,4 +1,4 @@
-import { type JobStatus, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
+import { REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/index.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { machineClock, stoppable, type WallClock } from '../clock/clock.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback-server.ts';
@@ -52,8 +52,6 @@ export interface LocalGitLabOptions {
   readonly deliver?: (request: Request) => Promise<Response>;
   /** Takes bodies without HTTP and signatures. Instead of `hookUrl`. */
   readonly receive?: (body: HookBody, webhookId: string) => Promise<void>;
-  /** Statuses that webhooks report. @default all, as GitLab does */
-  readonly hookStatuses?: readonly JobStatus[];
   /** Gets the body of every delivery that failed; GitLab does not retry. */
   readonly onUndelivered?: (body: HookBody) => void;
   /** In bodies and in `X-Gitlab-Instance`. @default 'http://gitlab.localhost' */
@@ -131,11 +129,10 @@ export function createLocalGitLab(options: LocalGitLabOptions): LocalGitLab {
     wireClock,
     deliver,
   );
-  const statuses = options.hookStatuses === undefined ? undefined : new Set(options.hookStatuses);
   const tell = (job: LocalJob): void => {
     const body = () => jobHookBody(job, instanceUrl, clock.nowMs());
     void groupHooks.tell(job.projectPath, body);
-    if (send !== undefined && statuses?.has(job.status) !== false) hooks.tell(job.id, body());
+    if (send !== undefined) hooks.tell(job.id, body());
   };
   const life: JobLife = {
     create(newJob) {

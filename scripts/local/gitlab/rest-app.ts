@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { isTerminal } from '../../../functions/core/gitlab/index.ts';
 import { jobEntity, jobOfRunnerEntity } from './bodies.ts';
 import { controllerRoutes } from './controllers.ts';
@@ -70,18 +70,24 @@ function jobRoutes(app: Hono, { jobs, clock, instanceUrl, groupTokens, create, f
     return c.json(entity(create(retryOf(job, jobs.nextId()))), 201);
   });
 
-  app.get('/runners/:runnerId/jobs', (c) => {
-    const runnerId = Number(c.req.param('runnerId'));
-    if (jobs.runner(runnerId) === undefined) return notFound(c);
+  const listJobs = (c: Context, ids: readonly number[], listed: typeof jobEntity): Response => {
     const url = new URL(c.req.url);
     const isKeyset = c.req.query('pagination') === 'keyset';
     if (isKeyset && faults.refuseKeyset) return noKeyset(c);
-    const ascending = jobs.idsOfRunner(runnerId, c.req.query('status'));
-    const page = isKeyset ? keysetPage(ascending, url) : numberedPage(ascending.toReversed(), url);
-    const found = page.entries.flatMap((id) => jobs.job(id) ?? []);
+    const page = isKeyset ? keysetPage(ids, url) : numberedPage(ids.toReversed(), url);
     const nowMs = clock.nowMs();
-    const entities = found.map((job) => jobOfRunnerEntity(job, instanceUrl, nowMs));
+    const found = page.entries.flatMap((id) => jobs.job(id) ?? []);
+    const entities = found.map((job) => listed(job, instanceUrl, nowMs));
     return c.json(entities, 200, page.headers);
+  };
+  const statusIn = (c: Context): string | undefined => c.req.query('status') ?? c.req.query('scope[]');
+  app.get('/projects/:projectId/jobs', (c) =>
+    listJobs(c, jobs.idsOn(`projects/${Number(c.req.param('projectId'))}`, statusIn(c)), jobEntity),
+  );
+  app.get('/runners/:runnerId/jobs', (c) => {
+    const runnerId = Number(c.req.param('runnerId'));
+    if (jobs.runner(runnerId) === undefined) return notFound(c);
+    return listJobs(c, jobs.idsOn(`runners/${runnerId}`, statusIn(c)), jobOfRunnerEntity);
   });
 }
 

@@ -16,13 +16,10 @@ export interface StreamSurroundings {
   readonly clock: RouterClock;
   readonly faults: Faults;
   readonly decisionTimeoutMs: number;
-  /** Waiting streams end cleanly at this age; undefined: never. */
-  readonly streamMaxAgeMs: number | undefined;
   readAnswer(bytes: Uint8Array): ControllerAnswer;
   /** Resets the TCP connection under a call. */
   resetConnectionOf(peer: string): void;
   onViolation(violation: ProtocolViolation): void;
-  onAged(): void;
   /** The stream can no longer be asked. */
   onGone(stream: AdmitStream): void;
 }
@@ -36,7 +33,6 @@ type State = 'waiting' | 'asked' | 'answered' | 'ended';
 export class AdmitStream {
   readonly #call: ServerDuplexStream<Uint8Array, Uint8Array>;
   readonly #around: StreamSurroundings;
-  readonly #cancelAge: (() => void) | undefined;
   #state: State = 'waiting';
   #cancelTimer: (() => void) | undefined;
   #resolve: ((outcome: StreamOutcome) => void) | undefined;
@@ -44,9 +40,6 @@ export class AdmitStream {
   constructor(call: ServerDuplexStream<Uint8Array, Uint8Array>, around: StreamSurroundings) {
     this.#call = call;
     this.#around = around;
-    if (around.streamMaxAgeMs !== undefined) {
-      this.#cancelAge = around.clock.after(around.streamMaxAgeMs, () => this.#comeOfAge());
-    }
     call.on('data', (bytes: Uint8Array) => this.#onMessage(bytes));
     call.on('end', () => this.#onHalfClose());
     call.on('cancelled', () => this.#onCancelled());
@@ -58,7 +51,6 @@ export class AdmitStream {
     if (this.#state !== 'waiting')
       return Promise.resolve({ result: 'lost', reason: 'the stream had just ended' });
     this.#state = 'asked';
-    this.#cancelAge?.();
     return new Promise((resolve) => {
       this.#resolve = resolve;
       if (this.#cut('before_question')) return;
@@ -135,12 +127,6 @@ export class AdmitStream {
     this.#leave();
   }
 
-  #comeOfAge(): void {
-    if (this.#state !== 'waiting') return;
-    this.#around.onAged();
-    this.endCleanly();
-  }
-
   #cut(point: CutPoint): boolean {
     if (this.#state === 'ended') return false;
     const means: CutMeans | undefined = this.#around.faults.takeCut(point);
@@ -159,7 +145,6 @@ export class AdmitStream {
 
   #leave(): void {
     this.#state = 'ended';
-    this.#cancelAge?.();
     this.#cancelTimer?.();
     this.#around.onGone(this);
   }

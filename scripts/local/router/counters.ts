@@ -11,8 +11,8 @@ export const newCounters = () => ({
     rejected: { true: 0, false: 0 },
     failed: { true: 0, false: 0 },
   },
-  /** `refused`: calls that failed before they became streams. `aged`: streams that ended cleanly because of their age. */
-  streams: { opened: 0, refused: 0, aged: 0, asked: 0 },
+  /** `refused`: calls that failed before they became streams. */
+  streams: { opened: 0, refused: 0, asked: 0 },
   /** `upgrades`: to WebSocket. `upgradesWithToken`: those with a bearer token. */
   connections: { opened: 0, upgrades: 0, upgradesWithToken: 0 },
   /** Rules of the protocol that a controller broke. */

@@ -38,8 +38,6 @@ export interface LocalRouterOptions {
   readonly findTimeoutMs?: number;
   /** Time that a job waits for its answer. @default 10_000; GitLab's number is not public */
   readonly decisionTimeoutMs?: number;
-  /** Age at which a waiting stream is ended with OK; GitLab's is about 37 min. @default never */
-  readonly streamMaxAgeMs?: number;
   /** Age at which a connection gets GOAWAY, by the clock; GitLab's is about 24 min. @default never */
   readonly connectionMaxAgeMs?: number;
   /** Concurrent calls of one connection, as HTTP/2 announces it. @default unlimited */
@@ -49,8 +47,6 @@ export interface LocalRouterOptions {
    * cannot see that its stream was accepted. @default 'with_question'
    */
   readonly headers?: 'with_question' | 'at_once';
-  /** Refuses questions with keys that the schema does not have. @default false: they are left out */
-  readonly strict?: boolean;
   readonly clock?: RouterClock;
   /** [0, 1), chooses among idle streams. @default Math.random */
   readonly random?: () => number;
@@ -131,7 +127,6 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     clock,
     faults,
     decisionTimeoutMs: options.decisionTimeoutMs ?? DECISION_TIMEOUT_MS,
-    streamMaxAgeMs: options.streamMaxAgeMs,
     readAnswer: answerReader(schema),
     resetConnectionOf(peer) {
       for (const listener of listeners) listener.reset(peer);
@@ -139,9 +134,6 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
     onViolation(violation) {
       counters.violations[violation] += 1;
       conditions.look();
-    },
-    onAged() {
-      counters.streams.aged += 1;
     },
     onGone(stream) {
       for (const pool of pools.values()) pool.remove(stream);
@@ -186,7 +178,7 @@ export async function startLocalRouter(options: LocalRouterOptions): Promise<Loc
   const ws = wsPort === 'off' ? undefined : await wsListener(server, listenerOptions(wsPort));
   if (ws !== undefined) listeners.push(ws);
 
-  const encode = questionEncoder(schema.question, options.strict ?? false);
+  const encode = questionEncoder(schema.question, false);
   const parts = {
     controllers,
     streamsOf,

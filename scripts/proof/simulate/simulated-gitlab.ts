@@ -113,7 +113,7 @@ export class SimulatedGitLab implements GitLab {
     const known = first?.get(runnerId);
     if (known !== undefined) return known;
     const before = page === undefined ? undefined : Number(page);
-    const { ids, isLast } = olderThan(this.#book.idsOfRunner(runnerId, status), before, PER_PAGE_MAX);
+    const { ids, isLast } = olderThan(this.#book.idsOn(`runners/${runnerId}`, status), before, PER_PAGE_MAX);
     const jobs = ids.map((id) => this.#listed(id, runnerId, nowMs));
     const found = isLast ? { jobs } : { jobs, next: String(ids.at(-1)) };
     first?.set(runnerId, found);

@@ -96,15 +96,6 @@ test('an ended job does not change, and an id is given once', () => {
   expect(() => local.start(6, RUNNER)).toThrow(/there is no job 6/);
 });
 
-test('only the statuses asked for are told', async () => {
-  const { local, delivered, clock } = hookBench({ hookStatuses: ['success'] });
-  local.create(newJob(5));
-  local.play(5, { runner: RUNNER, runsMs: 1_000 });
-  clock.advance(2_000);
-  await local.hooksIdle();
-  expect(delivered.map(({ status }) => status)).toEqual(['success']);
-});
-
 test('after stop nothing happens any more', () => {
   const { local, clock } = hookBench();
   local.create(newJob(5));

@@ -177,22 +177,6 @@ test('a job whose answer does not come in time fails and the stream ends with DE
   expect((await stream.ended).code).toBe(4);
 });
 
-test('a waiting stream that comes of age ends with OK and without a question; an asked one does not', async () => {
-  const clock = handClock();
-  const router = await aRouter({ clock, streamMaxAgeMs: 5_000 });
-  const client = aClient(router);
-  const asked = await aStream(router, client);
-  const admission = router.admit(job);
-  await asked.question;
-  const idle = await aStream(router, client);
-  clock.advance(5_000);
-  expect(await idle.ended).toMatchObject({ code: 0 });
-  expect(idle.questions).toEqual([]);
-  asked.admit();
-  expect((await admission).result).toBe('admitted');
-  expect(router.counters.streams.aged).toBe(1);
-});
-
 describe('several controllers', () => {
   const controllers = [
     { id: 1, tokens: ['glrct-one'], state: 'enabled' },

@@ -41,7 +41,6 @@ test.each([
   const schema = parseSchema(bytes, 'variant');
   const router = await startLocalRouter({
     schema,
-    strict: true,
     wsPort: 'off',
     controllers: [{ id: 1, tokens: ['t'], state: 'enabled' }],
   });
