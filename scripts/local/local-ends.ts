@@ -17,8 +17,7 @@ import { sweep } from '../../functions/sweep/sweep.ts';
 import { newSweepMemory } from '../../functions/sweep/sweep-memory.ts';
 import { pathKey } from '../../policies/place/directory.ts';
 import type { Clock } from './clock/clock.ts';
-import type { LocalJob } from './gitlab/jobs.ts';
-import { newSigningToken, type PlayedGitLab, playGitLab } from './gitlab/played-gitlab.ts';
+import { newSigningToken, playGitLab } from './gitlab/played-gitlab.ts';
 import type { HookCounters } from './gitlab/webhooks.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback-server.ts';
@@ -31,20 +30,6 @@ interface LocalEndsOptions {
   readonly clock: Clock;
   readonly seed: number;
   readonly onTrouble: (text: string) => void;
-}
-
-interface LocalEnds {
-  readonly settleUrl: string;
-  readonly gitlabUrl: string;
-  readonly play: PlayedGitLab['play'];
-  /** Jobs that have not ended in GitLab. */
-  living(): number;
-  /** Waits, for a bounded time, until every job has ended in GitLab and then in the ledger. */
-  finish(): Promise<void>;
-  summary(): EndsSummary;
-  /** The jobs of the local GitLab. */
-  jobs(): Iterable<Readonly<LocalJob>>;
-  close(): Promise<void>;
 }
 
 export interface EndsSummary extends SettledBy {
@@ -65,7 +50,7 @@ const FOREVER_MS = Number.MAX_SAFE_INTEGER;
 /** Holds are counted up to this number. */
 const HOLDS_COUNTED_MAX = 10_000;
 
-export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnds> {
+export async function openLocalEnds(options: LocalEndsOptions) {
   const { rules, clock, seed, onTrouble } = options;
   const { ledger, store, keys, marks, reported, stream } = options.ledger;
   const groups = (await rules.directoryFor([]))?.groupByPath;
@@ -148,8 +133,10 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
     settleUrl: settleServer.url,
     gitlabUrl: rest.url,
     play: played.play,
+    /** The number of jobs that have not ended in GitLab. */
     living: played.living,
-    async finish() {
+    /** Waits, for a bounded time, until every job has ended in GitLab and then in the ledger. */
+    async finish(): Promise<void> {
       await until(() => played.living() === 0, LIVING_MS_MAX);
       await played.gitlab.hooksIdle();
       await until(() => reader.items() >= received, INBOX_MS_MAX);
@@ -160,14 +147,14 @@ export async function openLocalEnds(options: LocalEndsOptions): Promise<LocalEnd
         await clock.sleep(SWEEP_AGAIN_MS);
       }
     },
-    summary: () => ({
+    summary: (): EndsSummary => ({
       ...settled.counts,
       webhooks: played.gitlab.counters.hooks,
       sweeps: sweeper.runs(),
       holdsLeft,
     }),
     jobs: () => played.gitlab.jobs(),
-    async close() {
+    async close(): Promise<void> {
       played.gitlab.stop();
       await sweeper.stop();
       done.abort();

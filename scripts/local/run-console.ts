@@ -15,26 +15,13 @@ import type { Screen } from './screen.ts';
 import { startUsageCounter } from './usage-counter.ts';
 import { firstJobId } from './workload/past-jobs.ts';
 
-interface RunConsole {
-  /** Loads the month before today into the ledger and shows it. @returns facts for people. */
-  open(
-    ledger: LocalLedger,
-    rulesFor: RulesInForce['rulesFor'],
-    firstRunJobId: number,
-  ): Promise<Readonly<Record<string, string>>>;
-  readonly url: string;
-  /** Resolves when all jobs are counted in the usage that it shows. */
-  counted(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Returns undefined for the pilot and with --json, where the console is not used. */
 export async function startRunConsole(
   options: StartOptions,
   rules: Rules,
   clock: FastClock,
   { trouble: onTrouble, mailed: onMail, loading }: Pick<Screen, 'trouble' | 'mailed' | 'loading'>,
-): Promise<RunConsole | undefined> {
+) {
   if (options.router !== undefined || options.json) return undefined;
   // A run without the console does not wait for its modules.
   const { startLocalConsole } = await import('./local-console.ts');
@@ -55,12 +42,18 @@ export async function startRunConsole(
   let counter: ReturnType<typeof startUsageCounter> | undefined;
   return {
     url: served.url,
-    counted: async () => counter?.idle(),
-    async stop() {
+    /** Resolves when all jobs are counted in the usage that it shows. */
+    counted: async (): Promise<void> => counter?.idle(),
+    async stop(): Promise<void> {
       await served.stop();
       await counter?.stop();
     },
-    async open(ledger, rulesFor, firstRunJobId) {
+    /** Loads the month before today into the ledger and shows it. @returns facts for people. */
+    async open(
+      ledger: LocalLedger,
+      rulesFor: RulesInForce['rulesFor'],
+      firstRunJobId: number,
+    ): Promise<Readonly<Record<string, string>>> {
       const deps = { ledger, directory, zone, clock, onTrouble };
       const month = directory && (await pastMonth({ ...deps, directory, rulesFor, loading }));
       if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });

@@ -16,12 +16,6 @@ export interface CountUsageDeps {
   readonly onTrouble: (text: string) => void;
 }
 
-interface UsageCounter {
-  /** Resolves when everything written before is counted. */
-  idle(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 const TRIES_MAX = 3;
 /** Leaves the machine to decisions: a job that is written several times meanwhile is counted once. */
 const PAUSE_MS = 1_000;
@@ -41,7 +35,7 @@ export async function countUsage(
 }
 
 /** Counts everything that is written from now on. */
-export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: LocalLedger }): UsageCounter {
+export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: LocalLedger }) {
   const read = async (signal: AbortSignal): Promise<void> => {
     try {
       for await (const records of deps.ledger.stream(signal)) {
@@ -62,12 +56,13 @@ export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: Loca
   };
   let end = begin();
   return {
-    idle() {
+    /** Resolves when everything written before is counted. */
+    idle(): Promise<void> {
       const endEarlier = end;
       // It begins before the other one ends, so that no record is missed.
       end = begin();
       return endEarlier();
     },
-    stop: () => end(),
+    stop: (): Promise<void> => end(),
   };
 }

@@ -3,10 +3,10 @@ import { type Clock, machineClock } from '../clock/clock.ts';
 import type { LocalController } from '../gitlab/controllers.ts';
 import type { InstanceSettings } from '../gitlab/instance.ts';
 import type { LocalRunner } from '../gitlab/jobs.ts';
-import { createLocalGitLab, type LocalGitLab, type LocalGitLabOptions } from '../gitlab/local-gitlab.ts';
+import { createLocalGitLab, type LocalGitLabOptions } from '../gitlab/local-gitlab.ts';
 import type { LocalCiProject } from '../gitlab/pipelines.ts';
 import type { GitLabVersion } from '../gitlab/webhooks.ts';
-import { type LocalRouter, startLocalRouter } from '../router/local-router.ts';
+import { startLocalRouter } from '../router/local-router.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 interface RoutedOptions extends Pick<LocalGitLabOptions, 'deliver'> {
@@ -29,14 +29,8 @@ interface RoutedOptions extends Pick<LocalGitLabOptions, 'deliver'> {
   readonly controllers?: readonly Omit<LocalController, 'id'>[];
 }
 
-/** A GitLab with its job router. The router applies the controllers that were made over REST, by their scopes. */
-interface RoutedGitLab {
-  readonly gitlab: LocalGitLab;
-  readonly router: LocalRouter;
-  close(): Promise<void>;
-}
-
-export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedGitLab> {
+/** Starts a GitLab with its job router, which applies the controllers that were made over REST, by their scopes. */
+export async function startRoutedGitLab(options: RoutedOptions) {
   const { clock = machineClock, schema, findTimeoutMs, decisionTimeoutMs } = options;
   let routerUrl: string | null = null;
   const gitlab = createLocalGitLab({
@@ -68,7 +62,7 @@ export async function startRoutedGitLab(options: RoutedOptions): Promise<RoutedG
   return {
     gitlab,
     router,
-    async close() {
+    async close(): Promise<void> {
       gitlab.stop();
       await router.close();
     },

@@ -27,14 +27,6 @@ interface RunnerOutcome {
   readonly healthy: boolean;
 }
 
-/** A runner that behaves as GitLab Runner. It plays jobs: each line of the script is written to the trace. */
-interface RunnerClient {
-  poll(): Promise<RunnerOutcome>;
-  readonly breaker: RouterBreaker;
-  readonly fallbacks: Readonly<Record<FallbackCause, number>>;
-  close(): void;
-}
-
 const DISCOVERY_MS = 3_600_000;
 /** GitLab Runner's own histogram of GetJob ends here. */
 const GET_JOB_MS = 60_000;
@@ -47,10 +39,11 @@ const Payload = z.object({
 });
 const Discovery = z.object({ server_url: z.string() });
 
-export function createRunnerClient(options: RunnerOptions): RunnerClient {
+/** A runner that behaves as GitLab Runner. It plays jobs: each line of the script is written to the trace. */
+export function createRunnerClient(options: RunnerOptions) {
   const { token, clock } = options;
   const breaker = new RouterBreaker(() => clock.monotonicMs());
-  const fallbacks = {
+  const fallbacks: Record<FallbackCause, number> = {
     ...{ no_discovery: 0, breaker_open: 0, dial_failed: 0 },
     ...{ breaker_tripped: 0, router_disabled: 0 },
   };
@@ -108,7 +101,7 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
   return {
     breaker,
     fallbacks,
-    async poll() {
+    async poll(): Promise<RunnerOutcome> {
       if (options.usesRouter === false) return askGitLab();
       // Discovery comes first: a GitLab without a router must not use up the breaker's trial.
       const url = await routerUrl();
@@ -134,7 +127,7 @@ export function createRunnerClient(options: RunnerOptions): RunnerClient {
       if (answer.kind === 'job') return run(answer.payload, 'router');
       return { jobId: undefined, way: 'router', healthy: answer.kind === 'none' };
     },
-    close: () => connection?.router.close(),
+    close: (): void => connection?.router.close(),
   };
 }
 
@@ -202,16 +195,12 @@ type GetJobOutcome =
   /** Answered with an error. */
   | { readonly kind: 'refused'; readonly code: number };
 
-/** A runner's connection to the router. `grpc://` only. */
-interface RunnerRouter {
-  getJob(request: object, deadlineMs: number): Promise<GetJobOutcome>;
-  close(): void;
-}
+type RunnerRouter = ReturnType<typeof dialRouter>;
 
 const UNREACHABLE: readonly number[] = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED];
 
-/** @throws {RelayError} for an invalid address. */
-function dialRouter(url: string, runnerToken: string): RunnerRouter {
+/** A runner's connection to the router. `grpc://` only. @throws {RelayError} for an invalid address. */
+function dialRouter(url: string, runnerToken: string) {
   const { host, port } = parseTarget(url);
   const client = new Client(`dns:${host}:${port}`, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
@@ -222,7 +211,7 @@ function dialRouter(url: string, runnerToken: string): RunnerRouter {
   metadata.set('authorization', `Bearer ${runnerToken}`);
   metadata.set('gitlab-agent-type', 'runner');
   return {
-    getJob: (request, deadlineMs) =>
+    getJob: (request: object, deadlineMs: number): Promise<GetJobOutcome> =>
       new Promise((resolve) => {
         const answered = (error: ServiceError | null, payload?: unknown): void => {
           if (error === null) resolve(payload === undefined ? { kind: 'none' } : { kind: 'job', payload });

@@ -1,6 +1,8 @@
 /**
- * The answers about runners as GitLab documents them: which fields there are and of what kind. Values are ours.
+ * Runners and pipelines as GitLab documents them: fields and their kinds. Values are ours.
+ *
  * @see https://docs.gitlab.com/api/runners/
+ * @see https://docs.gitlab.com/api/pipelines/
  */
 
 const listed = {
@@ -85,3 +87,58 @@ export const DOCUMENTED_JOB = {
 };
 
 export const DOCUMENTED_CREATION = { id: 9171, token: 'glrt-not-a-token', token_expires_at: null };
+
+const SHA = '97de212e80737a608d939f648d959671fb0a0142';
+
+const common = {
+  id: 61,
+  iid: 21,
+  project_id: 1,
+  sha: SHA,
+  ref: 'main',
+  status: 'pending',
+  web_url: 'https://gitlab.example.com/acme/shop/-/pipelines/61',
+  created_at: '2026-11-04T09:36:13.747Z',
+  updated_at: '2026-11-04T09:36:13.977Z',
+};
+
+export const DOCUMENTED_PIPELINES = [{ ...common, source: 'push', name: null }];
+
+/** What starting one and canceling one answer. */
+export const DOCUMENTED_PIPELINE = {
+  ...common,
+  before_sha: SHA,
+  tag: false,
+  yaml_errors: null,
+  user: {
+    id: 1,
+    username: 'jo',
+    name: 'Jo',
+    state: 'active',
+    avatar_url: null,
+    web_url: 'https://gitlab.example.com/jo',
+  },
+  started_at: null,
+  finished_at: null,
+  committed_at: null,
+  duration: null,
+  queued_duration: 0.01,
+  coverage: null,
+};
+
+/** Lists documented fields that are missing in an answer, or of another kind. */
+export function keepsTo(documented: unknown, answered: unknown, path = ''): string[] {
+  if (documented === null || answered === null) return [];
+  if (Array.isArray(documented))
+    return Array.isArray(answered)
+      ? answered.flatMap((each) => keepsTo(documented[0], each, `${path}[]`))
+      : [`${path} is no list`];
+  if (typeof documented !== 'object')
+    return typeof documented === typeof answered ? [] : [`${path} is a ${typeof answered}`];
+  const fields = answered as Readonly<Record<string, unknown>>;
+  return Object.entries(documented).flatMap(([name, value]) =>
+    Object.hasOwn(fields, name)
+      ? keepsTo(value, fields[name], `${path}.${name}`)
+      : [`${path}.${name} is missing`],
+  );
+}
